@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick changed everything gate newest hostile jupyter lint bench peers curriculum mutation gpu lock clean
+.PHONY: setup services demo test quick changed everything gate newest hostile jupyter pictures lint bench peers curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -66,6 +66,9 @@ hostile: setup         ## every hostile submission at every level that this mach
 jupyter: setup services .jupyter/installed    ## a kata in JupyterLab in a browser, from its stub to a pass
 	$(BIN)/python -m pytest tests/jupyter
 
+pictures: setup        ## the pictures of README and docs/, drawn from what is printed and shown; needs Chromium
+	$(BIN)/python docs/pictures/draw.py
+
 lint: setup            ## style, types, and that imports run one way
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -91,16 +94,8 @@ $(PEERS)/%/installed: benchmarks/peers/%/requirements.txt $(PEERS)/torch/install
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-curriculum: setup benchmarks/.packages/installed    ## the figures of docs/curriculum.md; takes a while
-	$(BIN)/python benchmarks/curriculum.py --write
-	$(BIN)/python benchmarks/answers.py --write
-	$(BIN)/python benchmarks/pairs.py --write
-	$(BIN)/python benchmarks/curriculum.py --training --write
-	$(BIN)/python benchmarks/curriculum.py --times --write
-	$(BIN)/python benchmarks/idioms.py --write
-
-mutation: setup benchmarks/.packages/installed      ## what our own tests catch, on a drawn sample; docs/benchmarks.md
-	$(BIN)/python benchmarks/mutation.py --write
+curriculum: setup benchmarks/.packages/installed    ## how many automatic mutants each kata's checks catch; hours
+	$(BIN)/python benchmarks/curriculum.py
 
 benchmarks/.packages/installed: benchmarks/curriculum.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target benchmarks/.packages -r $<

@@ -1,41 +1,34 @@
-"""How long a class takes: `kata grade` against other graders, at any size, killed and resumed, with loops in it.
+"""How long a class takes: `kata grade` against other graders, and small classes against large ones.
 
-    make peers                                       the other graders, each in its environment, once
-    python benchmarks/class.py                       everything; takes about an hour
-    python benchmarks/class.py --quick               small and once: a look, no figures to quote
-    python benchmarks/class.py --only peers scale    parts of it
-    python benchmarks/class.py --keep DIR            what was measured there is not measured again
-    python benchmarks/class.py --write               and rewrite the tables of docs/benchmarks.md
-    python benchmarks/class.py --only kills --kills 100 --half-hostile --keep DIR
-                                                     a class in which every other one is hostile, killed 100 times
+    make peers                               the other graders, each in its environment, once
+    python benchmarks/class.py               everything; takes most of an hour
+    python benchmarks/class.py --quick       small and once: a look, no figures to quote
+    python benchmarks/class.py --only peers --peers pytest
+    python benchmarks/class.py --write       and rewrite the tables of docs/benchmarks.md
 
-What is compared is measured in turns (A B A B …) in one run, so that whatever else the machine does falls on both.
+What is compared is measured in turns (A B A B …) in one run, so that whatever else the machine does affects both.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import classroom
 import grading
-import hostile
 from peers import EVERYONE, PEERS
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from table import Figures, arguments, at_least, publish, spread, verdict
 
-from grader.errors import KataError
 from grader.reports.style import console
 
 JOBS = 2
@@ -43,7 +36,6 @@ GOALS = {"pytest": 25.0, "check50": 45.0, "nbgrader": 60.0, "otter": 100.0}
 """Times faster than each, per further submission."""
 FLOOR_RATIO, SCALE_RATIO, MEMORY_MB, SPEEDUP = 2.0, 1.1, 50.0, 1.8
 SEED = 0
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -55,37 +47,20 @@ class Sizes:
     """Further blocks of submissions for Kata and the floor; other graders get one."""
     small: int = 200
     large: int = 2000
-    kills: int = 30
-    killed_class: int = 100
-    half_hostile: bool = False
-    """Whether every other one of the class that is killed is one of benchmarks/peers/hostile/."""
-    looped_class: int = 100
 
 
-QUICK = Sizes(rounds=1, more_blocks=2, small=20, large=60, kills=3, killed_class=20, looped_class=30)
+QUICK = Sizes(rounds=1, more_blocks=2, small=20, large=60)
 
 
 class Bench:
-    """What every part needs: sizes, a folder for scratch, what was measured before."""
+    """What every part needs: sizes, other graders, the exercise, a folder for scratch."""
 
-    def __init__(self, sizes: Sizes, scratch: Path, keep: Path | None, peers: Sequence[str]) -> None:
+    def __init__(self, sizes: Sizes, scratch: Path, peers: Sequence[str]) -> None:
         self.sizes = sizes
         self.peers = peers
         self.kata = grading.exercise()
         self._scratch = scratch
-        self._keep = keep
         self._count = 0
-
-    def once(self, name: str, measure: Callable[[], T]) -> T:
-        """Return what was measured under this name before, or measure it now; it has to be JSON."""
-        kept = self._keep / f"{name}.json" if self._keep is not None else None
-        if kept is not None and kept.is_file():
-            return json.loads(kept.read_text(encoding="utf-8"))
-        found = measure()
-        if kept is not None:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(json.dumps(found), encoding="utf-8")
-        return found
 
     def folder(self) -> Path:
         """Return a fresh folder."""
@@ -94,24 +69,12 @@ class Bench:
         folder.mkdir()
         return folder
 
-    def classroom(self, count: int) -> Path:
-        """Return the folder of a class of this size."""
-        folder = self._scratch / f"class-{count}"
-        if not folder.is_dir():
-            classroom.generate(folder, [self.kata], count, SEED)
-        return folder
-
-    def half_hostile(self, count: int) -> Path:
-        """Return the folder of a class of which every other one is hostile."""
-        folder = self._scratch / f"half-hostile-{count}"
-        if not folder.is_dir():
-            hostile.write_class(folder, self.kata, count, self._scratch)
-        return folder
-
-    def graded(self, submissions: Path, jobs: int = JOBS, *more: str) -> tuple[grading.Run, Path]:
-        """Grade a class into a fresh gradebook; return it too."""
-        gradebook = self.folder() / "gradebook.sqlite"
-        return grading.grade(submissions, gradebook, jobs, *more), gradebook
+    def graded(self, count: int, jobs: int) -> grading.Run:
+        """Grade a class of this size into a fresh gradebook."""
+        submissions = self._scratch / f"class-{count}"
+        if not submissions.is_dir():
+            classroom.generate(submissions, [self.kata], count, SEED)
+        return grading.grade(submissions, self.folder() / "gradebook.sqlite", jobs)
 
 
 # Beside other graders ------------------------------------------------------------------------------------------------
@@ -127,13 +90,12 @@ def peers(bench: Bench) -> list[Figures]:
     turns = [turn for peer in bench.peers for turn in ("kata", "floor", peer)]
     with _progress("beside others", bench.sizes.rounds * len(turns)) as advance:
         for number in range(bench.sizes.rounds):
-            for place, name in enumerate(turns):
+            for name in turns:
                 advance(f"round {number + 1}, {name}")
                 blocks_for_it = blocks if name in ("kata", "floor") else blocks[:2]
-                key = f"peers-{number}-{place}-{name}-{len(blocks_for_it)}x{len(blocks[0])}"
-                found = bench.once(key, lambda: _further(name, blocks_for_it))  # noqa: B023
-                slopes[name].append(found["further_s"])
-                scores.setdefault(name, {}).update(found["scores"])
+                further, theirs = _further(name, blocks_for_it)
+                slopes[name].append(further)
+                scores.setdefault(name, {}).update(theirs)
     _same_scores(scores)
     return [_peer_table(slopes, len(blocks[0]), len(blocks))]
 
@@ -153,17 +115,12 @@ def _blocks(bench: Bench) -> list[list[Path]]:
     return blocks
 
 
-def _further(name: str, blocks: list[list[Path]]) -> dict[str, Any]:
-    """Return the seconds for one more submission: many minus few, so that no start-up counts."""
+def _further(name: str, blocks: list[list[Path]]) -> tuple[float, dict[str, float | None]]:
+    """Return the seconds for one more submission (many minus few, so that no start-up counts) and the scores."""
     few = EVERYONE[name].run(blocks[0], workers=JOBS)
     many = EVERYONE[name].run([file for block in blocks for file in block], workers=JOBS)
     further = sum(map(len, blocks[1:]))
-    return {
-        "few_s": few.seconds,
-        "many_s": many.seconds,
-        "further_s": (many.seconds - few.seconds) / further,
-        "scores": many.scores,
-    }
+    return (many.seconds - few.seconds) / further, many.scores
 
 
 def _same_scores(scores: dict[str, dict[str, float | None]]) -> None:
@@ -213,20 +170,18 @@ def scale(bench: Bench) -> list[Figures]:
     """Measure a small class, and a large one on one worker and two, with 2% hostile submissions in both."""
     small, large = bench.sizes.small, bench.sizes.large
     cases = [(1, 1), (1, JOBS), (small, JOBS), (large, 1), (large, JOBS)]
-    runs: dict[tuple[int, int], list[dict[str, float]]] = {case: [] for case in cases}
+    runs: dict[tuple[int, int], list[grading.Run]] = {case: [] for case in cases}
     with _progress("size", bench.sizes.rounds * len(cases)) as advance:
         for number in range(bench.sizes.rounds):
             for count, jobs in cases:
                 advance(f"round {number + 1}, {count} with -j {jobs}")
-                key = f"scale-{number}-{count}-{jobs}"
-                run = bench.once(key, lambda: asdict(bench.graded(bench.classroom(count), jobs)[0]))  # noqa: B023
-                runs[count, jobs].append(run)
+                runs[count, jobs].append(bench.graded(count, jobs))
 
     def seconds(count: int, jobs: int) -> float:
-        return statistics.median(run["seconds"] for run in runs[count, jobs])
+        return statistics.median(run.seconds for run in runs[count, jobs])
 
     def memory(count: int, jobs: int) -> float:
-        return statistics.median(run["memory_mb"] for run in runs[count, jobs])
+        return statistics.median(run.memory_mb for run in runs[count, jobs])
 
     def further(count: int, jobs: int) -> float:
         return (seconds(count, jobs) - seconds(1, jobs)) / (count - 1)
@@ -240,7 +195,7 @@ def scale(bench: Bench) -> list[Figures]:
         ["class", "workers", "takes", "further", "memory"],
     )
     for count, jobs in cases[2:]:
-        taken = [run["seconds"] for run in runs[count, jobs]]
+        taken = [run.seconds for run in runs[count, jobs]]
         row = [f"{count:,}", str(jobs), spread(taken, 1), f"{further(count, jobs) * 1000:.1f} ms"]
         sizes.rows.append([*row, f"{memory(count, jobs):.0f} MB"])
     cost = further(large, JOBS) / further(small, JOBS)
@@ -275,161 +230,11 @@ def _row(what: str, measured: str, value: float, goal: float, shown: str | None 
     return [what, measured, f"≤ {shown or f'{goal:g} ×'}", verdict(value, goal)]
 
 
-# Killed and resumed --------------------------------------------------------------------------------------------------
-
-
-def kills(bench: Bench) -> list[Figures]:
-    """Kill a run at a random moment, resume it, and compare the gradebook with that of an undisturbed run."""
-    count, times = bench.sizes.killed_class, bench.sizes.kills
-    half = bench.sizes.half_hostile
-    submissions = bench.half_hostile(count) if half else bench.classroom(count)
-    more = ("--timeout", hostile.CHECK_S) if half else ()  # so that the loops among them do not take the day
-    first, gradebook = bench.graded(submissions, JOBS, *more)
-    wanted = grading.rows(gradebook)
-    if len(wanted) != count:
-        raise SystemExit(f"the gradebook has {len(wanted)} rows for a class of {count}")
-    _, again = bench.graded(submissions, JOBS, *more)
-    undisturbed = grading.rows(again) == wanted
-    found = []
-    with _progress("kills", times) as advance:
-        for number in range(times):
-            advance("")
-            key = f"kills-{number}-of-{count}{'-half-hostile' if half else ''}"
-            found.append(
-                bench.once(key, lambda: _kill(bench, submissions, number, first.seconds, wanted, more))  # noqa: B023
-            )
-    equal = sum(one["equal"] for one in found)
-    kept = sorted(one["kept"] for one in found)
-    table = Figures(
-        "Killed and resumed",
-        f"A class of {count} ({'half of it hostile' if half else f'seed {SEED}, with the hostile ones'}), "
-        f"killed with SIGKILL at a moment drawn evenly from "
-        f"the {first.seconds:.1f} s that it takes, and graded again into the same gradebook. Equal means every row, "
-        f"check for check, message for message, without the times. *Kept* is how many rows the kill left "
-        f"(least, median, most); *left behind* counts processes that outlived the main one by five seconds.",
-        ["kills", "gradebooks equal", "kept", "left behind", "two undisturbed runs equal", "goal", "kept"],
-    )
-    spread_of_kept = f"{kept[0]}, {statistics.median(kept):g}, {kept[-1]}"
-    orphans = str(sum(one["orphans"] for one in found))
-    row = [str(times), str(equal), spread_of_kept, orphans, "yes" if undisturbed else "**no**"]
-    table.rows.append([*row, f"{times} of {times}", at_least(equal, times)])
-    return [table]
-
-
-def _kill(
-    bench: Bench, submissions: Path, number: int, seconds: float, wanted: dict[str, Any], more: Sequence[str]
-) -> dict[str, Any]:
-    draw = random.Random(f"{SEED} {number}")
-    while True:
-        gradebook = bench.folder() / "gradebook.sqlite"
-        after = draw.uniform(0.05, seconds)
-        run = grading.grade(submissions, gradebook, JOBS, *more, kill_after_s=after)
-        if run.killed:
-            break  # else it was done before: another moment
-    kept = _kept(gradebook)
-    grading.grade(submissions, gradebook, JOBS, *more)
-    found = grading.difference(wanted, grading.rows(gradebook))
-    if found:
-        print(f"kill {number + 1}, after {after:.2f} s: {found}", file=sys.stderr)
-    return {"after_s": after, "kept": kept, "orphans": run.orphans, "equal": found is None}
-
-
-def _kept(gradebook: Path) -> int:
-    """Return how many rows a killed run left; it may not even have made its tables."""
-    try:
-        return len(grading.rows(gradebook))
-    except KataError:
-        return 0
-
-
-# Learners that loop for ever -----------------------------------------------------------------------------------------
-
-LOOPS = {0.1: "loop-in-call", 0.4: "loop-swallowing", 0.7: "loop"}
-"""Where in the class they are, and how they loop."""
-
-
-def loops(bench: Bench) -> list[Figures]:
-    """Let three learners of a class loop for ever; compare all other rows, and the time."""
-    count, jobs = bench.sizes.looped_class, JOBS
-    looping = {classroom.learner(round(place * count)): kind for place, kind in LOOPS.items()}
-    calm, looped = bench.folder(), bench.folder()
-    classroom.generate(calm, [bench.kata], count, SEED, hostile=0.0)
-    classroom.generate(looped, [bench.kata], count, SEED, hostile=0.0)
-    for name, kind in looping.items():
-        classroom.write(looped, name, bench.kata, classroom.looping(bench.kata, kind))
-    found = []
-    with _progress("loops", 2 * bench.sizes.rounds) as advance:
-        for number in range(bench.sizes.rounds):
-            advance(f"round {number + 1}, without")
-            advance(f"round {number + 1}, with")
-            key = f"loops-{number}-of-{count}"
-            found.append(bench.once(key, lambda: _loop(bench, calm, looped, looping)))
-    without = statistics.median(one["without_s"] for one in found)
-    with_them = statistics.median(one["with_s"] for one in found)
-    allowed = max(one["timeouts_s"] for one in found) / jobs
-    changed = max(one["changed"] for one in found)
-    table = Figures(
-        "Three learners that loop for ever",
-        f"A class of {count} honest submissions, and the same with three that loop: in every call, in every call "
-        f"while swallowing every exception, and at import. Their time-outs are those of the checks and loads that "
-        f"ran into one, {bench.kata.limits.check_timeout_s:g} s each and at most "
-        f"{bench.kata.limits.submission_timeout_s:g} s a submission.",
-        [
-            "without",
-            "with",
-            "grows by",
-            "their time-outs over the workers",
-            "kept",
-            "other rows changed",
-            "kept",
-        ],
-    )
-    grown = with_them - without
-    row = [
-        f"{without:.1f} s",
-        f"{with_them:.1f} s",
-        f"{grown:.1f} s",
-        f"{allowed:.1f} s",
-        verdict(grown, allowed),
-    ]
-    table.rows.append([*row, f"{changed} of {count - len(looping)}", verdict(changed, 0)])
-    return [table]
-
-
-def _loop(bench: Bench, calm: Path, looped: Path, looping: dict[str, str]) -> dict[str, Any]:
-    without, one = bench.graded(calm)
-    with_them, other = bench.graded(looped)
-    before, after = grading.rows(one), grading.rows(other)
-    others = [name for name in before if name not in looping]
-    changed = sum(before[name] != after.get(name) for name in others)
-    if changed:
-        first = (grading.difference(before[name], after.get(name), name) for name in others)
-        print(f"loops: {next(text for text in first if text)}", file=sys.stderr)
-    timeouts = sum(_timeouts(bench, after[name]["report"]) for name in looping)
-    return {
-        "without_s": without.seconds,
-        "with_s": with_them.seconds,
-        "timeouts_s": timeouts,
-        "changed": changed,
-    }
-
-
-def _timeouts(bench: Bench, report: dict[str, Any]) -> float:
-    """Return the seconds that a submission was granted before each of its time-outs."""
-    if report["status"] != "timeout":
-        raise SystemExit(f"a learner that loops has the status {report['status']}")
-    limits = bench.kata.limits
-    timed_out = sum(check["status"] == "timeout" for check in report["checks"]) or 1  # 1: while it loaded
-    return min(timed_out * limits.check_timeout_s, limits.submission_timeout_s)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 
 PARTS: dict[str, Callable[[Bench], list[Figures]]] = {
     "peers": peers,
     "scale": scale,
-    "kills": kills,
-    "loops": loops,
 }
 
 
@@ -437,22 +242,13 @@ def main() -> None:
     """Measure, print, and write when asked to."""
     options = _arguments()
     if options.write and (
-        options.quick
-        or options.half_hostile
-        or set(options.only) != set(PARTS)
-        or set(options.peers) != set(PEERS)
+        options.quick or set(options.only) != set(PARTS) or set(options.peers) != set(PEERS)
     ):
         sys.exit("--write needs everything measured: no --quick, --only or --peers with it")
     tables: list[Figures] = []
     with tempfile.TemporaryDirectory(prefix="kata-class-") as name:
         sizes = QUICK if options.quick else Sizes(rounds=options.rounds)
-        sizes = replace(
-            sizes,
-            kills=options.kills or sizes.kills,
-            killed_class=options.killed_class or sizes.killed_class,
-            half_hostile=options.half_hostile,
-        )
-        bench = Bench(sizes, Path(name), options.keep, options.peers)
+        bench = Bench(sizes, Path(name), options.peers)
         for part in options.only:
             tables += PARTS[part](bench)
     rounds = "1 round" if sizes.rounds == 1 else f"{sizes.rounds} rounds"
@@ -469,15 +265,7 @@ def _arguments() -> argparse.Namespace:
         "--peers", nargs="+", choices=PEERS, default=list(PEERS), metavar="PEER", help=", ".join(PEERS)
     )
     parser.add_argument("--rounds", type=int, default=Sizes.rounds, help="default %(default)s")
-    parser.add_argument("--kills", type=int, metavar="N", help=f"default {Sizes.kills}")
-    parser.add_argument("--killed-class", type=int, metavar="N", help=f"default {Sizes.killed_class}")
-    parser.add_argument(
-        "--half-hostile", action="store_true", help="every other one of the class that is killed"
-    )
     parser.add_argument("--quick", action="store_true", help="small classes, one round: no figures to quote")
-    parser.add_argument(
-        "--keep", type=Path, metavar="DIR", help="where measurements are kept, and found again"
-    )
     return parser.parse_args()
 
 

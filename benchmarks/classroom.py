@@ -1,23 +1,19 @@
 """Generate a class: submissions made from references, alternatives, mutants and stubs, and a few that are hostile.
 
-    python benchmarks/classroom.py FOLDER --count 200 --seed 0 --katas 9.3.1 9.3.2
-
 Lays out `FOLDER/<learner>/<module>.py`. The same arguments give the same bytes. Every two hundred learners are the same
 mix in another order, so that a class of 2,000 differs from one of 200 in nothing but its size; no two files are equal.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
-from grader.catalogue import Catalogue, Kata
+from grader.catalogue import Kata
 from grader.running.mistakes import mistakes
 
 BLOCK = 200
@@ -26,21 +22,13 @@ HOSTILE = 0.02
 SHARES = {"right": 0.45, "mutant": 0.40, "stub": 0.13}
 """Of a block; hostile ones are the rest."""
 
-LOOP = "\nwhile True:\n    pass\n"
 HOSTILE_ENDINGS = {
-    "loop": LOOP,
+    "loop": "\nwhile True:\n    pass\n",
     "exit": "\nraise SystemExit(0)\n",
     "die": "\nimport os\n\nos._exit(0)\n",
     "crash": "\nimport ctypes\n\nctypes.string_at(0)\n",
 }
 """What stands after a right answer, and runs at import."""
-CALL = "\n\ndef _call(*_arguments, **_options):\n{body}\n\n\n{names} = _call\n"
-CALL_BODIES = {
-    "loop-in-call": "    while True:\n        pass",
-    "loop-swallowing": "    while True:\n        try:\n            while True:\n                pass\n"
-    "        except BaseException:\n            pass",
-}
-"""What every name that the kata asks for does instead."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +56,6 @@ def right(kata: Kata) -> Answer:
     if kata.solution is None:
         raise SystemExit(f"there is no solution of {kata.slug} here, so no class can be made of it")
     return Answer("right", kata.solution.read_text(encoding="utf-8"))
-
-
-def looping(kata: Kata, kind: str) -> Answer:
-    """Return an answer that loops for ever: `loop` at import, or a kind of CALL_BODIES whenever it is called."""
-    if kind == "loop":
-        return Answer(kind, right(kata).text + LOOP)
-    names = " = ".join(kata.required)
-    return Answer(kind, right(kata).text + CALL.format(body=CALL_BODIES[kind], names=names))
 
 
 def honest(kata: Kata) -> list[Answer]:
@@ -122,26 +102,3 @@ def generate(
             write(folder, learner(number), kata, answer)
             kinds[answer.kind] += 1
     return kinds
-
-
-def main() -> None:
-    """Generate a class and say what is in it."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--count", type=int, default=BLOCK, help="learners (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--hostile", type=float, default=HOSTILE, help="share (default %(default)s)")
-    parser.add_argument("--katas", nargs="+", default=["masked-attention"], metavar="ID")
-    options = parser.parse_args()
-    if options.folder.exists() and any(options.folder.iterdir()):
-        sys.exit(f"{options.folder} is not empty")
-    catalogue = Catalogue.discover()
-    katas = [kata for name in options.katas for kata in catalogue.resolve(name)]
-    kinds = generate(options.folder, katas, options.count, options.seed, options.hostile)
-    print(", ".join(f"{count} {kind}" for kind, count in kinds.most_common()))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Run `kata grade` from outside: how long it takes, what it holds in memory, what it leaves in the gradebook."""
+"""Run `kata grade` from outside: how long it takes, and what it holds in memory."""
 
 from __future__ import annotations
 
@@ -8,21 +8,16 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import psutil
 from peers.processes import Mark
 from peers.runners import grade_command, kata_variables
 
 from grader.catalogue import Kata, load_pack
-from grader.gradebook.store import Gradebook
 
 SAMPLE_S = 0.5
 """Rarely enough to cost the grader nothing; the kernel keeps the peaks."""
 PATIENCE_S = 3600
-INCIDENTAL = frozenset({"duration_s", "graded_at", "submitted_at", "at", "file", "attempt"})
-"""What differs from run to run, and from folder to folder: times, paths, and the number an attempt happens to get."""
 
 
 @dataclass
@@ -33,9 +28,6 @@ class Run:
     memory_mb: float
     """Peak resident memory, added up over the processes that were there for at least half of the run's second
     half: the main process, grading processes and their fork servers, not the workers. Shared pages count for each."""
-    killed: bool = False
-    orphans: int = 0
-    """Processes that were still there five seconds after a kill."""
 
 
 def exercise() -> Kata:
@@ -44,76 +36,34 @@ def exercise() -> Kata:
     return pack.katas[0]
 
 
-def grade(
-    submissions: Path, gradebook: Path, jobs: int, *more: str, kill_after_s: float | None = None
-) -> Run:
-    """Grade a class, with more options; SIGKILL the main process after a while when asked to.
+def grade(submissions: Path, gradebook: Path, jobs: int) -> Run:
+    """Grade a class.
 
     Raises:
-        SystemExit: it ended by itself and not with 0.
+        SystemExit: it ended with another code than 0.
     """
     mark = Mark()
     log = gradebook.with_suffix(".log")
-    with log.open("wb") as output:
-        began = time.perf_counter()
-        process = subprocess.Popen(
-            [*grade_command(submissions, gradebook, jobs, None), *more],
-            env=mark.environment(kata_variables()),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        memory = _Memory(process.pid)
-        try:
-            code = process.wait(kill_after_s or PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            code = process.wait()
-        except BaseException:
-            mark.end()
-            raise
-        seconds = time.perf_counter() - began
-        peak = memory.stop()
-    killed = kill_after_s is not None and code < 0
-    if code and not killed:
+    try:
+        with log.open("wb") as output:
+            began = time.perf_counter()
+            process = subprocess.Popen(
+                grade_command(submissions, gradebook, jobs, None),
+                env=mark.environment(kata_variables()),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            memory = _Memory(process.pid)
+            code = process.wait(PATIENCE_S)
+            seconds = time.perf_counter() - began
+            peak = memory.stop()
+    finally:
         mark.end()
+    if code:
         raise SystemExit(f"kata grade ended with {code}:\n{log.read_text(errors='replace')[-2000:]}")
-    return Run(seconds, peak, killed, _orphans(mark))
-
-
-def rows(gradebook: Path) -> dict[str, dict[str, Any]]:
-    """Return the gradebook's rows by learner, without what is incidental."""
-    with Gradebook.open(str(gradebook), create=False) as book:
-        return {row.learner: _lasting(msgspec.to_builtins(row)) for row in book.rows()}
-
-
-def difference(mine: Any, other: Any, where: str = "") -> str | None:
-    """Return the first place where two sets of rows differ, and how; None when they are equal."""
-    if mine == other:
-        return None
-    if isinstance(mine, dict) and isinstance(other, dict) and mine.keys() == other.keys():
-        parts = ((key, mine[key], other[key]) for key in mine)
-    elif isinstance(mine, list) and isinstance(other, list) and len(mine) == len(other):
-        parts = ((place, *pair) for place, pair in enumerate(zip(mine, other, strict=True)))
-    else:
-        return f"{where}: {str(mine)[:200]} and {str(other)[:200]}"
-    found = (difference(one, two, f"{where}.{key}".lstrip(".")) for key, one, two in parts)
-    return next(text for text in found if text)
-
-
-def _lasting(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _lasting(part) for key, part in value.items() if key not in INCIDENTAL}
-    return [_lasting(part) for part in value] if isinstance(value, list) else value
-
-
-def _orphans(mark: Mark) -> int:
-    """Return how many processes do not notice that their master is gone, and end those."""
-    deadline = time.monotonic() + 5
-    while (left := mark.alive()) and time.monotonic() < deadline:
-        psutil.wait_procs(left, timeout=0.2)
-    return mark.end()
+    return Run(seconds, peak)
 
 
 class _Memory:

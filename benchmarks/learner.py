@@ -1,8 +1,7 @@
-"""How long a learner waits: `kata check` beside pytest, `kata watch`, a notebook, the light commands, the boundary.
+"""How long a learner waits: `kata check`, `kata watch`, a notebook, the light commands, the boundary.
 
     python benchmarks/learner.py            everything, a few minutes
     python benchmarks/learner.py --quick    a look, under a minute
-    python benchmarks/learner.py --only boundary grade --katas masks    of one kata
     python benchmarks/learner.py --write    and rewrite what docs/benchmarks.md has of it, part by part
 
 What is compared is measured in turns (A B A B …) in one run, so that whatever else the machine does falls on both.
@@ -15,6 +14,7 @@ import json
 import math
 import os
 import random
+import runpy
 import select
 import shutil
 import statistics
@@ -23,12 +23,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from operator import truediv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -40,14 +39,13 @@ from grader.machine import processor_time
 
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
-    from grader.running.suite import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
 KATA = Path(sys.executable).with_name("kata")
 PATIENCE_S = 60
 
-WARM_S, WARM_PART, WARM_RATIO, IDLE_S = 0.3, 0.3 / 1.4, 0.2, 5.0
-COLD_RATIO, FIRST_LINE_S, WATCH_RATIO, LIGHT_S, BOUNDARY_MS, FLOOR_RATIO = 1.0, 0.2, 0.15, 0.25, 1.0, 3.0
+WARM_S, WARM_PART, IDLE_S = 0.3, 0.3 / 1.4, 5.0
+FIRST_LINE_S, WATCH_RATIO, LIGHT_S, BOUNDARY_MS = 0.2, 0.15, 0.25, 1.0
 """The goals."""
 
 
@@ -71,7 +69,7 @@ def main() -> None:
             )
 
 
-# A whole check, cold, beside plain pytest and beside a watch that is already running ---------------------------------
+# A whole check, cold, beside a watch that is already running ----------------------------------------------------------
 
 
 @dataclass
@@ -80,14 +78,13 @@ class Waits:
 
     cold: list[float] = field(default_factory=list)
     first_line: list[float] = field(default_factory=list)
-    plain: list[float] = field(default_factory=list)
     warm: list[float] = field(default_factory=list)
     verdict: list[float] = field(default_factory=list)
     watch: list[float] = field(default_factory=list)
 
 
 def cold(folder: Path, rounds: int) -> list[Figures]:
-    """Measure `kata check`, `pytest -q` and `kata watch` in turns, each kata with its reference as the answer."""
+    """Measure `kata check` and `kata watch` in turns, each kata with its reference as the answer."""
     katas = alone()
     waits = {kata.slug: Waits() for kata in katas}
     space = _workspace(folder, katas)
@@ -101,7 +98,6 @@ def cold(folder: Path, rounds: int) -> list[Figures]:
                 file = _file(space, kata)
                 whole = _timed_check(space, kata)
                 warm = _timed_check(space, kata, warm=True)
-                plain = _timed_pytest(space, kata, file)
                 again = watches[kata.slug](file, number)
                 if number:  # the first round only warms the caches
                     one = waits[kata.slug]
@@ -109,21 +105,17 @@ def cold(folder: Path, rounds: int) -> list[Figures]:
                     one.warm.append(warm.end)
                     one.verdict.append(warm.verdict)
                     one.first_line.append(whole.first_line)
-                    one.plain.append(plain)
                     one.watch.append(again)
         again_table = _warm_table(waits)
     against, watching = _cold_tables()
     for kata in katas:
         one = waits[kata.slug]
-        ours, theirs, watch = map(statistics.median, (one.cold, one.plain, one.watch))
+        ours, watch = map(statistics.median, (one.cold, one.watch))
         first = statistics.median(one.first_line)
         against.rows.append(
             [
                 kata.slug,
                 spread(one.cold),
-                spread(one.plain),
-                f"{ours / theirs:.2f}",
-                verdict(ours / theirs, COLD_RATIO),
                 spread(one.first_line, 3),
                 verdict(first, FIRST_LINE_S),
             ]
@@ -179,13 +171,11 @@ def _warm_table(waits: dict[str, Waits]) -> Figures:
             "of cold",
             f"≤ {WARM_PART:.2f}",
             "to the end",
-            "of `pytest -q`",
-            f"≤ {WARM_RATIO:g}",
         ],
     )
     for slug, one in waits.items():
         part = statistics.median(map(truediv, one.verdict, one.cold))
-        judged, end, plain = map(statistics.median, (one.verdict, one.warm, one.plain))
+        judged, end = map(statistics.median, (one.verdict, one.warm))
         table.rows.append(
             [
                 slug,
@@ -194,8 +184,6 @@ def _warm_table(waits: dict[str, Waits]) -> Figures:
                 f"{part:.2f}",
                 verdict(part, WARM_PART),
                 f"{end:.3f} s",
-                f"{end / plain:.2f}",
-                verdict(end / plain, WARM_RATIO),
             ]
         )
     return table
@@ -219,15 +207,11 @@ def _cold_tables() -> tuple[Figures, Figures]:
     return (
         Figures(
             "`kata check` of one kata, cold",
-            "Whole processes, timed from outside. *pytest* runs the same checks on the same answer in one process, "
-            "without any isolation: `pytest -q -p grader.checks.standalone --submission FILE checks.py`, with no other "
-            "plugin loaded. The first line is the first byte on stderr. Median, and the middle half of the runs.",
+            "Whole processes, timed from outside. The first line is the first byte on stderr. Median, and the middle "
+            "half of the runs.",
             [
                 "kata",
                 "`kata check`",
-                "`pytest -q`",
-                "ratio",
-                f"≤ {COLD_RATIO:g}",
                 "first line",
                 f"≤ {FIRST_LINE_S:g} s",
             ],
@@ -242,12 +226,12 @@ def _cold_tables() -> tuple[Figures, Figures]:
 
 
 def alone() -> tuple[Kata, ...]:
-    """Return the katas whose checks need no file beside them: plain pytest can run those as one file."""
+    """Return the katas whose checks need no file beside them."""
     return tuple(kata for kata in Catalogue.discover().katas if not (kata.given or kata.support))
 
 
 def _workspace(folder: Path, katas: tuple[Kata, ...]) -> Path:
-    """Make a workspace in which every kata has its reference for an answer, and its checks beside it for pytest."""
+    """Make a workspace in which every kata has its reference for an answer."""
     folder.mkdir()
     for unit in {kata.unit.number for kata in katas}:
         subprocess.run([KATA, "start", unit], cwd=folder, check=True, capture_output=True)
@@ -255,9 +239,6 @@ def _workspace(folder: Path, katas: tuple[Kata, ...]) -> Path:
         if kata.solution is None:
             raise SystemExit(f"there is no solution of {kata.slug} here, so nothing to measure with")
         shutil.copy(kata.solution, _file(folder, kata))
-        plain = folder / ".plain" / kata.slug
-        plain.mkdir(parents=True)
-        shutil.copy(kata.checks, plain)
     return folder
 
 
@@ -297,31 +278,6 @@ def _timed_check(space: Path, kata: Kata, *, warm: bool = False) -> Timed:
     if process.wait() != 0:
         raise SystemExit(f"kata check {kata.slug} does not pass its reference")
     return Timed(first, judged, time.perf_counter() - began)
-
-
-def _timed_pytest(space: Path, kata: Kata, file: Path) -> float:
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "grader.checks.standalone",
-        "--submission",
-        str(file),
-        "checks.py",
-    ]
-    began = time.perf_counter()
-    done = subprocess.run(
-        command,
-        cwd=space / ".plain" / kata.slug,
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode:
-        raise SystemExit(f"pytest does not pass the reference of {kata.slug}:\n{done.stdout.decode()}")
-    return time.perf_counter() - began
 
 
 @contextmanager
@@ -507,7 +463,7 @@ def boundary(folder: Path, rounds: int) -> list[Figures]:
     launcher = start_launcher()  # before anything else is loaded, as `kata check` does
     try:
         folder.mkdir()
-        return [_calls(folder, launcher, 40 * rounds), _suites(launcher, rounds)]
+        return [_calls(folder, launcher, 40 * rounds)]
     finally:
         launcher.close()
 
@@ -516,7 +472,6 @@ def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
     import torch
 
     from grader.host.calls import Calls
-    from grader.host.local import learners_names, load_local
     from grader.host.remote import RemoteSubmission
     from grader.host.session import Session
     from grader.host.source import read_source
@@ -544,227 +499,37 @@ def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
             f"≤ {BOUNDARY_MS:g} ms",
         ],
     )
-    session = Session(launcher, source, terms)
-    with load_local(source, terms, Calls()) as local:
-        try:
-            session.begin(0)
-            calls = Calls()
-            remote = RemoteSubmission(session, calls)
-
-            def across(x: torch.Tensor) -> torch.Tensor:
-                calls.clear()  # as between checks
-                result: torch.Tensor = remote.shifted(x)
-                return result
-
-            inside: Callable[[torch.Tensor], torch.Tensor] = learners_names(local)["shifted"]
-            for name, count in SIZES.items():
-                x, cotangent = torch.randn(count), torch.randn(count)
-                _progress(f"calls with {name}", repetitions, repetitions)
-                pairs = [_in_turns(repetitions, lambda x=x: inside(x), lambda x=x: across(x))]  # type: ignore[misc]
-                x = x.requires_grad_()
-
-                def both(
-                    call: Callable[[torch.Tensor], torch.Tensor],
-                    x: torch.Tensor = x,
-                    cotangent: torch.Tensor = cotangent,
-                ) -> None:
-                    x.grad = None
-                    call(x).backward(cotangent)  # type: ignore[no-untyped-call]
-
-                pairs.append(_in_turns(repetitions, lambda: both(inside), lambda: both(across)))
-                cells = [name]
-                for here, there in pairs:
-                    cells += [f"{here:.3f} ms", f"{there:.3f} ms", f"{there - here:.2f} ms"]
-                table.rows.append([*cells, verdict(max(there - here for here, there in pairs), BOUNDARY_MS)])
-        finally:
-            session.close()
-    return table
-
-
-def _suites(launcher: Launcher, repetitions: int) -> Figures:
-    from grader.running.suite import Options, with_suites
-
-    katas = _with_solution()
-    table = Figures(
-        "All checks of a kata through the boundary",
-        "The same collected checks, visible and hidden, over the reference: in one process (`kata check --pdb` without "
-        "the debugger), over the boundary, and in a fork of that one process, which is *the floor*: no isolation. "
-        "Every submission pays once for a worker's start and end; what is left is shared out among the checks.",
-        [
-            "kata",
-            "checks",
-            "in process",
-            "boundary",
-            "worker",
-            "adds per check",
-            f"≤ {BOUNDARY_MS:g} ms",
-            "floor",
-            "of the floor",
-            f"≤ {FLOOR_RATIO:g} ×",
-        ],
-    )
-
-    def body(suites: dict[str, Suite]) -> None:
-        for kata in katas:
-            suite, file = suites[kata.slug], kata.solution
-            assert file is not None
-            _progress(f"checks of {kata.slug}", repetitions, repetitions)
-            inside, across, floor = _in_turns(
-                repetitions,
-                lambda: _in_process(suite, file),  # noqa: B023
-                lambda: suite.check(file, launcher, Options()),  # noqa: B023
-                lambda: _in_fork(lambda: _in_process(suite, file)),  # noqa: B023
-            )
-            worker = _worker(suite, file, launcher, repetitions)
-            added = (across - inside - worker) / len(suite)
-            table.rows.append(
-                [
-                    kata.slug,
-                    str(len(suite)),
-                    f"{inside:.1f} ms",
-                    f"{across:.1f} ms",
-                    f"{worker:.1f} ms",
-                    f"{added:.2f} ms",
-                    verdict(added, BOUNDARY_MS),
-                    f"{floor:.1f} ms",
-                    f"{across / floor:.2f} ×",
-                    verdict(across / floor, FLOOR_RATIO),
-                ]
-            )
-
-    with_suites(katas, body, hidden=True)
-    return table
-
-
-def _with_solution() -> tuple[Kata, ...]:
-    return tuple(
-        kata
-        for kata in Catalogue.discover().katas
-        if kata.solution is not None and (not CHOSEN or kata.slug in CHOSEN)
-    )
-
-
-# A class of a real kata --------------------------------------------------------------------------------------------
-
-FEW, MANY = 4, 16
-"""Hand-ins of the two classes; what the larger takes longer, the hand-ins between them take."""
-
-
-def grade(folder: Path, rounds: int) -> list[Figures]:
-    """Measure `kata grade` of a real kata, visible and hidden checks, beside the same checks in forks."""
-    import torch
-
-    from grader.running.suite import with_suites
-
-    torch.set_num_threads(1)  # as where submissions are graded
-    folder.mkdir()
-    katas = _with_solution()
-    table = Figures(
-        "`kata grade` of real katas",
-        f"One more hand-in of a right answer, all checks visible and hidden, `-j 1`: what a class of {MANY} takes "
-        f"longer than one of {FEW}, each file with a line of its own. *The floor* is the same checks in a fork of a "
-        "warmed process, without isolation, report or gradebook. In turns; medians.",
-        ["kata", "checks", "one more hand-in", "floor", "of the floor", f"≤ {FLOOR_RATIO:g} ×"],
-    )
-
-    def body(suites: dict[str, Suite]) -> None:
-        for kata in katas:
-            suite, file = suites[kata.slug], kata.solution
-            assert file is not None
-            further, floors = [], []
-            _in_process(suite, file)  # what torch imports at first, no fork has to import again
-            for number in range(rounds):
-                _progress(f"grading {kata.slug}", number, rounds)
-                few, many = (_graded(folder, kata, count, number) for count in (FEW, MANY))
-                further.append((many - few) / (MANY - FEW) * 1000)
-                floors += _in_turns(3, lambda: _in_fork(lambda: _in_process(suite, file)))  # noqa: B023
-            ours, floor = statistics.median(further), statistics.median(floors)
-            ratio = ours / floor
-            table.rows.append(
-                [
-                    kata.slug,
-                    str(len(suite)),
-                    f"{ours:.1f} ms",
-                    f"{floor:.1f} ms",
-                    f"{ratio:.2f} ×",
-                    verdict(ratio, FLOOR_RATIO),
-                ]
-            )
-
-    with_suites(katas, body, hidden=True)
-    return [table]
-
-
-def _graded(folder: Path, kata: Kata, count: int, number: int) -> float:
-    """Return the seconds in which a class of right answers is graded."""
-    room = folder / f"{kata.slug}-{count}-{number}"
-    for learner in range(count):
-        place = room / "class" / f"learner-{learner:02}"
-        place.mkdir(parents=True)
-        assert kata.solution is not None
-        (place / f"{kata.module}.py").write_bytes(kata.solution.read_bytes() + b"\n# %d\n" % learner)
-    began = time.perf_counter()
-    done = subprocess.run(
-        [
-            KATA,
-            "grade",
-            room / "class",
-            "--gradebook",
-            room / "gradebook.sqlite",
-            "-j",
-            "1",
-            "--only",
-            kata.slug,
-        ],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode:
-        raise SystemExit(
-            f"kata grade {kata.slug} ended with {done.returncode}:\n{done.stderr.decode()[-2000:]}"
-        )
-    return time.perf_counter() - began
-
-
-# --------------------------------------------------------------------------------------------------------------------
-
-
-def _in_process(suite: Suite, file: Path) -> None:
-    from grader.running import examination
-
-    # Hidden checks ask for the reference, which a process with a learner at its keyboard does not give.
-    with mock.patch.object(examination, "no_reference", suite.reference):
-        suite.debug(file)
-
-
-def _in_fork(function: Callable[[], object]) -> None:
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            function()
-            code = 0
-        finally:
-            os._exit(code)
-    if os.waitpid(pid, 0)[1]:
-        raise SystemExit("the floor could not be measured: the checks broke in a fork")
-
-
-def _worker(suite: Suite, file: Path, launcher: Launcher, repetitions: int) -> float:
-    """Return the median milliseconds in which a worker starts, loads a submission and ends."""
-    from grader.host.session import Session
-    from grader.host.source import read_source
-
-    source = read_source(file)
-    times = []
-    for _ in range(repetitions):
-        began = time.perf_counter()
-        session = Session(launcher, source, suite.terms)
+    session, calls = Session(launcher, source, terms), Calls()
+    inside: Callable[[torch.Tensor], torch.Tensor] = runpy.run_path(str(file))["shifted"]
+    with closing(session):
         session.begin(0)
-        session.close()
-        times.append((time.perf_counter() - began) * 1000)
-    return statistics.median(times)
+        remote = RemoteSubmission(session, calls)
+
+        def across(x: torch.Tensor) -> torch.Tensor:
+            calls.clear()  # as between checks
+            result: torch.Tensor = remote.shifted(x)
+            return result
+
+        for name, count in SIZES.items():
+            x, cotangent = torch.randn(count), torch.randn(count)
+            _progress(f"calls with {name}", repetitions, repetitions)
+            pairs = [_in_turns(repetitions, lambda x=x: inside(x), lambda x=x: across(x))]  # type: ignore[misc]
+            x = x.requires_grad_()
+
+            def both(
+                call: Callable[[torch.Tensor], torch.Tensor],
+                x: torch.Tensor = x,
+                cotangent: torch.Tensor = cotangent,
+            ) -> None:
+                x.grad = None
+                call(x).backward(cotangent)  # type: ignore[no-untyped-call]
+
+            pairs.append(_in_turns(repetitions, lambda: both(inside), lambda: both(across)))
+            cells = [name]
+            for here, there in pairs:
+                cells += [f"{here:.3f} ms", f"{there:.3f} ms", f"{there - here:.2f} ms"]
+            table.rows.append([*cells, verdict(max(there - here for here, there in pairs), BOUNDARY_MS)])
+    return table
 
 
 def _in_turns(repetitions: int, *functions: Callable[[], object]) -> tuple[float, ...]:
@@ -787,10 +552,9 @@ PARTS: dict[str, Callable[[Path, int], list[Figures]]] = {
     "notebook": notebook,
     "light": light,
     "boundary": boundary,
-    "grade": grade,
 }
 CHOSEN: set[str] = set()
-"""The katas of the last two parts; all where none is named."""
+"""The katas of the notebook's part; all where none is named."""
 
 
 def _arguments() -> argparse.Namespace:
@@ -803,7 +567,7 @@ def _arguments() -> argparse.Namespace:
         "--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=f"of {', '.join(PARTS)}"
     )
     parser.add_argument(
-        "--katas", nargs="+", default=[], metavar="KATA", help="of which boundary and grade are measured"
+        "--katas", nargs="+", default=[], metavar="KATA", help="of which the notebook is measured"
     )
     return parser.parse_args()
 

@@ -26,7 +26,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -80,17 +79,12 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir(), "kata-speed.jsonl"))
     parser.add_argument("--minutes", type=float, default=90.0, help="stop after so long")
     parser.add_argument("--curve", action="store_true", help="the operating curve instead")
-    parser.add_argument(
-        "--clocks", action="store_true", help="three ways to take the time, side by side, instead"
-    )
     parser.add_argument("--repeats", type=int, default=40, help="of every point of the curve")
     chosen = parser.parse_args()
     launcher = start_launcher(many=True)
     try:
         if chosen.curve:
             tables, mark = [_curve_table(_curve(launcher, chosen.repeats))], "operating curve"
-        elif chosen.clocks:
-            tables, mark = [_clocks(launcher, chosen.repeats)], "clocks"
         else:
             _grade(launcher, chosen.keep, chosen.minutes)
             rows = [json.loads(line) for line in chosen.keep.read_text().splitlines()]
@@ -325,50 +319,6 @@ def _cost(rows: list[dict[str, Any]]) -> Figures:
                 "yes" if median <= 5 else "**no**",
             )
         )
-    return figures
-
-
-# Clocks -------------------------------------------------------------------------------------------------------------
-
-
-def _clocks(launcher: Any, rounds: int) -> Figures:
-    """Compare a submission with itself by three clocks, in turns, in every condition."""
-    from grader.host import stopwatch
-    from grader.timing.benchmark_run import BenchmarkRun
-
-    waited, processor_time = stopwatch._waited, stopwatch._processor_time
-    variants = {
-        "wall": (lambda path: 0.0, lambda pid: 0.0),
-        "wall less waiting": (waited, lambda pid: 0.0),
-        "the larger of that and processor time": (waited, processor_time),
-    }
-    figures = Figures(
-        "Clocks",
-        f"The same code on both sides, {rounds} rounds for each clock, in turns: the middle 90% of the ratios, and "
-        "the share of rounds that a threshold of 1.25 would have called too slow. "
-        "`python benchmarks/speed.py --clocks --write`",
-        ("condition", "clock", "5% to 95%", "over 1.25"),
-    )
-    work, todo = _product_work(), answers()
-    for condition in CONDITIONS:
-        ratios: dict[str, list[float]] = {name: [] for name in variants}
-        with (
-            _product_files() as files,
-            _beside(condition, todo),
-            BenchmarkRun(_product_setting(launcher, files, PRODUCTS)) as arena,
-        ):
-            arena.warm(work, 320)
-            turns = (arena.baseline_turn, partial(arena.submission_turn, patience_s=60.0))
-            for _ in range(rounds):
-                for name, (stopwatch._waited, stopwatch._processor_time) in variants.items():
-                    order = random.sample((0, 1), 2)
-                    seconds = {place: turns[place](work, 320).seconds for place in order}
-                    ratios[name].append(seconds[1] / seconds[0])
-        stopwatch._waited, stopwatch._processor_time = waited, processor_time
-        for name, values in ratios.items():
-            cuts = statistics.quantiles(values, n=20)
-            over = sum(value > 1.25 for value in values) / len(values)
-            figures.rows.append((condition, name, f"{cuts[0]:.2f} to {cuts[-1]:.2f}", f"{over:.1%}"))
     return figures
 
 

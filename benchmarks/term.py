@@ -251,10 +251,10 @@ class Term:
         if SPOILED[1] in checks.read_text(encoding="utf-8"):  # else it was mended before the loss
             _replace(checks, *reversed(SPOILED))
         before = self._marks
-        self._type("grade", "--stored", "--only", module(step.week), "--dry-run")
+        self._type("regrade", "--only", module(step.week), "--dry-run")
         if self._snapshot() != before:
-            self.found.differ.append("kata grade --stored --dry-run changed marks")
-        self._type("grade", "--stored", "--only", module(step.week))
+            self.found.differ.append("kata regrade --dry-run changed marks")
+        self._type("regrade", "--only", module(step.week))
 
     def _lose(self, number: int) -> None:
         """Take the copy, and do again what was done since."""

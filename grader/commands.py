@@ -15,6 +15,7 @@ COMMANDS = {
     "completion": "grader.cli.completion:completion",
     "course": "grader.cli.course:course",
     "grade": "grader.cli.grade:grade",
+    "regrade": "grader.cli.regrade:regrade",
     "gradebook": "grader.cli.gradebook:gradebook",
     "report": "grader.cli.report:report",
     "similar": "grader.cli.similar:similar",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def plural(noun: str) -> str:
     """Return the noun for several.
@@ -37,3 +39,15 @@ def whole_number(text: str) -> int | None:
     (12, None, None, None)
     """
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
+
+
+def typed_number(text: str) -> float | None:
+    """Return the number that a person typed in digits; None for anything else.
+
+    `float` reads 1_5 as 15, and takes exponents, nan and the digits of every script.
+
+    >>> typed_number("2"), typed_number(" +.5"), typed_number("-1.5"), typed_number("1_5"), typed_number("1e3")
+    (2.0, 0.5, -1.5, None, None)
+    """
+    word = text.strip().replace("\N{MINUS SIGN}", "-")
+    return float(word) if re.fullmatch(r"[-+]?(\d{1,12}\.?\d*|\.\d+)", word, re.ASCII) else None

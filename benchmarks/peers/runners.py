@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -192,10 +193,15 @@ class Otter(OneByOne):
     name, title = "otter", "otter run"
 
     def shared(self, folder: Path) -> None:
-        for name in ("tests", "otter_config.json"):
-            source = HERE / "otter" / name
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
+        shutil.copy(HERE / "otter" / "otter_config.json", folder)
         shutil.copy(HERE / "assertions.py", folder)
+        (folder / "tests").mkdir()
+        test = (HERE / "otter" / "test.py").read_text(encoding="utf-8")
+        points = re.findall(
+            r"^def (\w+)\(answer\)", (HERE / "assertions.py").read_text(encoding="utf-8"), re.M
+        )
+        for place, point in enumerate(points, 1):
+            (folder / "tests" / f"q{place:02}_{point}.py").write_text(test.replace("mask_shape", point))
         program = self.environment / "bin" / "otter"
         command = [program, "generate", "-t", "tests", "-o", "autograder.zip"]
         options = ["--no-environment", "--no-requirements", "assertions.py"]

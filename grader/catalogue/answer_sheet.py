@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from grader.catalogue.hints import sections
+from grader.catalogue.hints import in_code, sections
 from grader.catalogue.katas import Kata
 from grader.data_files import read_text
 
@@ -17,7 +17,7 @@ MOST_QUESTIONS = 50
 _NAMED = re.compile(r"(?i)(?:[^/]{0,200}[\W_])?answers(?:[\W_][^/]{0,200})?\.md(?:\.txt)?\Z")
 _ANY = re.compile(".*")
 _OF_KATA = re.compile(r"<!-- {0,9}kata: {0,9}(?P<slug>[a-z0-9-]{1,100})\b")
-_NUMBERED = re.compile(r"^#{1,6}[ \t]{0,8}(?P<number>\d{1,2})[.)](?:[ \t].*)?$")
+_NUMBERED = re.compile(r"^##[ \t]{1,8}(?P<number>\d{1,2})[.)](?:[ \t].*)?$")
 
 
 def questions_of(kata: Kata) -> tuple[str, ...]:
@@ -70,14 +70,16 @@ def answers_in(data: bytes) -> dict[int, str]:
     """
     parts: dict[int, list[str]] = {}
     place = 0
-    for line in as_text(data).splitlines():
-        heading = _NUMBERED.match(line)
+    lines = as_text(data).splitlines()
+    code = in_code(lines)
+    for number, line in enumerate(lines):
+        heading = _NUMBERED.match(line) if number not in code else None
         if heading is not None and 0 < int(heading["number"]) <= MOST_QUESTIONS:
             place = int(heading["number"])
             parts.setdefault(place, [])
         elif not (place == 0 and line.startswith("# ")):
             parts.setdefault(place, []).append(line)
-    texts = {number: _without_comments("\n".join(lines)).strip() for number, lines in parts.items()}
+    texts = {number: _without_comments("\n".join(part)).strip() for number, part in parts.items()}
     found = {number: text for number, text in texts.items() if text}
     return {1: found[0]} if list(found) == [0] else found
 

@@ -112,23 +112,6 @@ class CalibrationFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, k
     measured: dict[Kind, MeasuredOn] = {}
 
 
-class Week(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """One week of a syllabus."""
-
-    title: Sentence
-    katas: Annotated[tuple[Slug, ...], Meta(min_length=1)]
-    spare: tuple[Slug, ...] = ()
-    """For those who have time left; it is not handed in."""
-
-
-class SyllabusFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """`syllabus.toml`: which katas a course of so many weeks does, and in which of them: `[[weeks.8]]`, eight times."""
-
-    weeks: dict[
-        Annotated[str, Meta(pattern="^[1-9][0-9]?$", description="a number of weeks")], tuple[Week, ...]
-    ]
-
-
 Difficulty = Literal["easy", "medium", "hard"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader.data_files import read_text
@@ -13,7 +14,7 @@ LIMIT_BYTES = 200_000
 
 _HEADING = re.compile(r"##[ \t]+(.*)")
 _TIER = re.compile(r"(\d+)\b.*")
-_FENCE = re.compile(r"[ ]{0,3}(```+|~~~+)")
+_FENCE = re.compile(r"[ ]{0,3}(?P<mark>```+|~~~+)(?P<about>.*)")
 
 
 def read_hints(path: Path) -> tuple[str, str, str]:
@@ -38,17 +39,32 @@ def read_hints(path: Path) -> tuple[str, str, str]:
 def sections(text: str, title: re.Pattern[str]) -> list[tuple[re.Match[str], str]]:
     """Return the sections of a Markdown text whose heading of the second level fits `title`, with what is below it."""
     found: list[tuple[re.Match[str], list[str]]] = []
-    fence: str | None = None
-    for line in text.splitlines():
-        mark = _FENCE.match(line)
-        if mark is not None:
-            # A heading inside a code block is code; only the same kind of mark closes the block.
-            kind = mark[1][0]
-            fence = kind if fence is None else (None if fence == kind else fence)
-        heading = _HEADING.fullmatch(line.rstrip()) if fence is None else None
+    lines = text.splitlines()
+    code = in_code(lines)
+    for place, line in enumerate(lines):
+        heading = _HEADING.fullmatch(line.rstrip()) if place not in code else None
         fits = title.fullmatch(heading[1]) if heading is not None else None
         if fits is not None:
             found.append((fits, []))
         elif found:
             found[-1][1].append(line)
-    return [(fits, "\n".join(lines).strip()) for fits, lines in found]
+    return [(fits, "\n".join(body).strip()) for fits, body in found]
+
+
+def in_code(lines: Sequence[str]) -> set[int]:
+    """Return which lines of a Markdown text are in fenced code blocks: what looks like a heading there is code.
+
+    A fence that is never closed makes no block: one that somebody forgot must not swallow the rest of the text.
+    """
+    found: set[int] = set()
+    start, opened = 0, ""
+    for place, line in enumerate(lines):
+        fence = _FENCE.match(line)
+        if fence is None:
+            continue
+        if not opened:
+            start, opened = place, fence["mark"]
+        elif fence["mark"].startswith(opened) and not fence["about"].strip():
+            found.update(range(start, place + 1))
+            opened = ""
+    return found

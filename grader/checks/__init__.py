@@ -16,30 +16,23 @@ from grader.checks.conduct import (
     resting_on,
     speak_of,
 )
-from grader.checks.describe import describe, type_names
-from grader.checks.draw import Draw, axes_of, with_axes
-from grader.checks.expect import Expectation, expect
-from grader.checks.failure import CheckFailure, Failure, fail
+from grader.checks.describe import type_names
+from grader.checks.draw import Draw, with_axes
+from grader.checks.expect import expect
+from grader.checks.failure import fail
 from grader.checks.gradients import expect_gradients, oracle_gradients
-from grader.checks.marks import Aspect, CheckInfo, check
+from grader.checks.marks import check
 from grader.checks.oracle import Expected, oracle
 from grader.checks.slopes import expect_parameter_gradients
 from grader.checks.stand_ins import stand_in
 from grader.checks.training import TrainingBooks
 
 __all__ = [
-    "Aspect",
-    "CheckFailure",
-    "CheckInfo",
     "Draw",
-    "Expectation",
     "Expected",
-    "Failure",
     "TrainingBooks",
     "as_left",
-    "axes_of",
     "check",
-    "describe",
     "expect",
     "expect_device",
     "expect_from_scratch",

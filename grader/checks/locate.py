@@ -333,45 +333,63 @@ def _along(
     count, k = int(wrong.sum()), int(hit.sum())
     if k == n or k == 0 or _log_comb(n, k) + count * log(k / n) > log(CHANCE):
         return None
-    first, last = _ends(hit)
-    shown = range(n) if span is None else span
-    good = [shown[i] for i in (~hit).nonzero().flatten().tolist()] if n - k <= 2 else None
     exact = count == k * (wrong.numel() // n)
-    # Of every second column nothing is known about those between: few are listed, and of many only the ends told.
-    listing = shown.step > 1 and k <= 3
-    start = "all of" if exact and (shown.step == 1 or listing) else "only"
-    end = ", nothing else" if start != "only" else ""
-    if k == 1:
-        note = (
-            ""
-            if is_unnamed(name) or n < 3 or first not in (0, n - 1) or span is not None
-            else ", the last"
-            if first
-            else ", the first"
-        )
-        text = f"{start} {label(name, shown[first])}{note}{end}"
-    elif (
-        shown.step % 2
-        and _is_every_second(hit, first)
-        and not any(_same_indices(wrong, region, axis) for region in regions)
-    ):
-        parity = "odd" if shown[first] % 2 else "even"
-        text = f"{'everywhere and only' if exact else 'only'} where {_index(name)} is {parity}"
-    elif good is not None:
-        one, which = len(good) == 1, _labels(name, good)
-        if not none:
-            text = f"{which} {'is' if one else 'are'} right{', all else is wrong' if exact else ''}"
-        else:
-            text = f"all but {which}" if exact else f"{which} {'has' if one else 'have'} {none}"
-    elif last - first == k - 1 and last == n - 1 and span is None:
-        text = f"{start} {label(name, f'{shown[first]} and later', several=True)}{end}"
-    elif last - first == k - 1 and not listing:
-        text = f"{start} {label(name, f'{shown[first]} to {shown[last]}', several=True)}{end}"
-    elif k <= 3:
-        text = f"{start} {_labels(name, [shown[i] for i in hit.nonzero().flatten().tolist()])}{end}"
-    else:
+    known = any(_same_indices(wrong, region, axis) for region in regions)
+    text = _Row(hit, name, exact, range(n) if span is None else span, span is None).text(none, known)
+    return None if text is None else _Statement(text, exact)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Which indices of one axis have errors: some, not all."""
+
+    hit: Tensor
+    name: str
+    exact: bool
+    """Whether everything at them is an error."""
+    shown: range
+    """How these indices are called."""
+    whole: bool
+    """Whether they are all that the axis has."""
+
+    def text(self, none: str, known: bool) -> str | None:
+        """Return in words where the errors are; None where there is no short way to say it.
+
+        `known`: what else is said of the errors names the same indices already.
+        """
+        shown, n, k = self.shown, len(self.hit), int(self.hit.sum())
+        first, last = _ends(self.hit)
+        # Of every second column nothing is known about those between: few are listed, and of many only the ends told.
+        listing = shown.step > 1 and k <= 3
+        only = not (self.exact and (shown.step == 1 or listing))
+        words = "only {}" if only else "all of {}, nothing else"
+        if k == 1:
+            return words.format(f"{label(self.name, shown[first])}{self._end_of_axis(first)}")
+        if shown.step % 2 and not known and _is_every_second(self.hit, first):
+            where = f"where {_index(self.name)} is {'odd' if shown[first] % 2 else 'even'}"
+            return f"{'everywhere and only' if self.exact else 'only'} {where}"
+        if n - k <= 2:
+            return self._but_for([shown[i] for i in (~self.hit).nonzero().flatten().tolist()], none)
+        if last - first == k - 1 and last == n - 1 and self.whole:
+            return words.format(label(self.name, f"{shown[first]} and later", several=True))
+        if last - first == k - 1 and not listing:
+            return words.format(label(self.name, f"{shown[first]} to {shown[last]}", several=True))
+        if k <= 3:
+            return words.format(_labels(self.name, [shown[i] for i in self.hit.nonzero().flatten().tolist()]))
         return None
-    return _Statement(text, exact)
+
+    def _end_of_axis(self, index: int) -> str:
+        n = len(self.hit)
+        if is_unnamed(self.name) or n < 3 or index not in (0, n - 1) or not self.whole:
+            return ""
+        return ", the last" if index else ", the first"
+
+    def _but_for(self, good: list[int], none: str) -> str:
+        """Say which few indices have no errors; `none` is what they have, where that does not make them right."""
+        one, which = len(good) == 1, _labels(self.name, good)
+        if not none:
+            return f"{which} {'is' if one else 'are'} right{', all else is wrong' if self.exact else ''}"
+        return f"all but {which}" if self.exact else f"{which} {'has' if one else 'have'} {none}"
 
 
 def _is_every_second(hit: Tensor, first: int) -> bool:

@@ -9,7 +9,6 @@ relu has, large steps can agree by chance, and only those that end before the co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -72,47 +71,80 @@ def expect_parameter_gradients(
         name: torch.randn(value.shape, generator=draw.generator, dtype=torch.float64).to(value)
         for name, value in learned.items()
     }
-
-    @cache
-    def slope(names: tuple[str, ...], step: float) -> float:
-        start = {name: learned[name].detach().clone() for name in names}  # in one process it moves along
-        ends = []
-        for sign in (1, -1):
-            moved = {name: value + sign * step * ways[name] for name, value in start.items()}
-            model.load_state_dict(moved, strict=False)
-            with torch.no_grad():
-                ends.append(float((output() * cotangent).sum()))
-        model.load_state_dict(start, strict=False)
-        return (ends[0] - ends[1]) / (2 * step)
-
-    told = {
-        name: 0.0 if value.grad is None else float((value.grad * ways[name]).sum())
-        for name, value in learned.items()
-    }
-    first: dict[str, float] = {}
-    wrong: list[str] = []
-
-    def right_over(steps: Sequence[float]) -> bool:
-        nonlocal first, wrong
-        for step, doubt in good_steps(lambda step: slope(tuple(learned), step), steps):
-            tried = {name: slope((name,), step) for name in learned}
-            scale = min(max((abs(one) for one in tried.values()), default=0.0), largest)
-            limit = min(max(EXACT * scale, ROOM * doubt), COARSEST * scale)
-            off = [name for name in learned if not abs(told[name] - tried[name]) <= limit]
-            still = any(
-                tried[name] == 0 != moved for name, moved in first.items()
-            )  # rounded away, and no slope
-            if not off and not still:
-                return True
-            first, wrong = first or tried, wrong or off
-        return False
-
-    if right_over(STEPS):
+    moves = _Moves(model, lambda: float((output() * cotangent).sum()), learned, ways, largest)
+    if moves.agree_over(STEPS):
         return
     with no_sign(model):  # how many more times it was asked says nothing of what is wrong
-        if right_over(STEPS + FINER):
+        if moves.agree_over(STEPS + FINER):
             return
-    _say(wrong, first, told, name, notes, found)
+    moves.fail(name, notes, found)
+
+
+class _Moves:
+    """Parameters that are moved, each in a direction of its own, and what their gradients say of it."""
+
+    def __init__(
+        self,
+        model: Any,
+        output: Callable[[], float],
+        learned: Mapping[str, Tensor],
+        ways: Mapping[str, Tensor],
+        largest: float,
+    ) -> None:
+        self._model, self._output, self._learned, self._ways = model, output, learned, ways
+        self._largest = largest
+        self._told = {
+            name: 0.0 if value.grad is None else float((value.grad * ways[name]).sum())
+            for name, value in learned.items()
+        }
+        self._slopes: dict[tuple[tuple[str, ...], float], float] = {}
+        self._first: dict[str, float] = {}
+        """The slopes over the step that was tried first."""
+        self._wrong: list[str] = []
+
+    def agree_over(self, steps: Sequence[float]) -> bool:
+        """Return whether the gradients are the slopes over one of the steps that suit."""
+        every = tuple(self._learned)
+        for step, doubt in good_steps(lambda step: self._slope(every, step), steps):
+            tried = {name: self._slope((name,), step) for name in every}
+            scale = min(max((abs(one) for one in tried.values()), default=0.0), self._largest)
+            limit = min(max(EXACT * scale, ROOM * doubt), COARSEST * scale)
+            off = [name for name in every if not abs(self._told[name] - tried[name]) <= limit]
+            # What moved over a larger step and stands still now was rounded away: that is no slope.
+            still = any(tried[name] == 0 != moved for name, moved in self._first.items())
+            if not off and not still:
+                return True
+            self._first, self._wrong = self._first or tried, self._wrong or off
+        return False
+
+    def _slope(self, names: tuple[str, ...], step: float) -> float:
+        """Return by how much the output changes when these parameters move, in parts of the step."""
+        if (names, step) not in self._slopes:
+            # A copy: of a module in this process they are the parameters themselves, and move along.
+            start = {name: self._learned[name].detach().clone() for name in names}
+            ends = []
+            for sign in (1, -1):
+                moved = {name: value + sign * step * self._ways[name] for name, value in start.items()}
+                self._model.load_state_dict(moved, strict=False)
+                with torch.no_grad():
+                    ends.append(self._output())
+            self._model.load_state_dict(start, strict=False)
+            self._slopes[names, step] = (ends[0] - ends[1]) / (2 * step)
+        return self._slopes[names, step]
+
+    def fail(self, what: str, notes: Sequence[str], subject: Tensor) -> None:
+        """End the check with what one parameter's gradient says, and what moving it does."""
+        __tracebackhide__ = True
+        wrong, tried, told = self._wrong, self._first, self._told
+        first = min(wrong, key=lambda name: told[name] != 0)  # rather one that is cut off altogether
+        fail(
+            f"wrong gradient  {first}",
+            f"moved at random, the {what} change by {tried[first]:.3g}; the gradient says {told[first]:.3g}",
+            f"{len(wrong)} of {len(tried)} parameters {'is' if len(wrong) == 1 else 'are'} wrong",
+            *notes,
+            stage="values" if told[first] else "gradient",
+            subject=subject,
+        )
 
 
 def good_steps(
@@ -149,23 +181,3 @@ def _least(doubts: Sequence[float], steps: Sequence[float]) -> tuple[int, float]
         most[place] = max(most[place], most[place + 1] * steps[place + 1] / steps[place])
     place = min(range(len(most)), key=most.__getitem__)
     return place, most[place]
-
-
-def _say(
-    wrong: Sequence[str],
-    tried: Mapping[str, float],
-    told: Mapping[str, float],
-    what: str,
-    notes: Sequence[str],
-    subject: Tensor,
-) -> None:
-    __tracebackhide__ = True
-    first = min(wrong, key=lambda name: told[name] != 0)  # rather one that is cut off altogether
-    fail(
-        f"wrong gradient  {first}",
-        f"moved at random, the {what} change by {tried[first]:.3g}; the gradient says {told[first]:.3g}",
-        f"{len(wrong)} of {len(tried)} parameters {'is' if len(wrong) == 1 else 'are'} wrong",
-        *notes,
-        stage="values" if told[first] else "gradient",
-        subject=subject,
-    )

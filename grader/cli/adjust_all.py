@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from grader.cli.class_options import author_of, author_option, opened, where_options
+from grader.cli.class_options import author_of, author_option, with_gradebook
 from grader.cli.context import note
 from grader.errors import UsageError
 from grader.reports.style import console, points, safe
@@ -19,7 +19,6 @@ _EXAMPLE = "For example: the header learner,kata,points,comment and a line like 
 
 
 class _Line(NamedTuple):
-    number: int
     learner: str
     kata: str
     kind: str
@@ -31,8 +30,8 @@ class _Line(NamedTuple):
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 @author_option
-@where_options
-def adjust_all(file: Path, dry_run: bool, author: str | None, where: str, course_file: Path | None) -> None:
+@with_gradebook
+def adjust_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> None:
     """Change many marks at once: FILE has the columns learner, kata, points and comment.
 
     Points are given or taken away, as by `adjust`; if a column `kind` says override, they become the mark. If any line
@@ -44,26 +43,28 @@ def adjust_all(file: Path, dry_run: bool, author: str | None, where: str, course
       kata gradebook adjust-all oral.csv --dry-run
       kata gradebook adjust-all oral.csv --author kim
     """
-    with opened(where, course_file) as book:
-        lines = _lines(file, book)
-        who = author_of(author)
-        standing = {
-            (row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})
-        }
-        done = passed = 0
-        for line in lines:
-            row = standing.get((line.learner, line.kata))
-            there = row.adjustments if row is not None else []
-            if any((one.kind, one.points, one.comment) == line[3:] and not one.revoked for one in there):
-                passed += 1
-                continue
-            done += 1
-            if not dry_run:
-                change = book.override if line.kind == "override" else book.adjust
-                change(line.learner, line.kata, line.points, comment=line.comment, author=who)
-            sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
-            said = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
-            console().print(safe(said), soft_wrap=True, markup=False, highlight=False)
+    lines = _lines(file, book)
+    who = author_of(author)
+    standing = {(row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})}
+    recorded: set[tuple[object, ...]] = {
+        (*mark, one.kind, one.points, one.comment)
+        for mark, row in standing.items()
+        for one in row.adjustments
+        if not one.revoked
+    }
+    done = passed = 0
+    for line in lines:
+        if line in recorded:
+            passed += 1
+            continue
+        recorded.add(line)
+        done += 1
+        if not dry_run:
+            change = book.override if line.kind == "override" else book.adjust
+            change(line.learner, line.kata, line.points, comment=line.comment, author=who)
+        sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
+        said = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
+        console().print(safe(said), soft_wrap=True, markup=False, highlight=False)
     note(f"{done} {'would change' if dry_run else 'changed'}, {passed} already recorded")
 
 
@@ -73,51 +74,35 @@ def _lines(file: Path, book: Gradebook) -> list[_Line]:
     Raises:
         UsageError: it is missing, or a line breaks a rule: which line, and what is expected.
     """
-    from grader.gradebook.meant import kata_meant, learner_meant
-    from grader.gradebook.roster import column_of, lines_of
+    from grader.gradebook.meant import kata_meant, learner_meant, points_meant
+    from grader.gradebook.roster import read_table
 
-    rows = lines_of(file, "file", "Name the CSV file.")
-    place, header = next(rows, (1, []))
-    columns = [column_of(cell) for cell in header]
+    place, columns, rows = read_table(file, "file", "Name the CSV file.")
     missing = [name for name in ("learner", "kata", "points", "comment") if name not in columns]
     if missing:
         raise UsageError(f"{file}:{place}: there is no column `{missing[0]}`.", _EXAMPLE)
     found = []
-    for number, row in rows:
-        cells = {
-            **dict.fromkeys(columns, ""),
-            **dict(zip(columns, (one.strip() for one in row), strict=False)),
-        }
-        if not any(cells.values()):
-            continue
+    for number, cells in rows:
         kind = cells.get("kind", "").casefold() or "adjust"
         try:
             if kind not in ("adjust", "override"):
                 raise UsageError(f"kind must be adjust or override, not {kind}.")
             if not cells["comment"]:
                 raise UsageError("A mark is not changed without a reason: the comment is empty.")
+            given = points_meant(cells["points"])
+            if kind == "override" and given < 0:
+                raise UsageError(f"A mark cannot be {points(given)}; it is 0 or more.")
+            if kind == "adjust" and not given:
+                raise UsageError("0 points change nothing.")
             found.append(
                 _Line(
-                    number,
                     learner_meant(book, cells["learner"]),
                     kata_meant(book, cells["kata"]),
                     kind,
-                    _points(cells["points"], kind),
+                    given,
                     cells["comment"],
                 )
             )
         except UsageError as error:
             raise UsageError(f"{file}:{number}: {error.message}", error.hint or _EXAMPLE) from error
     return found
-
-
-def _points(text: str, kind: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise UsageError(f"{text!r} is not a number of points.") from None
-    if not abs(number) <= 1e6:
-        raise UsageError(f"{text} is not a number of points.")
-    if kind == "override" and number < 0:
-        raise UsageError(f"A mark cannot be {text}; it is 0 or more.")
-    return number

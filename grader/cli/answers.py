@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from grader.cli.class_options import (
-    again,
     author_of,
     author_option,
-    comment_option,
-    opened,
-    where_options,
+    same_book,
+    with_gradebook,
     word,
 )
 from grader.cli.context import complete_id, json_option, note, print_json
+from grader.cli.rulings import covered, decision
 from grader.errors import UsageError
 from grader.reports.style import console, points, safe
-from grader.words import counted
+from grader.words import counted, typed_number
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -47,10 +46,8 @@ def _say(text: str) -> None:
 @click.argument("learner", required=False)
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @json_option
-@where_options
-def answers(
-    learner: str | None, id_: str | None, as_json: bool, where: str, course_file: Path | None
-) -> None:
+@with_gradebook
+def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool) -> None:
     """Show written answers, their marks, and which answers still wait for one.
 
     Without LEARNER, it lists who waits for a mark. With LEARNER, it shows each answer beside the model answer, the
@@ -67,29 +64,24 @@ def answers(
     from grader.gradebook.written import sheet, to_mark
 
     rubrics = _rubrics()
-    with opened(where, course_file) as book:
-        if learner is None:
-            waiting = to_mark(book)
-            if as_json:
-                found = [
-                    {"learner": one.learner, "kata": one.kata, "questions": one.questions} for one in waiting
-                ]
-                print_json({"waiting": found})
-                return
-            for queued in waiting:
-                numbers = ", ".join(map(str, queued.questions))
-                _say(
-                    f"{queued.learner}  {queued.kata}  question{'s' * (len(queued.questions) > 1)} {numbers}"
-                )
-            count = sum(len(one.questions) for one in waiting)
-            note(
-                f"{counted(count, 'answer')} wait to be marked" if count else "No answer waits to be marked."
-            )
+    if learner is None:
+        waiting = to_mark(book)
+        if as_json:
+            found = [
+                {"learner": one.learner, "kata": one.kata, "questions": one.questions} for one in waiting
+            ]
+            print_json({"waiting": found})
             return
-        who = learner_meant(book, learner)
-        rows = book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who])
-        zone = book.course.timezone
-        sheets = [sheet(book, rubrics, who, row.kata) for row in rows if row.written is not None or id_]
+        for queued in waiting:
+            numbers = ", ".join(map(str, queued.questions))
+            _say(f"{queued.learner}  {queued.kata}  question{'s' * (len(queued.questions) > 1)} {numbers}")
+        count = sum(len(one.questions) for one in waiting)
+        note(f"{counted(count, 'answer')} wait to be marked" if count else "No answer waits to be marked.")
+        return
+    who = learner_meant(book, learner)
+    rows = book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who])
+    zone = book.course.timezone
+    sheets = [sheet(book, rubrics, who, row.kata) for row in rows if row.written is not None or id_]
     if as_json:
         print_json({"sheets": [msgspec.to_builtins(one) for one in sheets]})
         return
@@ -99,7 +91,7 @@ def answers(
         note(f"{safe(who)} handed in no written answers.")
     elif any(one.waiting for one in sheets):
         first = next(one for one in sheets if one.waiting)
-        note(f"mark  kata gradebook mark {word(who)} {first.kata} QUESTION --met 1,2{again(where)}")
+        note(f"mark  kata gradebook mark {word(who)} {first.kata} QUESTION --met 1,2{same_book()}")
 
 
 def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
@@ -162,8 +154,9 @@ def _numbers(text: str) -> tuple[int, ...]:
     "--comment", metavar="TEXT", default="", help="Comment for the learner, who reads it after the release."
 )
 @author_option
-@where_options
+@with_gradebook
 def mark(
+    book: Gradebook,
     learner: str,
     id_: str,
     question: int,
@@ -171,8 +164,6 @@ def mark(
     given: float | None,
     comment: str,
     author: str | None,
-    where: str,
-    course_file: Path | None,
 ) -> None:
     """Mark LEARNER's answer to a QUESTION of ID; `answers` shows it beside the rubric.
 
@@ -188,30 +179,27 @@ def mark(
 
     if met is None and given is None:
         raise UsageError("Nothing says what the answer earns.", "Give --met with criteria, or --points.")
-    with opened(where, course_file) as book:
-        who, kata = learner_meant(book, learner), kata_meant(book, id_)
-        number = write(
-            book,
-            _rubrics(),
-            who,
-            kata,
-            question,
-            criteria=_numbers(met or ""),
-            points=given,
-            comment=comment,
-            author=author_of(author),
-        )
-        stands = next(one for one in book.written_answers([who])[who, kata][1] if one.id == number)
-        _say(f"{who}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
-    note(f"undo  kata gradebook unmark {number}{again(where)} --comment TEXT")
+    who, kata = learner_meant(book, learner), kata_meant(book, id_)
+    number = write(
+        book,
+        _rubrics(),
+        who,
+        kata,
+        question,
+        criteria=_numbers(met or ""),
+        points=given,
+        comment=comment,
+        author=author_of(author),
+    )
+    stands = next(one for one in book.written_answers([who])[who, kata][1] if one.id == number)
+    _say(f"{who}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
+    note(f"undo  kata gradebook unmark {number}{same_book()} --comment TEXT")
 
 
 @click.command(short_help="Take back the mark of a written answer.")
 @click.argument("number", type=click.IntRange(min=1))
-@comment_option
-@author_option
-@where_options
-def unmark(number: int, comment: str, author: str | None, where: str, course_file: Path | None) -> None:
+@decision
+def unmark(book: Gradebook, number: int, comment: str, author: str) -> None:
     """Take back the mark with this NUMBER; `answers` shows the numbers. The mark before it counts again.
 
     \b
@@ -220,8 +208,7 @@ def unmark(number: int, comment: str, author: str | None, where: str, course_fil
     """
     from grader.gradebook.written import undo
 
-    with opened(where, course_file) as book:
-        undo(book, number, author=author_of(author), comment=comment)
+    undo(book, number, author=author, comment=comment)
     _say(f"taken back  mark {number}")
 
 
@@ -238,8 +225,8 @@ class _Line(NamedTuple):
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Say what would be marked, and write nothing.")
 @author_option
-@where_options
-def mark_all(file: Path, dry_run: bool, author: str | None, where: str, course_file: Path | None) -> None:
+@with_gradebook
+def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> None:
     """Mark many answers: FILE has the columns learner, kata, question, points or met, and optionally comment.
 
     If any line has a mistake, it is reported and nothing is written. A mark that is already recorded is skipped, so the
@@ -254,45 +241,42 @@ def mark_all(file: Path, dry_run: bool, author: str | None, where: str, course_f
 
     rubrics = _rubrics()
     done = passed = 0
-    with opened(where, course_file) as book:
-        lines, who = _lines(file, book, rubrics), author_of(author)
-        for line in lines:
-            answer = sheet(book, rubrics, line.learner, line.kata).answers[line.question - 1]
-            assert answer.rubric is not None
-            worth = sum(answer.rubric.criteria[one - 1].points for one in line.criteria)
-            given = worth if line.points is None else line.points
-            stands = answer.mark
-            same = stands and (stands.points, stands.criteria, stands.comment)
-            if same == (given, line.criteria, line.comment) and not answer.changed:
-                passed += 1
-                continue
-            done += 1
-            if not dry_run:
-                write(
-                    book,
-                    rubrics,
-                    line.learner,
-                    line.kata,
-                    line.question,
-                    criteria=line.criteria,
-                    points=given,
-                    comment=line.comment,
-                    author=who,
-                    answer=answer.digest,
-                    seen=stands.id if stands is not None else None,
-                )
-            _say(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")
+    lines, who = _lines(file, book, rubrics), author_of(author)
+    for line in lines:
+        answer = sheet(book, rubrics, line.learner, line.kata).answers[line.question - 1]
+        assert answer.rubric is not None
+        worth = sum(answer.rubric.criteria[one - 1].points for one in line.criteria)
+        given = worth if line.points is None else line.points
+        stands = answer.mark
+        same = stands and (stands.points, stands.criteria, stands.comment)
+        if same == (given, line.criteria, line.comment) and not answer.changed:
+            passed += 1
+            continue
+        done += 1
+        if not dry_run:
+            write(
+                book,
+                rubrics,
+                line.learner,
+                line.kata,
+                line.question,
+                criteria=line.criteria,
+                points=given,
+                comment=line.comment,
+                author=who,
+                answer=answer.digest,
+                seen=stands.id if stands is not None else None,
+            )
+        _say(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")
     note(f"{done} {'would be marked' if dry_run else 'marked'}, {passed} already recorded")
 
 
 def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
     from grader.gradebook.meant import kata_meant, learner_meant
-    from grader.gradebook.roster import column_of, lines_of
+    from grader.gradebook.roster import read_table
     from grader.gradebook.written import rubric_question
 
-    rows = lines_of(file, "file", "Name the CSV file.")
-    place, header = next(rows, (1, []))
-    columns = [column_of(cell) for cell in header]
+    place, columns, rows = read_table(file, "file", "Name the CSV file.")
     for name in ("learner", "kata", "question"):
         if name not in columns:
             raise UsageError(f"{file}:{place}: there is no column `{name}`.", _EXAMPLE)
@@ -300,10 +284,7 @@ def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
         raise UsageError(f"{file}:{place}: there is no column `points` and no column `met`.", _EXAMPLE)
     found = []
     for number, row in rows:
-        cells: dict[str, str] = dict.fromkeys(("points", "met", "comment", *columns), "")
-        cells |= dict(zip(columns, (one.strip() for one in row), strict=False))
-        if not any(cells.values()):
-            continue
+        cells = {"points": "", "met": "", "comment": "", **row}
         try:
             if not cells["question"].isdecimal():
                 raise UsageError(f"question must be a number, not {cells['question']!r}.")
@@ -324,28 +305,21 @@ def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
 def _points(text: str, most: float) -> float | None:
     if not text:
         return None
-    try:
-        given = float(text)
-    except ValueError:
-        given = -1.0
-    if not 0 <= given <= most:
+    given = typed_number(text)
+    if given is None or not 0 <= given <= most:
         raise UsageError(f"points must be a number from 0 to {points(most)}, not {text!r}.")
     return given
 
 
 @click.command(short_help="Let learners see marks of written answers, and remarks on their code.")
 @click.argument("assignment")
-@comment_option
 @click.option(
     "--anyway",
     is_flag=True,
     help="Release even while answers wait; these stay unmarked and count for nothing.",
 )
-@author_option
-@where_options
-def release(
-    assignment: str, comment: str, anyway: bool, author: str | None, where: str, course_file: Path | None
-) -> None:
+@decision
+def release(book: Gradebook, assignment: str, comment: str, anyway: bool, author: str) -> None:
     """Let learners see the marks of written answers for an ASSIGNMENT, a kata, or `all`, and the remarks on their code.
 
     Until the release is withdrawn, feedback and exports for learners contain them, and unanswered questions count as 0.
@@ -355,14 +329,12 @@ def release(
     Example:
       kata gradebook release week1 --comment "all are marked"
     """
-    from grader.cli.rulings import covered
     from grader.gradebook.written import release as write
 
-    with opened(where, course_file) as book:
-        of = covered(book, assignment)
-        number = write(book, _rubrics(), of, comment=comment, author=author_of(author), anyway=anyway)
-        _say(f"marks and remarks of {of or 'everything'} are released")
-    note(f"undo  kata gradebook withdraw {number}{again(where)} --comment TEXT")
+    of = covered(book, assignment)
+    number = write(book, _rubrics(), of, comment=comment, author=author, anyway=anyway)
+    _say(f"marks and remarks of {of or 'everything'} are released")
+    note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
 
 
 COMMANDS: tuple[Any, ...] = (answers, mark, unmark, mark_all, release)

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.class_options import (
-    again,
-    author_of,
-    author_option,
-    comment_option,
-    opened,
-    where_options,
-)
+from grader.cli.class_options import same_book
 from grader.cli.context import complete_id, note
-from grader.cli.rulings import covered
+from grader.cli.rulings import covered, decision
 from grader.errors import UsageError
 from grader.reports.style import console, safe
 from grader.words import counted
+
+if TYPE_CHECKING:
+    from grader.gradebook.store import Gradebook
 
 
 @click.command(short_help="Share hand-ins among markers.")
@@ -34,19 +30,16 @@ from grader.words import counted
 @click.option(
     "--most", type=click.IntRange(min=1), metavar="N", help="Share at most this many, the first ones."
 )
-@comment_option
-@author_option
-@where_options
+@decision
 def assign(
+    book: Gradebook,
     markers: str,
     id_: str | None,
     section: str | None,
     learners: tuple[str, ...],
     most: int | None,
     comment: str,
-    author: str | None,
-    where: str,
-    course_file: Path | None,
+    author: str,
 ) -> None:
     """Share hand-ins that are nobody's to mark yet among MARKERS: each gets a consecutive part of the list.
 
@@ -67,34 +60,33 @@ def assign(
     names = list(dict.fromkeys(filter(None, map(str.strip, markers.split(",")))))
     if not names:
         raise UsageError("Nobody is named.", "Name the markers, separated by commas: kim,lee")
-    who = author_of(author)
-    with opened(where, course_file) as book:
-        reader = DeskReader(book, Lessons(Catalogue.discover()), who)
-        of = covered(book, id_) if id_ else ""
-        assignment, kata = (of, "") if of in book.course.assignments else ("", of)
-        if kata and kata not in book.katas():
-            raise UsageError(f"Nothing was handed in for {of}.", "See: kata gradebook")
-        if section and section not in {one.section for one in book.course.roster.values()}:
-            raise UsageError(
-                f"Nobody is in section {section}.", "The roster's column `section` names the sections."
-            )
-        only = {learner_meant(book, one) for one in learners}
-        free = [
-            one
-            for one in reader.unassigned(Filter(assignment=assignment, kata=kata, section=section or ""))
-            if not only or one[0] in only
-        ]
-        numbers = book.assign(free, names, comment=comment, author=who, most=most)
-        if not numbers:
-            raise UsageError(
-                "There is nothing to share: every hand-in is already somebody's to mark, or was looked through.",
-                f"To see who marks what: kata gradebook rulings{again(where)}",
-            )
-        given = Counter(one.value for one in book.rulings(["assign"]) if one.id in set(numbers))
+    reader = DeskReader(book, Lessons(Catalogue.discover()), author)
+    of = covered(book, id_) if id_ else ""
+    assignment, kata = (of, "") if of in book.course.assignments else ("", of)
+    if kata and kata not in book.katas():
+        raise UsageError(f"Nothing was handed in for {of}.", "See: kata gradebook")
+    if section and section not in {one.section for one in book.course.roster.values()}:
+        raise UsageError(
+            f"Nobody is in section {section}.", "The roster's column `section` names the sections."
+        )
+    only = {learner_meant(book, one) for one in learners}
+    free = [
+        one
+        for one in reader.unassigned(Filter(assignment=assignment, kata=kata, section=section or ""))
+        if not only or one[0] in only
+    ]
+    numbers = book.assign(free, names, comment=comment, author=author, most=most)
+    if not numbers:
+        raise UsageError(
+            "There is nothing to share: every hand-in is already somebody's to mark, or was looked through.",
+            f"To see who marks what: kata gradebook rulings{same_book()}",
+        )
+    made = set(numbers)
+    given = Counter(one.value for one in book.rulings(["assign"]) if one.id in made)
     for name in names:
         text = f"{name}  {counted(given[name], 'hand-in')}"
         console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
-    note(f"undo  kata gradebook withdraw {' '.join(_ranges(numbers))}{again(where)} --comment TEXT")
+    note(f"undo  kata gradebook withdraw {' '.join(_ranges(numbers))}{same_book()} --comment TEXT")
 
 
 def _ranges(numbers: Iterable[int]) -> list[str]:

@@ -27,7 +27,6 @@ from grader.cli.context import (
     timeout_option,
     trust_option,
 )
-from grader.devices import Device
 from grader.errors import KataError, UsageError
 from grader.files import within
 from grader.host.warm import start_launcher
@@ -38,6 +37,7 @@ from grader.workspace import Workspace, changed_blocks, edit_progress, katas_in,
 if TYPE_CHECKING:
     from grader.host.launcher import Launcher
     from grader.reports.report import KataReport
+    from grader.running.at_hand import Look
     from grader.running.suite import Options, Suite
 
 
@@ -102,7 +102,7 @@ class CheckRequest:
     help="Print what fails in a format for editors and CI systems, and nothing else.",
 )
 @click.option(
-    "--pdb", is_flag=True, help="Debug: run in one process and stop at each failure. No marks, no progress."
+    "--pdb", is_flag=True, help="Debug: stop in your own code at each failure. No marks, no progress."
 )
 @trust_option
 def check(
@@ -153,17 +153,19 @@ def check(
     if perf and not (quiet or for_programs or any(target.kata.speed for target in request.targets)):
         note("there are no speed checks here; --perf changes nothing")
     first = request.targets[0].kata
-    launcher = None if pdb else start_launcher(device=device, preload=first.preload)
-    if pdb:
-        Device(device).require()
+    launcher = start_launcher(device=device, preload=first.preload)
     from grader.running.suite import Options, with_suites
 
+    look = None
+    if pdb:
+        from grader.running.at_hand import debugging
+
+        look = debugging()
     options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout, device=device)
-    workers = nullcontext() if launcher is None else closing(launcher)
-    with workers:  # a verdict does not wait for their end
+    with closing(launcher):  # a verdict does not wait for its workers' end
         reports = with_suites(
             [target.kata for target in request.targets],
-            partial(run, request, launcher, options, keyword),
+            partial(run, request, launcher, options, keyword, look=look),
             speed=perf,
             keyword=keyword,
         )
@@ -318,26 +320,22 @@ def announce(request: CheckRequest, *, quiet: bool) -> None:
 
 def run(
     request: CheckRequest,
-    launcher: Launcher | None,
+    launcher: Launcher,
     options: Options,
     keyword: str | None,
     suites: dict[str, Suite],
+    look: Look | None = None,
 ) -> list[KataReport]:
-    """Check every target once, in order; without a launcher in this process, under a debugger."""
+    """Check every target once, in order; `look` is told of every check that goes wrong."""
     if keyword and not any(len(suite) for suite in suites.values()):
         raise no_match(f"-k {keyword!r}")
     reports = []
     asked = [target for target in request.targets if not keyword or len(suites[target.kata.slug])]
-    if launcher is None:
-        from grader.running.at_hand import debugging
-
-        look = debugging()
-        return [suites[target.kata.slug].debug(target.file, options, look) for target in asked]
-    with _counting(len(asked)) as tell:
+    with _counting(len(asked)) if look is None else nullcontext(lambda number, kata: None) as tell:
         for number, target in enumerate(asked, 1):
             tell(number, target.kata)
             suite = suites[target.kata.slug]
-            reports.append(suite.check(target.file, launcher, options, content=request.content))
+            reports.append(suite.check(target.file, launcher, options, content=request.content, look=look))
     return reports
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ gradebook_option: Callable[[Any], Any] = click.option(
     "--gradebook",
     "where",
     metavar="URL",
+    envvar="KATA_GRADEBOOK",
     default="gradebook.sqlite",
     show_default=True,
     help="A file, or the address of a database: postgresql://…",
@@ -32,6 +33,7 @@ course_option: Callable[[Any], Any] = click.option(
     "--course",
     "course_file",
     metavar="FILE",
+    envvar="KATA_COURSE",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Course settings. [default: course.toml beside the gradebook]",
 )
@@ -57,30 +59,29 @@ def note_unreadable(book: Gradebook) -> None:
 
 
 author_option: Callable[[Any], Any] = click.option(
-    "--author", metavar="NAME", help="Who decides this. [default: your user name]"
+    "--author", metavar="NAME", envvar="KATA_AUTHOR", help="Who decides this. [default: your user name]"
 )
 comment_option: Callable[[Any], Any] = click.option(
     "--comment", metavar="TEXT", required=True, help="The reason; it stays in the history."
 )
 
 
-def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that say which gradebook is meant."""
-    wrapped: Callable[..., Any] = gradebook_option(course_option(command))
-    return wrapped
+def with_gradebook(command: Callable[..., Any]) -> Any:
+    """Give a command the options that say which gradebook is meant, and hand it that one, opened, as `book`."""
 
+    @functools.wraps(command)
+    def run(where: str, course_file: Path | None, **given: Any) -> Any:
+        from grader.catalogue import Catalogue
+        from grader.gradebook.course import Course
+        from grader.gradebook.store import Gradebook
 
-@contextmanager
-def opened(where: str, course_file: Path | None) -> Iterator[Gradebook]:
-    """Open the gradebook that the options name, with the course that belongs to it."""
-    from grader.catalogue import Catalogue
-    from grader.gradebook.course import Course
-    from grader.gradebook.store import Gradebook
+        course = Course.find(where, course_file, Catalogue.discover())
+        with Gradebook.open(where, create=False, course=course) as book:
+            outcome = command(book=book, **given)
+            note_unreadable(book)
+            return outcome
 
-    course = Course.find(where, course_file, Catalogue.discover())
-    with Gradebook.open(where, create=False, course=course) as book:
-        yield book
-        note_unreadable(book)
+    return gradebook_option(course_option(run))
 
 
 def author_of(author: str | None) -> str:
@@ -104,8 +105,11 @@ def word(text: str) -> str:
     return safe(shlex.quote(text))
 
 
-def again(where: str) -> str:
-    """Return the option that names this gradebook once more, without a password."""
+def same_book() -> str:
+    """Return the options that name the gradebook and the course of this command once more, without a password."""
     from grader.gradebook.address import DEFAULT, redact
 
-    return "" if where == DEFAULT else f" --gradebook {word(redact(where))}"
+    given = click.get_current_context().params
+    where, course = given["where"], given["course_file"]
+    named = "" if where == DEFAULT else f" --gradebook {word(redact(where))}"
+    return named + ("" if course is None else f" --course {word(str(course))}")

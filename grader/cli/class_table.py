@@ -6,6 +6,7 @@ import os
 import statistics
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,13 @@ from rich.console import Console
 from rich.table import Table
 
 from grader.catalogue import Kata
-from grader.cli.class_options import again, word
+from grader.cli.class_options import same_book, word
 from grader.cli.progress import outcomes
 from grader.files import write_atomic
 from grader.gradebook.address import Address, redact
 from grader.gradebook.identities import Matches
 from grader.grading.run import Tally
-from grader.reports.style import LOOKS, bar, console, has_unicode, keep_whole, points, safe, safe_text
+from grader.reports.style import LOOKS, bar, has_unicode, keep_whole, points, safe, safe_text
 from grader.submissions.names import listed
 
 if TYPE_CHECKING:
@@ -33,19 +34,23 @@ WIDE = 100
 STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "missing")
 
 
+@dataclass(frozen=True)
+class Remarks:
+    """What an instructor should look at after a run."""
+
+    tally: Tally
+    matches: Matches
+    scanned: Sequence[str]
+    """Of the download as a whole."""
+    where: str
+    """Which gradebook it went into."""
+
+
 def print_summary(
-    book: Gradebook,
-    katas: Sequence[Kata],
-    learners: list[str],
-    tally: Tally,
-    matches: Matches,
-    where: str,
-    notes: str,
-    *,
-    stderr: bool,
+    book: Gradebook, katas: Sequence[Kata], learners: Sequence[str], remarks: Remarks, out: Console
 ) -> None:
-    """Print how the class did, and what an instructor should look at."""
-    out = console(stderr=stderr)
+    """Print how the class did, and what an instructor should look at; all of that goes into a file as well."""
+    notes = _write_notes(remarks)
     counts: dict[str, Counter[str]] = {kata.slug: Counter() for kata in katas}
     scores: dict[str, list[float]] = {kata.slug: [] for kata in katas}
     whole = {kata.slug: 0.0 for kata in katas}
@@ -54,12 +59,10 @@ def print_summary(
         scores[row.kata].append(row.score)
         whole[row.kata] = max(whole[row.kata], row.max_score)
     out.print(_table(katas, counts, scores, whole, out))
-    out.print(
-        f"{tally.done} rows in {safe(redact(where))}: {outcomes(tally) or 'nothing to grade'}.",
-        soft_wrap=True,
-    )
-    option = again(where)
-    _remarks(tally, matches, option, notes, out)
+    tally, option = remarks.tally, same_book()
+    rows = f"{tally.done} rows in {safe(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
+    out.print(rows, soft_wrap=True)
+    _print_remarks(remarks, notes, out)
     if notes:
         out.print(f"\nall notes  {safe(notes)}", soft_wrap=True)
     out.print(f"\nnext  kata gradebook show{option}    kata report{option}", soft_wrap=True)
@@ -95,32 +98,33 @@ def _table(
     return table
 
 
-def _remarks(tally: Tally, matches: Matches, option: str, notes: str, out: Console) -> None:
+def _print_remarks(remarks: Remarks, notes: str, out: Console) -> None:
+    tally, matches = remarks.tally, remarks.matches
     refused: dict[str, list[str]] = {}
     for submission, answer in tally.refused:
         text = f"{answer.message} {answer.hint or ''}".strip()
         refused.setdefault(text, []).append(f"{submission.learner}, {submission.kata}")
-    if refused:
-        out.print("\nNot graded, through no fault of the learners; the same command tries again:")
-        _some([f"{_names(who)}: {text}" for text, who in refused.items()], notes, out)
-    if matches.strangers:
-        out.print("\nNot in the roster, and graded under the names that they handed in with:")
-        _some(_strangers(matches, option), notes, out)
-    if tally.proposed:
-        out.print("\nMissing, though a file with another name may be the answer:")
-        _some(_proposals(tally, option), notes, out)
+    for title, lines in (
+        (
+            "Not graded, through no fault of the learners; the same command tries again:",
+            [f"{_names(who)}: {text}" for text, who in refused.items()],
+        ),
+        (
+            "Not in the roster, and graded under the names that they handed in with:",
+            _strangers(matches),
+        ),
+        ("Missing, though a file with another name may be the answer:", _proposals(tally)),
+    ):
+        _print_some(title, lines, notes, out)
     if matches.absent:
         out.print(
             f"\nIn the roster, but not in this download: {listed(matches.absent, SHOWN)}", soft_wrap=True
         )
-    remarks = _notes(tally)
-    if remarks:
-        out.print("\nWorth a look:")
-        _some(remarks, notes, out)
+    _print_some("Worth a look:", _notes(tally), notes, out)
 
 
-def _strangers(matches: Matches, option: str) -> list[str]:
-    lines = []
+def _strangers(matches: Matches) -> list[str]:
+    lines, option = [], same_book()
     for name, meant in matches.strangers.items():
         for learner, reason in meant[:1]:
             accept = f"kata gradebook alias {word(learner)} {word(name)}{option} --comment TEXT"
@@ -133,7 +137,8 @@ def _strangers(matches: Matches, option: str) -> list[str]:
     return lines
 
 
-def _proposals(tally: Tally, option: str) -> list[str]:
+def _proposals(tally: Tally) -> list[str]:
+    option = same_book()
     return [
         f"{one.learner}, {one.kata}: {one.proposal.origin}, {one.proposal.reason}. If so: kata gradebook take "
         f"{word(one.learner)} {one.kata} {word(one.proposal.file)}{option} --comment TEXT, and grade again"
@@ -153,21 +158,21 @@ def _notes(tally: Tally) -> list[str]:
     ]
 
 
-def write_notes(scanned: Sequence[str], tally: Tally, matches: Matches, where: str) -> str:
+def _write_notes(remarks: Remarks) -> str:
     """Write all there is to say about a run into a file beside the gradebook; return its name, or nothing."""
-    beside = Address.parse(where).file
-    option = again(where)
+    tally, matches = remarks.tally, remarks.matches
+    beside = Address.parse(remarks.where).file
     parts = {
-        "About the download": list(scanned),
+        "About the download": list(remarks.scanned),
         "Not graded, through no fault of the learners": [
             f"{one.learner}, {one.kata}: {answer.message}" for one, answer in tally.refused
         ],
         "Recognized as somebody in the roster, and recorded": [
             f"{name}: {learner} ({reason})" for name, (learner, reason) in matches.learnt.items()
         ],
-        "Not in the roster": _strangers(matches, option),
+        "Not in the roster": _strangers(matches),
         "In the roster, but not in this download": matches.absent,
-        "Missing, though a file with another name may be the answer": _proposals(tally, option),
+        "Missing, though a file with another name may be the answer": _proposals(tally),
         "Worth a look": _notes(tally),
     }
     text = "\n".join(
@@ -188,7 +193,9 @@ def _names(who: list[str]) -> str:
     return who[0] if len(who) == 1 else f"{who[0]} and {len(who) - 1} more"
 
 
-def _some(lines: list[str], notes: str, out: Console) -> None:
+def _print_some(title: str, lines: Sequence[str], notes: str, out: Console) -> None:
+    if lines:
+        out.print(f"\n{title}")
     for line in lines[:SHOWN]:
         out.print(safe_text(f"  {line}"), soft_wrap=True)
     if len(lines) > SHOWN:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.class_options import again, opened, where_options, word
+from grader.cli.class_options import same_book, with_gradebook, word
 from grader.cli.context import complete_id, note
 from grader.errors import UsageError
 from grader.reports.style import console, safe
@@ -36,15 +35,9 @@ MOST_LINES = 5000
 )
 @click.option("--diff", "other", type=int, metavar="M", help="Show what changed from attempt M to this one.")
 @click.option("--all", "every", is_flag=True, help="Also show the files beside the module.")
-@where_options
+@with_gradebook
 def code(
-    learner: str,
-    id_: str | None,
-    attempt: int | None,
-    other: int | None,
-    every: bool,
-    where: str,
-    course_file: Path | None,
+    book: Gradebook, learner: str, id_: str | None, attempt: int | None, other: int | None, every: bool
 ) -> None:
     """Show what a learner handed in: the attempt that counts, or the one that --attempt names.
 
@@ -62,52 +55,40 @@ def code(
         raise UsageError(
             "--diff compares two attempts of one kata.", "Name it: kata gradebook code LEARNER ID"
         )
-    out = console()
-    with opened(where, course_file) as book:
-        who = learner_meant(book, learner)
-        shown = 0
-        for row in book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who]):
-            there = book.attempts_of(who, row.kata)
-            counts = next((number for number, one in there.items() if one == row.attempt), None)
-            number = attempt if attempt is not None else counts
-            asked = attempt is not None and id_ is not None
-            bundle = _bundle(book, who, row.kata, there, number, where, asked=asked)
-            if bundle is None or number is None:
-                continue
-            shown += 1
-            if other is None:
-                _print(bundle, f"{who}, {row.kata}, attempt {number}", out, every=every)
-            else:
-                before = _bundle(book, who, row.kata, there, other, where, asked=True)
-                assert before is not None
-                _print_diff(before, bundle, f"attempt {other}", f"attempt {number}", out)
+    out, shown = console(), 0
+    who = learner_meant(book, learner)
+    for row in book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who]):
+        # People count attempts by learner and kata; the gradebook has one number for each of all.
+        there = book.attempts_of(who, row.kata)
+        counts = next((number for number, one in there.items() if one == row.attempt), None)
+        number = attempt if attempt is not None else counts
+        if number is None:
+            continue
+        bundle = book.bundle(there[number]) if number in there else None
+        if bundle is None:
+            # Among several katas, one without this attempt is skipped: the others may have it.
+            if attempt is not None and id_ is not None:
+                raise _nothing_stored(book, who, row.kata, number)
+            continue
+        shown += 1
+        if other is None:
+            _print(bundle, f"{who}, {row.kata}, attempt {number}", out, every=every)
+            continue
+        before = book.bundle(there[other]) if other in there else None
+        if before is None:
+            raise _nothing_stored(book, who, row.kata, other)
+        _print_diff(before, bundle, f"attempt {other}", f"attempt {number}", out)
     if not shown:
         note(f"{safe(who)} handed in nothing that was stored.")
 
 
-def _bundle(
-    book: Gradebook,
-    who: str,
-    kata: str,
-    there: dict[int, int],
-    number: int | None,
-    where: str,
-    *,
-    asked: bool,
-) -> Bundle | None:
-    """Return the files of an attempt; None where there are none, and nobody asked for just these.
-
-    Raises:
-        UsageError: it is no attempt of this learner at this kata, or nothing was kept of it.
-    """
-    bundle = book.bundle(there[number]) if number in there else None
-    if bundle is None and asked:
-        kept = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
-        raise UsageError(
-            f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {kept or 'none'}.",
-            f"See: kata gradebook history {word(who)} {kata}{again(where)}",
-        )
-    return bundle
+def _nothing_stored(book: Gradebook, who: str, kata: str, number: int) -> UsageError:
+    there = book.attempts_of(who, kata)
+    kept = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
+    return UsageError(
+        f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {kept or 'none'}.",
+        f"See: kata gradebook history {word(who)} {kata}{same_book()}",
+    )
 
 
 def _print(bundle: Bundle, title: str, out: Console, *, every: bool) -> None:

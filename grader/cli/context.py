@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,24 @@ trust_option: Callable[[Any], Any] = click.option(
     is_flag=True,
     help="With a debugger: run files from outside your workspace, with all your rights.",
 )
+
+
+def gathered(into: type[Any], *options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Give a command these options, and hand it the values as one frozen struct: its argument `options`.
+
+    The struct has a field for each option, of the name that click gives its value.
+    """
+
+    def give(command: Callable[..., Any]) -> Any:
+        @functools.wraps(command)
+        def run(**given: Any) -> Any:
+            chosen = {field.name: given.pop(field.name) for field in fields(into)}
+            return command(**given, options=into(**chosen))
+
+        # click lists options in the order of decorators, the lowest last.
+        return functools.reduce(lambda wrapped, option: option(wrapped), reversed(options), run)
+
+    return give
 
 
 @dataclass(frozen=True)
@@ -185,11 +204,14 @@ def shown(path: Path, folder: Path) -> str:
     return safe(relative if len(relative) <= len(str(path)) else str(path))
 
 
-def print_json(document: dict[str, Any]) -> None:
-    """Print one JSON document on stdout."""
+def print_json(document: Any) -> None:
+    """Print one JSON document on stdout: a dict, or anything that msgspec turns into one; values may be structs."""
+    import msgspec
+
     from grader.reports.json_text import json_text
 
-    click.echo(json_text({"schema": SCHEMA, **document}, indent=2))
+    entries = document if isinstance(document, dict) else msgspec.to_builtins(document, enc_hook=os.fspath)
+    click.echo(json_text({"schema": SCHEMA, **entries}, indent=2))
 
 
 def write_pieces(output: str, pieces: Iterable[bytes]) -> None:

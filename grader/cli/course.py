@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta
+import os
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +19,6 @@ from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.catalogue import Catalogue, Kata
-    from grader.catalogue.syllabus import Syllabus, SyllabusWeek
     from grader.gradebook.person import Person
 
 
@@ -62,7 +64,7 @@ def course() -> None:
     "weeks",
     type=click.IntRange(1, 99),
     metavar="WEEKS",
-    help="Spread the katas over 4, 8 or 14 weeks: an assignment for each week, and a syllabus.md for learners.",
+    help="Begin with an example of 4, 8 or 14 weeks: an assignment for each week.",
 )
 @click.option(
     "--start",
@@ -94,26 +96,29 @@ def new(
     from grader.gradebook.roster import read_roster, roster_text
 
     catalogue = Catalogue.discover()
-    target, roster, page = (folder / name for name in (COURSE_FILE, "roster.csv", "syllabus.md"))
-    for path in (target, *([roster] if rosters else []), *([page] if weeks else [])):
-        if path.exists() and path not in rosters:
+    target, roster = folder / COURSE_FILE, folder / "roster.csv"
+    for path in (target, *([roster] if rosters else [])):
+        if os.path.lexists(path) and path not in rosters:
             raise UsageError(f"{path} is there already.", "Edit it, or name another folder.")
     people, doubts = joined([list(read_roster(path).values()) for path in rosters])
-    plan, first = _syllabus(weeks, start, assignments, catalogue)
-    in_weeks = {f"week-{week.number}": week for week in plan.weeks} if plan else {}
-    given = {title: list(week.katas) for title, week in in_weeks.items()} or _assignments(
-        assignments, catalogue
-    )
-    files = {target: _text(name, timezone, given, in_weeks, first, roster=bool(rosters))}
+    if weeks is not None and assignments:
+        raise UsageError(
+            "--syllabus and --assignment both say what the assignments are.", "Leave one of them out."
+        )
+    if weeks is None and start is not None:
+        raise UsageError("--start says when a syllabus begins.", "Name its weeks: --syllabus 8.")
+    plan = _by_hand(assignments, catalogue) if weeks is None else _example(weeks, start, catalogue)
+    files = {target: _text(name, timezone, plan, roster=bool(rosters))}
     if rosters and roster not in rosters:
         files[roster] = roster_text(people)
-    if plan:
-        files[page] = plan.page(name, first)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise UsageError(f"{folder}: {error.filename} is not a folder.", "Name another one.") from error
     for path, text in files.items():
         write_atomic(path, text.encode())
     try:
-        Course.load(target, catalogue)
+        given = Course.load(target, catalogue).assignments
     except UsageError:
         for path in files:
             path.unlink()
@@ -121,37 +126,46 @@ def new(
     if rosters:
         say(f"{roster}   {_counted(people)}")
     say(f"{target}   {counted(len(given), 'assignment')}: {', '.join(given)}")
-    if plan:
-        say(f"{page}   the weeks, for learners")
     for doubt in doubts:
         note(f"note: {doubt}")
-    then = f"kata grade DOWNLOAD --assignment {next(iter(given))}"
-    note(f"\nnext  {then}" if first else f"\nnext  write the due times into {target}, then: {then}")
+    then = f"kata grade DOWNLOAD --assignment {next(iter(given), 'NAME')}"
+    note(f"\nnext  {then}" if start else f"\nnext  write the due times into {target}, then: {then}")
 
 
-def _syllabus(
-    weeks: int | None, start: datetime | None, assignments: tuple[str, ...], catalogue: Catalogue
-) -> tuple[Syllabus | None, date | None]:
-    from grader.catalogue.syllabus import find_syllabus
+def _example(weeks: int, start: datetime | None, catalogue: Catalogue) -> str:
+    """Return a pack's example course of so many weeks, of several packs the last one's: ours is the first.
 
-    if weeks is None:
-        if start is not None:
-            raise UsageError("--start says when a syllabus begins.", "Name its weeks: --syllabus 8.")
-        return None, None
-    if assignments:
+    With the first day of week 1, each week is due in its last minute.
+
+    Raises:
+        UsageError: there is none of that length.
+    """
+    from grader.data_files import read_text
+
+    found = {
+        int(match[1]): path
+        for pack in catalogue.packs
+        for path in pack.root.glob("course-*.toml")
+        if (match := re.fullmatch(r"course-(\d{1,2})\.toml", path.name))
+    }
+    if weeks not in found:
+        lengths = ", ".join(map(str, sorted(found)))
         raise UsageError(
-            "--syllabus and --assignment both say what the assignments are.", "Leave one of them out."
+            f"There is no syllabus of {weeks} weeks.",
+            f"There are syllabuses of {lengths} weeks."
+            if lengths
+            else "A pack's course-8.toml would be one.",
         )
-    return find_syllabus(catalogue.packs, weeks), start.date() if start else None
+    text = read_text(found[weeks])
+    if start is None:
+        return text
+    weekly = count(1)
 
+    def due(_: re.Match[str]) -> str:
+        last = start + timedelta(days=7 * next(weekly) - 1)
+        return f"due = {last.replace(hour=23, minute=59).isoformat()}"
 
-def _about(week: SyllabusWeek) -> list[str]:
-    """Return what stands above an assignment: what the week is about, and what of it is not handed in."""
-    spare = ", ".join(kata.slug for kata in week.spare)
-    return [
-        f"# {week.title}: {week.minutes / 60:.1f} hours, {week.points:g} points",
-        *([f"# with time left: {spare}"] if spare else []),
-    ]
+    return re.sub(r"^# due = .*$", due, text, flags=re.MULTILINE)
 
 
 def _counted(people: Sequence[Person]) -> str:
@@ -180,45 +194,41 @@ def _assignments(words: tuple[str, ...], catalogue: Catalogue) -> dict[str, list
     return found
 
 
-def _text(
-    name: str,
-    timezone: str,
-    assignments: dict[str, list[Kata]],
-    weeks: Mapping[str, SyllabusWeek],
-    start: date | None,
-    *,
-    roster: bool,
-) -> str:
+def _by_hand(words: tuple[str, ...], catalogue: Catalogue) -> str:
+    """Return the assignments that --assignment names as they are written in a course.toml."""
+    from grader.gradebook.course import key_of, quoted
+
+    return "\n".join(
+        f"[assignments.{key_of(title)}]\n"
+        f"katas = [{', '.join(quoted(kata.slug) for kata in katas)}]\n"
+        "# due = 2026-10-12T18:00:00       # in the time zone above\n"
+        "# closes = 2026-10-19T18:00:00    # what comes in later does not count\n"
+        '# attempts = "best"               # or "newest", which is the default, or "chosen"\n'
+        for title, katas in _assignments(words, catalogue).items()
+    )
+
+
+def _text(name: str, timezone: str, plan: str, *, roster: bool) -> str:
     from grader.gradebook.course import quoted
 
-    lines = [f"name = {quoted(name)}", f"timezone = {quoted(timezone)}"]
-    lines += ['roster = "roster.csv"'] if roster else ['# roster = "roster.csv"    # who is in the class']
-    lines.append("")
-    for title, katas in assignments.items():
-        key = (
-            title if title.replace("-", "").replace("_", "").isalnum() and title.isascii() else quoted(title)
-        )
-        week = weeks.get(title)
-        due = week.due(start) if week and start else None
-        lines += [
-            *(_about(week) if week else []),
-            f"[assignments.{key}]",
-            f"katas = [{', '.join(quoted(kata.slug) for kata in katas)}]",
-            f"due = {due.isoformat()}"
-            if due
-            else "# due = 2026-10-12T18:00:00       # in the time zone above",
-            f"# closes = {(due + timedelta(days=7) if due else datetime(2026, 10, 19, 18)).isoformat()}    "
-            "# what comes in later does not count",
-            '# attempts = "best"               # or "newest", which is the default, or "chosen"',
-            "",
-        ]
-    lines += [
-        "[late]                              # with nothing set here, lateness is noted and costs nothing",
-        "# grace_minutes = 15",
-        "# percent_per_day = 10",
-        "# late_days = 4                     # how many days late everybody may be in all without a penalty",
-        "",
-        "[extensions]                        # days, by learner: ada = 2, or ada = { week1 = 3 }",
-        "",
-    ]
-    return "\n".join(lines)
+    return _COURSE.format(
+        name=quoted(name),
+        timezone=quoted(timezone),
+        roster='roster = "roster.csv"' if roster else '# roster = "roster.csv"    # who is in the class',
+        plan=plan,
+    )
+
+
+_COURSE = """\
+name = {name}
+timezone = {timezone}
+{roster}
+
+{plan}
+[late]                              # with nothing set here, lateness is noted and costs nothing
+# grace_minutes = 15
+# percent_per_day = 10
+# late_days = 4                     # how many days late everybody may be in all without a penalty
+
+[extensions]                        # days, by learner: ada = 2, or ada = {{ week1 = 3 }}
+"""

@@ -9,7 +9,7 @@ import click
 from grader.catalogue import Kata, Unit
 from grader.cli.context import Here, complete_id, here, json_option, note, print_json, shown
 from grader.errors import UsageError
-from grader.files import within, write_atomic
+from grader.files import within
 from grader.host.warm import start_launcher
 from grader.reports.style import console, say
 from grader.words import counted
@@ -51,20 +51,11 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
             exhibits = run_demo(source, pack, own, launcher)
     finally:
         launcher.close()
-    from grader.demos.page import page
-    from grader.demos.pictures import draw
+    from grader.demos.page import write_page
 
     intro = _whose([item.kata.slug for item in own], [kata.slug for kata in wanted])
-    drawn = [(exhibit, draw(exhibit)) for exhibit in exhibits]
-    files = []
-    for number, (_, svg) in enumerate(drawn, 1):
-        if svg is not None:
-            files.append(folder / f"{number:02}.svg")
-            write_atomic(files[-1], svg)
-    files.append(folder / "index.html")
-    write_atomic(
-        files[-1], page(f"{subject.number} {subject.title}", intro, drawn, scripts(exhibits, source, pack))
-    )
+    title = f"{subject.number} {subject.title}"
+    files = write_page(folder, title, intro, exhibits, scripts(exhibits, source, pack))
     if as_json:
         import msgspec
 
@@ -77,9 +68,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     for exhibit in exhibits:
         print_exhibit(exhibit, terminal)
     say(f"\n{intro}")
-    beside = len(files) - 1
-    pictures = f"{counted(beside, 'picture')}"
-    say(f"page  {shown(files[-1], around.folder)}   and {pictures} beside it")
+    say(f"page  {shown(files[-1], around.folder)}   and {counted(len(files) - 1, 'picture')} beside it")
 
 
 def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import webbrowser
 from importlib.util import find_spec
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from grader import install_extra
-from grader.cli.class_options import author_of, author_option, opened, where_options
+from grader.cli.class_options import author_of, author_option, with_gradebook
 from grader.cli.context import note
 from grader.errors import UsageError
 
+if TYPE_CHECKING:
+    from grader.gradebook.store import Gradebook
+
 
 @click.command(short_help="Mark in a browser: code, checks, remarks, disputes, look-alikes.")
-@where_options
+@with_gradebook
 @author_option
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on. [default: any that is free]"
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address; open nothing.")
-def desk(where: str, course_file: Path | None, author: str | None, port: int, no_browser: bool) -> None:
+def desk(book: Gradebook, author: str | None, port: int, no_browser: bool) -> None:
     """Mark in a browser: code beside failing checks, remarks on lines, disputes, extensions, look-alikes.
 
     It serves pages to this machine alone, to whoever opens the address that it prints, until Ctrl-C. Every decision
@@ -48,8 +51,7 @@ def desk(where: str, course_file: Path | None, author: str | None, port: int, no
             webbrowser.open(address)
 
     who = author_of(author)
-    with opened(where, course_file) as book:
-        try:
-            serve(book, Catalogue.discover(), author=who, port=port, ready=ready)
-        except KeyboardInterrupt:
-            note("closed; everything is in the gradebook")
+    try:
+        serve(book, Catalogue.discover(), author=who, port=port, ready=ready)
+    except KeyboardInterrupt:
+        note("closed; everything is in the gradebook")

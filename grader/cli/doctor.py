@@ -16,6 +16,7 @@ import click
 
 from grader import DISTRIBUTION, TRIED, __version__, machine, sandbox
 from grader.catalogue import Catalogue
+from grader.catalogue.discover import answers
 from grader.cli.context import json_option, print_json
 from grader.cli.warm_process import SWITCH, end_all, standing_by, wanted
 from grader.devices import accelerator_here
@@ -46,14 +47,30 @@ def doctor(end_warm: bool, as_json: bool) -> int:
       kata doctor --end-warm
     """
     if end_warm:
-        return _end_warm(as_json)
-    machine_note = _machine()
+        ended = end_all()
+        if as_json:
+            print_json({"ended": ended})
+        else:
+            click.echo("\n".join(f"ended {pid}" for pid in ended) or "No process was standing by.")
+        return 0
+    facts, notes, broken = _examined()
+    if as_json:
+        print_json({**facts, "notes": notes})
+    else:
+        _print(facts, notes)
+    return 3 if broken else 0
+
+
+def _examined() -> tuple[dict[str, object], list[str], bool]:
+    """Return what this machine offers, what is worth knowing of it, and whether a pack is broken."""
+    # In this order: grading takes more open files where it may, and the device is asked before workers are.
+    lacking = list(_machine())
     found = sandbox.probe()
-    device, device_note = _device()
-    launcher, launcher_note = _launcher()
-    isolation, isolation_note = _isolation(found, launcher)
+    device, no_device = _device()
+    launcher, no_launcher = _launcher()
+    isolation, not_isolated = _isolation(found, launcher)
     packs, broken = _packs()
-    readable, hidden, exposed = _view(broken)
+    readable, hidden, exposed = _view([] if broken else answers())
     facts: dict[str, object] = {
         "kata": __version__,
         "python": platform.python_version(),
@@ -76,18 +93,13 @@ def doctor(end_warm: bool, as_json: bool) -> int:
         "hidden": hidden,
         "packs": packs,
     }
-    notes = [
-        *_requirements(),
-        *_untried(),
-        *_slow(),
-        *found.missing,
-        *(note for note in (machine_note, device_note, launcher_note, isolation_note) if note),
-        *exposed,
-        *broken,
-    ]
-    if as_json:
-        print_json({**facts, "notes": notes})
-        return 3 if broken else 0
+    # What people can mend soonest comes first.
+    why = filter(None, (*lacking, no_device, no_launcher, not_isolated))
+    notes = [*_requirements(), *_untried(), *_slow(), *found.missing, *why, *exposed, *broken]
+    return facts, notes, bool(broken)
+
+
+def _print(facts: dict[str, object], notes: list[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -97,22 +109,9 @@ def doctor(end_warm: bool, as_json: bool) -> int:
         table.add_row(name.replace("_", " "), safe({"True": "yes", "False": "no"}.get(text, text)))
     out = console()
     out.print(table)
-    if notes:
-        out.print("\nWorth knowing")
-        for note in notes:
-            hanging(out, Text("  - "), safe_text(note))
-    else:
-        out.print("\nNothing is missing.")
-    return 3 if broken else 0
-
-
-def _end_warm(as_json: bool) -> int:
-    ended = end_all()
-    if as_json:
-        print_json({"ended": ended})
-    else:
-        click.echo("\n".join(f"ended {pid}" for pid in ended) or "No process was standing by.")
-    return 0
+    out.print("\nWorth knowing" if notes else "\nNothing is missing.")
+    for note in notes:
+        hanging(out, Text("  - "), safe_text(note))
 
 
 def _warm() -> list[str]:
@@ -191,13 +190,16 @@ def _slow() -> Iterator[str]:
         yield f"Every check waits for torch, because {SWITCH} is 0. For a verdict at once: unset {SWITCH}"
 
 
-def _machine() -> str | None:
-    """Take what grading takes of the machine, and return what it lacks."""
+def _machine() -> Iterator[str]:
+    """Take what grading takes of the machine, and yield what it lacks."""
     try:
         machine.prepare()
     except MachineFault as error:
-        return f"{error.message} {error.hint or ''}".rstrip()
-    return None
+        yield _in_words(error)
+
+
+def _in_words(error: KataError) -> str:
+    return f"{error.message} {error.hint or ''}".rstrip()
 
 
 def _device() -> tuple[str, str | None]:
@@ -232,7 +234,7 @@ def _isolation(found: sandbox.Capabilities, launcher: str) -> tuple[str, str | N
     try:
         wanted = sandbox.offered()
     except KataError as error:
-        return "none", f"{error.message} {error.hint or ''}".rstrip()
+        return "none", _in_words(error)
     if launcher == "spawn" and found.level == "full":
         return sandbox.weakest("confined", wanted), (
             "Workers that start as fresh interpreters have no namespaces of their own: "
@@ -246,11 +248,8 @@ def _isolation(found: sandbox.Capabilities, launcher: str) -> tuple[str, str | N
     return found.level, None
 
 
-def _view(broken: list[str]) -> tuple[list[str], list[str], list[str]]:
+def _view(kept: list[Path]) -> tuple[list[str], list[str], list[str]]:
     """Return what submissions read beside devices and the like, what of it they do not, and what must not be there."""
-    from grader.catalogue.discover import answers
-
-    kept = [] if broken else answers()
     view = sandbox.python_view(kept)
     own = [str(place) for place in view.places if not str(place).startswith(_SYSTEMS)]
     secrets: dict[Path, str] = {

@@ -29,6 +29,7 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
     seen = min(place.entry(kata).hints, TIERS)
     shown_tier = tier if tier is not None else min(seen + 1, TIERS)
     text = read_hints(kata.hints)[shown_tier - 1]
+    # A hint that cannot be recorded is shown all the same: a read-only folder is not a reason to be stuck.
     not_recorded = _record(place, kata, shown_tier)
     left = TIERS - max(seen, shown_tier)
     if as_json:
@@ -49,6 +50,7 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
     if left:
         more = "1 more hint" if left == 1 else f"{left} more hints"
         note(f"{more} left: kata hint {kata.slug}")
+    # Only if it would show something: learners may have no solutions installed.
     elif kata.solution is not None and place.entry(kata).passed is None:
         note(f"no hints left; to see the answer: kata solution {kata.slug} --give-up")
     else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.catalogue import Unit
+from grader.catalogue import Kata, Unit
 from grader.cli.context import Here, here, json_option, print_json
 from grader.cli.status import describe, passes, status_words
 from grader.reports.style import console, keep_whole, keep_words, points, safe_text, status_text
@@ -59,6 +59,7 @@ def list_katas(as_json: bool) -> None:
         table = _table(place, out, titles=titles, efforts=efforts, worth=worth)
         if out.measure(table, options=out.options.update(width=WIDEST)).maximum <= out.width:
             break  # what does not fit is left out by whole columns: what is typed stays, and so does the status
+    # Numbers and names are typed, so they are never broken or cut.
     keep_whole(table, 0, 1)
     keep_words(table, len(table.columns) - 1)
     out.print(table, crop=False)
@@ -69,32 +70,21 @@ def _table(place: Here, out: Console, *, titles: bool, efforts: bool, worth: boo
     from rich.text import Text
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    shown = (True, True, titles, worth, efforts, True)  # number and name are typed: they are never left out
+    for column, wanted in enumerate(shown):
+        if wanted:
+            table.add_column(no_wrap=column not in (2, 5), justify="right" if column == 3 else "left")
 
-    def add(
-        number: str, slug: str, title: str, most: float, effort: str, status: Text, style: str = ""
-    ) -> None:
-        cells = [Text(number, style=style), Text(slug, style=style)]
-        cells += [safe_text(title, style)] if titles else []
-        cells += [Text(f"{points(most)} points", style=style)] if worth else []
-        cells += [Text(effort, style=style)] if efforts else []
-        table.add_row(*cells, status)
+    def add(item: Unit | Kata, most: float, effort: str, status: Text, style: str = "") -> None:
+        texts = (item.number, item.slug, item.title, f"{points(most)} points", effort)
+        cells = [*(safe_text(text, style) for text in texts), status]
+        table.add_row(*(cell for cell, wanted in zip(cells, shown, strict=True) if wanted))
 
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    if titles:
-        table.add_column()
-    if worth:
-        table.add_column(no_wrap=True, justify="right")
-    if efforts:
-        table.add_column(no_wrap=True)
-    table.add_column()
     for unit in place.catalogue.units:
-        whole = sum(kata.points for kata in unit.katas)
-        done = Text(passes(place, unit))
-        add(unit.number, unit.slug, unit.title, whole, _hours(unit), done, "bold")
+        add(unit, sum(kata.points for kata in unit.katas), _hours(unit), Text(passes(place, unit)), "bold")
         for kata in unit.katas:
-            status = status_text(place.entry(kata).status, out, word=status_words(place, kata))
-            add(kata.number, kata.slug, kata.title, kata.points, kata.effort, status)
+            word = status_words(place, kata)
+            add(kata, kata.points, kata.effort, status_text(place.entry(kata).status, out, word=word))
     return table
 
 

@@ -23,7 +23,7 @@ from grader.errors import KataError, UsageError, did_you_mean
 
 click.IntRange.name, click.FloatRange.name = "integer", "number"  # in "'x' is not a valid …", and in help
 
-FOR_OTHERS = ("course", "grade", "gradebook", "report", "similar", "desk", "pack")
+FOR_OTHERS = ("course", "grade", "regrade", "gradebook", "report", "similar", "desk", "pack")
 """What instructors and authors type: help lists it behind what learners do."""
 INTERNAL_ERROR = 3
 INTERRUPTED = 130
@@ -124,7 +124,8 @@ class KataGroup(click.Group):
 @click.group(
     cls=KataGroup,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    # Every option has a variable as well: KATA_GRADE_JOBS is -j of kata grade.
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "KATA"},
 )
 @click.version_option(__version__, prog_name="kata", message="%(prog)s %(version)s")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")

@@ -35,7 +35,8 @@ def main(arguments: list[str]) -> int:
         # Links stay links: the class's reader follows none.
         shutil.copytree(root / "submission", work / "class" / LEARNER, symlinks=True)
         book = work / "gradebook.sqlite"
-        chosen = [part for kata in katas for part in ("--only", kata)]
+        # Named as well, so that a file with a wrong name is this learner's "missing" and no refusal of the class.
+        chosen = [part for word in (LEARNER, *katas) for part in ("--only", word)]
         speed = ["--perf"] if settings["perf"] else []
         code: object = 0
         # Here: another interpreter would import all of it anew.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.context import complete_id, device_option, json_option, print_json
+from grader.cli.context import complete_id, device_option, gathered, json_option, print_json
 from grader.cli.progress import measuring
 from grader.devices import kind_of
+from grader.errors import UsageError, did_you_mean
 from grader.handin import SYSTEMS, System
+from grader.handin.bundle import Wanted, default_python
 from grader.reports.style import console, keep_whole, safe, status_text
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
 
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
+    # Before the gate is imported: workers are split off from a process that has seen no answer.
     launcher = start_launcher()
     from grader.cli.progress import examining
     from grader.packs import steadiness
@@ -74,6 +78,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
             update=update,
             jobs=len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1,
             step=step,
+            # All mistakes take minutes: without --full, a sample has to do.
             draw=None if full or update else sample,
         )
 
@@ -85,9 +90,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
         finally:
             launcher.close()
     if as_json:
-        import msgspec
-
-        print_json({"katas": msgspec.to_builtins(verdicts)})
+        print_json({"katas": verdicts})
     else:
         _show(verdicts)
         if not full:
@@ -171,6 +174,7 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
 
     try:
         if page is not None:
+            # Minutes of measuring are not to end in a page that cannot be written.
             read_page(page, kind_of(device))  # to be refused before minutes are spent
         with measuring() as (start, step):
             found = Calibrator(launcher, device=device, rounds=rounds).calibrate(katas, start, step)
@@ -182,9 +186,7 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
         kept = [kata for kata in Catalogue.discover().katas if kata.unit.pack.root in packs]
         write_page(page, kind_of(device), kept)
     if as_json:
-        import msgspec
-
-        print_json(msgspec.to_builtins(found))
+        print_json(found)
     else:
         _show_calibrated(found)
     return 1 if found.findings else 0
@@ -250,7 +252,6 @@ def mistake(id_: str, name: str) -> None:
       kata pack mistake masks causal_shifted_late > masks.py
     """
     from grader.catalogue import Catalogue
-    from grader.errors import UsageError, did_you_mean
     from grader.running.mistakes import mistakes, slow_answers
 
     kata = Catalogue.discover().resolve_one(id_)
@@ -261,6 +262,31 @@ def mistake(id_: str, name: str) -> None:
             f"There are: {', '.join(known) or 'none'}.",
         )
     click.echo(known[name].text, nl=False)
+
+
+@pack.command(short_help="List what each check of a kata rests on: the words that ask for it.")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@json_option
+def asked(id_: str, as_json: bool) -> None:
+    """List what each check of a kata rests on: the words of the stub or a lesson that ask for it.
+
+    \b
+    Example:
+      kata pack asked masks
+    """
+    from grader.catalogue import Catalogue
+    from grader.packs.asked import rows
+    from grader.running.suite import with_suites
+
+    kata = Catalogue.discover().resolve_one(id_)
+    infos = with_suites([kata], lambda suites: suites[kata.slug].infos(), hidden=True, speed=True)
+    found = [{"check": title, "file": file, "words": words} for title, file, words in rows(kata, infos)]
+    if as_json:
+        print_json({"kata": kata.slug, "asked": found})
+        return
+    for row in found:
+        console().print(f"{row['file']:<24}  {row['check']}", style="bold", highlight=False)
+        console().print(f"{'':<24}  {row['words']}", highlight=False)
 
 
 @pack.command(short_help="Make wheels of a pack: one for learners, one for instructors.")
@@ -284,7 +310,6 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
       kata pack build my-course --out dist
     """
     from grader.catalogue import Catalogue
-    from grader.errors import UsageError
     from grader.packs.build import build as build_bundle
 
     packs = Catalogue.discover().packs
@@ -304,6 +329,13 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
         click.echo(f"{bundle.audience:10}  {safe(str(bundle.path))}   {bundle.files} files")
 
 
+def _version(_context: click.Context, _parameter: click.Parameter, python: str | None) -> str:
+    """Return the Python that a bundle is for; this one where none is named."""
+    if python is not None and re.fullmatch(r"3\.\d+", python) is None:
+        raise UsageError(f"--python {python}: this is not a version such as 3.12.")
+    return python or default_python()
+
+
 @pack.command(short_help="Make an archive for a hand-in system: Gradescope, Classroom 50, GitHub Actions.")
 @click.argument("system", type=click.Choice(SYSTEMS))
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_id)
@@ -314,30 +346,28 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
     metavar="FILE",
     help="The archive to write.  [default: SYSTEM.zip]",
 )
-@click.option(
-    "--wheels",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Wheels that Kata needs, for the system's Python. [default: pip downloads them]",
-)
-@click.option("--online", is_flag=True, help="Gradescope: let setup.sh download what Kata needs.")
-@click.option("--python", metavar="X.Y", help="The system's Python.  [default: this one]")
-@click.option("--perf/--no-perf", default=True, show_default=True, help="Gradescope: measure speed.")
-@click.option(
-    "--mark-speed", is_flag=True, help="Gradescope: count speed; otherwise it is reported and worth nothing."
+@gathered(
+    Wanted,
+    click.option(
+        "--wheels",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Wheels that Kata needs, for the system's Python. [default: pip downloads them]",
+    ),
+    click.option("--online", is_flag=True, help="Gradescope: let setup.sh download what Kata needs."),
+    click.option(
+        "--python", metavar="X.Y", callback=_version, help="The system's Python.  [default: this one]"
+    ),
+    click.option("--perf/--no-perf", default=True, show_default=True, help="Gradescope: measure speed."),
+    click.option(
+        "--mark-speed",
+        "marks_speed",
+        is_flag=True,
+        help="Gradescope: count speed; otherwise it is reported and worth nothing.",
+    ),
 )
 @json_option
-def bundle(
-    system: System,
-    ids: tuple[str, ...],
-    target: Path | None,
-    wheels: Path | None,
-    online: bool,
-    python: str | None,
-    perf: bool,
-    mark_speed: bool,
-    as_json: bool,
-) -> int:
+def bundle(system: System, ids: tuple[str, ...], target: Path | None, as_json: bool, options: Wanted) -> int:
     """Make the archive that a hand-in system takes, for some katas of one pack.
 
     gradescope grades as `kata grade` does, hidden checks included, without network access. classroom50 and actions
@@ -348,29 +378,23 @@ def bundle(
       kata pack bundle gradescope masks feed-forward --out week3.zip
       kata pack bundle classroom50 9.3
     """
-    import re
-
     from grader.catalogue import Catalogue
-    from grader.errors import UsageError
-    from grader.handin.bundle import Wanted, default_python, write_bundle
+    from grader.handin.bundle import write_bundle
 
-    if python is not None and re.fullmatch(r"3\.\d+", python) is None:
-        raise UsageError(f"--python {python}: this is not a version such as 3.12.")
     catalogue = Catalogue.discover()
     katas = list(dict.fromkeys(kata for id_ in ids for kata in catalogue.resolve(id_)))
+    # A bundle holds one pack: it is versioned, and refused or trusted, as a whole.
     packs = [one for one in catalogue.packs if any(kata in one.katas for kata in katas)]
     if len(packs) != 1:
         raise UsageError(
             f"{', '.join(ids)} belong to several packs: {', '.join(one.name for one in packs)}.",
             "Make a bundle for each.",
         )
-    wanted = Wanted(python or default_python(), wheels, online=online, perf=perf, marks_speed=mark_speed)
+    # pip may download for a minute.
     with console(stderr=True).status("putting wheels together"):
-        made = write_bundle(system, packs[0], katas, target or Path(f"{system}.zip"), wanted)
+        made = write_bundle(system, packs[0], katas, target or Path(f"{system}.zip"), options)
     if as_json:
-        import msgspec
-
-        print_json({**msgspec.to_builtins(made), "path": str(made.path)})
+        print_json(made)
         return 0
     click.echo(f"{made.system}  {safe(str(made.path))}   {made.files} files, {made.size / 1e6:.1f} MB")
     click.echo(f"{len(made.katas)} katas, {made.points:g} points\n")

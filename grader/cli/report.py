@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -11,15 +12,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.class_options import course_option, gradebook_option, note_unreadable
-from grader.cli.context import json_option, note, print_json
+from grader.cli.class_options import with_gradebook
+from grader.cli.context import gathered, json_option, note, print_json
 from grader.errors import UsageError
 from grader.reports.style import console, safe
+from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.gradebook.records import Row
     from grader.gradebook.store import Gradebook
-    from grader.pages import Part
+    from grader.pages import Part, Written
     from grader.submissions.submission import Bundle
 
 FOLDER = "kata-report"
@@ -27,38 +29,47 @@ KEPT = 16
 """What attempts graded is held for the pages of one learner, which show it several times."""
 
 
+@dataclass(frozen=True)
+class ReportOptions:
+    """What is written, and where."""
+
+    out: Path
+    assignment: str | None
+    feedback_only: bool
+    class_only: bool
+    zip_file: Path | None
+
+    @property
+    def part(self) -> Part:
+        """Which pages are written."""
+        return "feedback" if self.feedback_only else "class" if self.class_only else "all"
+
+
 @click.command(short_help="Write a class report, and feedback for each learner, as pages.")
-@gradebook_option
-@course_option
-@click.option(
-    "--out",
-    metavar="FOLDER",
-    default=FOLDER,
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="Where the pages go.",
-)
-@click.option("--assignment", metavar="NAME", help="Only the katas of this assignment of the course.")
-@click.option("--feedback-only", is_flag=True, help="Write only what learners may see.")
-@click.option("--class-only", is_flag=True, help="Write only what instructors read.")
-@click.option(
-    "--zip",
-    "zip_file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write the feedback as one archive, each page named as Canvas or Moodle named that hand-in.",
+@gathered(
+    ReportOptions,
+    click.option(
+        "--out",
+        metavar="FOLDER",
+        default=FOLDER,
+        show_default=True,
+        type=click.Path(path_type=Path),
+        help="Where the pages go.",
+    ),
+    click.option("--assignment", metavar="NAME", help="Only the katas of this assignment of the course."),
+    click.option("--feedback-only", is_flag=True, help="Write only what learners may see."),
+    click.option("--class-only", is_flag=True, help="Write only what instructors read."),
+    click.option(
+        "--zip",
+        "zip_file",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Also write the feedback as one archive, each page named as Canvas or Moodle named that hand-in.",
+    ),
 )
 @json_option
-def report(
-    where: str,
-    course_file: Path | None,
-    out: Path,
-    assignment: str | None,
-    feedback_only: bool,
-    class_only: bool,
-    zip_file: Path | None,
-    as_json: bool,
-) -> None:
+@with_gradebook
+def report(book: Gradebook, as_json: bool, options: ReportOptions) -> None:
     """Write a class report, and feedback for each learner, as pages.
 
     FOLDER/index.html is for instructors, and links to a page for each learner; both show hidden checks.
@@ -70,58 +81,69 @@ def report(
       kata report
       kata report --assignment week3 --out week3 --feedback-only --zip week3.zip
     """
-    if feedback_only and class_only:
+    # Two options that leave nothing are a slip, and an empty folder would not say so.
+    if options.feedback_only and options.class_only:
         raise UsageError("--feedback-only and --class-only leave nothing to write.", "Give one, or neither.")
-    if zip_file is not None and class_only:
+    if options.zip_file is not None and options.class_only:
         raise UsageError("--zip packs the feedback, and --class-only writes none.", "Leave one of them out.")
-    from grader.catalogue import Catalogue
-    from grader.gradebook.course import Course
-    from grader.gradebook.store import Gradebook
-    from grader.pages import Lessons, Spoken, write_report
     from grader.pages.feedback_zip import zipped
-    from grader.submissions.names import listed
 
     origins: dict[str, list[str]] = {}
-    part: Part = "feedback" if feedback_only else "class" if class_only else "all"
-    catalogue = Catalogue.discover()
-    course = Course.find(where, course_file, catalogue)
-    with Gradebook.open(where, create=False, course=course) as book, console(stderr=True).status("") as line:
-        katas = _katas(book, assignment, for_zip=zip_file is not None)
-        bundle = lru_cache(maxsize=KEPT)(partial(_bundle, book))
-        written = write_report(
-            _noting(book.rows(katas=katas), origins),
-            course,
-            Lessons(catalogue),
-            out,
-            built=datetime.now(UTC),
-            part=part,
-            secret=book.nonce,
-            code=lambda attempt: _main_file(bundle(attempt)),
-            spoken=Spoken(book.said(), lambda attempt, file, number: _line(bundle(attempt), file, number)),
-            progress=lambda done: line.update(f"learners  {done}"),
-        )
-        line.stop()
-        note_unreadable(book)
-    unnamed = zipped(out, origins, zip_file) if zip_file is not None else []
+    written = _written(book, options, origins)
+    # From the pages as they were written, so that archive and folder cannot differ.
+    unnamed = zipped(options.out, origins, options.zip_file) if options.zip_file is not None else []
     if as_json:
-        print_json({"folder": str(out), "learners": written.learners, "files": written.files, "part": part})
-        return
-    people = "1 learner" if written.learners == 1 else f"{written.learners} learners"
-    if part != "feedback":
+        print_json(
+            {
+                "folder": str(options.out),
+                "learners": written.learners,
+                "files": written.files,
+                "part": options.part,
+            }
+        )
+    else:
+        _print(written.learners, unnamed, options)
+
+
+def _written(book: Gradebook, options: ReportOptions, origins: dict[str, list[str]]) -> Written:
+    """Write the pages, and note where each learner's files lay."""
+    from grader.catalogue import Catalogue
+    from grader.pages import Lessons, Viewer, write_report
+
+    # The rows pass by once: whose files lay where is noted on the way.
+    katas = _katas(book, options.assignment, for_zip=options.zip_file is not None)
+    bundle = lru_cache(maxsize=KEPT)(partial(_bundle, book))
+    with console(stderr=True).status("") as line:
+        return write_report(
+            _noting(book.rows(katas=katas), origins, lambda done: line.update(f"learners  {done}")),
+            Viewer(book.course, Lessons(Catalogue.discover()), book.said(), bundle),
+            options.out,
+            built=datetime.now(UTC),
+            part=options.part,
+            secret=book.nonce,
+        )
+
+
+def _print(learners: int, unnamed: list[str], options: ReportOptions) -> None:
+    """Say where what was written lies."""
+    from grader.submissions.names import listed
+
+    people, out = counted(learners, "learner"), options.out
+    if options.part != "feedback":
         click.echo(f"report    {safe(str(out / 'index.html'))}   {people}")
-    if part != "class":
+    if options.part != "class":
         click.echo(
             f"feedback  {safe(str(out / 'feedback'))}   a page and a Markdown file for each of {people}"
         )
-    if zip_file is not None:
-        click.echo(f"archive   {safe(str(zip_file))}   {people}")
+    if options.zip_file is not None:
+        click.echo(f"archive   {safe(str(options.zip_file))}   {people}")
     sys.stdout.flush()
     if unnamed:
         shown = listed(unnamed, 5)
         note(
             f"note: no system named the files of {shown}, so their pages in the archive have names of our own."
         )
-    if part == "all":
+    if options.part == "all":
         note("hand out only the feedback folder: the other pages show hidden checks")
 
 
@@ -133,19 +155,6 @@ def _bundle(book: Gradebook, attempt: int) -> Bundle | None:
         return book.bundle(attempt)
     except GradebookError:
         return None
-
-
-def _main_file(bundle: Bundle | None) -> tuple[str, bytes] | None:
-    return (bundle.main, bundle.files[bundle.main]) if bundle is not None else None
-
-
-def _line(bundle: Bundle | None, file: str, number: int) -> str:
-    """Return a line that was handed in; empty where there is none."""
-    from grader.submissions.as_text import text_of
-
-    data = bundle.files.get(file) if bundle is not None else None
-    lines = text_of(file, data).splitlines() if data is not None else []
-    return lines[number - 1] if number <= len(lines) else ""
 
 
 def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[str] | None:
@@ -170,9 +179,15 @@ def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[st
     return None
 
 
-def _noting(rows: Iterator[Row], origins: dict[str, list[str]]) -> Iterator[Row]:
-    """Pass rows on, and note where each learner's files lay."""
+def _noting(
+    rows: Iterator[Row], origins: dict[str, list[str]], progress: Callable[[int], None]
+) -> Iterator[Row]:
+    """Pass rows on, note where each learner's files lay, and tell how many learners are done."""
+    learners: dict[str, None] = {}
     for row in rows:
+        if row.learner not in learners:
+            progress(len(learners))
+        learners[row.learner] = None
         if row.origin:
             origins.setdefault(row.learner, []).append(row.origin)
         yield row

@@ -27,6 +27,7 @@ def reset(id_: str, as_json: bool) -> None:
     place = here()
     katas = place.catalogue.resolve(id_)
     space = place.require_workspace()
+    # Of a unit, only what was started: the rest has nothing to reset.
     if len(katas) > 1:
         katas = [kata for kata in katas if space.kata_folder(kata).is_dir()]
         if not katas:
@@ -35,6 +36,7 @@ def reset(id_: str, as_json: bool) -> None:
     for kata in katas:
         one = workspaces.reset(kata, space)
         done.append(one)
+        # At once, not at the end: if the next one fails, you know what was reset.
         if not as_json:
             _print(one, place.folder)
     if as_json:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli.class_options import (
-    again,
     author_of,
     author_option,
     comment_option,
-    opened,
-    where_options,
+    same_book,
+    with_gradebook,
     word,
 )
 from grader.cli.context import complete_id, json_option, note, print_json
@@ -30,20 +30,26 @@ if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
 
 
-def _told(book: Gradebook, number: int, what: str, where: str) -> None:
+def decision(command: Callable[..., Any]) -> Any:
+    """Give a command --comment and --author, and hand it the gradebook as `book` and who decides as `author`."""
+
+    @functools.wraps(command)
+    def run(author: str | None, **given: Any) -> Any:
+        return command(author=author_of(author), **given)
+
+    return comment_option(author_option(with_gradebook(run)))
+
+
+def _told(number: int, what: str) -> None:
     console().print(what, soft_wrap=True, markup=False, highlight=False)
-    note(f"undo  kata gradebook withdraw {number}{again(where)} --comment TEXT")
+    note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
 
 
 @click.command(short_help="Say that a learner has another name, too.")
 @click.argument("learner")
 @click.argument("other", metavar="NAME")
-@comment_option
-@author_option
-@where_options
-def alias(
-    learner: str, other: str, comment: str, author: str | None, where: str, course_file: Path | None
-) -> None:
+@decision
+def alias(book: Gradebook, learner: str, other: str, comment: str, author: str) -> None:
     """Say that LEARNER is also called NAME: a folder, a handle or an address in a download.
 
     From now on, everything under that name is theirs, including what came in before. You need to say so only once.
@@ -52,40 +58,36 @@ def alias(
     Example:
       kata gradebook alias linus linus.p --comment "his folder's name"
     """
-    with opened(where, course_file) as book:
-        from grader.gradebook.meant import learner_meant
+    from grader.gradebook.meant import learner_meant
 
-        same = book.course.same
-        if same(other) in {same(name) for name in book.course.roster}:
-            raise UsageError(f"{other} is in the roster as another learner.", "Correct the roster first.")
-        who = learner_meant(book, learner)
-        if same(who) == same(other):
-            raise UsageError(f"{who} already has that name.")
-        known = book.aliases().get(same(other))
-        if known is not None:
-            raise UsageError(
-                f"{other} is already recorded as {known}.",
-                f"See who said so: kata gradebook rulings{again(where)}",
-            )
-        number = book.rule("alias", who, other, comment=comment, author=author_of(author))
-        _told(book, number, f"{other} is {who}", where)
+    same = book.course.same
+    if same(other) in {same(name) for name in book.course.roster}:
+        raise UsageError(f"{other} is in the roster as another learner.", "Correct the roster first.")
+    who = learner_meant(book, learner)
+    if same(who) == same(other):
+        raise UsageError(f"{who} already has that name.")
+    known = book.aliases().get(same(other))
+    if known is not None:
+        raise UsageError(
+            f"{other} is already recorded as {known}.",
+            f"See who said so: kata gradebook rulings{same_book()}",
+        )
+    number = book.rule("alias", who, other, comment=comment, author=author)
+    _told(number, f"{other} is {who}")
 
 
 @click.command(short_help="Accept a file with a wrong name as a learner's answer.")
 @click.argument("learner")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.argument("file")
-@comment_option
-@author_option
-@where_options
+@decision
 def take(
+    book: Gradebook,
     learner: str,
     id_: str,
     file: str,
     comment: str,
-    author: str | None,
-    where: str,
-    course_file: Path | None,
+    author: str,
 ) -> None:
     """Accept FILE, as LEARNER named it, as the answer to ID: `masks_final_v3.py` instead of `masks.py`.
 
@@ -99,27 +101,23 @@ def take(
 
     if not file.strip("/. "):
         raise UsageError("The file's name is empty.")
-    with opened(where, course_file) as book:
-        who, kata = learner_meant(book, learner), kata_meant(book, id_)
-        number = book.rule("take", who, file.strip("/"), kata=kata, comment=comment, author=author_of(author))
-        _told(book, number, f"{who}, {kata}: {file} is the answer, from the next kata grade on", where)
+    who, kata = learner_meant(book, learner), kata_meant(book, id_)
+    number = book.rule("take", who, file.strip("/"), kata=kata, comment=comment, author=author)
+    _told(number, f"{who}, {kata}: {file} is the answer, from the next kata grade on")
 
 
 @click.command(short_help="Say which attempt counts.")
 @click.argument("learner")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.argument("attempt", type=click.IntRange(min=1))
-@comment_option
-@author_option
-@where_options
+@decision
 def choose(
+    book: Gradebook,
     learner: str,
     id_: str,
     attempt: int,
     comment: str,
-    author: str | None,
-    where: str,
-    course_file: Path | None,
+    author: str,
 ) -> None:
     """Say which ATTEMPT of a learner counts for ID, whatever else was handed in; `history` shows the numbers.
 
@@ -131,33 +129,29 @@ def choose(
     from grader.gradebook.errors import GradebookUsageError
     from grader.gradebook.meant import kata_meant, learner_meant
 
-    with opened(where, course_file) as book:
-        who, kata = learner_meant(book, learner), kata_meant(book, id_)
-        try:
-            hand_in = book.hand_in_of(who, kata, book.attempt_of(who, kata, attempt))
-        except GradebookUsageError as error:
-            hint = f"See: kata gradebook history {word(who)} {kata}{again(where)}"
-            raise UsageError(error.message, hint) from None
-        number = book.rule("choose", who, hand_in, kata=kata, comment=comment, author=author_of(author))
-        row = next(iter(book.rows(katas=[kata], learners=[who])))
-        _told(book, number, f"{who}, {kata}: attempt {attempt} counts, {row.score:g} points", where)
+    who, kata = learner_meant(book, learner), kata_meant(book, id_)
+    try:
+        hand_in = book.hand_in_of(who, kata, book.attempt_of(who, kata, attempt))
+    except GradebookUsageError as error:
+        hint = f"See: kata gradebook history {word(who)} {kata}{same_book()}"
+        raise UsageError(error.message, hint) from None
+    number = book.rule("choose", who, hand_in, kata=kata, comment=comment, author=author)
+    row = next(iter(book.rows(katas=[kata], learners=[who])))
+    _told(number, f"{who}, {kata}: attempt {attempt} counts, {row.score:g} points")
 
 
 @click.command(short_help="Give a learner more time.")
 @click.argument("learner")
 @click.argument("assignment", metavar="ASSIGNMENT|ID|all", shell_complete=complete_id)
 @click.argument("days", type=click.FloatRange(0, 3650, min_open=True))
-@comment_option
-@author_option
-@where_options
+@decision
 def extend(
+    book: Gradebook,
     learner: str,
     assignment: str,
     days: float,
     comment: str,
-    author: str | None,
-    where: str,
-    course_file: Path | None,
+    author: str,
 ) -> None:
     """Give LEARNER this many more DAYS for an assignment, a kata, or `all`: both due time and closing time move.
 
@@ -169,11 +163,10 @@ def extend(
     """
     from grader.gradebook.meant import learner_meant
 
-    with opened(where, course_file) as book:
-        of = covered(book, assignment)
-        who = learner_meant(book, learner)
-        number = book.rule("extend", who, {"of": of, "days": days}, comment=comment, author=author_of(author))
-        _told(book, number, f"{who}: {counted(days, 'more day')} for {of or 'everything'}", where)
+    of = covered(book, assignment)
+    who = learner_meant(book, learner)
+    number = book.rule("extend", who, {"of": of, "days": days}, comment=comment, author=author)
+    _told(number, f"{who}: {counted(days, 'more day')} for {of or 'everything'}")
 
 
 def covered(book: Gradebook, text: str) -> str:
@@ -200,8 +193,8 @@ def covered(book: Gradebook, text: str) -> str:
 @click.command(short_help="List decisions other than points, and who made them.")
 @click.argument("learner", required=False)
 @json_option
-@where_options
-def rulings(learner: str | None, as_json: bool, where: str, course_file: Path | None) -> None:
+@with_gradebook
+def rulings(book: Gradebook, learner: str | None, as_json: bool) -> None:
     """List decisions other than points: other names, files accepted, attempts chosen, more time.
 
     \b
@@ -211,10 +204,9 @@ def rulings(learner: str | None, as_json: bool, where: str, course_file: Path | 
     """
     from grader.gradebook.meant import learner_meant
 
-    with opened(where, course_file) as book:
-        who = learner_meant(book, learner) if learner else None
-        found = book.rulings(learners=[who] if who is not None else None)
-        zone, own = book.course.timezone, book.attempt_numbers({one.learner for one in found})
+    who = learner_meant(book, learner) if learner else None
+    found = book.rulings(learners=[who] if who is not None else None)
+    zone, own = book.course.timezone, book.attempt_numbers({one.learner for one in found})
     if as_json:
         import msgspec
 
@@ -255,12 +247,8 @@ def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...
 
 @click.command(short_help="Take back rulings.")
 @click.argument("numbers", metavar="NUMBER...", callback=_numbers, nargs=-1, required=True)
-@comment_option
-@author_option
-@where_options
-def withdraw(
-    numbers: list[int], comment: str, author: str | None, where: str, course_file: Path | None
-) -> None:
+@decision
+def withdraw(book: Gradebook, numbers: list[int], comment: str, author: str) -> None:
     """Take back the rulings with these NUMBERS, all or none; `kata gradebook rulings` lists them.
 
     The history keeps the rulings and their withdrawal.
@@ -270,14 +258,13 @@ def withdraw(
       kata gradebook withdraw 12 --comment "it was adam"
       kata gradebook withdraw 12-40 --comment "shared among others"
     """
-    with opened(where, course_file) as book:
-        taken = book.withdraw(*numbers, author=author_of(author), comment=comment)
-        own = book.attempt_numbers({one.learner for one in taken})
-        for one in taken[:SHOWN]:
-            told = safe(_sentence(one, own))
-            console().print(f"withdrawn  {told}", soft_wrap=True, markup=False, highlight=False)
-        if len(taken) > SHOWN:
-            note(f"… and {len(taken) - SHOWN} more")
+    taken = book.withdraw(*numbers, author=author, comment=comment)
+    own = book.attempt_numbers({one.learner for one in taken})
+    for one in taken[:SHOWN]:
+        told = safe(_sentence(one, own))
+        console().print(f"withdrawn  {told}", soft_wrap=True, markup=False, highlight=False)
+    if len(taken) > SHOWN:
+        note(f"… and {len(taken) - SHOWN} more")
 
 
 COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, rulings, withdraw)

@@ -13,7 +13,7 @@ import click
 
 from grader.catalogue import Catalogue, Kata
 from grader.cli.class_options import course_option, gradebook_option
-from grader.cli.context import json_option, note, print_json
+from grader.cli.context import gathered, json_option, note, print_json
 from grader.files import READING, regular_file, write_atomic
 from grader.reports.style import console, safe, safe_text
 from grader.words import counted
@@ -30,56 +30,67 @@ IN_PAGE = 100
 """Pairs of a kata that a page shows line by line: each holds two hand-ins."""
 
 
+@dataclass(frozen=True)
+class SimilarOptions:
+    """What is compared with what, and what is shown of it."""
+
+    where: str
+    course_file: Path | None
+    only: tuple[str, ...]
+    against: tuple[str, ...]
+    share: float
+    rarity: float
+    common: float
+    page_file: Path | None
+
+
 @click.command(short_help="Show hand-ins that are alike; those that share what is rarest come first.")
 @click.argument("submissions", required=False, type=click.Path(path_type=Path))
-@gradebook_option
-@course_option
-@click.option("--only", multiple=True, metavar="ID", help="Only this unit or kata; repeat it for more.")
-@click.option(
-    "--against",
-    multiple=True,
-    metavar="TERM",
-    help="An earlier term: a folder or an archive as kata grade reads it, or a gradebook; repeat it for more.",
+@gathered(
+    SimilarOptions,
+    gradebook_option,
+    course_option,
+    click.option("--only", multiple=True, metavar="ID", help="Only this unit or kata; repeat it for more."),
+    click.option(
+        "--against",
+        multiple=True,
+        metavar="TERM",
+        help="An earlier term: a folder or an archive as kata grade reads it, or a gradebook; repeat it for more.",
+    ),
+    click.option(
+        "--share",
+        type=click.FloatRange(0, 100),
+        default=40,
+        show_default=True,
+        metavar="PERCENT",
+        help="Show pairs in which one hand-in has at least this share of the other's own words.",
+    ),
+    click.option(
+        "--rarity",
+        type=click.FloatRange(0),
+        default=30,
+        show_default=True,
+        metavar="BITS",
+        help="Show pairs that share something at least this rare.",
+    ),
+    click.option(
+        "--common",
+        type=click.FloatRange(1, 100),
+        default=30,
+        show_default=True,
+        metavar="PERCENT",
+        help="Leave out what at least this percentage of the learners have.",
+    ),
+    click.option(
+        "--html",
+        "page_file",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Also write a page with the pairs side by side.",
+    ),
 )
-@click.option(
-    "--share",
-    type=click.FloatRange(0, 100),
-    default=40,
-    show_default=True,
-    metavar="PERCENT",
-    help="Show pairs in which one hand-in has at least this share of the other's own words.",
-)
-@click.option(
-    "--rarity",
-    type=click.FloatRange(0),
-    default=30,
-    show_default=True,
-    metavar="BITS",
-    help="Show pairs that share something at least this rare.",
-)
-@click.option(
-    "--common",
-    type=click.FloatRange(1, 100),
-    default=30,
-    show_default=True,
-    metavar="PERCENT",
-    help="Leave out what at least this percentage of the learners have.",
-)
-@click.option("--html", "page_file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="Also write a page with the pairs side by side.")  # fmt: skip
 @json_option
-def similar(
-    submissions: Path | None,
-    where: str,
-    course_file: Path | None,
-    only: tuple[str, ...],
-    against: tuple[str, ...],
-    share: float,
-    rarity: float,
-    common: float,
-    page_file: Path | None,
-    as_json: bool,
-) -> None:
+def similar(submissions: Path | None, as_json: bool, options: SimilarOptions) -> None:
     """Show hand-ins that are alike; those that share what is rarest come first.
 
     It compares every attempt that the gradebook keeps or, if given, SUBMISSIONS, a class as kata grade reads it.
@@ -96,29 +107,14 @@ def similar(
       kata similar --against last-year.sqlite --against 2024/submissions
     """
     from grader.pages.similar import WORDS, similar_page
-    from grader.similarity import Settings, compare
 
     catalogue = Catalogue.discover()
-    katas = _chosen(only, catalogue)
-    with console(stderr=True).status("reading") as line:
-        if submissions is not None:
-            mine = _from_folder(submissions, katas, "")
-        else:
-            mine = _from_gradebook(where, course_file, catalogue, katas, "")
-        earlier = [_earlier(text, catalogue, katas) for text in against]
-        settings = Settings(share / 100, rarity, common / 100)
-        found: list[Findings] = []
-        for kata in katas:
-            works = mine.works[kata.slug]
-            if works:
-                line.update(f"comparing  {kata.slug}")
-                found.append(
-                    compare(kata, works, (w for term in earlier for w in term.works[kata.slug]), settings)
-                )
-    unread = [entry for term in (mine, *earlier) for entry in term.unread]
-    if page_file is not None:
+    katas = _chosen(options.only, catalogue)
+    found, unread = _compared(submissions, options, catalogue, katas)
+    # The page is written in any case: --json says what is printed, not what is written.
+    if options.page_file is not None:
         titles = {kata.slug: kata.title for kata in katas}
-        write_atomic(page_file, similar_page(found, unread, titles, most=IN_PAGE))
+        write_atomic(options.page_file, similar_page(found, unread, titles, most=IN_PAGE))
     if as_json:
         print_json(_document(found, unread))
         return
@@ -128,12 +124,35 @@ def similar(
     _print_unread(unread, out)
     if not found:
         out.print("Nothing to compare: nothing was handed in for these katas.")
-    elif page_file is not None:
-        out.print(f"\npage  {safe(str(page_file))}", soft_wrap=True)
+    elif options.page_file is not None:
+        out.print(f"\npage  {safe(str(options.page_file))}", soft_wrap=True)
     elif any(one.pairs for one in found):
         out.print("\nside by side: the same command with --html alike.html")
+    # Nobody should be accused by a table: what alike means is said where something is.
     if any(one.pairs or one.identical or one.known for one in found):
         note(WORDS)
+
+
+def _compared(
+    submissions: Path | None, options: SimilarOptions, catalogue: Catalogue, katas: list[Kata]
+) -> tuple[list[Findings], list[tuple[str, str]]]:
+    """Read what was handed in, now and in earlier terms, and return what is alike, and what could not be read."""
+    from grader.similarity import Settings, compare
+
+    settings = Settings(options.share / 100, options.rarity, options.common / 100)
+    with console(stderr=True).status("reading") as line:
+        if submissions is not None:
+            mine = _from_folder(submissions, katas, "")
+        else:
+            mine = _from_gradebook(options.where, options.course_file, catalogue, katas, "")
+        earlier = [_earlier(text, catalogue, katas) for text in options.against]
+        found: list[Findings] = []
+        for kata in katas:
+            if works := mine.works[kata.slug]:
+                line.update(f"comparing  {kata.slug}")
+                others = (work for term in earlier for work in term.works[kata.slug])
+                found.append(compare(kata, works, others, settings))
+    return found, [entry for term in (mine, *earlier) for entry in term.unread]
 
 
 # --- where hand-ins come from ---
@@ -236,11 +255,13 @@ def _print(one: Findings, out: Console) -> None:
         _line(out, "  rarity  share        pair and lines, the rarest first")
     for pair in one.pairs[:SHOWN]:
         _line(out, _pair(pair))
+    # Findings hold the first pairs alone; the others are counted.
     more = len(one.pairs) + one.more - SHOWN
     if more > 0:
         _line(out, f"  … and {more} more pairs")
     for cluster in one.clusters:
         _line(out, f"  together   {_listed(list(cluster))}")
+    # A hand-in that is close to the pack itself is not a pair: it may have been copied from there.
     for near in one.known[:SHOWN]:
         _line(
             out,

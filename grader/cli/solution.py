@@ -5,7 +5,16 @@ from __future__ import annotations
 import click
 
 from grader.catalogue import Kata
-from grader.cli.context import complete_id, here, json_option, note, print_json, print_markdown, print_python
+from grader.cli.context import (
+    Here,
+    complete_id,
+    here,
+    json_option,
+    note,
+    print_json,
+    print_markdown,
+    print_python,
+)
 from grader.data_files import read_text
 from grader.errors import UsageError
 from grader.workspace import edit_progress, now
@@ -28,62 +37,60 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
     """
     place = here()
     kata = place.kata(id_)
-    path = kata.solution
+    title = f"{kata.number} {kata.slug}"
     passed = place.entry(kata).passed is not None
     reflections = read_text(kata.reflections) if passed and kata.reflections.is_file() else None
-    if path is None and reflections is not None:
-        if as_json:
-            print_json(
-                {"kata": kata.slug, "number": kata.number, "solution": None, "reflections": reflections}
-            )
-            return
-        note(
-            f"This install has no solution of {kata.number} {kata.slug}. Here are the questions to think about:"
-        )
-        print_markdown(reflections)
-        return
-    if path is None:
+    if kata.solution is None and reflections is None:
         raise UsageError(
-            f"This install has no solution of {kata.number} {kata.slug}.",
+            f"This install has no solution of {title}.",
             "Learners get only the katas. Ask whoever gave you this course, or name the solutions' folder in "
             "KATA_SOLUTIONS.",
         )
-    workspace = place.require_workspace()
-    entry = place.entry(kata)
-    allowed = entry.passed is not None or entry.gave_up is not None
-    if not allowed and not give_up:
-        raise UsageError(
-            f"{kata.number} {kata.slug} has not passed yet, so its solution stays closed.",
-            f"A hint first: kata hint {kata.slug}. Or see it now, which is recorded: "
-            f"kata solution {kata.slug} --give-up{_instead(id_, place.passed_last())}",
-        )
-    source = read_text(path)
-    if not allowed:
-        with edit_progress(workspace.root) as progress:
-            progress.of(kata.slug).gave_up = now()
+    facts: dict[str, object] = {"kata": kata.slug, "number": kata.number}
+    source = None
+    if kata.solution is None:
+        remark = f"This install has no solution of {title}. Here are the questions to think about:"
+    else:
+        gives_up = _gives_up(place, kata, id_, agreed=give_up)
+        # Read before it is recorded: nobody gives up for a file that cannot be shown.
+        source = read_text(kata.solution)
+        if gives_up:
+            with edit_progress(place.require_workspace().root) as progress:
+                progress.of(kata.slug).gave_up = now()
+        facts["gave_up"] = gives_up
+        remark = f"{title}: recorded as given up; you can still pass it." if gives_up else ""
+    # Remarks go to stderr, and with --json nothing does.
     if as_json:
-        print_json(
-            {
-                "kata": kata.slug,
-                "number": kata.number,
-                "gave_up": not allowed,
-                "solution": source,
-                "reflections": reflections,
-            }
-        )
+        print_json({**facts, "solution": source, "reflections": reflections})
         return
-    if not allowed:
-        note(f"{kata.number} {kata.slug}: recorded as given up; you can still pass it.")
-    print_python(source)
-    if reflections is not None:
+    if remark:
+        note(remark)
+    if source is not None:
+        print_python(source)
+    if source is not None and reflections is not None:
         click.echo()
+    if reflections is not None:
         print_markdown(reflections)
 
 
-def _instead(asked: str | None, passed: Kata | None) -> str:
-    """Say what else could have been meant by no ID at all."""
-    return (
-        f"\n  Of the kata that you passed last: kata solution {passed.slug}"
-        if asked is None and passed
-        else ""
+def _gives_up(place: Here, kata: Kata, asked: str | None, *, agreed: bool) -> bool:
+    """Return whether showing the solution means giving up.
+
+    Raises:
+        UsageError: it would, and nobody agreed to that.
+    """
+    place.require_workspace()
+    entry = place.entry(kata)
+    if entry.passed is not None or entry.gave_up is not None:
+        return False
+    if agreed:
+        return True
+    last = place.passed_last()
+    instead = (
+        f"\n  Of the kata that you passed last: kata solution {last.slug}" if asked is None and last else ""
+    )
+    raise UsageError(
+        f"{kata.number} {kata.slug} has not passed yet, so its solution stays closed.",
+        f"A hint first: kata hint {kata.slug}. Or see it now, which is recorded: "
+        f"kata solution {kata.slug} --give-up{instead}",
     )

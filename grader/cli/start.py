@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import click
 from rich.text import Text
@@ -12,34 +14,53 @@ from rich.text import Text
 from grader import workspace as workspaces
 from grader.catalogue import Catalogue, Kata, Unit
 from grader.catalogue.given import BLOCKS
-from grader.cli.context import complete_id, current_folder, json_option, note, print_json, shown
+from grader.cli.context import complete_id, current_folder, gathered, json_option, note, print_json, shown
 from grader.errors import UsageError
 from grader.reports.style import console, hanging, safe_text, say
 from grader.workspace import Started, Workspace, load_progress, unit_around
 from grader.workspace.tools import lay_actions, lay_vscode
 
 
+@dataclass(frozen=True)
+class StartOptions:
+    """What is written besides a kata's own files, and where."""
+
+    notebook: bool
+    given: bool
+    own: bool
+    vscode: bool
+    actions: bool
+
+
 @click.command(short_help="Put a unit's or kata's files into this folder; run it again to resume.")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
-@click.option("--notebook", is_flag=True, help="Write a notebook (.ipynb) instead of a module (.py).")
-@click.option(
-    "--given",
-    is_flag=True,
-    help=f"Write {BLOCKS} even if it answers katas that you have not passed; this is recorded.",
-)
-@click.option(
-    "--here", "own", is_flag=True, help="Make this folder a workspace of its own, even inside another one."
-)
-@click.option(
-    "--vscode", is_flag=True, help="Also write VS Code's tasks and settings, so that checks show up as tests."
-)
-@click.option(
-    "--actions", is_flag=True, help="Also write a workflow for GitHub Actions: .github/workflows/kata.yml."
+@gathered(
+    StartOptions,
+    click.option("--notebook", is_flag=True, help="Write a notebook (.ipynb) instead of a module (.py)."),
+    click.option(
+        "--given",
+        is_flag=True,
+        help=f"Write {BLOCKS} even if it answers katas that you have not passed; this is recorded.",
+    ),
+    click.option(
+        "--here",
+        "own",
+        is_flag=True,
+        help="Make this folder a workspace of its own, even inside another one.",
+    ),
+    click.option(
+        "--vscode",
+        is_flag=True,
+        help="Also write VS Code's tasks and settings, so that checks show up as tests.",
+    ),
+    click.option(
+        "--actions",
+        is_flag=True,
+        help="Also write a workflow for GitHub Actions: .github/workflows/kata.yml.",
+    ),
 )
 @json_option
-def start(
-    id_: str, notebook: bool, given: bool, own: bool, vscode: bool, actions: bool, as_json: bool
-) -> None:
+def start(id_: str, as_json: bool, options: StartOptions) -> None:
     """Put a unit's or kata's files into this folder; run it again to resume.
 
     Nothing is ever overwritten. The folder becomes your workspace: its `kata-progress.json` records what you have
@@ -58,48 +79,30 @@ def start(
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_)
     by_name = not any(isinstance(item, Unit) for item in catalogue.find(id_))
-    if given and not by_name:
+    if options.given and not by_name:
         raise UsageError(
             f"--given opens the {BLOCKS} of one kata, but {id_} is a unit.",
             f"Name one: kata start {katas[-1].slug} --given",
         )
-    space = workspaces.workspace_to_start_in(folder, catalogue, own=own)
+    space = workspaces.workspace_to_start_in(folder, catalogue, own=options.own)
     new = not space.exists
     closed = _closed(katas[0], space) if by_name else []
-    ask = bool(closed) and not (given or as_json) and sys.stdin.isatty()
-    blocks = by_name and (not closed or given or (ask and _opens(katas[0], closed)))
-    started = workspaces.start(katas, space, notebook=notebook, blocks=blocks)
-    layers = ((lay_vscode, vscode), (lay_actions, actions))
-    tools = [laid for lay, asked in layers if asked for laid in lay(space.root)]
+    # A question needs somebody to answer it: a script gets no blocks unless it says --given.
+    ask = bool(closed) and not (options.given or as_json) and sys.stdin.isatty()
+    blocks = by_name and (not closed or options.given or (ask and _opens(katas[0], closed)))
+    # Nothing is ever overwritten: what is there already is kept, and listed as such.
+    started = workspaces.start(katas, space, notebook=options.notebook, blocks=blocks)
+    layers = ((lay_vscode, options.vscode), (lay_actions, options.actions))
+    tools = {file: _action(laid) for lay, asked in layers if asked for file, laid in lay(space.root)}
     if as_json:
-        print_json(
-            {
-                "workspace": str(space.root),
-                "created": new,
-                "tools": [{"path": str(file), "action": _action(laid)} for file, laid in tools],
-                "katas": [
-                    {
-                        "kata": one.kata.slug,
-                        "number": one.kata.number,
-                        "folder": str(one.folder),
-                        "file": str(one.submission),
-                        "resumed": one.resumed,
-                        "files": [{"path": str(file.path), "action": file.action} for file in one.files],
-                        "unopened": [BLOCKS] if one.unopened else [],
-                    }
-                    for one in started
-                ],
-            }
-        )
+        print_json(_document(space, new, tools, started))
         return
     note(f"{'new workspace' if new else 'workspace'}  {space.root}")
-    if new is False and space.root != folder.absolute() and unit_around(folder, catalogue) is None:
+    if not new and space.root != folder.absolute() and unit_around(folder, catalogue) is None:
         note(f"           for a workspace of its own in this folder: kata start {id_} --here")
-    for one in started:
-        for file in one.files:
-            say(f"  {file.action:8} {shown(file.path, folder)}")
-    for path, laid in tools:
-        say(f"  {_action(laid):8} {shown(path, folder)}")
+    written = [(file.action, file.path) for one in started for file in one.files]
+    for action, path in (*written, *((action, file) for file, action in tools.items())):
+        say(f"  {action:8} {shown(path, folder)}")
     if blocks and closed:
         note(f"Recorded as given up: {_names(closed)}. You can still pass them.")
     _tell_unopened([one for one in started if one.unopened], closed, space)
@@ -108,6 +111,28 @@ def start(
     say(f"\n{again} {shown(first.submission, folder)}")
     say(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
     say(f"then  kata check {first.kata.slug}")
+
+
+def _document(
+    space: Workspace, new: bool, tools: dict[Path, str], started: Sequence[Started]
+) -> dict[str, object]:
+    return {
+        "workspace": str(space.root),
+        "created": new,
+        "tools": [{"path": str(file), "action": action} for file, action in tools.items()],
+        "katas": [
+            {
+                "kata": one.kata.slug,
+                "number": one.kata.number,
+                "folder": str(one.folder),
+                "file": str(one.submission),
+                "resumed": one.resumed,
+                "files": [{"path": str(file.path), "action": file.action} for file in one.files],
+                "unopened": [BLOCKS] if one.unopened else [],
+            }
+            for one in started
+        ],
+    }
 
 
 def _action(laid: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,13 @@ import click
 from grader.cli.check import CheckRequest, consent, find_targets, no_match, with_content
 from grader.cli.context import Here, complete_id, here, note, seed_option, trust_option
 from grader.errors import KataError
+from grader.host.warm import start_launcher
 from grader.reports.style import console, say
 
 if TYPE_CHECKING:
+    from grader.host.launcher import Launcher
     from grader.reports.report import KataReport
-    from grader.running.at_hand import AtHand
+    from grader.running.at_hand import AtHand, Look
     from grader.running.suite import Suite
 
 
@@ -48,14 +50,16 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, trust: boo
     around = here()
     request, keyword = _meant(what, keyword, around)
     consent(request, trust)
+    launcher = start_launcher(preload=request.targets[0].kata.preload)
     from grader.running.at_hand import debugging, talk
     from grader.running.suite import with_suites
 
-    looked, reports = with_suites(
-        [target.kata for target in request.targets],
-        partial(_look, request, seed, debugging() if pdb else talk),
-        keyword=keyword,
-    )
+    with closing(launcher):
+        looked, reports = with_suites(
+            [target.kata for target in request.targets],
+            partial(_look, request, launcher, seed, debugging() if pdb else talk),
+            keyword=keyword,
+        )
     if not reports:
         raise no_match(repr(keyword))
     if looked:
@@ -73,19 +77,18 @@ def at_hand(what: str | None, keyword: str | None, content: bytes | None, trust:
     else:
         request = with_content(what, here(), content)
     consent(request, trust)
+    from grader.host.launcher import SpawnLauncher
+    from grader.running.at_hand import taking
     from grader.running.suite import with_suites
 
-    found: list[AtHand] = []
-    body = partial(_look, request, 0, found.append)
-    _, reports = with_suites([target.kata for target in request.targets], body, keyword=keyword)
-    if not found:
-        if reports:
-            _print_what_there_is(reports)
-        return {}
-    from grader.running.at_hand import say
-
-    say(found[0])
-    return dict(found[0].told)
+    found: dict[str, Any] = {}
+    # A fresh interpreter: a notebook's process has threads, and a fork of it would not have them.
+    with closing(SpawnLauncher()) as launcher:
+        body = partial(_look, request, launcher, 0, taking(found))
+        looked, reports = with_suites([target.kata for target in request.targets], body, keyword=keyword)
+    if not looked and reports:
+        _print_what_there_is(reports)
+    return found
 
 
 def _meant(what: str | None, keyword: str | None, around: Here) -> tuple[CheckRequest, str | None]:
@@ -110,31 +113,29 @@ def _meant(what: str | None, keyword: str | None, around: Here) -> tuple[CheckRe
 
 
 def _look(
-    request: CheckRequest, seed: int, show: Callable[[AtHand], None], suites: dict[str, Suite]
+    request: CheckRequest, launcher: Launcher, seed: int, show: Look, suites: dict[str, Suite]
 ) -> tuple[bool, list[KataReport]]:
     """Run checks until one goes wrong and was looked at."""
-    from grader.running.at_hand import interrupted_in
     from grader.running.suite import Options
 
     looked: list[AtHand] = []
 
-    def look(at: AtHand) -> None:
-        looked.append(at)
-        show(at)
+    def look(call: AtHand) -> None:
+        if call.interrupted:
+            if (where := call.where()) is not None:
+                note(where)
+            return
+        looked.append(call)
+        show(call)
 
     reports = []
     for target in request.targets:
         suite = suites[target.kata.slug]
         if not len(suite):
             continue
-        note(f"{target.kata.number} {target.kata.slug}, in this process …")
+        note(f"{target.kata.number} {target.kata.slug} …")
         options = Options(seed=seed, fail_fast=True)
-        try:
-            reports.append(suite.debug(target.file, options, look, request.content))
-        except KeyboardInterrupt as error:
-            if (where := interrupted_in(error, target.file.absolute().parent)) is not None:
-                note(where)
-            raise
+        reports.append(suite.check(target.file, launcher, options, content=request.content, look=look))
         if looked or reports[-1].status in ("fail", "error"):
             break
     return bool(looked), reports

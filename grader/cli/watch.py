@@ -7,10 +7,10 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 from rich.text import Text
@@ -23,10 +23,14 @@ from grader.host.warm import start_launcher
 from grader.reports.style import IN_NOTEBOOK, console, hanging, say
 
 if TYPE_CHECKING:
-    from grader.host.launcher import Launcher
     from grader.reports.report import KataReport
-    from grader.running.suite import Options, Suite
+    from grader.running.suite import Suite
 
+    Examine = Callable[[Target, Callable[..., None]], KataReport]
+    """Checks a target, and calls back between checks: what that raises ends it."""
+
+Form = Literal["json", "vscode"] | None
+"""For which program verdicts are printed; None: for a person."""
 KEYS = ("r run again", "h hint", "v verbose", "q quit")
 KEYS_AMONG_SEVERAL = ("r run again", "n next kata", "p previous", "h hint", "v verbose", "q quit")
 QUIET_MS = 10
@@ -63,27 +67,24 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
             "Check when you want to: kata check",
         )
     request = find_targets(what, here())
-    silent = as_json or annotations is not None
+    form: Form = "json" if as_json else "vscode" if annotations else None
     # Before anything that takes its time: what is typed meanwhile is a key, and no text on the screen.
-    with nullcontext() if silent else single_keys() as keys, suppress(KeyboardInterrupt):
-        announce(request, quiet=silent)
+    with single_keys() if form is None else nullcontext() as keys, suppress(KeyboardInterrupt):
+        announce(request, quiet=form is not None)
         launcher = start_launcher(preload=request.targets[0].kata.preload)
         try:
+            # After the launcher: workers are split off from a process that has seen no answer.
             from grader.running.suite import Options, with_suites
 
             options = Options(seed=seed, timeout_s=timeout)
-            with_suites(
-                [target.kata for target in request.targets],
-                lambda suites: WatchLoop(
-                    request,
-                    suites,
-                    launcher,
-                    options,
-                    keys,
-                    as_json=as_json,
-                    for_vscode=annotations is not None,
-                ).loop(),
-            )
+
+            def body(suites: dict[str, Suite]) -> None:
+                def examine(target: Target, tell: Callable[..., None]) -> KataReport:
+                    return suites[target.kata.slug].check(target.file, launcher, options, tell)
+
+                WatchLoop(request, examine, keys, form).loop()
+
+            with_suites([target.kata for target in request.targets], body)
         finally:
             launcher.close()
     return 0
@@ -96,28 +97,16 @@ class SavedAgain(Exception):
 class WatchLoop:
     """The loop: a kata in view, a wake-up on every save, keys in between."""
 
-    def __init__(
-        self,
-        request: CheckRequest,
-        suites: dict[str, Suite],
-        launcher: Launcher,
-        options: Options,
-        keys: int | None,
-        *,
-        as_json: bool,
-        for_vscode: bool = False,
-    ) -> None:
+    def __init__(self, request: CheckRequest, examine: Examine, keys: int | None, form: Form) -> None:
         self._request = request
-        self._suites = suites
-        self._launcher = launcher
-        self._options = options
+        self._examine = examine
         self._keys = keys
-        self._as_json = as_json
-        self._for_vscode = for_vscode
+        self._form = form
         self._out = console()
         self._verbose = False
         self._place = self._first_open()
         self._report: KataReport | None = None
+        # The thread that listens for saves wakes the loop through a pipe: select(2) then waits for keys as well.
         self._wake, self._bell = os.pipe()
         os.set_blocking(self._wake, False)
 
@@ -197,19 +186,18 @@ class WatchLoop:
         )
 
     def _check(self) -> None:
-        while True:
-            if self._for_vscode:  # by this the editor forgets what it showed
+        report = None
+        while report is None:
+            if self._form == "vscode":  # by this the editor forgets what it showed
                 click.echo(f"kata: checking {self._target.file.name} …")
-            try:
-                target = self._target
-                report = self._suites[target.kata.slug].check(
-                    target.file, self._launcher, self._options, lambda *_: self._interrupt_if_saved()
-                )
-                break
-            except SavedAgain:
-                continue
+            with suppress(SavedAgain):
+                report = self._examine(self._target, lambda *_: self._interrupt_if_saved())
         self._report = report
-        self._show(report)
+        if self._form is None:
+            self._show(report)
+        else:
+            click.echo(_lines_for_programs(report, self._form))
+            sys.stdout.flush()
         try:
             remember(self._request, [report])
         except KataError as error:
@@ -220,19 +208,6 @@ class WatchLoop:
             raise SavedAgain
 
     def _show(self, report: KataReport) -> None:
-        if self._as_json:
-            from grader.reports.json_text import json_text
-
-            click.echo(json_text(report))
-            sys.stdout.flush()
-            return
-        if self._for_vscode:
-            from grader.reports.annotations import WRITERS
-
-            lines = WRITERS["vscode"]([report])
-            click.echo("".join((lines, "\n" if lines else "", _ends_with(report))))
-            sys.stdout.flush()
-            return
         from grader.reports.terminal import print_reports
 
         if self._out.is_terminal:
@@ -292,13 +267,21 @@ class WatchLoop:
             hint.main([self._target.kata.slug], standalone_mode=False)
         except KataError as error:
             note(f"error: {error.message}")
-        if self._report is not None and not self._as_json:
+        if self._report is not None:
             self._say_where_it_stands(self._report)
 
 
-def _ends_with(report: KataReport) -> str:
-    """Return the line by which the editor knows that all has been said."""
-    return f"kata: {report.score:g} of {report.max_score:g} points, waiting for a save"
+def _lines_for_programs(report: KataReport, form: Form) -> str:
+    """Return a verdict as a program reads it; an editor knows by the last line that all has been said."""
+    if form == "json":
+        from grader.reports.json_text import json_text
+
+        return json_text(report)
+    from grader.reports.annotations import WRITERS
+
+    lines = WRITERS["vscode"]([report])
+    end = f"kata: {report.score:g} of {report.max_score:g} points, waiting for a save"
+    return f"{lines}\n{end}" if lines else end
 
 
 def _snapshot(folders: list[str]) -> dict[str, object]:
@@ -323,10 +306,8 @@ def single_keys() -> Iterator[int | None]:
     import termios
     import tty
 
-    descriptor = sys.stdin.fileno()
+    descriptor, ours = sys.stdin.fileno(), os.getpid()
     before = termios.tcgetattr(descriptor)
-
-    ours = os.getpid()
 
     def leave(number: int, frame: object) -> None:
         if os.getpid() == ours:  # processes that were split off since have the handler, too
@@ -334,6 +315,7 @@ def single_keys() -> Iterator[int | None]:
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 
+    # Python's own end by these signals runs no `finally`: the shell would be left without an echo.
     kept = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
     tty.setcbreak(descriptor)
     try:

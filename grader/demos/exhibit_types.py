@@ -173,6 +173,13 @@ class Play(Base, tag="play"):
 Exhibit = Still | Choice | Play
 
 
+def short(value: float) -> str:
+    """Return a number as a map shows it: whole, or with two decimals."""
+    if not math.isfinite(value):
+        return str(value)
+    return f"{value:.0f}" if value == round(value) else f"{value:.2f}"
+
+
 def _same(wanted: int, *found: int) -> None:
     for length in found:
         if length != wanted:

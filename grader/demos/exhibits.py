@@ -13,28 +13,19 @@ Exhibit = dict[str, Any]
 
 def text(title: str, body: str) -> Exhibit:
     """Say something between two pictures; blank lines part paragraphs."""
-    return {"kind": "text", "title": title, "body": body}
+    return _exhibit("text", title, "", body=body)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, note: str = "") -> Exhibit:
     """Show rows of words and numbers; numbers are right-aligned."""
-    return {
-        "kind": "table",
-        "title": title,
-        "columns": list(columns),
-        "rows": [[_plain(cell) for cell in row] for row in rows],
-        "note": note,
-    }
+    cells = [[_plain(cell) for cell in row] for row in rows]
+    return _exhibit("table", title, note, columns=list(columns), rows=cells)
 
 
 def panel(title: str, values: Any, rows: Sequence[Any], columns: Sequence[Any]) -> dict[str, Any]:
     """Make one map for `heatmap`: values [rows, columns] (a tensor or nested lists) with their labels."""
-    return {
-        "title": title,
-        "values": [[float(value) for value in row] for row in _plain(values)],
-        "rows": [str(label) for label in rows],
-        "columns": [str(label) for label in columns],
-    }
+    numbers = [_numbers(row) for row in _plain(values)]
+    return {"title": title, "values": numbers, "rows": [*map(str, rows)], "columns": [*map(str, columns)]}
 
 
 def heatmap(
@@ -47,15 +38,8 @@ def heatmap(
     note: str = "",
 ) -> Exhibit:
     """Show maps side by side on one colour scale: from 0 up, or from negative to positive when `diverging`."""
-    return {
-        "kind": "heatmap",
-        "title": title,
-        "panels": list(panels),
-        "row_axis": row_axis,
-        "column_axis": column_axis,
-        "diverging": diverging,
-        "note": note,
-    }
+    axes = {"row_axis": row_axis, "column_axis": column_axis}
+    return _exhibit("heatmap", title, note, panels=list(panels), diverging=diverging, **axes)
 
 
 def lines(
@@ -69,19 +53,9 @@ def lines(
     note: str = "",
 ) -> Exhibit:
     """Show curves: names to (x values, y values)."""
-    return {
-        "kind": "lines",
-        "title": title,
-        "series": [
-            {"name": name, "x": [float(v) for v in _plain(x)], "y": [float(v) for v in _plain(y)]}
-            for name, (x, y) in series.items()
-        ],
-        "x_axis": x_axis,
-        "y_axis": y_axis,
-        "log_x": log_x,
-        "log_y": log_y,
-        "note": note,
-    }
+    curves = [{"name": name, "x": _numbers(x), "y": _numbers(y)} for name, (x, y) in series.items()]
+    axes = {"x_axis": x_axis, "y_axis": y_axis, "log_x": log_x, "log_y": log_y}
+    return _exhibit("lines", title, note, series=curves, **axes)
 
 
 def bars(
@@ -94,43 +68,25 @@ def bars(
     note: str = "",
 ) -> Exhibit:
     """Show bars: for each label one bar of every series."""
-    return {
-        "kind": "bars",
-        "title": title,
-        "labels": [str(label) for label in labels],
-        "series": [
-            {"name": name, "y": [float(v) for v in _plain(values)]} for name, values in series.items()
-        ],
-        "y_axis": y_axis,
-        "log_y": log_y,
-        "note": note,
-    }
+    heights = [{"name": name, "y": _numbers(values)} for name, values in series.items()]
+    return _exhibit(
+        "bars", title, note, labels=[*map(str, labels)], series=heights, y_axis=y_axis, log_y=log_y
+    )
 
 
 def scatter(
-    title: str,
-    groups: Mapping[str, Any],
-    *,
-    x_axis: str = "",
-    y_axis: str = "",
-    note: str = "",
+    title: str, groups: Mapping[str, Any], *, x_axis: str = "", y_axis: str = "", note: str = ""
 ) -> Exhibit:
     """Show points: group names to points [N, 2]."""
-    return {
-        "kind": "scatter",
-        "title": title,
-        "groups": [
-            {
-                "name": name,
-                "x": [float(p[0]) for p in _plain(points)],
-                "y": [float(p[1]) for p in _plain(points)],
-            }
-            for name, points in groups.items()
-        ],
-        "x_axis": x_axis,
-        "y_axis": y_axis,
-        "note": note,
-    }
+    dots = [
+        {
+            "name": name,
+            "x": _numbers(point[0] for point in points),
+            "y": _numbers(point[1] for point in points),
+        }
+        for name, points in ((name, _plain(points)) for name, points in groups.items())
+    ]
+    return _exhibit("scatter", title, note, groups=dots, x_axis=x_axis, y_axis=y_axis)
 
 
 def choice(
@@ -152,18 +108,11 @@ def choice(
         slider: the states have an order, and a slider goes through them; otherwise each has a button.
         note: said below.
     """
-    return {
-        "kind": "choice",
-        "title": title,
-        "axis": axis,
-        "frames": [
-            {"label": str(label), "shown": [shown] if isinstance(shown, dict) else list(shown)}
-            for label, shown in frames.items()
-        ],
-        "start": start,
-        "slider": slider,
-        "note": note,
-    }
+    states = [
+        {"label": str(label), "shown": [shown] if isinstance(shown, dict) else list(shown)}
+        for label, shown in frames.items()
+    ]
+    return _exhibit("choice", title, note, axis=axis, frames=states, start=start, slider=slider)
 
 
 def play(title: str, script: str, data: Mapping[str, Any], *shown: Exhibit, note: str = "") -> Exhibit:
@@ -176,14 +125,15 @@ def play(title: str, script: str, data: Mapping[str, Any], *shown: Exhibit, note
         shown: exhibits that stand still.
         note: said below.
     """
-    return {
-        "kind": "play",
-        "title": title,
-        "script": script,
-        "data": {name: _deep(value) for name, value in data.items()},
-        "shown": list(shown),
-        "note": note,
-    }
+    return _exhibit("play", title, note, script=script, data=_deep(data), shown=list(shown))
+
+
+def _exhibit(kind: str, title: str, note: str, **fields: Any) -> Exhibit:
+    return {"kind": kind, "title": title, "note": note, **fields}
+
+
+def _numbers(values: Any) -> list[float]:
+    return [float(value) for value in _plain(values)]
 
 
 def _deep(value: Any) -> Any:

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from grader.demos.exhibit_types import Exhibit, Still
 from grader.demos.pictures import draw
 from grader.demos.printing import cell, of_numbers
+from grader.files import write_atomic
+from grader.reports.html import environment, hash_of
 
 HERE = Path(__file__).parent
 LONG = 24
 """Letters up to which a cell is one line."""
 SMALLEST = 0.66
 """How far a picture shrinks on a phone: below that its numbers cannot be read, so it scrolls."""
+
+
+def write_page(
+    folder: Path, title: str, intro: str, exhibits: Sequence[Exhibit], scripts: Mapping[str, str]
+) -> list[Path]:
+    """Write each picture as a file, and the page; return the files, the page last."""
+    drawn = [(exhibit, draw(exhibit)) for exhibit in exhibits]
+    pictures = [
+        (folder / f"{number:02}.svg", svg) for number, (_, svg) in enumerate(drawn, 1) if svg is not None
+    ]
+    files = [*pictures, (folder / "index.html", page(title, intro, drawn, scripts))]
+    for file, text in files:
+        write_atomic(file, text)
+    return [file for file, _ in files]
 
 
 def page(
@@ -39,24 +52,20 @@ def page(
         scripts: the sources of what is played, by the names that the exhibits give. They are the pack's; texts and
             numbers of a demo stay data.
     """
-    environment = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    made = environment(HERE)
     count = itertools.count(1)
 
+    # Numbered, since several pictures of one page must not share the names of their parts.
     def picture(exhibit: Still, svg: str | None = None) -> Markup | None:
         svg = svg or draw(exhibit)
         return _inline(svg, exhibit.title, next(count)) if svg is not None else None
 
+    # A page without anything to play with runs no script at all, and its policy allows none.
     sources = {"": (HERE / "play.js").read_text(encoding="utf-8"), **(scripts or {})}
     playing = any(hasattr(exhibit, "frames") or hasattr(exhibit, "script") for exhibit, _ in exhibits)
     code = {name: f"{source.rstrip()}\n" for name, source in sources.items()} if playing else {}
-    hashes = " ".join(_hash(source) for source in code.values()) or "'none'"
-    environment.globals.update(
+    hashes = " ".join(hash_of(source) for source in code.values()) or "'none'"
+    made.globals.update(
         cell=cell,
         cell_class=_cell_class,
         of_numbers=of_numbers,
@@ -65,7 +74,7 @@ def page(
         scripts=[Markup(source) for source in code.values()],
         policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {hashes}; base-uri 'none'",
     )
-    return environment.get_template("page.html").render(title=title, intro=intro, exhibits=exhibits) + "\n"
+    return made.get_template("page.html").render(title=title, intro=intro, exhibits=exhibits) + "\n"
 
 
 def _cell_class(value: object, number: bool) -> Markup:
@@ -76,10 +85,6 @@ def _cell_class(value: object, number: bool) -> Markup:
 def _as_data(value: object) -> Markup:
     """Return a value as JSON that cannot end the element it stands in."""
     return Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c"))
-
-
-def _hash(source: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 
 
 def _inline(svg: str, title: str, number: int) -> Markup:

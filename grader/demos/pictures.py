@@ -12,7 +12,7 @@ import matplotlib
 matplotlib.use("svg")
 from matplotlib import pyplot
 
-from grader.demos.exhibit_types import Bars, Exhibit, Heatmap, Lines, Scatter
+from grader.demos.exhibit_types import Bars, Exhibit, Heatmap, Lines, Scatter, short
 
 STYLE = {
     "svg.hashsalt": "kata",
@@ -71,6 +71,7 @@ def _heatmap(exhibit: Heatmap) -> Any:
     written = across <= NUMBERS and down <= NUMBERS
     labels = 0.9 + 0.085 * max(len(label) for panel in panels for label in panel.rows)
     least = max(2.4, labels + across * (0.6 if written else 0.11))
+    # As many maps beside each other as the page is wide, each as wide as its labels and numbers need.
     per_row = max(1, min(len(panels), int(WIDE / least)))
     wide = min((WIDE - 0.8) / per_row, labels + across * 1.1)
     cell = (wide - labels) / across
@@ -92,7 +93,7 @@ def _heatmap(exhibit: Heatmap) -> Any:
         axis.set_title(_words(panel.title), fontsize=11)
         _ticks(axis, panel.columns, panel.rows)
         axis.set_xlabel(_words(exhibit.column_axis))
-        if place % per_row == 0:
+        if place % per_row == 0:  # the maps of a row share their axis
             axis.set_ylabel(_words(exhibit.row_axis))
         if written:
             _write_numbers(axis, panel.values, low, high, diverging=exhibit.diverging)
@@ -120,9 +121,8 @@ def _write_numbers(axis: Any, values: list[list[float]], low: float, high: float
                 if diverging
                 else (value - low) / ((high - low) or 1)
             )
-            text = f"{value:.0f}" if value == round(value) else f"{value:.2f}"
             colour = "white" if part > 0.6 else "black"
-            axis.text(column, row, text, ha="center", va="center", fontsize=10, color=colour)
+            axis.text(column, row, short(value), ha="center", va="center", fontsize=10, color=colour)
 
 
 def _axes(exhibit: Any) -> tuple[Any, Any]:

@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 
 from rich import box
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table as RichTable
-from rich.text import Text as RichText
+from rich.table import Table
+from rich.text import Text
 
-from grader.demos.exhibit_types import (
-    Bars,
-    Choice,
-    Exhibit,
-    Heatmap,
-    Lines,
-    Panel,
-    Play,
-    Scatter,
-    Still,
-    Table,
-    Text,
-)
+from grader.demos import exhibit_types as kinds
+from grader.demos.exhibit_types import Exhibit, Panel, Still, short
 from grader.reports.plots import ASCII, plot
-from grader.reports.style import has_unicode, safe
+from grader.reports.style import has_unicode
 
 SHADES = (" .:-=+*#%@", " ░▒▓█")
 SHOWN = 16
@@ -46,48 +36,47 @@ LONGEST, SHORTEST, VALUE = 40, 8, 10
 def print_exhibit(exhibit: Exhibit, out: Console) -> None:
     """Print one exhibit; of what is chosen on the page, the state that it begins with."""
     out.print()
-    out.print(RichText(safe(exhibit.title), style="bold"))
+    out.print(Text(exhibit.title, style="bold"))
     match exhibit:
-        case Choice():
+        case kinds.Choice():
             frame = exhibit.frames[exhibit.start]
-            out.print(f"  {safe(exhibit.axis)}: {safe(frame.label)}")
+            out.print(f"  {exhibit.axis}: {frame.label}")
             _print_inner(frame.shown, exhibit.title, out)
-            others = ", ".join(safe(one.label) for one in exhibit.frames if one is not frame)
-            out.print(
-                Padding(
-                    RichText(f"On the page also {safe(exhibit.axis)}: {others}.", style="dim"), (0, 0, 0, 2)
-                )
-            )
-        case Play():
+            others = ", ".join(one.label for one in exhibit.frames if one is not frame)
+            _print_note(f"On the page also {exhibit.axis}: {others}.", out)
+        case kinds.Play():
             _print_inner(exhibit.shown, exhibit.title, out)
-            out.print(Padding(RichText("On the page you can play with it.", style="dim"), (0, 0, 0, 2)))
+            _print_note("On the page you can play with it.", out)
         case _:
             _print_still(exhibit, out)
-    if exhibit.note:
-        out.print(Padding(RichText(safe(exhibit.note), style="dim"), (0, 0, 0, 2)))
+    _print_note(exhibit.note, out)
 
 
 def _print_inner(shown: Sequence[Still], title: str, out: Console) -> None:
     for one in shown:
         if len(shown) > 1 and one.title != title:
-            out.print(f"  {safe(one.title)}")
+            out.print(f"  {one.title}")
         _print_still(one, out)
-        if one.note:
-            out.print(Padding(RichText(safe(one.note), style="dim"), (0, 0, 0, 2)))
+        _print_note(one.note, out)
+
+
+def _print_note(note: str, out: Console) -> None:
+    if note:
+        out.print(Padding(Text(note, style="dim"), (0, 0, 0, 2)))
 
 
 def _print_still(exhibit: Still, out: Console) -> None:
     match exhibit:
-        case Text():
+        case kinds.Text():
             for paragraph in exhibit.body.strip().split("\n\n"):
-                out.print(Padding(RichText(safe(paragraph)), (0, 0, 1, 2)))
-        case Table():
-            out.print(_table(exhibit.columns, [[cell(value) for value in row] for row in exhibit.rows]))
-        case Heatmap():
+                out.print(Padding(Text(paragraph), (0, 0, 1, 2)))
+        case kinds.Table():
+            out.print(_table(exhibit))
+        case kinds.Heatmap():
             _print_maps(exhibit, out)
-        case Lines() | Scatter():
+        case kinds.Lines() | kinds.Scatter():
             _print_plot(exhibit, out)
-        case Bars():
+        case kinds.Bars():
             _print_bars(exhibit, out)
 
 
@@ -97,15 +86,16 @@ def cell(value: object) -> str:
         return f"{value:.4g}"
     if isinstance(value, int) and abs(value) >= GROUPED:
         return f"{value:,}"
-    return "" if value is None else safe(str(value))
+    return "" if value is None else str(value)
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> RichTable:
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column, number in zip(columns, of_numbers(rows, len(columns)), strict=True):
-        table.add_column(safe(column), justify="right" if number else "left")
-    for row in rows:
-        table.add_row(*row)
+def _table(exhibit: kinds.Table) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    numbers = of_numbers(exhibit.rows, len(exhibit.columns))
+    for column, number in zip(exhibit.columns, numbers, strict=True):
+        table.add_column(column, justify="right" if number else "left")
+    for row in exhibit.rows:
+        table.add_row(*map(cell, row))
     return table
 
 
@@ -125,43 +115,40 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _print_maps(exhibit: Heatmap, out: Console) -> None:
+def _print_maps(exhibit: kinds.Heatmap, out: Console) -> None:
     """Print the maps, side by side as far as they fit."""
-    out.print(f"  rows: {safe(exhibit.row_axis)}, columns: {safe(exhibit.column_axis)}")
-    blocks = [_map(panel, exhibit, out) for panel in exhibit.panels]
+    out.print(f"  rows: {exhibit.row_axis}, columns: {exhibit.column_axis}")
+    coarse = [len(panel.columns) > SHOWN or _wide(panel, out) < NARROWEST for panel in exhibit.panels]
+    blocks = [
+        _shaded(panel, exhibit, out) if too_large else _numbers(panel, exhibit, out)
+        for panel, too_large in zip(exhibit.panels, coarse, strict=True)
+    ]
     while blocks:
-        row, width = [blocks.pop(0)], 0
-        width = row[0][0]
-        while blocks and width + GAP + blocks[0][0] <= out.width - 2:
-            width += GAP + blocks[0][0]
+        row = [blocks.pop(0)]
+        while blocks and sum(GAP + _width(block) for block in [*row, blocks[0]]) - GAP <= out.width - 2:
             row.append(blocks.pop(0))
-        for number in range(max(len(lines) for _, lines in row)):
-            parts = [lines[number] if number < len(lines) else "" for _, lines in row]
-            line = (" " * GAP).join(f"{part:<{wide}}" for part, (wide, _) in zip(parts, row, strict=True))
-            out.print(f"  {line.rstrip()}", no_wrap=True, crop=False, highlight=False)
+        for parts in zip_longest(*row, fillvalue=""):
+            padded = [f"{part:<{_width(block)}}" for part, block in zip(parts, row, strict=True)]
+            line = (" " * GAP).join(padded).rstrip()
+            out.print(f"  {line}", no_wrap=True, crop=False, highlight=False)
         out.print()
-    if any(_is_coarse(panel, exhibit, out) for panel in exhibit.panels):
+    if any(coarse):
         low, high = exhibit.limits()
-        out.print(f"  light: {_short(low)}   dark: {_short(high)}")
+        out.print(f"  light: {short(low)}   dark: {short(high)}")
 
 
-def _is_coarse(panel: Panel, exhibit: Heatmap, out: Console) -> bool:
-    """Return whether a map is too large for numbers, so that shades alone have to say it."""
-    return len(panel.columns) > SHOWN or _wide(panel, out) < NARROWEST
-
-
-def _left(panel: Panel) -> int:
-    return max(len(label) for label in panel.rows)
+def _width(lines: Sequence[str]) -> int:
+    return max(map(len, lines))
 
 
 def _wide(panel: Panel, out: Console) -> int:
     """Return the width of a column: what its label needs, as far as there is room."""
-    room = out.width - 2 - _left(panel)
+    room = out.width - 2 - _width(panel.rows)
     return min(max([NARROWEST, *(len(label) + 1 for label in panel.columns)]), room // len(panel.columns))
 
 
-def _map(panel: Panel, exhibit: Heatmap, out: Console) -> tuple[int, list[str]]:
-    """Return a map's width and lines: numbers with shades where they fit, shades alone where they do not."""
+def _shades(exhibit: kinds.Heatmap, out: Console) -> Callable[[float], str]:
+    """Return what gives the shade of a value."""
     low, high = exhibit.limits()
     shades = SHADES[has_unicode(out)]
 
@@ -169,50 +156,51 @@ def _map(panel: Panel, exhibit: Heatmap, out: Console) -> tuple[int, list[str]]:
         part = (value - low) / (high - low) if high > low and math.isfinite(value) else 0.0
         return shades[max(part >= FAINT, min(len(shades) - 1, int(part * len(shades))))]
 
-    left = _left(panel)
-    title = safe(panel.title)
-    if not _is_coarse(panel, exhibit, out):
-        wide = _wide(panel, out)
-        heads = [textwrap.wrap(safe(label), wide - 1) or [""] for label in panel.columns]
-        deep = max(map(len, heads))
-        heads = [[""] * (deep - len(head)) + head for head in heads]
-        lines = [
-            title,
-            *(
-                " " * left + "".join(part.rjust(wide - 1) + " " for part in row)
-                for row in zip(*heads, strict=True)
-            ),
-        ]
-        for label, values in zip(panel.rows[:SHOWN], panel.values, strict=False):
-            cells = "".join(f"{_short(value):>{wide - 1}}{shade(value)}" for value in values)
-            lines.append(f"{safe(label):<{left}}{cells}")
-    else:
-        tall = -(-len(panel.rows) // SHOWN)
-        wide = -(-2 * len(panel.columns) // (out.width - 4 - left))
-        if len(panel.rows) == len(panel.columns):  # of a square map the diagonal is what counts
-            tall = wide = max(tall, wide)
-        small = _coarser(panel, tall, wide)
-        title += f"  (each block: the mean of {tall} × {wide})" if tall * wide > 1 else ""
-        lines = [title, f"{'':<{left}} {_header(small.columns)}"]
-        for label, values in zip(small.rows, small.values, strict=True):
-            lines.append(f"{safe(label):<{left}} {''.join(2 * shade(value) for value in values)}")
-    if len(panel.rows) > SHOWN and not _is_coarse(panel, exhibit, out):
+    return shade
+
+
+def _numbers(panel: Panel, exhibit: kinds.Heatmap, out: Console) -> list[str]:
+    """Return a map's lines as numbers with shades."""
+    left, wide, shade = _width(panel.rows), _wide(panel, out), _shades(exhibit, out)
+    heads = [textwrap.wrap(label, wide - 1) or [""] for label in panel.columns]
+    deep = max(map(len, heads))
+    aligned = [[""] * (deep - len(head)) + head for head in heads]  # the last words of all on one line
+    lines = [panel.title]
+    for words in zip(*aligned, strict=True):
+        lines.append(" " * left + "".join(part.rjust(wide - 1) + " " for part in words))
+    for label, values in zip(panel.rows[:SHOWN], panel.values, strict=False):
+        cells = "".join(f"{short(value):>{wide - 1}}{shade(value)}" for value in values)
+        lines.append(f"{label:<{left}}{cells}")
+    if len(panel.rows) > SHOWN:
         lines.append(f"… {len(panel.rows) - SHOWN} more rows are in the picture")
-    return max(map(len, lines)), lines
+    return lines
 
 
-def _coarser(panel: Panel, high: int, wide: int) -> Panel:
-    """Return the map with each block of high × wide cells as its mean."""
+def _shaded(panel: Panel, exhibit: kinds.Heatmap, out: Console) -> list[str]:
+    """Return a map's lines as shades alone, of blocks of cells where even these are too many."""
+    left, shade = _width(panel.rows), _shades(exhibit, out)
+    tall = -(-len(panel.rows) // SHOWN)
+    wide = -(-2 * len(panel.columns) // (out.width - 4 - left))
+    if len(panel.rows) == len(panel.columns):  # of a square map the diagonal is what counts
+        tall = wide = max(tall, wide)
+    small = _coarser(panel, tall, wide)
+    title = f"{panel.title}  (each block: the mean of {tall} × {wide})" if tall * wide > 1 else panel.title
+    lines = [title, f"{'':<{left}} {_header(small.columns)}"]
+    for label, values in zip(small.rows, small.values, strict=True):
+        lines.append(f"{label:<{left}} {''.join(2 * shade(value) for value in values)}")
+    return lines
+
+
+def _coarser(panel: Panel, tall: int, wide: int) -> Panel:
+    """Return the map with each block of tall × wide cells as its mean."""
     values = [
         [
-            _mean(
-                [value for line in panel.values[row : row + high] for value in line[column : column + wide]]
-            )
-            for column in range(0, len(panel.columns), wide)
+            _mean([value for line in panel.values[row : row + tall] for value in line[at : at + wide]])
+            for at in range(0, len(panel.columns), wide)
         ]
-        for row in range(0, len(panel.rows), high)
+        for row in range(0, len(panel.rows), tall)
     ]
-    return Panel(panel.title, values, panel.rows[::high], panel.columns[::wide])
+    return Panel(panel.title, values, panel.rows[::tall], panel.columns[::wide])
 
 
 def _mean(values: list[float]) -> float:
@@ -226,49 +214,42 @@ def _header(labels: Sequence[str]) -> str:
     every = -(-(max(map(len, labels)) + 1) // 2) if all(label.isdigit() for label in labels) else 1
     for place, label in enumerate(labels):
         if place % every == 0 and place * 2 >= len(line):
-            line = f"{line:<{place * 2}}{safe(label)} "
+            line = f"{line:<{place * 2}}{label} "
     return line[: 2 * len(labels)].rstrip()
 
 
-def _short(value: float) -> str:
-    if not math.isfinite(value):
-        return str(value)
-    return f"{value:.0f}" if value == round(value) else f"{value:.2f}"
-
-
-def _print_plot(exhibit: Lines | Scatter, out: Console) -> None:
-    if isinstance(exhibit, Lines):
-        series, log_x, log_y = exhibit.series, exhibit.log_x, exhibit.log_y
-    else:
-        series, log_x, log_y = exhibit.groups, False, False
+def _print_plot(exhibit: kinds.Lines | kinds.Scatter, out: Console) -> None:
+    series, log_x, log_y = (
+        (exhibit.series, exhibit.log_x, exhibit.log_y)
+        if isinstance(exhibit, kinds.Lines)
+        else (exhibit.groups, False, False)
+    )
     drawn = plot(
-        {safe(one.name): (one.x, one.y) for one in series},
-        title=safe(exhibit.y_axis) + (" (log scale)" if log_y else ""),
-        x_axis=safe(exhibit.x_axis) + (" (log scale)" if log_x else ""),
+        {one.name: (one.x, one.y) for one in series},
+        title=exhibit.y_axis + (" (log scale)" if log_y else ""),
+        x_axis=exhibit.x_axis + (" (log scale)" if log_x else ""),
         log_x=log_x,
         log_y=log_y,
-        join=isinstance(exhibit, Lines),
+        join=isinstance(exhibit, kinds.Lines),
     )
     for line in drawn or ["(nothing to draw)"]:
         out.print(f"  {line if has_unicode(out) else line.translate(ASCII)}", no_wrap=True, crop=False)
 
 
-def _print_bars(exhibit: Bars, out: Console) -> None:
+def _print_bars(exhibit: kinds.Bars, out: Console) -> None:
     largest = max((abs(v) for s in exhibit.series for v in s.y if math.isfinite(v)), default=1.0) or 1.0
     full = "█" if has_unicode(out) else "#"
-    names = [safe(label) for label in exhibit.labels]
-    left = max([0, *(len(name) for name in names)])
-    inner = max([0, *(len(safe(s.name)) for s in exhibit.series)]) if len(exhibit.series) > 1 else 0
+    left = max(map(len, exhibit.labels), default=0)
+    inner = max(len(series.name) for series in exhibit.series) if len(exhibit.series) > 1 else 0
     taken = left + inner + (6 if inner else 4) + VALUE
     longest = min(LONGEST, max(SHORTEST, out.width - taken))
-    out.print(f"  {safe(exhibit.y_axis)}")
+    out.print(f"  {exhibit.y_axis}")
     texts = exhibit.written(4)
-    for number, name in enumerate(names):
+    for number, name in enumerate(exhibit.labels):
         for place, series in enumerate(exhibit.series):
             value = series.y[number]
             length = round(longest * abs(value) / largest) if math.isfinite(value) else 0
             head = name if place == 0 else ""
-            which = f"{safe(series.name):<{inner}}  " if inner else ""
-            out.print(
-                f"  {head:<{left}}  {which}{full * length} {texts[place][number]}", no_wrap=True, crop=False
-            )
+            which = f"{series.name:<{inner}}  " if inner else ""
+            line = f"  {head:<{left}}  {which}{full * length} {texts[place][number]}"
+            out.print(line, no_wrap=True, crop=False)

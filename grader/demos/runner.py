@@ -54,6 +54,7 @@ def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> 
     with tempfile.TemporaryDirectory(prefix="kata-demo-") as name:
         given = Path(name)
         _lay_out(given, demo, pack, own)
+        # The functions that exhibits are made with are imported before the worker confines itself: it cannot read ours.
         terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, given=given, preload=(EXHIBITS,))
         session = Session(launcher, read_source(demo), terms)
         try:

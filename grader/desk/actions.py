@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 
 from grader.desk.queries import DeskReader, Filter
@@ -10,12 +9,12 @@ from grader.desk.sheets import Sheets
 from grader.errors import UsageError
 from grader.gradebook import written
 from grader.gradebook.errors import ChangedMeanwhile
+from grader.gradebook.meant import MOST_POINTS
 from grader.gradebook.written import sheet
 from grader.submissions.as_text import text_of
-from grader.words import whole_number
+from grader.words import typed_number, whole_number
 
 Form = Mapping[str, str]
-MOST_POINTS = 1e6
 MOST_LETTERS = 20_000
 """Of a comment."""
 MOST_TAKEN = 1000
@@ -223,11 +222,8 @@ def _comment(form: Form) -> str:
 
 
 def _number(form: Form, name: str) -> float:
-    try:
-        number = float(form.get(name, "").strip().replace(",", ".").replace("\N{MINUS SIGN}", "-"))
-    except ValueError:
-        number = math.nan
-    if not abs(number) <= MOST_POINTS:
+    number = typed_number(form.get(name, "").replace(",", "."))
+    if number is None or abs(number) > MOST_POINTS:
         raise UsageError(f"{name.capitalize()} must be a number.", "For example 2 or -1.5.")
     return number
 

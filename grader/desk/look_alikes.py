@@ -9,25 +9,18 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from grader import interpreter
 from grader.catalogue import Catalogue, Kata
-from grader.errors import KataError
+from grader.errors import EngineError, KataError
 from grader.gradebook.course import Course
 from grader.gradebook.store import Gradebook
 from grader.similarity import Candidate, Findings, compare
 
 _MODULE = "grader.desk.look_alikes"  # of the process that compares, `main`
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """What the process is told on its standard input: an address may hold a password, arguments are seen by all."""
-
-    gradebook: str
-    course: str | None
-    kata: str
 
 
 class LookAlikes:
@@ -65,52 +58,47 @@ class LookAlikes:
     def _compare(self, kata: str, state: int) -> None:
         found: Findings | str
         try:
-            found = self._asked(Asked(self._gradebook, self._course, kata))
-        except (OSError, KataError, msgspec.MsgspecError) as error:
+            found = self._asked(kata)
+        except (OSError, EngineError, msgspec.MsgspecError) as error:
             found = f"The hand-ins could not be compared: {error}"
         with self._guard:
             self._found[kata] = state, found
             del self._running[kata]
 
-    def _asked(self, what: Asked) -> Findings | str:
+    def _asked(self, kata: str) -> Findings:
         with tempfile.TemporaryDirectory(prefix="kata-desk-") as folder:
-            process = interpreter.start(
-                _MODULE,
-                (),
-                Path(folder),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
-            out, err = process.communicate(msgspec.msgpack.encode(what))
+            pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+            process = interpreter.start(_MODULE, (), Path(folder), **pipes)
+            # On standard input: an address may hold a password, and arguments are seen by all.
+            out, err = process.communicate(msgspec.msgpack.encode((self._gradebook, self._course, kata)))
         if process.returncode:
             last = (err.decode(errors="replace").strip().splitlines() or ["it ended without a message"])[-1]
-            return f"The hand-ins could not be compared: {last[-300:]}"
-        return msgspec.msgpack.decode(out, type=Findings | str)
+            raise EngineError(last[-300:])
+        return msgspec.msgpack.decode(out, type=Findings)
 
 
 def main() -> None:
-    """Compare what the gradebook keeps of one kata; write what is found, or why not, on standard output."""
+    """Compare what the gradebook keeps of one kata; write what is found on standard output."""
     os.nice(10)
-    found: Findings | str
+    asked = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=tuple[str, str | None, str])
     try:
-        found = _found(msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Asked))
+        found = _found(*asked)
     except KataError as error:
-        found = f"The hand-ins could not be compared: {error}"
+        sys.exit(error.message)
     sys.stdout.buffer.write(msgspec.msgpack.encode(found))
 
 
-def _found(asked: Asked) -> Findings:
+def _found(gradebook: str, course_file: str | None, kata: str) -> Findings:
     catalogue = Catalogue.discover()
-    course = Course.load(Path(asked.course), catalogue) if asked.course is not None else Course()
-    with Gradebook.open(asked.gradebook, create=False, course=course) as book:
+    course = Course.load(Path(course_file), catalogue) if course_file is not None else Course()
+    with Gradebook.open(gradebook, create=False, course=course) as book:
         works = []
-        for learner, attempt, files in book.everything(asked.kata):
+        for learner, attempt, files in book.everything(kata):
             try:
                 works.append(Candidate(learner, files(), attempt))
             except KataError:
                 continue  # `kata similar` names what cannot be read
-        return compare(catalogue.resolve_one(asked.kata), works)
+        return compare(catalogue.resolve_one(kata), works)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, get_args
 from urllib.parse import urlencode
 
 import msgspec
@@ -17,12 +17,12 @@ from markupsafe import Markup
 
 from grader.errors import UsageError
 from grader.gradebook.course import Course, total
-from grader.gradebook.records import HistoryEvent, Mark, Row, Ruling, RulingKind
+from grader.gradebook.records import HistoryEvent, Mark, Ruling, RulingKind
 from grader.gradebook.said import Thread, threads
 from grader.gradebook.store import Gradebook
 from grader.pages import Lessons, text
-from grader.pages.code import MAX_LINES, code_lines
-from grader.pages.view import KataView, for_instructor, when
+from grader.pages.text import MAX_LINES, code_lines
+from grader.pages.view import Viewer, when
 from grader.reports.report import KataStatus
 from grader.reports.style import LOOKS
 from grader.submissions.as_text import text_of
@@ -40,7 +40,6 @@ SAID: tuple[RulingKind, ...] = ("remark", "dispute", "answer", "close", "assign"
 """Kinds of rulings that the desk writes about a hand-in."""
 
 ONLY = {
-    "": "all",
     "unread": "not looked through",
     "mine": "mine to mark",
     "disputed": "with an open dispute",
@@ -83,14 +82,22 @@ class Filter:
         return any((self.status, self.section, self.find, self.only))
 
 
+Of = tuple[str, str]
+"""Learner and kata."""
+
+
 class Said(NamedTuple):
     """What stands of what people said about hand-ins, by learner and kata."""
 
-    disputed: dict[tuple[str, str], Ruling]
+    disputed: dict[Of, Ruling]
     """Open disputes."""
-    markers: dict[tuple[str, str], str]
-    reviewed: dict[tuple[str, str], int]
+    markers: dict[Of, str]
+    reviewed: dict[Of, int]
     """The attempt that somebody looked through."""
+
+    def is_read(self, mark: Mark) -> bool:
+        """Return whether somebody looked the attempt that counts through."""
+        return mark.attempt is not None and self.reviewed.get((mark.learner, mark.kata)) == mark.attempt
 
 
 class EverybodysMarks:
@@ -131,11 +138,10 @@ class EverybodysMarks:
                 fresh.setdefault(mark.learner, {})[mark.kata] = mark
             about = said(self._book.rulings(SAID, some), self._book.identity())
             kept: Collection[str] = () if some is None else stamps.keys() - changed
-            self._said = Said(
-                _joined(self._said.disputed, about.disputed, kept),
-                _joined(self._said.markers, about.markers, kept),
-                _joined(self._said.reviewed, about.reviewed, kept),
-            )
+            old: list[Any] = [
+                {key: one for key, one in part.items() if key[0] in kept} for part in self._said
+            ]
+            self._said = Said(*(part | new for part, new in zip(old, about, strict=True)))
         self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
         self._stamps = dict(stamps)
 
@@ -145,19 +151,10 @@ class EverybodysMarks:
         return hash(tuple(own[kata].attempt for own in marks.values() if kata in own))
 
 
-Value = TypeVar("Value")
-Of = tuple[str, str]
-"""Learner and kata."""
-
-
-def _joined(old: dict[Of, Value], new: dict[Of, Value], kept: Collection[str]) -> dict[Of, Value]:
-    return {key: value for key, value in old.items() if key[0] in kept} | new
-
-
 def said(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> Said:
     """Return what stands of disputes, who marks what, and what was looked through."""
-    disputed: dict[int, tuple[tuple[str, str], Ruling]] = {}
-    markers, reviewed = dict[tuple[str, str], str](), dict[tuple[str, str], int]()
+    disputed: dict[int, tuple[Of, Ruling]] = {}
+    markers, reviewed = dict[Of, str](), dict[Of, int]()
     for one in rulings:
         if one.revoked or one.kata is None:
             continue
@@ -270,22 +267,19 @@ class DeskReader:
                 continue
             if chosen.section and self.section_of(learner) != chosen.section:
                 continue
-            cells = [
-                ClassCell(
-                    own[kata],
-                    (learner, kata) in about.disputed,
-                    about.markers.get((learner, kata), ""),
-                    own[kata].attempt is not None
-                    and about.reviewed.get((learner, kata)) == own[kata].attempt,
-                )
-                for kata in katas
-                if kata in own
-            ]
-            if cells and any(self._lets(chosen, one) for one in cells):
+            cells = []
+            for kata in katas:
+                if (mark := own.get(kata)) is not None:
+                    key = learner, kata
+                    marker = about.markers.get(key, "")
+                    read = mark.attempt is not None and about.reviewed.get(key) == mark.attempt
+                    cells.append(ClassCell(mark, key in about.disputed, marker, read))
+            if cells and any(self.lets(chosen, one) for one in cells):
                 found[learner] = cells
         return found
 
-    def _lets(self, chosen: Filter, cell: ClassCell) -> bool:
+    def lets(self, chosen: Filter, cell: ClassCell) -> bool:
+        """Return whether a filter lets a mark through."""
         if chosen.status and cell.mark.status != chosen.status:
             return False
         match chosen.only:
@@ -315,7 +309,7 @@ class DeskReader:
         first = (min(chosen.page, pages) - 1) * ON_A_PAGE
         called = Counter(self.course.name_of(name) for name in self.everybody.marks()[0])
         lines = [self._line(name, found[name], called) for name in names[first : first + ON_A_PAGE]]
-        through = [one for cells in found.values() for one in cells if self._lets(chosen, one)]
+        through = [one for cells in found.values() for one in cells if self.lets(chosen, one)]
         people = self.course.roster.values()
         return ClassPage(
             lines,
@@ -345,13 +339,11 @@ class DeskReader:
     def waiting(self) -> dict[str, int]:
         """Return how much waits: for this marker, for an answer, and written answers for a mark."""
         marks, about = self.everybody.marks()
-        mine = sum(
-            1
-            for (learner, kata), marker in about.markers.items()
-            if marker == self.author
-            and kata in marks.get(learner, {})
-            and about.reviewed.get((learner, kata)) != marks[learner][kata].attempt
-        )
+        mine = 0
+        for (learner, kata), marker in about.markers.items():
+            mark = marks.get(learner, {}).get(kata)
+            if marker == self.author and mark is not None and mark.attempt is not None:
+                mine += not about.is_read(mark)
         written = sum(
             len({*mark.written.unmarked, *mark.written.changed})
             for own in marks.values()
@@ -367,63 +359,53 @@ class DeskReader:
             (cell.mark.learner, cell.mark.kata)
             for cells in self.found(chosen, self.katas(chosen)).values()
             for cell in cells
-            if self._lets(chosen, cell) and _free(cell)
+            if self.lets(chosen, cell) and _free(cell)
         ]
 
     def choices(self, sections: Sequence[str]) -> list[FilterChoice]:
         """Return what the class can be filtered by."""
-        every = ("", "all")
         found = [
-            FilterChoice(
-                "assignment", "Assignment", [every, *((one, one) for one in self.course.assignments)]
-            ),
-            FilterChoice(
-                "kata", "Kata", [every, *((one, self.lessons.title(one)) for one in self.book.katas())]
-            ),
-            FilterChoice(
-                "status", "Status", [every, *((kind, LOOKS[kind].word) for kind in get_args(KataStatus))]
-            ),
-            FilterChoice("section", "Section", [every, *((one, one) for one in sections)]),
+            FilterChoice("assignment", "Assignment", [(one, one) for one in self.course.assignments]),
+            FilterChoice("kata", "Kata", [(one, self.lessons.title(one)) for one in self.book.katas()]),
+            FilterChoice("status", "Status", [(kind, LOOKS[kind].word) for kind in get_args(KataStatus)]),
+            FilterChoice("section", "Section", [(one, one) for one in sections]),
             FilterChoice("only", "Only", list(ONLY.items())),
         ]
-        return [one for one in found if len(one.options) > 1]
+        return [one._replace(options=[("", "all"), *one.options]) for one in found if one.options]
 
     def overview(self) -> list[Overview]:
         """Return the course: its assignments, else its katas, with what has become of each."""
         there = self.book.katas()
-        groups = {
-            name: (one.title or name, [kata for kata in one.katas if kata in there], one.due)
-            for name, one in self.course.assignments.items()
-        }
-        rest = [kata for kata in there if self.course.assignment_of(kata) is None]
-        found = [
-            Overview(title, Filter(assignment=name).query(), when(due, self.course), self._figures(katas))
-            for name, (title, katas, due) in groups.items()
-        ]
-        for kata in rest:
-            due = self.course.due.get(kata)
-            found.append(
-                Overview(
-                    self.lessons.title(kata),
-                    Filter(kata=kata).query(),
-                    when(due, self.course),
-                    self._figures([kata]),
-                )
+        groups = [
+            (
+                one.title or name,
+                Filter(assignment=name),
+                one.due,
+                [kata for kata in one.katas if kata in there],
             )
-        return found
+            for name, one in self.course.assignments.items()
+        ]
+        groups += [
+            (self.lessons.title(kata), Filter(kata=kata), self.course.due.get(kata), [kata])
+            for kata in there
+            if self.course.assignment_of(kata) is None
+        ]
+        return [
+            Overview(title, chosen.query(), when(due, self.course), self._figures(katas))
+            for title, chosen, due, katas in groups
+        ]
 
     def _figures(self, katas: Sequence[str]) -> dict[str, int]:
         marks, about = self.everybody.marks()
         own = [mark for learner in marks.values() for kata, mark in learner.items() if kata in katas]
         given = [one for one in own if one.handed_in]
-        read = sum(about.reviewed.get((one.learner, one.kata)) == one.attempt for one in given)
         return {
             "marks": len(own),
             "handed in": len(given),
             "passed": sum(one.status == "pass" for one in own),
             "late": sum(one.late for one in own),
             "disputed": sum(key[1] in katas for key in about.disputed),
-            "looked through": read,
+            "looked through": sum(map(about.is_read, given)),
         }
 
     def attempts(self, learner: str, kata: str) -> dict[int, int]:
@@ -434,123 +416,11 @@ class DeskReader:
         """Return the disputes about a mark."""
         return threads(one for one in self.book.rulings(SAID, [learner]) if one.kata == kata)
 
-    # One mark
-
-    def mark_page(self, learner: str, kata: str, asked: Mapping[str, str], chosen: Filter) -> MarkPage:
-        """Return one learner's mark for one kata with everything about it.
-
-        Raises:
-            UsageError: there is no such learner, kata or attempt.
-        """
-        version = self.book.version(
-            learner, kata
-        )  # before the rest: what changes meanwhile is another version
-        rows = list(self.book.rows(katas=[kata], learners=[learner]))
-        if not rows:
-            raise UsageError(f"There is no mark of {learner} for {kata}.")
-        row = rows[0]
-        events = self.book.history(row.learner, kata)
-        attempts = [one for one in events if one.kind == "attempt" and one.attempt is not None]
-        numbers = {one.attempt: one.number for one in attempts}
-        attempt = whole_number(asked.get("attempt", "")) or row.attempt
-        if attempt is not None and attempt not in numbers:
-            raise UsageError(f"{learner} has no such attempt of {kata}.")
-        other = whole_number(asked.get("diff", ""))
-        if other is not None and other not in numbers:
-            raise UsageError(f"{learner} has no such attempt of {kata}.")
-        ruled = self.book.rulings((*SAID, "extend"), [row.learner])
-        mine = [one for one in ruled if one.kata == kata and one.kind != "extend"]
-        extensions = [one for one in ruled if one.kind == "extend" and not one.revoked]
-        bundle = self.book.bundle(attempt) if attempt is not None else None
-        view = for_instructor(rows, self.course, self.lessons).katas[0]
-        everybody, about = self.everybody.marks()
-        marks = everybody.get(row.learner, {})
-        return MarkPage(
-            row=row,
-            view=view,
-            version=version,
-            attempt=attempt,
-            numbers=numbers,
-            counts=attempt == row.attempt,
-            attempts=[(one, when(one.submitted_at, self.course)) for one in reversed(attempts)],
-            files=self._files(bundle, attempt, mine) if bundle is not None and other is None else [],
-            diff=self._diff(other, bundle) if bundle is not None and other is not None else None,
-            other=other,
-            threads=threads(mine),
-            events=[one for one in self._log(events) if one.event.kind not in ("attempt", "remark")],
-            neighbours=self._neighbours(row.learner, kata, chosen),
-            katas=[(one, marks[one]) for one in self.katas(replace(chosen, kata="")) if one in marks],
-            due=when(self.course.due_for(row.learner, kata, extensions), self.course),
-            section=self.section_of(row.learner),
-            marker=about.markers.get((row.learner, kata), ""),
-            read=row.attempt is not None and about.reviewed.get((row.learner, kata)) == row.attempt,
-            assignment=getattr(self.course.assignment_of(kata), "name", ""),
-        )
-
-    def _files(self, bundle: Bundle, attempt: int | None, about: list[Ruling]) -> list[ShownFile]:
-        names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})][:MOST_FILES]
-        standing = [one for one in about if one.kind == "remark" and not one.revoked]
-        files = []
-        for name in names:
-            source = text_of(name, bundle.files[name])
-            lines = code_lines(name, source)
-            said: dict[int, list[Ruling]] = {}
-            for one in standing:
-                if (one.value["attempt"], one.value["file"]) == (attempt, name):
-                    said.setdefault(one.value["line"], []).append(one)
-            more = len(source.splitlines()) - len(lines)
-            files.append(ShownFile(name, name == bundle.main, lines, said, max(0, more)))
-        return files
-
-    def _diff(self, other: int, bundle: Bundle) -> list[tuple[str, str]]:
-        before = self.book.bundle(other)
-        files = before.files if before is not None else {}
-        changes: list[str] = []
-        for name in sorted({*files, *bundle.files}):
-            old, new = (
-                text_of(name, those[name]).splitlines()[:MAX_LINES] if name in those else []
-                for those in (files, bundle.files)
-            )
-            changes += difflib.unified_diff(old, new, f"{name}, before", name, lineterm="")
-        kinds = {"+": "plus", "-": "minus", "@": "soft"}
-        return [(kinds.get(line[:1], ""), text.cut(line)) for line in changes]
-
-    def _neighbours(self, learner: str, kata: str, chosen: Filter) -> Neighbours:
-        cells = [
-            cell
-            for own in self.found(chosen, [kata]).values()
-            for cell in own
-            if self._lets(chosen, cell) or cell.mark.learner == learner
-        ]
-        names = [cell.mark.learner for cell in cells]
-        if learner not in names:  # the filter no longer lets it through: it has just been dealt with
-            order = {name: place for place, name in enumerate(self.everybody.marks()[0])}
-            at = order.get(learner, 0)
-            before = [name for name in names if order[name] < at]
-            after = [name for name in names if order[name] > at]
-            return Neighbours(before[-1] if before else None, after[0] if after else None, None, len(names))
-        place = names.index(learner)
-        return Neighbours(
-            names[place - 1] if place else None,
-            names[place + 1] if place + 1 < len(names) else None,
-            place + 1,
-            len(names),
-        )
-
-    # Everybody's decisions
-
     def log(self) -> list[Logged]:
         """Return what was decided last, by everybody, the newest first."""
-        found = self.book.decisions(LOGGED)
-        return self._log([event for _, _, event in found], [(learner, kata) for learner, kata, _ in found])
-
-    def _log(
-        self, events: Sequence[HistoryEvent], about: Sequence[tuple[str, str | None]] | None = None
-    ) -> list[Logged]:
-        whose = about or [("", None)] * len(events)
         return [
-            Logged(event, _words(event), when(event.at, self.course) or "", learner, kata)
-            for event, (learner, kata) in zip(events, whose, strict=True)
+            Logged(event, self.at(event.at), learner, kata)
+            for learner, kata, event in self.book.decisions(LOGGED)
         ]
 
     def disputes(self) -> list[Thread]:
@@ -567,21 +437,7 @@ class DeskReader:
         return when(moment, self.course) or ""
 
 
-def _words(event: HistoryEvent) -> str:
-    if event.kind == "adjust":
-        return f"{event.points or 0:+g} points: {event.comment}"
-    if event.kind == "override":
-        return f"set to {event.points or 0:g}: {event.comment}"
-    if event.kind == "answer_mark":
-        said = f": {event.comment}" if event.comment else ""
-        return f"question {event.question}: {event.points or 0:g} of {event.max_score or 0:g} points{said}"
-    if event.kind == "revoke":
-        return f"taken back: {event.comment}"
-    return event.comment or ""
-
-
-@dataclass(frozen=True)
-class ShownFile:
+class ShownFile(NamedTuple):
     """A file that was handed in, to read and to remark on."""
 
     name: str
@@ -593,8 +449,7 @@ class ShownFile:
     """Lines that are not shown."""
 
 
-@dataclass(frozen=True)
-class Neighbours:
+class Neighbours(NamedTuple):
     """Who stands before and behind in the list that a filter makes."""
 
     previous: str | None
@@ -608,7 +463,6 @@ class Logged:
     """A decision in a list of them."""
 
     event: HistoryEvent
-    words: str
     at: str
     learner: str = ""
     kata: str | None = None
@@ -623,30 +477,124 @@ class Logged:
         """The adjustment's, the ruling's, or that of the mark of a written answer."""
         return self.event.adjustment or self.event.ruling or self.event.answer_mark or 0
 
+    @property
+    def words(self) -> str:
+        """What was decided, in a line."""
+        event = self.event
+        match event.kind:
+            case "adjust":
+                return f"{event.points or 0:+g} points: {event.comment}"
+            case "override":
+                return f"set to {event.points or 0:g}: {event.comment}"
+            case "answer_mark":
+                said = f": {event.comment}" if event.comment else ""
+                return f"question {event.question}: {event.points or 0:g} of {event.max_score or 0:g} points{said}"
+            case "revoke":
+                return f"taken back: {event.comment}"
+        return event.comment or ""
 
-@dataclass(frozen=True)
+
 class MarkPage:
     """One learner's mark for one kata, with everything about it."""
 
-    row: Row
-    view: KataView
-    version: int
-    attempt: int | None
-    """Which is shown."""
-    numbers: Mapping[int | None, int | None]
-    """By attempt, the learner's own numbers, as people see them."""
-    counts: bool
-    """Whether that is the one that counts."""
-    attempts: list[tuple[HistoryEvent, str | None]]
-    files: list[ShownFile]
-    diff: list[tuple[str, str]] | None
-    other: int | None
-    threads: list[Thread]
-    events: list[Logged]
-    neighbours: Neighbours
-    katas: list[tuple[str, Mark]]
-    due: str | None
-    section: str
-    marker: str
-    read: bool
-    assignment: str
+    def __init__(self, desk: DeskReader, asked: Mapping[str, str], chosen: Filter) -> None:
+        """Read what an address asks for.
+
+        Raises:
+            UsageError: there is no such learner, kata or attempt.
+        """
+        name, kata = asked.get("learner", ""), asked.get("of", "")
+        self.version = desk.book.version(name, kata)  # first: what changes meanwhile is another version
+        rows = list(desk.book.rows(katas=[kata], learners=[name]))
+        if not rows:
+            raise UsageError(f"There is no mark of {name} for {kata}.")
+        self.row = row = rows[0]
+        self.view = Viewer(desk.course, desk.lessons, full=True).kata(row)
+        self._desk, key = desk, (row.learner, kata)
+        everybody, about = desk.everybody.marks()
+        own = everybody.get(row.learner, {})
+        self.katas = [(one, own[one]) for one in desk.katas(replace(chosen, kata="")) if one in own]
+        self.neighbours = _neighbours(desk, row.learner, kata, chosen)
+        self.section = desk.section_of(row.learner)
+        self.marker = about.markers.get(key, "")
+        self.read = row.attempt is not None and about.reviewed.get(key) == row.attempt
+        self.assignment = getattr(desk.course.assignment_of(kata), "name", "")
+        self._read_attempts(asked)
+        self._read_rulings()
+
+    def _read_attempts(self, asked: Mapping[str, str]) -> None:
+        events = self._desk.book.history(self.row.learner, self.row.kata)
+        self.events = [
+            Logged(one, self._desk.at(one.at)) for one in events if one.kind not in ("attempt", "remark")
+        ]
+        attempts = [one for one in events if one.kind == "attempt" and one.attempt is not None]
+        self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]
+        self.numbers = {one.attempt: one.number for one in attempts}
+        """By attempt, the learner's own numbers, as people see them."""
+        self.attempt = whole_number(asked.get("attempt", "")) or self.row.attempt
+        """Which is shown."""
+        self.other = whole_number(asked.get("diff", ""))
+        """The one that it is compared with."""
+        if not {self.attempt, self.other} - {None} <= self.numbers.keys():
+            raise UsageError(f"{asked.get('learner')} has no such attempt of {self.row.kata}.")
+        self.counts = self.attempt == self.row.attempt
+
+    def _read_rulings(self) -> None:
+        desk, kata = self._desk, self.row.kata
+        ruled = desk.book.rulings((*SAID, "extend"), [self.row.learner])
+        mine = [one for one in ruled if one.kata == kata and one.kind != "extend"]
+        extensions = [one for one in ruled if one.kind == "extend" and not one.revoked]
+        self.threads = threads(mine)
+        self.due = when(desk.course.due_for(self.row.learner, kata, extensions), desk.course)
+        bundle = desk.book.bundle(self.attempt) if self.attempt is not None else None
+        compared = bundle is not None and self.other is not None
+        self.files = _files(bundle, self.attempt, mine) if bundle is not None and not compared else []
+        self.diff = (
+            _diff(desk.book.bundle(self.other), bundle)
+            if bundle is not None and self.other is not None
+            else None
+        )
+
+
+def _files(bundle: Bundle, attempt: int | None, about: list[Ruling]) -> list[ShownFile]:
+    names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})][:MOST_FILES]
+    remarks = [one for one in about if one.kind == "remark" and not one.revoked]
+    files = []
+    for name in names:
+        source = text_of(name, bundle.files[name])
+        lines = code_lines(name, source)
+        said: dict[int, list[Ruling]] = {}
+        for one in remarks:
+            if (one.value["attempt"], one.value["file"]) == (attempt, name):
+                said.setdefault(one.value["line"], []).append(one)
+        more = len(source.splitlines()) - len(lines)
+        files.append(ShownFile(name, name == bundle.main, lines, said, max(0, more)))
+    return files
+
+
+def _diff(before: Bundle | None, bundle: Bundle) -> list[tuple[str, str]]:
+    files = before.files if before is not None else {}
+    changes: list[str] = []
+    for name in sorted({*files, *bundle.files}):
+        old, new = (
+            text_of(name, those[name]).splitlines()[:MAX_LINES] if name in those else []
+            for those in (files, bundle.files)
+        )
+        changes += difflib.unified_diff(old, new, f"{name}, before", name, lineterm="")
+    kinds = {"+": "plus", "-": "minus", "@": "soft"}
+    return [(kinds.get(line[:1], ""), text.cut(line)) for line in changes]
+
+
+def _neighbours(desk: DeskReader, learner: str, kata: str, chosen: Filter) -> Neighbours:
+    found = desk.found(chosen, [kata]).items()
+    names = [name for name, (cell,) in found if name == learner or desk.lets(chosen, cell)]
+    place = None
+    if learner in names:
+        at = names.index(learner)
+        place, before, after = at + 1, names[:at], names[at + 1 :]
+    else:  # the filter no longer lets it through: it has just been dealt with
+        order = {name: place for place, name in enumerate(desk.everybody.marks()[0])}
+        at = order.get(learner, 0)
+        before = [name for name in names if order[name] < at]
+        after = [name for name in names if order[name] > at]
+    return Neighbours(before[-1] if before else None, after[0] if after else None, place, len(names))

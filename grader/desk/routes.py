@@ -20,7 +20,7 @@ from grader.catalogue import Catalogue
 from grader.desk.actions import ACTIONS, OF_ANSWERS, Form
 from grader.desk.guard import LARGEST
 from grader.desk.look_alikes import LookAlikes
-from grader.desk.queries import DeskReader, Filter
+from grader.desk.queries import DeskReader, Filter, MarkPage
 from grader.desk.sheets import Sheets
 from grader.errors import KataError, UsageError
 from grader.gradebook.errors import ChangedMeanwhile
@@ -103,7 +103,7 @@ class Desk:
 
     def _mark(self, asked: Mapping[str, str], **more: Any) -> str:
         chosen = Filter.of(asked)
-        mark = self.reader.mark_page(asked.get("learner", ""), asked.get("of", ""), asked, chosen)
+        mark = MarkPage(self.reader, asked, chosen)
         alike = [
             pair
             for found in (self._look_alikes.known().get(mark.row.kata),)

@@ -23,11 +23,6 @@ class AnswerPlace(NamedTuple):
     marker: str
     """Who took the sheet; empty where nobody did."""
 
-    @property
-    def key(self) -> tuple[str, int, str]:
-        """Which it is."""
-        return self.kata, self.question, self.learner
-
 
 @dataclass(frozen=True)
 class SheetsPage:
@@ -109,18 +104,19 @@ class Sheets:
         answer = next((one for one in shown.answers if str(one.number) == number), None)
         if answer is None:
             raise UsageError(f"{kata} has no question {number}.")
-        every = self.places(chosen)
-        here = (kata, answer.number, learner)
-        at = next((place for place, one in enumerate(every) if one.key == here), len(every))
-        mine = [one for one in every if one.waits and one.marker in ("", self._desk.author)]
-        after = [one for one in every[at + 1 :] + every[:at] if one in mine]
-        own = [one for one in after if one.marker == self._desk.author]
+        every, here = self.places(chosen), (kata, answer.number, learner)
+        at = next((place for place, one in enumerate(every) if one[:3] == here), len(every))
+        waiting = [one for one in every[at + 1 :] + every[:at] if self._may_mark(one)]
+        own = (one for one in waiting if one.marker == self._desk.author)
         return AnswerPage(
             sheet=shown,
             answer=answer,
             previous=every[at - 1] if 0 < at < len(every) else None,
-            next=next(iter(own or after), None),
-            waiting=len(mine),
+            next=next(own, waiting[0] if waiting else None),
+            waiting=len(waiting) + sum(map(self._may_mark, every[at : at + 1])),
             marker=self._desk.everybody.marks()[1].markers.get((learner, kata), ""),
             events=[one for one in self._desk.book.history(learner, kata) if one.question == answer.number],
         )
+
+    def _may_mark(self, one: AnswerPlace) -> bool:
+        return one.waits and one.marker in ("", self._desk.author)

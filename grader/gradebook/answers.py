@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer
 from grader.gradebook import schema
@@ -17,7 +17,7 @@ from grader.gradebook.errors import ChangedMeanwhile, GradebookError, GradebookU
 from grader.gradebook.records import AnswerMark, Answers, Ruling, WrittenPart
 from grader.gradebook.rulings import releases
 from grader.gradebook.scope import Somebody, newest
-from grader.gradebook.storage import every, insert, record, storable, unpacked
+from grader.gradebook.storage import insert, record, storable, take_back, unpacked
 from grader.reports.json_text import encode
 
 _ANSWERED = msgspec.json.Decoder(dict[int, str])
@@ -59,7 +59,7 @@ def marks(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str,
     names = {row: one.name for one in people for row in one.rows}
     wanted = table.select().where(table.c.learner_id.in_(list(names)))
     found: dict[tuple[str, int], list[AnswerMark]] = {}
-    for row in every(connection, wanted.order_by(table.c.id), table.c):
+    for row in connection.execute(wanted.order_by(table.c.id)):
         found.setdefault((names[row.learner_id], row.kata_id), []).append(_mark_of(row))
     return found
 
@@ -206,22 +206,15 @@ def revoke(connection: Connection, number: int, *, author: str, comment: str) ->
     Raises:
         GradebookUsageError: there is no such mark, it is revoked already, or nothing says why.
     """
-    table = schema.answer_marks
-    row = connection.execute(select(table.c.revoked_at).where(table.c.id == number)).one_or_none()
-    if row is None:
+    taken = take_back(connection, schema.answer_marks, number, author=author, comment=comment)
+    if taken is None:
         raise GradebookUsageError(
             f"There is no mark {number} of a written answer.", "See: kata gradebook answers LEARNER ID"
         )
-    if row.revoked_at is not None:
+    if not taken:
         raise GradebookUsageError(f"Mark {number} was already taken back.")
-    if not comment.strip():
+    if not comment.strip():  # the caller's transaction ends without it
         raise GradebookUsageError("Nothing is taken back without a reason.", "Give one: --comment TEXT")
-    values = {
-        "revoked_at": datetime.now(UTC),
-        "revoked_by": storable(author),
-        "revoked_because": storable(comment),
-    }
-    connection.execute(table.update().where(table.c.id == number).values(**values))
 
 
 def _decoded(decoder: Any, text: Any, otherwise: Any) -> Any:

@@ -30,7 +30,7 @@ class Connections:
 
     @classmethod
     def open(cls, place: Address, *, create: bool) -> tuple[Connections, bytes]:
-        """Bring the tables up to this version; return the connections and the gradebook's nonce.
+        """Create the tables unless they exist; return the connections and the gradebook's nonce.
 
         Raises:
             GradebookError: as `Gradebook.open`.

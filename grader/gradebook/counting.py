@@ -59,6 +59,47 @@ class _Group:
     due: datetime | None
 
 
+@dataclass(frozen=True)
+class Deadlines:
+    """What the course's times mean for one learner."""
+
+    course: Course
+    learner: str
+    rulings: Collection[Ruling]
+    """What people decided about this learner."""
+
+    def due(self, kata: str) -> datetime | None:
+        """Return when a kata is due; None when it never is."""
+        return self.course.due_for(self.learner, kata, self.rulings)
+
+    def late(self, kata: str, one: HandIn, free: int) -> Lateness:
+        """Return how late a hand-in is if so many days are free."""
+        return self.course.lateness(
+            self.learner,
+            kata,
+            one.submitted_at,
+            one.score,
+            one.max_score,
+            rulings=self.rulings,
+            free_days=free,
+        )
+
+    def closed(self, kata: str, one: HandIn) -> bool:
+        """Whether a hand-in came in after its assignment was closed."""
+        closes = self.course.closes_for(self.learner, kata, self.rulings)
+        return closes is not None and one.submitted_at is not None and one.submitted_at > closes
+
+    def shut(self, kata: str, one: HandIn) -> bool:
+        """Whether a hand-in came in too late to count at all."""
+        after = self.course.late.refused_after_days
+        return self.closed(kata, one) or (after is not None and self.late(kata, one, 0).days > after)
+
+    def choice(self, kata: str) -> Ruling | None:
+        """Return the last word about which attempt counts."""
+        chosen = [one for one in self.rulings if one.kind == "choose" and one.kata == kata]
+        return chosen[-1] if chosen else None
+
+
 def count(
     course: Course, learner: str, handed_in: Mapping[str, Sequence[HandIn]], rulings: Collection[Ruling] = ()
 ) -> dict[str, Counted]:
@@ -73,137 +114,84 @@ def count(
         handed_in: by kata's slug; of all katas, where the course has late days.
         rulings: what people decided about this learner.
     """
+    times = Deadlines(course, learner, rulings)
     found: dict[str, Counted] = {}
     left = course.late.late_days
-    for group in sorted(_groups(course, learner, handed_in, rulings), key=_first_due):
+    for group in sorted(_groups(times, handed_in), key=_first_due):
         free = left if group.late_days is None else min(left, group.late_days)
-        picked = {kata: _pick(course, learner, kata, handed_in[kata], rulings, free) for kata in group.katas}
-        needed = [_days_needed(course, learner, kata, one, rulings) for kata, one in picked.items()]
+        picked = {kata: _pick(times, kata, handed_in[kata], free) for kata in group.katas}
+        needed = [_days_needed(times, kata, one) for kata, one in picked.items()]
         used = min(free, max(needed, default=0))
         left -= used
         for kata, one in picked.items():
-            found[kata] = _counted(course, learner, kata, one, handed_in[kata], rulings, used)
+            found[kata] = _counted(times, kata, one, handed_in[kata], used)
     return found
 
 
-def _groups(
-    course: Course, learner: str, handed_in: Iterable[str], rulings: Collection[Ruling]
-) -> Iterable[_Group]:
+def _groups(times: Deadlines, handed_in: Iterable[str]) -> Iterable[_Group]:
     rest = set(handed_in)
-    for assignment in course.assignments.values():
+    for assignment in times.course.assignments.values():
         own = tuple(kata for kata in assignment.katas if kata in rest)
         rest -= set(own)
         if own:
-            yield _Group(own, assignment.late_days, course.due_for(learner, own[0], rulings))
+            yield _Group(own, assignment.late_days, times.due(own[0]))
     for kata in sorted(rest):
-        yield _Group((kata,), None, course.due_for(learner, kata, rulings))
+        yield _Group((kata,), None, times.due(kata))
 
 
 def _first_due(group: _Group) -> tuple[datetime, tuple[str, ...]]:
     return group.due or datetime.max.replace(tzinfo=UTC), group.katas
 
 
-def _pick(
-    course: Course,
-    learner: str,
-    kata: str,
-    given: Sequence[HandIn],
-    rulings: Collection[Ruling],
-    free: int,
-) -> HandIn:
-    chosen = next(
-        (one.value for one in reversed(list(rulings)) if one.kind == "choose" and one.kata == kata), None
-    )
+def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> HandIn:
+    choice = times.choice(kata)
     for one in given:
-        if one.id == chosen:
+        if choice is not None and one.id == choice.value:
             return one
     read = [one for one in given if one.digest]
     read = [one for one in read if one.graded] or read
     if not read:  # "missing" is only said of what was never handed in
         return max(given, key=lambda one: one.order)
-    open_ = [one for one in read if not _shut(course, learner, kata, one, rulings)] or read
-    assignment = course.assignment_of(kata)
+    open_ = [one for one in read if not times.shut(kata, one)] or read
+    assignment = times.course.assignment_of(kata)
     if assignment is None or assignment.attempts != "best":
         return max(open_, key=lambda one: one.order)
 
     def worth(one: HandIn) -> tuple[float, float, int]:
-        late = _late(course, learner, kata, one, rulings, free)
+        late = times.late(kata, one, free)
         return one.score - late.points, -one.order[0].timestamp(), -one.seen
 
     return max(open_, key=worth)
 
 
-def _shut(course: Course, learner: str, kata: str, one: HandIn, rulings: Collection[Ruling]) -> bool:
-    """Whether a hand-in came in too late to count at all."""
-    if one.submitted_at is None:
-        return False
-    closes = course.closes_for(learner, kata, rulings)
-    if closes is not None and one.submitted_at > closes:
-        return True
-    after = course.late.refused_after_days
-    late = _late(course, learner, kata, one, rulings, 0)
-    return after is not None and late.days > after
-
-
-def _late(
-    course: Course, learner: str, kata: str, one: HandIn, rulings: Collection[Ruling], free: int
-) -> Lateness:
-    return course.lateness(
-        learner, kata, one.submitted_at, one.score, one.max_score, rulings=rulings, free_days=free
-    )
-
-
-def _days_needed(course: Course, learner: str, kata: str, one: HandIn, rulings: Collection[Ruling]) -> int:
-    if not one.digest or _shut(course, learner, kata, one, rulings):
+def _days_needed(times: Deadlines, kata: str, one: HandIn) -> int:
+    if not one.digest or times.shut(kata, one):
         return 0
-    return math.ceil(_late(course, learner, kata, one, rulings, 0).days)
+    return math.ceil(times.late(kata, one, 0).days)
 
 
-def _counted(
-    course: Course,
-    learner: str,
-    kata: str,
-    one: HandIn,
-    given: Sequence[HandIn],
-    rulings: Collection[Ruling],
-    free: int,
-) -> Counted:
-    late = _late(course, learner, kata, one, rulings, free)
-    closes = course.closes_for(learner, kata, rulings)
-    closed = closes is not None and one.submitted_at is not None and one.submitted_at > closes
-    chosen = any(ruling.kind == "choose" and ruling.kata == kata for ruling in rulings)
-    if closed and chosen:  # somebody said that it counts
-        closed = False
+def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], free: int) -> Counted:
+    late = times.late(kata, one, free)
+    closed = times.closed(kata, one) and times.choice(kata) is None  # else somebody said that it counts
     if closed:
         late = Lateness(late.days, max(0.0, one.score))
     free = min(free, math.ceil(late.days)) if one.digest and not closed else 0
-    return Counted(
-        one.id, late, free, closed, tuple(_remarks(course, learner, kata, one, given, rulings, closed))
-    )
+    return Counted(one.id, late, free, closed, tuple(_remarks(times, kata, one, given, closed)))
 
 
 def _remarks(
-    course: Course,
-    learner: str,
-    kata: str,
-    one: HandIn,
-    given: Sequence[HandIn],
-    rulings: Collection[Ruling],
-    closed: bool,
+    times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], closed: bool
 ) -> Iterable[str]:
-    assignment = course.assignment_of(kata)
+    assignment = times.course.assignment_of(kata)
     mode = assignment.attempts if assignment is not None else "newest"
     others = [other for other in given if other.digest and other.digest != one.digest]
-    decided = [ruling for ruling in rulings if ruling.kind == "choose" and ruling.kata == kata]
-    if decided:
-        yield f"chosen by {decided[-1].author}: {decided[-1].comment}"
+    if choice := times.choice(kata):
+        yield f"chosen by {choice.author}: {choice.comment}"
     elif others and mode == "best":
         yield f"the best of {len({other.digest for other in others}) + 1} attempts"
     elif others and mode == "chosen":
         yield "nobody has chosen an attempt yet: the newest counts"
-    late = [
-        other for other in others if other.order > one.order and _shut(course, learner, kata, other, rulings)
-    ]
+    late = [other for other in others if other.order > one.order and times.shut(kata, other)]
     if late:
         yield f"{counted(len(late), 'later attempt')} came in after the assignment was closed and did not count"
     if closed:
@@ -214,5 +202,5 @@ def _remarks(
         yield "a newer hand-in was there but could not be read; this is the one before it"
     if one.graded and any(other.digest and not other.graded and other.order > one.order for other in given):
         yield "a newer hand-in is there, but the machine could not grade it yet; this is the one before it"
-    if one.digest and one.submitted_at is None and course.due_for(learner, kata, rulings) is not None:
+    if one.digest and one.submitted_at is None and times.due(kata) is not None:
         yield "when it was handed in is not known, so it counts as on time"

@@ -184,7 +184,7 @@ class _Reader:
             for slug in one.katas if one.due is not None else ():
                 if slug in due:
                     raise self._wrong(
-                        f"assignments.{_quoted(one.name)}.due",
+                        f"assignments.{key_of(one.name)}.due",
                         f"[due] also names a time for {slug}.",
                         "Leave one of them out.",
                     )
@@ -218,7 +218,7 @@ class _Reader:
     def _read_assignments(self) -> Iterator[tuple[str, Assignment]]:
         taken: dict[str, str] = {}
         for name, table in self._data.assignments.items():
-            key = f"assignments.{_quoted(name)}"
+            key = f"assignments.{key_of(name)}"
             if not name.strip():
                 raise self._wrong(key, "an assignment must have a name.", "For example [assignments.week1].")
             meant = {
@@ -231,7 +231,7 @@ class _Reader:
                 if slug in taken:
                     raise self._wrong(
                         f"{key}.katas",
-                        f"{slug} is already in assignments.{_quoted(taken[slug])}.",
+                        f"{slug} is already in assignments.{key_of(taken[slug])}.",
                         "Leave one out.",
                     )
                 taken[slug] = name
@@ -263,7 +263,7 @@ class _Reader:
         best: dict[str, tuple[int, str]] = {}
         values: dict[str, Any] = {}
         for text, entry in entries.items():
-            key = f"{table}.{_quoted(text)}"
+            key = f"{table}.{key_of(text)}"
             if isinstance(entry, dict):
                 example = f'"{text}.{next(iter(entry), 3)}" = …'
                 raise self._wrong(
@@ -280,7 +280,7 @@ class _Reader:
 
     def _extensions(self) -> Iterator[tuple[tuple[str, str | None], float | datetime]]:
         for learner, entry in self._data.extensions.items():
-            key = f"extensions.{_quoted(learner)}"
+            key = f"extensions.{key_of(learner)}"
             who = same(learner)
             if self._roster and who not in {same(name) for name in self._roster}:
                 guess = did_you_mean(learner, list(self._roster), most=1)
@@ -338,7 +338,8 @@ class _Reader:
         return UsageError(f"{self._path}: `{key}`: {why}", hint)
 
 
-def _quoted(key: str) -> str:
+def key_of(key: str) -> str:
+    """Return a key as TOML has it, in quotes where it must be."""
     bare = key and all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in key)
     return key if bare else quoted(key)
 

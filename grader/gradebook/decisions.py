@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from grader.gradebook import schema
 from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Adjustment
 from grader.gradebook.scope import Somebody, find
-from grader.gradebook.storage import every, insert, record, storable
+from grader.gradebook.storage import insert, record, storable, take_back
 from grader.gradebook.versions import alone_with, insist_on
 
 
@@ -80,23 +80,12 @@ def revoke(connection: Connection, adjustment: int, *, author: str, comment: str
     Raises:
         GradebookUsageError: there is no such adjustment, or it was already revoked.
     """
-    table = schema.adjustments
-    row = connection.execute(select(table.c.revoked_at).where(table.c.id == adjustment)).one_or_none()
-    if row is None:
+    taken = take_back(connection, schema.adjustments, adjustment, author=author, comment=comment)
+    if taken is None:
         raise GradebookUsageError(
             f"There is no adjustment {adjustment}.", "See: kata gradebook history LEARNER KATA"
         )
-    if row.revoked_at is not None:
-        raise GradebookUsageError(f"Adjustment {adjustment} was already revoked.")
-    values = {
-        "revoked_at": datetime.now(UTC),
-        "revoked_by": storable(author),
-        "revoked_because": storable(comment),
-    }
-    mine = connection.execute(
-        table.update().where(table.c.id == adjustment, table.c.revoked_at.is_(None)).values(**values)
-    )
-    if not mine.rowcount:  # somebody was faster
+    if not taken:
         raise GradebookUsageError(f"Adjustment {adjustment} was already revoked.")
 
 
@@ -106,7 +95,7 @@ def decided(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[st
     names = {row: one.name for one in people for row in one.rows}
     wanted = table.select().where(table.c.learner_id.in_(list(names)))
     found: dict[tuple[str, int], list[Adjustment]] = {}
-    for row in every(connection, wanted.order_by(table.c.id), table.c):
+    for row in connection.execute(wanted.order_by(table.c.id)):
         found.setdefault((names[row.learner_id], row.kata_id), []).append(adjustment_of(row))
     return found
 

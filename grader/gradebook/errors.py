@@ -6,7 +6,7 @@ from grader.errors import KataError, UsageError
 
 
 class GradebookError(KataError):
-    """The gradebook cannot be used just now: locked, full, read-only, from a newer version, its server gone."""
+    """The gradebook cannot be used just now: locked, full, read-only, from another version, its server gone."""
 
     exit_code = 3
 

@@ -17,7 +17,7 @@ from grader.gradebook.identities import LEARNT_BY
 from grader.gradebook.records import AnswerMark, Attempt, HistoryEvent, Key, Ruling, RunRecord, StoredHandIn
 from grader.gradebook.rulings import rulings
 from grader.gradebook.scope import Somebody, find, identity, newest, people
-from grader.gradebook.storage import booked, every, report_of, storable, unpacked
+from grader.gradebook.storage import booked, report_of, storable, unpacked
 from grader.submissions.submission import Bundle
 from grader.words import counted
 
@@ -253,7 +253,8 @@ def decisions(
     by_people = or_(table.kind != "alias", table.author != LEARNT_BY, table.revoked_at.is_not(None))
     last = select(table.id).where(by_people).order_by(table.id.desc()).limit(most)
     ruled = rulings(connection, schema.rulings.c.id.in_(last))
-    remarked = {one.learner for one in ruled if one.kind == "remark"}
+    whose = identity(connection, course)
+    remarked = {whose(one.learner) for one in ruled if one.kind == "remark"}
     own = numbers(connection, people(connection, course, remarked)) if remarked else {}
     found += [
         (one.learner, one.kata, event) for one in ruled for event in (_ruled(one, own), *_withdrawn(one))
@@ -264,7 +265,6 @@ def decisions(
         for event in _answer_marked(one)
     ]
     found.sort(key=lambda one: one[2].at, reverse=True)
-    whose = identity(connection, course)
     return [(whose(name), slug, event) for name, slug, event in found[:most]]
 
 
@@ -325,7 +325,7 @@ def _attempts(connection: Connection, people: Collection[int], kata: int) -> Ite
     table = schema.attempts
     columns = [column for column in table.c if column.name not in ("report", "versions")]
     mine = select(*columns).where(table.c.learner_id.in_(people), table.c.kata_id == kata)
-    for number, row in enumerate(every(connection, mine.order_by(table.c.id), table.c), 1):
+    for number, row in enumerate(connection.execute(mine.order_by(table.c.id)), 1):
         status, score, max_score = booked(row)
         yield HistoryEvent(
             kind="attempt",
@@ -397,7 +397,7 @@ def _answer_marked(one: AnswerMark) -> Iterator[HistoryEvent]:
 def _adjustments(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:
     table = schema.adjustments
     mine = table.select().where(table.c.learner_id.in_(people), table.c.kata_id == kata)
-    for row in every(connection, mine.order_by(table.c.id), table.c):
+    for row in connection.execute(mine.order_by(table.c.id)):
         yield from _adjusted(row)
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from grader.catalogue import Catalogue
 from grader.errors import UsageError, did_you_mean
 from grader.gradebook.assignments import Assignment
 from grader.gradebook.course import Course
 from grader.gradebook.store import Gradebook
+from grader.reports.style import points
+from grader.words import typed_number
+
+MOST_POINTS = 1e6
 
 
 def learner_meant(book: Gradebook, text: str) -> str:
@@ -19,23 +23,34 @@ def learner_meant(book: Gradebook, text: str) -> str:
         UsageError: nobody is called that (with a suggestion), or several are.
     """
     names = book.learners()
-    if text in names:
-        return text
-    aliases = book.aliases()
-    if book.course.same(text) in aliases:
-        return aliases[book.course.same(text)]
-    called = {name: {_folded(name), _folded(book.course.name_of(name))} for name in names}
-    word = _folded(text)
-    same = [name for name, words in called.items() if word in words]
-    begins = [name for name, words in called.items() if any(one.startswith(word) for one in words)]
-    found = same or (begins if word else [])
+    found = learners_called(text, names, book)
     if len(found) == 1:
         return found[0]
     if found:
         more = f" and {len(found) - 5} more" if len(found) > 5 else ""
         raise UsageError(f"{text} could be {', '.join(found[:5])}{more}.", "Type more of it.")
-    guess = did_you_mean(word, {one: name for name, words in called.items() for one in words})
+    called = {one: name for name in names for one in _words(name, book.course)}
+    guess = did_you_mean(_folded(text), called)
     raise UsageError(f"The gradebook has no learner {text}.{guess}", "See who is there: kata gradebook show")
+
+
+def learners_called(text: str, names: Collection[str], book: Gradebook) -> list[str]:
+    """Return which of these learners a text means: by identity or alias, else by name, else by its beginning."""
+    if text in names:
+        return [text]
+    known = book.aliases().get(book.course.same(text))
+    if known is not None and known in names:
+        return [known]
+    called = {name: _words(name, book.course) for name in names}
+    word = _folded(text)
+    same = [name for name, words in called.items() if word in words]
+    begins = [name for name, words in called.items() if any(one.startswith(word) for one in words)]
+    return same or (begins if word else [])
+
+
+def _words(name: str, course: Course) -> set[str]:
+    """Return what a learner is called, in any case."""
+    return {_folded(name), _folded(course.name_of(name))}
 
 
 def katas_meant(book: Gradebook, words: Sequence[str]) -> list[str] | None:
@@ -107,6 +122,20 @@ def katas_of_assignment(book: Gradebook, name: str) -> list[str]:
             f"Grade it first: kata grade DOWNLOAD --assignment {name}",
         )
     return graded
+
+
+def points_meant(text: str) -> float:
+    """Return points as a person types them: 2, +2, -1.5.
+
+    Raises:
+        UsageError: it is not a number, or not a sensible one.
+    """
+    number = typed_number(text)
+    if number is None:
+        raise UsageError(f"{text.strip()!r} is not a number of points.", "Write one like 2, -1.5 or 0.25.")
+    if abs(number) > MOST_POINTS:
+        raise UsageError(f"{text.strip()} points are too many; {points(MOST_POINTS)} is the most.")
+    return number
 
 
 def _folded(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Bring a gradebook's tables to this version: all of it in one transaction, or nothing."""
+"""Create a gradebook's tables in one transaction, and refuse tables of another version."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sqlalchemy import Connection, Engine, inspect, text
 from grader import __version__
 from grader.gradebook.address import Address
 from grader.gradebook.errors import GradebookError, GradebookUsageError
-from grader.gradebook.migration_steps import STEPS
 from grader.gradebook.schema import meta, metadata, version
 
-FIRST = "0001"
+VERSION = "0003"
+"""Of the tables in `schema`. Raise it when they change: a gradebook of another version is refused."""
 
 NONCE_BYTES = 32
 ADVISORY_KEY = 0x6B617461
@@ -21,53 +21,47 @@ ADVISORY_KEY = 0x6B617461
 
 
 def prepare(engine: Engine, place: Address, *, create: bool) -> bytes:
-    """Make the tables, or bring them up to date; return the gradebook's nonce.
+    """Create the tables unless they exist; return the gradebook's nonce.
 
     Raises:
         GradebookUsageError: what is there is no gradebook, or nothing is there and `create` is false.
-        GradebookError: it is from a newer version.
+        GradebookError: its tables have another version.
         SQLAlchemyError: the database refused.
     """
     with engine.connect() as connection:
-        if _version(connection, place, create=create) == newest():
+        if _has_tables(connection, place, create=create):
             return _nonce(connection)
     if place.file is not None:
         place.write_ahead(engine)
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if place.file is None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_KEY})
-        before = _version(connection, place, create=create)  # another process may have been faster
-        if before is None:
+        if not _has_tables(connection, place, create=create):  # another process may have been faster
             metadata.create_all(connection)
-            connection.execute(version.insert().values(version_num=newest()))
+            connection.execute(version.insert().values(version_num=VERSION))
             now = datetime.now(UTC)
             first = {"id": 1, "nonce": os.urandom(NONCE_BYTES), "created_at": now, "created_by": __version__}
             connection.execute(meta.insert().values(**first, written_by=__version__))
-        else:
-            for number, step in STEPS.items():
-                if number > before:
-                    step(connection)
-            connection.execute(version.update().values(version_num=newest()))
-            connection.execute(meta.update().values(written_by=__version__))
         return _nonce(connection)
 
 
-def newest() -> str:
-    """Return the version that this Kata writes."""
-    return max((FIRST, *STEPS))
+def _has_tables(connection: Connection, place: Address, *, create: bool) -> bool:
+    """Whether the tables exist; False when there are none yet, and they may be created.
 
-
-def _version(connection: Connection, place: Address, *, create: bool) -> str | None:
-    """Return the version of the tables; None when there are none yet, and they may be made."""
+    Raises:
+        GradebookUsageError: what is there is no gradebook, or nothing is there and `create` is false.
+        GradebookError: its tables have another version.
+    """
     tables = inspect(connection).get_table_names()
     if version.name in tables:
-        found = connection.execute(version.select()).scalar()
-        if found == FIRST or found in STEPS:
-            return str(found)
+        found = str(connection.execute(version.select()).scalar())
+        if found == VERSION:
+            return True
+        age, other = ("a newer", "newer") if found > VERSION else ("an earlier", "earlier")
         raise GradebookError(
-            f"{place.shown}: this gradebook is from a newer Kata: its tables have version {found}, "
-            f"and Kata {__version__} knows versions up to {newest()}.",
-            "Install the newer Kata, or name another gradebook with --gradebook. Nothing was changed.",
+            f"{place.shown}: this gradebook is from {age} Kata: its tables have version {found}, "
+            f"and Kata {__version__} reads version {VERSION} only.",
+            f"Install the {other} Kata, or name another gradebook with --gradebook. Nothing was changed.",
         )
     if tables:
         raise GradebookUsageError(
@@ -78,7 +72,7 @@ def _version(connection: Connection, place: Address, *, create: bool) -> str | N
         raise GradebookUsageError(
             f"{place.shown}: this database is empty; no class was graded into it.", HOW_MADE
         )
-    return None
+    return False
 
 
 HOW_MADE = "kata grade SUBMISSIONS makes one; --gradebook names another."

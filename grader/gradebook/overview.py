@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -34,20 +34,28 @@ CHANGED = "*"
 
 
 @dataclass
-class _Cell:
-    text: str
-    style: str
-
-
-@dataclass
 class _Kata:
-    """A kata's column: what it says for each learner, and over all of them."""
+    """A kata's column: what it says over all learners."""
 
     number: str
     slug: str
     max_score: float = 0.0
     scores: list[float] = field(default_factory=list)
     passed: int = 0
+
+    @property
+    def heading(self) -> str:
+        """Its number, and below it what there is to get."""
+        return f"{self.number} \n/{points(self.max_score)} "
+
+
+class _Line(NamedTuple):
+    """A learner's line."""
+
+    name: str
+    cells: dict[str, Text]
+    """By kata."""
+    total: str
 
 
 def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
@@ -57,9 +65,10 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
         how many learners there are.
     """
     katas: dict[str, _Kata] = {}
-    lines: list[tuple[str, dict[str, _Cell], str]] = []
+    lines: list[_Line] = []
     statuses: set[str] = set()
     changed, waiting = False, 0
+    # Only what the table shows is kept of a row: a class's reports do not fit into memory.
     for _, own in by_learner(rows):
         cells = {}
         for slug, row in own.items():
@@ -71,12 +80,13 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
             changed = changed or _is_marked(row)
             waiting += len(row.written.unmarked) if row.written is not None else 0
             cells[slug] = _cell(row, out)
-        lines.append((who(next(iter(own.values()))), cells, points(*total(own.values(), course))))
+        lines.append(_Line(who(next(iter(own.values()))), cells, points(*total(own.values(), course))))
     columns = sorted(katas.values(), key=lambda kata: (natural_key(kata.number), kata.slug))
-    for first, block in _blocks(columns, lines, out):
-        if not first:
+    for number, block in enumerate(_blocks(columns, lines, out)):
+        if number:
             out.print()
         _print_block(block, lines, out)
+    # Only signs that the table has are explained.
     legend = Text("\n")
     for status in LOOKS:
         if status in statuses:
@@ -89,53 +99,43 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
     return len(lines)
 
 
-def _cell(row: Row, out: Console) -> _Cell:
+def _cell(row: Row, out: Console) -> Text:
     look = LOOKS[row.report.status]
     glyph = look.glyph if has_unicode(out) else look.ascii
-    return _Cell(f"{glyph} {points(row.score)}{CHANGED if _is_marked(row) else ' '}", look.style)
+    return Text(f"{glyph} {points(row.score)}{CHANGED if _is_marked(row) else ' '}", look.style)
 
 
-def _blocks(
-    columns: Sequence[_Kata], lines: Sequence[tuple[str, dict[str, _Cell], str]], out: Console
-) -> Iterator[tuple[bool, list[_Kata]]]:
-    """Yield the columns that fit beside each other, block by block; the totals stand in every block."""
-    room = out.width - _name_width(lines, out) - MARK_GAP - max((len(sum_) for *_, sum_ in lines), default=5)
-    block: list[_Kata] = []
-    used, first = 0, True
+def _blocks(columns: Sequence[_Kata], lines: Sequence[_Line], out: Console) -> list[list[_Kata]]:
+    """Return the columns that fit beside each other, block by block; the totals stand in every block."""
+    room = (
+        out.width - _name_width(lines, out) - MARK_GAP - max((len(line.total) for line in lines), default=5)
+    )
+    blocks: list[list[_Kata]] = []
+    used = 0
     for kata in columns:
-        marks = (len(cells[kata.slug].text) for _, cells, _ in lines if kata.slug in cells)
-        width = MARK_GAP + max(*(len(word) for word in _heading(kata).split("\n")), *marks)
-        if block and used + width > room:
-            yield first, block
-            block, used, first = [], 0, False
-        block.append(kata)
+        marks = [len(line.cells[kata.slug]) for line in lines if kata.slug in line.cells]
+        width = MARK_GAP + max(*map(len, kata.heading.split("\n")), *marks)
+        if not blocks or used + width > room:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(kata)
         used += width
-    if block:
-        yield first, block
+    return blocks
 
 
-def _heading(kata: _Kata) -> str:
-    return f"{kata.number} \n/{points(kata.max_score)} "
-
-
-def _name_width(lines: Sequence[tuple[str, dict[str, _Cell], str]], out: Console) -> int:
+def _name_width(lines: Sequence[_Line], out: Console) -> int:
     most = NAME_WIDTH if out.width < 120 else NAME_WIDTH_WIDE
-    return min(most, max([len("learner"), *(cell_len(name) for name, *_ in lines)]))
+    return min(most, max([len("learner"), *(cell_len(line.name) for line in lines)]))
 
 
-def _print_block(
-    block: Sequence[_Kata], lines: Sequence[tuple[str, dict[str, _Cell], str]], out: Console
-) -> None:
+def _print_block(block: Sequence[_Kata], lines: Sequence[_Line], out: Console) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, MARK_GAP, 0, 0), header_style="bold")
     table.add_column("learner", width=_name_width(lines, out), no_wrap=True, overflow="ellipsis")
     for kata in block:
-        table.add_column(_heading(kata), justify="right", no_wrap=True)
+        table.add_column(kata.heading, justify="right", no_wrap=True)
     table.add_column("total", justify="right", no_wrap=True)
-    for name, cells, sum_ in lines:
-        marks = [cells.get(kata.slug) for kata in block]
-        table.add_row(
-            Text(name), *(Text(mark.text, mark.style) if mark else Text("") for mark in marks), Text(sum_)
-        )
+    for line in lines:
+        table.add_row(Text(line.name), *(line.cells.get(kata.slug, "") for kata in block), line.total)
     if len(lines) > 1:
         table.add_section()
         means = [f"{points(sum(kata.scores) / len(kata.scores))} " for kata in block]
@@ -189,23 +189,23 @@ def _facts(row: Row, course: Course) -> Iterator[str]:
     for one in row.adjustments:
         if not one.revoked:
             word = "override" if one.kind == "override" else "adjusted"
-            yield f"{word:8}  {signed(one)} by {safe(one.author)}: {safe(one.comment)}"
+            yield f"{word:8}  {signed(one)} by {one.author}: {one.comment}"
     if row.late_days_used:
         yield f"late days {row.late_days_used} used of {course.late.late_days}"
     if row.submitted_at is not None:
-        by = f", says {safe(row.time_source)}" if row.time_source else ""
+        by = f", says {row.time_source}" if row.time_source else ""
         yield f"handed in {_when(row.submitted_at, course)}{by}"
     if told := written(row):
         yield f"answers   {told}"
     if row.origin:
-        yield f"found in  {safe(row.origin)}"
+        yield f"found in  {row.origin}"
     for remark in row.notes:
-        yield f"note      {safe(remark)}"
+        yield f"note      {remark}"
     if not row.attempt:
         return
     yield (
         f"checked   {_when(row.graded_at, course)}, {_versions(row)}, {report.duration_s:.1f} s, "
-        f"seed {report.seed}, {safe(report.device)}, isolation {report.isolation}"
+        f"seed {report.seed}, {report.device}, isolation {report.isolation}"
     )
 
 
@@ -232,17 +232,17 @@ def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, 
         mark = points(event.score or 0.0, event.max_score or 0.0)
         return status, mark, Text(f"attempt {event.number}{handed_in}", style="dim")
     if event.kind == "handed_in" and event.submitted_at is not None:
-        again = f"{safe(event.comment or '')}, handed in {_when(event.submitted_at, course)}"
+        again = f"{event.comment or ''}, handed in {_when(event.submitted_at, course)}"
         return Text("unchanged"), "", Text(again, style="dim")
-    said = Text(f"{safe(event.author or '')}: {safe(event.comment or '')}")
+    said = Text(f"{event.author or ''}: {event.comment or ''}")
     if event.kind == "revoke" and event.ruling is not None:
         return Text("withdrawn"), f"ruling {event.ruling}", said
     if event.ruling is not None:
         said.append(f"  ruling {event.ruling}{', withdrawn later' if event.revoked else ''}", "dim")
         return Text("decided"), "", said
     if event.answer_mark is not None:
-        said = Text(safe(event.author or ""))
-        said.append(f": {safe(event.comment)}" if event.comment else "")
+        said = Text(event.author or "")
+        said.append(f": {event.comment}" if event.comment else "")
         said.append(f"  mark {event.answer_mark}{', taken back later' if event.revoked else ''}", "dim")
         if event.kind == "revoke":
             return Text("taken back"), f"question {event.question}", said
@@ -272,13 +272,13 @@ def written(row: Row) -> str:
         (part.blank, "not answered (0)"),
     ):
         if numbers:
-            said.append(f"{len(numbers)} {'answer' if len(numbers) == 1 else 'answers'} {what}")
+            said.append(f"{counted(len(numbers), 'answer')} {what}")
     return ", ".join([*said, "released" if part.released else "not released"]) if said else ""
 
 
 def _remarks(row: Row, course: Course) -> str:
     """Return what is worth a glance in a table of one learner."""
-    parts = [f"({signed(one)}) {safe(one.comment)}" for one in row.adjustments if not one.revoked]
+    parts = [f"({signed(one)}) {one.comment}" for one in row.adjustments if not one.revoked]
     if row.late_points or row.days_late:
         parts.insert(0, _late(row))
     if course.weight(row.kata) != 1:  # else the lines do not add up to the total
@@ -286,7 +286,7 @@ def _remarks(row: Row, course: Course) -> str:
     if row.attempts > 1:
         parts.append(_versions(row))
     if row.report.message:
-        parts.append(safe(row.report.message).partition("\n")[0])
+        parts.append(row.report.message.partition("\n")[0])
     if told := written(row):
         parts.append(told)
     wrong = [check for check in row.report.checks if check.status in WRONG]

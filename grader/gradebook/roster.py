@@ -9,13 +9,14 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.data_files import read_bytes
 from grader.errors import UsageError, did_you_mean
 from grader.gradebook.lms_rosters import format_of
 from grader.gradebook.person import Person
 
-__all__ = ["Person", "column_of", "lines_of", "read_roster", "roster_text", "same"]
+__all__ = ["CsvTable", "Person", "read_roster", "read_table", "roster_text", "same"]
 
 LIMIT_BYTES = 20_000_000
 _KNOWN = ("learner", "name", "email", "section", "canvas_id", "moodle_id")
@@ -34,9 +35,9 @@ def read_roster(path: Path) -> dict[str, Person]:
     Raises:
         UsageError: it is missing or unreadable, or a line breaks a rule: which line, and what is expected.
     """
-    lines = lines_of(path)
+    lines = _lines(path, "roster", "Create it, or correct `roster` in the course settings.")
     place, header = next(lines, (1, []))
-    columns = [column_of(cell) for cell in header]
+    columns = [_column(cell) for cell in header]
     made_by = None if "learner" in columns else format_of(columns)
     if "learner" not in columns and made_by is None:
         guess = did_you_mean("learner", {one: f"the column `{one}`" for one in columns}, most=1, cutoff=0.5)
@@ -96,9 +97,36 @@ def roster_text(people: Sequence[Person]) -> str:
     return out.getvalue()
 
 
-def lines_of(
-    path: Path, what: str = "roster", mend: str = "Create it, or correct `roster` in the course settings."
-) -> Iterator[tuple[int, list[str]]]:
+class CsvTable(NamedTuple):
+    """A CSV file with a header."""
+
+    line: int
+    """Of the header."""
+    columns: list[str]
+    rows: Iterator[tuple[int, dict[str, str]]]
+    """The number of a line, and its cells by column; blank lines are left out."""
+
+
+def read_table(path: Path, what: str, mend: str) -> CsvTable:
+    """Read a CSV file whose first line names the columns; a row that is too short ends in empty cells.
+
+    Raises:
+        UsageError: the file is missing or cannot be read; `what` it is, and how to `mend` that.
+    """
+    lines = _lines(path, what, mend)
+    line, header = next(lines, (1, []))
+    columns = [_column(cell) for cell in header]
+
+    def rows() -> Iterator[tuple[int, dict[str, str]]]:
+        for number, row in lines:
+            cells = dict.fromkeys(columns, "") | dict(zip(columns, map(str.strip, row), strict=False))
+            if any(cells.values()):
+                yield number, cells
+
+    return CsvTable(line, columns, rows())
+
+
+def _lines(path: Path, what: str, mend: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of a line and its cells.
 
     Raises:
@@ -132,6 +160,6 @@ def _text(path: Path) -> str:
         raise UsageError(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8.", hint) from error
 
 
-def column_of(cell: str) -> str:
+def _column(cell: str) -> str:
     """Return a column's name as it is kept: lower case, blanks and hyphens as underscores."""
     return "_".join(cell.strip().lower().replace("-", " ").split())

@@ -18,7 +18,7 @@ from grader.gradebook.errors import UnreadableRecord
 from grader.gradebook.lateness import settle
 from grader.gradebook.records import Adjustment, Mark, Row, WrittenPart
 from grader.gradebook.scope import Somebody, katas, people
-from grader.gradebook.storage import DAMAGED, Lost, booked, every, report_of
+from grader.gradebook.storage import DAMAGED, booked, report_of
 from grader.reports.report import KataReport
 
 Tell = Callable[[str, str, str | None], None]
@@ -50,6 +50,9 @@ def rows(
                 stands = found.get((name, kata))
                 adjusted = adjustments.get((name, kata), [])
                 written = written_of(somebody, kata, slug)
+                if written is not None and written.submitted_at is schema.DAMAGED_TIME:
+                    written = msgspec.structs.replace(written, submitted_at=None)
+                    tell(name, slug, "the time of the written answers is damaged and counts as unknown.")
                 ruled = [one for one in somebody.rulings if one.kata in (None, slug)]
                 for what, those in (("adjustment", adjusted), ("ruling", ruled)):
                     for number in (one.id for one in those if one.comment == DAMAGED):
@@ -57,7 +60,7 @@ def rows(
                 if stands is not None:
                     made = _row(course, name, chosen[kata], stands, adjusted, written)
                     if made.unreadable is not None:
-                        tell(name, slug, _told(made.unreadable))
+                        tell(name, slug, made.unreadable)
                     elif not stands.row.terms:
                         tell(name, slug, None)
                     yield made
@@ -84,9 +87,9 @@ def reports(
             for kata in chosen:
                 stands = found.get((somebody.name, kata))
                 if stands is not None and run in (None, stands.row.run_id):
-                    report, why = _report(somebody.name, chosen[kata], stands.row)
+                    report, why = _report(somebody.name, chosen[kata], stands)
                     if why is not None:
-                        tell(somebody.name, chosen[kata][0], _told(why))
+                        tell(somebody.name, chosen[kata][0], why)
                     yield report
 
 
@@ -125,7 +128,7 @@ def marks(
                     score=score,
                     max_score=given.max_score,
                     attempt=row.attempt_id,
-                    submitted_at=row.submitted_at,
+                    submitted_at=_known(row.submitted_at),
                     late=counted.late.days > 0,
                     changed=bool(taken) or any(not one.revoked for one in adjusted),
                     written=written,
@@ -174,6 +177,8 @@ class _Standing(NamedTuple):
     """What counts of a learner for a kata."""
 
     row: Any
+    graded: Any
+    """The row of its grading."""
     counted: Counted
     contents: int
     """How many different ones were handed in."""
@@ -201,9 +206,7 @@ _GIVEN = (
     .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
     .join(schema.runs, schema.runs.c.id == schema.submissions.c.run_id)
 )
-_GRADED = select(
-    schema.attempts.c.id, schema.attempts.c.graded_at, schema.attempts.c.report, schema.attempts.c.seed
-)
+_GRADED = select(schema.attempts.c.id, schema.attempts.c.graded_at, schema.attempts.c.report)
 
 
 def _needed(connection: Connection, course: Course, chosen: Mapping[int, tuple[str, str]]) -> Collection[int]:
@@ -242,11 +245,9 @@ def _standing(
     stands = _counting(connection, course, some, chosen)
     numbers = {row.attempt_id for row, _, _ in stands.values()}
     wanted = _GRADED.where(schema.attempts.c.id.in_(list(numbers)))
-    graded = {row.id: row for row in every(connection, wanted, schema.attempts.c)}
+    graded = {row.id: row for row in connection.execute(wanted)}
     return {
-        key: _Standing(
-            _Stands(row, graded.get(row.attempt_id) or Lost("it is not there", {})), counted, contents
-        )
+        key: _Standing(row, graded[row.attempt_id], counted, contents)
         for key, (row, counted, contents) in stands.items()
     }
 
@@ -261,47 +262,33 @@ def _given(
         submissions.c.learner_id.in_(list(names)), submissions.c.kata_id.in_(list(kata_rows))
     )
     found: dict[tuple[str, int], list[Any]] = {}
-    for row in every(connection, wanted.order_by(submissions.c.id), submissions.c):
+    for row in connection.execute(wanted.order_by(submissions.c.id)):
         found.setdefault((names[row.learner_id], row.kata_id), []).append(row)
     return found
 
 
 def _hand_in(row: Any) -> HandIn:
     return HandIn(
-        row.id, row.digest, row.submitted_at, row.started_at, row.seen, *booked(row), graded=bool(row.terms)
+        row.id, row.digest, _known(row.submitted_at), row.started_at, row.seen, *booked(row), bool(row.terms)
     )
 
 
-class _Stands:
-    """A hand-in's row and its grading's, as one."""
-
-    def __init__(self, given: Any, graded: Any) -> None:
-        self._given = given
-        self._graded = graded
-
-    @property
-    def damaged(self) -> str | None:
-        """Why a part of it could not even be fetched."""
-        for part in (self._given, self._graded):
-            if isinstance(part, Lost):
-                return part.why
-        return None
-
-    def __getattr__(self, name: str) -> Any:
-        part = self._graded if name in ("graded_at", "report", "seed") else self._given
-        return getattr(part, name)
+def _known(at: datetime | None) -> datetime | None:
+    """Return a time, or None where it is damaged."""
+    return None if at is schema.DAMAGED_TIME else at
 
 
-def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str | None]:
-    """Return a row's report; where it cannot be read, what was booked beside it, and why."""
+def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataReport, str | None]:
+    """Return a row's report, and why it or a time of it cannot be read; in its place, what was booked beside it."""
+    row = stands.row
     try:
-        report = report_of(row.report)
+        report = report_of(stands.graded.report)
         booked = row.status, row.score, row.max_score
         if report.kata == kata[0] and (report.status, report.earned, report.possible) == booked:
-            return report, None
+            return report, _damaged_time(stands)
         why = "it is damaged (the values recorded beside it differ)"
     except UnreadableRecord as error:
-        why = str(error) if row.damaged is None else f"its row is damaged ({row.damaged})"
+        why = str(error)
     stand_in = {
         "learner": name,
         "kata": kata[0],
@@ -315,14 +302,24 @@ def _report(name: str, kata: tuple[str, str], row: Any) -> tuple[KataReport, str
     try:
         report = msgspec.convert(stand_in, KataReport)
         if math.isfinite(report.score + report.max_score):
-            return report, why
+            return report, _told(why)
     except msgspec.ValidationError:
         pass
     stand_in |= {"status": "error", "score": 0.0, "max_score": 0.0}
     stand_in["message"] = f"This mark and its report cannot be read: {why}."
-    return msgspec.convert(
-        stand_in, KataReport
-    ), f"{why}; the values recorded beside it cannot be read either"
+    why = f"{why}; the values recorded beside it cannot be read either"
+    return msgspec.convert(stand_in, KataReport), _told(why)
+
+
+def _damaged_time(stands: _Standing) -> str | None:
+    row = stands.row
+    times = {
+        f"submissions, row {row.id}": row.submitted_at,
+        f"runs, row {row.run_id}": row.started_at,
+        f"attempts, row {row.attempt_id}": stands.graded.graded_at,
+    }
+    named = [where for where, at in times.items() if at is schema.DAMAGED_TIME]
+    return f"a time is damaged ({'; '.join(named)}) and counts as unknown." if named else None
 
 
 def _told(why: str) -> str:
@@ -345,7 +342,7 @@ def _row(
     written: WrittenPart | None,
 ) -> Row:
     row, counted = stands.row, stands.counted
-    report, why = _report(name, kata, row)
+    report, why = _report(name, kata, stands)
     late = counted.late
     score, taken = settle(report.earned, late.points, adjustments)
     return Row(
@@ -353,8 +350,8 @@ def _row(
         name=course.name_of(name),
         report=report,
         attempts=stands.contents,
-        submitted_at=row.submitted_at,
-        graded_at=row.graded_at,
+        submitted_at=_known(row.submitted_at),
+        graded_at=stands.graded.graded_at,
         adjustments=adjustments,
         days_late=late.days,
         late_points=taken,

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, select
 from grader.gradebook import schema
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Ruling, RulingKind
-from grader.gradebook.storage import DAMAGED, every, insert, record, storable
+from grader.gradebook.storage import DAMAGED, insert, record, storable, take_back
 from grader.reports.json_text import encode
 
 COUNTING: tuple[RulingKind, ...] = ("choose", "extend", "take", "alias", "release")
@@ -94,21 +94,10 @@ def withdraw(connection: Connection, number: int, *, author: str, comment: str) 
     hint = "See what was decided: kata gradebook rulings"
     if found is None:
         raise GradebookUsageError(f"There is no ruling {number}.", hint)
-    if found.revoked:
+    if not take_back(connection, schema.rulings, number, author=author, comment=comment):
         raise GradebookUsageError(f"Ruling {number} was already withdrawn.", hint)
-    if not comment.strip():
+    if not comment.strip():  # the caller's transaction ends without it
         raise GradebookUsageError("Nothing is taken back without a reason.", "Give one: --comment TEXT")
-    values = {
-        "revoked_at": datetime.now(UTC),
-        "revoked_by": storable(author),
-        "revoked_because": storable(comment),
-    }
-    table = schema.rulings
-    mine = connection.execute(
-        table.update().where(table.c.id == number, table.c.revoked_at.is_(None)).values(**values)
-    )
-    if not mine.rowcount:  # somebody was faster
-        raise GradebookUsageError(f"Ruling {number} was already withdrawn.", hint)
     return found
 
 
@@ -133,7 +122,7 @@ def rulings(connection: Connection, *only: ColumnElement[bool]) -> list[Ruling]:
         .where(*only)
         .order_by(table.c.id)
     )
-    return [_ruling(row) for row in every(connection, wanted, table.c)]
+    return [_ruling(row) for row in connection.execute(wanted)]
 
 
 class _Extension(TypedDict):

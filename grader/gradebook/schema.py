@@ -1,4 +1,4 @@
-"""The tables, as this version knows them. How an older gradebook gets there is in `migrate`."""
+"""The tables, as this version knows them; `migrate` creates them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+DAMAGED_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+"""This very object is read where the database has text that is not a time: one damaged row must not end a query that
+reads a whole class. Compare with `is`: others may be as old."""
+
 
 class UtcTime(TypeDecorator[datetime]):
     """A moment, in UTC. SQLite has no such type: there it is ISO 8601 text of fixed width, which sorts."""
@@ -46,11 +50,14 @@ class UtcTime(TypeDecorator[datetime]):
         return moment if dialect.name == "postgresql" else moment.isoformat(timespec="microseconds")
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        """Return a moment in UTC."""
+        """Return a moment in UTC; `DAMAGED_TIME` where what is stored is not one."""
         if value is None:
             return None
-        moment: datetime = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-        return moment.astimezone(UTC)
+        try:
+            moment: datetime = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+            return moment.astimezone(UTC)
+        except (ValueError, TypeError, OverflowError):
+            return DAMAGED_TIME
 
 
 metadata = MetaData(

@@ -14,7 +14,7 @@ from grader.gradebook.course import Course
 from grader.gradebook.errors import GradebookUsageError
 from grader.gradebook.records import Ruling
 from grader.gradebook.rulings import COUNTING, rulings
-from grader.gradebook.storage import every, storable
+from grader.gradebook.storage import storable
 from grader.submissions.names import natural_key
 
 
@@ -145,7 +145,7 @@ def newest(connection: Connection, table: Table, most: int) -> Iterable[Any]:
         .order_by(table.c.id.desc())
         .limit(most)
     )
-    return every(connection, wanted, table.c)
+    return connection.execute(wanted)
 
 
 def _identities(course: Course, decided: Iterable[Ruling]) -> dict[str, str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Executable, Select, Table
+from sqlalchemy import Connection, Executable, Table, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from grader.gradebook import schema
@@ -50,48 +50,23 @@ def _unless_there(table: Table, dialect: str) -> Executable:
     return made.on_conflict_do_nothing()
 
 
+def take_back(connection: Connection, table: Table, number: int, *, author: str, comment: str) -> bool | None:
+    """Mark a decision as revoked; return False when it already was, None when there is none of this number."""
+    values = {
+        "revoked_at": datetime.now(UTC),
+        "revoked_by": storable(author),
+        "revoked_because": storable(comment),
+    }
+    # One statement that decides: of two people who take the same back, one is told that it was.
+    mine = table.update().where(table.c.id == number, table.c.revoked_at.is_(None)).values(**values)
+    if connection.execute(mine).rowcount:
+        return True
+    there = connection.execute(select(table.c.id).where(table.c.id == number)).one_or_none()
+    return None if there is None else False
+
+
 DAMAGED = "this row is damaged, and counts nowhere"
 """What stands as the comment of a decision that cannot be read."""
-LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-_INSTEAD = {
-    **dict.fromkeys(("digest", "terms", "report"), ""),
-    **dict.fromkeys(("run_id", "seen"), 0),
-    **dict.fromkeys(("at", "started_at", "graded_at"), LONG_AGO),
-    "notes": "[]",
-}
-
-
-class Lost:
-    """A row that cannot even be fetched: why, whose it is, and what stands in for the rest."""
-
-    def __init__(self, why: str, key: Mapping[str, Any]) -> None:
-        self.why = why
-        vars(self).update(key)
-
-    def __getattr__(self, name: str) -> Any:
-        return _INSTEAD.get(name)
-
-
-def every(connection: Connection, wanted: Select[Any], columns: Any) -> Iterable[Any]:
-    """Fetch rows; one that is damaged, a time that is none, say, must not take the others along."""
-    try:
-        return connection.execute(wanted).all()
-    except (ValueError, TypeError):
-        names = ("id", "learner_id", "kata_id", "attempt_id")
-        keys = wanted.with_only_columns(*(columns[name] for name in names if name in columns))
-        return [
-            _alone(connection, wanted.where(columns.id == key.id), key)
-            for key in connection.execute(keys).all()
-        ]
-
-
-def _alone(connection: Connection, wanted: Select[Any], key: Any) -> Any:
-    try:
-        return connection.execute(wanted).one()
-    except (ValueError, TypeError) as error:
-        return Lost(str(error), key._mapping)
 
 
 def record(kind: type[Kept], row: Any, instead: Mapping[str, Any], **more: Any) -> Kept:
@@ -109,11 +84,12 @@ def record(kind: type[Kept], row: Any, instead: Mapping[str, Any], **more: Any) 
     plain |= {"revoked": row.revoked_at is not None, **more}
     try:
         made = msgspec.convert(plain, kind)
-        if all(math.isfinite(value) for value in plain.values() if isinstance(value, float)):
+        numbers = [value for value in plain.values() if isinstance(value, float)]
+        if row.at is not schema.DAMAGED_TIME and all(map(math.isfinite, numbers)):
             return made
     except msgspec.ValidationError:
         pass
-    own = {"id": row.id, "comment": DAMAGED, "author": "", "at": LONG_AGO, "revoked": True}
+    own = {"id": row.id, "comment": DAMAGED, "author": "", "at": schema.DAMAGED_TIME, "revoked": True}
     return kind(**own, **instead)
 
 
@@ -153,29 +129,17 @@ def report_to_json(report: KataReport) -> str:
             without_half_characters(msgspec.to_builtins(report)), KataReport
         ):
             return text
-        why = _first_difference(msgspec.to_builtins(report), msgspec.to_builtins(again))
+        why = "it would not be read again as it is"
     except (UnreadableRecord, OverflowError, TypeError, ValueError, RecursionError) as error:
         why = str(error)
     raise Unkeepable(f"a report of {report.kata} cannot be kept: {why}")
-
-
-def _first_difference(one: Any, other: Any, where: str = "") -> str:
-    """Say where two values part, and what stands there first."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        pairs = [(f".{name}", one.get(name), other.get(name)) for name in {**one, **other}]
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        pairs = [(f"[{place}]", *both) for place, both in enumerate(zip(one, other, strict=True))]
-    else:
-        return f"{where.lstrip('.')} is {str(one)[:80]}"
-    found = (_first_difference(a, b, where + name) for name, a, b in pairs if a != b)
-    return next(found, where.lstrip("."))
 
 
 def report_of(text: Any) -> KataReport:
     """Return the report that `report_to_json` wrote.
 
     Raises:
-        Unreadable: it is damaged, or from another version.
+        UnreadableRecord: it is damaged, or from another version.
     """
     try:
         report = _REPORTS.decode(text)
@@ -209,7 +173,7 @@ def unpacked(kept: bytes, size: int, digest: str) -> Bundle:
     """Return what `packed` packed.
 
     Raises:
-        Unreadable: it is damaged.
+        UnreadableRecord: it is damaged.
     """
     try:
         whole = zlib.decompressobj().decompress(kept, size + 1)

@@ -73,7 +73,7 @@ class Gradebook:
 
     @classmethod
     def open(cls, where: str, *, create: bool, course: Course | None = None) -> Gradebook:
-        """Open a gradebook, bringing it up to this version.
+        """Open a gradebook, or create it.
 
         Args:
             where: a path, or an address such as `postgresql://USER:PASSWORD@HOST/DATABASE`.
@@ -82,7 +82,7 @@ class Gradebook:
 
         Raises:
             GradebookUsageError: there is none, or something else.
-            GradebookError: it is locked, read-only, damaged, from a newer version, or its server is not there.
+            GradebookError: it is locked, read-only, damaged, from another version, or its server is not there.
         """
         place = Address.parse(where)
         if place.file is not None:
@@ -564,9 +564,15 @@ class Gradebook:
             return history.newest_attempt(connection, learner, kata, digest)
 
     def attempt_numbers(self, learners: Collection[str] | None = None) -> dict[int, int]:
-        """Return, by attempt, the how-manyth it is of its learner at its kata: what people see and name."""
+        """Return, by attempt, the how-manyth it is of its learner at its kata: what people see and name.
+
+        Args:
+            learners: only theirs, by identity or any name that they were graded under.
+        """
         with self._connections.reading("reading what was graded") as connection:
-            return history.numbers(connection, scope.people(connection, self.course, learners))
+            whose = scope.identity(connection, self.course)
+            wanted = None if learners is None else {whose(name) for name in learners}
+            return history.numbers(connection, scope.people(connection, self.course, wanted))
 
     def attempts_of(self, learner: str, kata: str) -> dict[int, int]:
         """Return a learner's attempts at a kata by the numbers that people see, oldest first.

@@ -11,7 +11,7 @@ from grader.catalogue import Catalogue
 from grader.errors import UsageError
 from grader.gradebook.identities import Found
 from grader.gradebook.lateness import moment
-from grader.gradebook.roster import column_of, lines_of
+from grader.gradebook.roster import read_table
 
 _EXAMPLE = (
     "For example: learner,kata,submitted_at and a line like ada,masks,2026-10-12T17:30:00; without a column kata, "
@@ -72,20 +72,14 @@ def read_times(path: Path, zone: tzinfo, catalogue: Catalogue) -> Iterator[Hande
     Raises:
         UsageError: it is missing or unreadable, or a line breaks a rule: which line, and what is expected.
     """
-    lines = lines_of(path, "times", "Correct --times.")
-    place, header = next(lines, (1, []))
-    columns = [column_of(cell) for cell in header]
+    place, columns, rows = read_table(path, "times", "Correct --times.")
     table = next((one for one in _TABLES if one.time in columns), None)
     if table is None or (table.time == "submitted_at" and "learner" not in columns):
         there = ", ".join(column for column in columns if column) or "none"
         raise UsageError(
             f"{path}:{place}: no columns `learner` and `submitted_at` (there are: {there}).", _EXAMPLE
         )
-    for line, row in lines:
-        cells = {
-            **dict.fromkeys(columns, ""),
-            **dict(zip(columns, (cell.strip() for cell in row), strict=False)),
-        }
+    for line, cells in rows:
         if cells[table.time].casefold() in _NOTHING:
             continue
         at = _time(cells[table.time], zone)

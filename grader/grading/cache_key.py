@@ -45,6 +45,7 @@ def kata_digest(kata: Kata) -> str:
         if path not in read and not path.name.startswith(".")
     }
     total = hashlib.sha256()
+    # The role counts, not the place: two machines may have the pack in different folders.
     for role, path in sorted(files.items()):
         if path is not None and path.is_file():
             total.update(hashlib.sha256(role.encode()).digest())

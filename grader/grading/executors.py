@@ -99,6 +99,7 @@ def cluster_slots(address: str) -> Iterator[Slots]:
             f"--scheduler {address} is not an address ({error}).", "It looks like tcp://host:8786"
         ) from error
     try:
+        # A thread of a Dask worker minds one grading process, as a thread does here.
         threads = sum(client.nthreads().values())
         if not threads:
             raise EngineError(

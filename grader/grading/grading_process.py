@@ -77,6 +77,7 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
         answers.write(LENGTH.pack(0) + SECONDS.pack(seconds))
         answers.flush()
 
+    # A mark must not depend on which machine made it, so another version of the pack is refused.
     katas = [_same(kata, setup) for kata in Catalogue.discover().katas if kata.slug in setup.katas]
     if lacking := set(setup.katas) - {kata.slug for kata in katas}:
         raise EngineError(f"This machine has no kata {', '.join(sorted(lacking))}.", _SAME_PACK)

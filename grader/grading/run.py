@@ -158,6 +158,7 @@ class Run:
             while True:
                 while len(out) < AHEAD * slots and (one := next(waiting, None)) is not None:
                     out[self._hand_out(executor, one)] = one
+                # Nothing is being graded and nothing waits.
                 if not out:
                     return tally
                 done = wait(out, return_when=FIRST_COMPLETED).done

@@ -106,7 +106,7 @@ def write_bundle(
             *([] if system == "actions" else ["--find-links wheels"]),
             *(["--no-index"] if offline else []),
         ]
-        lines += [f"{one}=={version}" for one, version in wheels.pins().items()]
+        lines += wheels.lines(wanted.python)
         texts[f"{prefix}requirements.txt"] = "\n".join(lines) + "\n"
         parts: dict[str, bytes | Path] = {f"{prefix}{name}": path for name, path in contents.items()}
         parts |= {name: text.encode() for name, text in texts.items()}

@@ -42,7 +42,7 @@ def _unmarked(row: Row) -> Row:
 
 
 def _replays(rows: list[Row]) -> Iterator[dict[str, Any]]:
-    """Yield for each kata what its mark hangs on beside the file: `kata gradebook replay` asks for no more."""
+    """Yield for each kata what its mark depends on besides the file."""
     for row in rows:
         report = row.report
         yield {

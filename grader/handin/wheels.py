@@ -25,31 +25,56 @@ PLATFORMS = (
 )
 """What hand-in systems run on, as wheels call it, newest first."""
 
+_LINUX = {
+    "extra": "",
+    "os_name": "posix",
+    "sys_platform": "linux",
+    "platform_system": "Linux",
+    "platform_machine": "x86_64",
+}
 
-def pins() -> dict[str, str]:
-    """Return by name the version of everything that Kata needs, as it is installed here, extras left out.
+
+def pins(python: str) -> dict[str, str]:
+    """Return by name the version of everything that Kata needs on Linux with this Python, as installed here.
+
+    Extras are left out. What only Linux or that Python needs may not be installed here: it has no version.
 
     Raises:
         UsageError: something of it is not installed.
     """
     found: dict[str, str] = {}
-    waiting = [DISTRIBUTION]
+    there = {**_LINUX, "python_version": python, "python_full_version": f"{python}.0"}
+    waiting = [(DISTRIBUTION, True)]
     while waiting:
-        name = str(canonicalize_name(waiting.pop()))
+        name, needed_here = waiting.pop()
+        name = str(canonicalize_name(name))
         if name in found:
             continue
         try:
             one = metadata.distribution(name)
         except metadata.PackageNotFoundError as error:
+            if not needed_here:
+                found[name] = ""
+                continue
             raise UsageError(
                 f"{name} is not installed here, so its version is not known.", f"pip install {DISTRIBUTION}"
             ) from error
         found[name] = Version(one.version).public  # an index does not know of "+cpu"
         for line in one.requires or ():
             requirement = Requirement(line)
-            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-                waiting.append(requirement.name)
+            marker = requirement.marker
+            if marker is None or marker.evaluate(there):
+                waiting.append((requirement.name, marker is None or marker.evaluate({"extra": ""})))
     return dict(sorted(found.items()))
+
+
+def lines(python: str) -> list[str]:
+    """Return what is needed as the lines of a requirements.txt.
+
+    Raises:
+        UsageError: as `pins`.
+    """
+    return [f"{name}=={version}" if version else name for name, version in pins(python).items()]
 
 
 def own_wheel(folder: Path) -> Path:
@@ -58,7 +83,7 @@ def own_wheel(folder: Path) -> Path:
     Raises:
         UsageError: pip could do neither.
     """
-    version = pins()[DISTRIBUTION]
+    version = Version(metadata.version(DISTRIBUTION)).public
     if (SOURCE / "pyproject.toml").is_file():
         _pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(SOURCE))
     else:
@@ -72,7 +97,7 @@ def download(folder: Path, python: str) -> None:
     Raises:
         UsageError: pip could not.
     """
-    wanted = [f"{name}=={version}" for name, version in pins().items() if name != DISTRIBUTION]
+    wanted = [line for line in lines(python) if not line.startswith(f"{DISTRIBUTION}==")]
     platforms = [part for platform in PLATFORMS for part in ("--platform", platform)]
     target = ["--only-binary", ":all:", "--implementation", "cp", "--python-version", python, *platforms]
     _pip("download", "--no-deps", "--dest", str(folder), *target, *wanted)

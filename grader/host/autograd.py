@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-
-class RunsBackward(Protocol):
-    """What these need of a session."""
-
-    generation: int
-    asked_of: str
-
-    def backward(
-        self, graph: int, cotangents: list[torch.Tensor | None], of: str = ""
-    ) -> list[torch.Tensor | None]:
-        """Push cotangents through a graph in the worker; return the gradients of the call's inputs."""
-        ...
-
-    def forget(self, number: int, generation: int) -> None:
-        """Let the worker drop a handle or graph with the next request."""
-        ...
-
-    def violation(self, what: str) -> NoReturn:
-        """End a worker whose answer makes no sense."""
-        ...
-
+if TYPE_CHECKING:
+    from grader.host.session import Session
 
 _ANCHOR = torch.zeros((), requires_grad=True)
 """Makes autograd keep a node also where no argument requires grad; nothing ever flows into it."""
@@ -38,13 +19,14 @@ class _Crossing(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        session: RunsBackward,
+        session: Session,
         graph: Graph,
         outputs: list[torch.Tensor],
         anchor: torch.Tensor,
         *inputs: torch.Tensor,
     ) -> tuple[torch.Tensor, ...]:
         ctx.session, ctx.graph = session, graph
+        # An output without a cotangent has none over there either; zeros would cross for nothing.
         ctx.set_materialize_grads(False)
         ctx.inputs = [(tensor.shape, tensor.dtype) for tensor in inputs]
         return tuple(outputs)
@@ -65,7 +47,7 @@ class _Crossing(torch.autograd.Function):
 class Graph:
     """A graph that a call left in the worker; forgotten there when nobody here needs it."""
 
-    def __init__(self, session: RunsBackward, number: int) -> None:
+    def __init__(self, session: Session, number: int) -> None:
         self.number = number
         self.of = session.asked_of
         self._session = session
@@ -75,7 +57,7 @@ class Graph:
         self._session.forget(self.number, self._generation)
 
 
-def attach(session: RunsBackward, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:
+def attach(session: Session, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:
     """Hang the tensors of `value` that carry a gradient in the worker on one node here."""
     outputs: dict[int, torch.Tensor] = {}
     _collect(value, outputs)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any, cast
 
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
 
+MAX_OBSERVED = 4096
+MAX_OBSERVED_BYTES = 64 << 20
+"""Of values that are kept to recognise a mistake by: a check may get hundreds of megabytes in every call."""
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple, dict, set)
 
 
@@ -25,12 +27,10 @@ class CallRecord:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     changed: tuple[torch.Tensor, ...] = ()
-    callee: Any = None
-    """In one process: the function or the module itself."""
-    frame: FrameType | None = None
-    """In one process: the learner's own call as it ended, with its variables."""
     root: str = ""
     """The name that what was called was got by, of the submission or of what is given."""
+    request: int = 0
+    """How many requests had been made with it, where they are recorded to be made again."""
 
 
 class Calls:
@@ -71,11 +71,6 @@ class Calls:
             if isinstance(part, torch.Tensor):
                 self._origin[part] = record
 
-    def back_to(self, record: CallRecord) -> None:
-        """Forget the calls after this one: they were never made."""
-        while self._recent and self._recent[-1] is not record:
-            self._recent.pop()
-
     def origin(self, value: Any) -> CallRecord | None:
         """Return the call that gave `value`, or else the latest, of something of the learner's if there was one."""
         part = value
@@ -99,3 +94,41 @@ class Outcomes:
     written: set[str] = field(default_factory=set)
     answered: int = 0
     died: int = 0
+
+
+@dataclass(frozen=True)
+class State:
+    """What a module of the submission holds, as opposed to what it computes."""
+
+    value: Any
+
+
+class CheckLog:
+    """What one check asked of a submission, and what it was answered."""
+
+    def __init__(self) -> None:
+        self.asked: set[str] = set()
+        """The submission's own names that were asked for."""
+        self.called: set[str] = set()
+        """Those that were called."""
+        self.asked_uses = False
+        """Whether the check asked for what was used that is excluded."""
+        self.observed: list[Any] = []
+        """What the worker answered, in order, for recognising a mistake; bounded."""
+        self._bytes = 0
+
+    def observe(self, value: Any, nbytes: int) -> None:
+        """Note an answer, unless there are too many of them or they are too large."""
+        if len(self.observed) < MAX_OBSERVED:
+            fits = self._bytes + nbytes <= MAX_OBSERVED_BYTES
+            self._bytes += nbytes if fits else 0
+            self.observed.append(value if fits else "more than is kept")
+
+    def mark(self) -> tuple[int, int]:
+        """Return what `back_to` takes to forget the answers from here on."""
+        return len(self.observed), self._bytes
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        """Forget the answers since."""
+        place, self._bytes = mark
+        del self.observed[place:]

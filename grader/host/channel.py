@@ -6,9 +6,7 @@ import contextlib
 import os
 import select
 import signal
-import socket
 import time
-from array import array
 from typing import Any, NoReturn
 
 from grader import sandbox
@@ -41,9 +39,6 @@ class Channel:
         self._channel = process.channel.fileno()
         self._writing = False
         """What the channel is polled for."""
-        self._room = bytearray(messages.ROOM)
-        self._have = 0
-        """Bytes of the next answer that have come."""
         self._output_open = True
         self._printed = bytearray()
         self._dropped = 0
@@ -61,9 +56,9 @@ class Channel:
         return reply.isolation
 
     def ask(
-        self, request: messages.Request, buffers: list[Any], deadline: Deadline, descriptor: int | None = None
+        self, request: messages.Request, buffers: list[Any], deadline: Deadline
     ) -> tuple[messages.AnyReply, bytearray]:
-        """Send a request, with a descriptor where one is given, and return the answer with its payload.
+        """Send a request and return the answer with its payload.
 
         Raises:
             WorkerTimeout: the deadline passed.
@@ -72,7 +67,22 @@ class Channel:
         self.attend(deadline)
         request.id = self._next
         self._next += 1
-        self._send(messages.pack(request, buffers), deadline, descriptor)
+        pieces = messages.pack(request, buffers)
+        views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
+        while views:
+            try:
+                # A few at a time: the kernel takes no more than IOV_MAX pieces in one call.
+                sent = self.process.channel.sendmsg(views[:16])
+            except BlockingIOError:
+                self._wait(deadline, writing=True)
+                continue
+            except OSError:
+                self._died()
+            # The socket may have taken any part of them: what is left begins within a piece.
+            while views and sent >= views[0].nbytes:
+                sent -= views.pop(0).nbytes
+            if sent:
+                views[0] = views[0][sent:]
         reply, payload = self._receive(deadline)
         if reply.id != request.id or isinstance(reply, messages.Hello):
             self.violation("it answered what it was not asked")
@@ -121,35 +131,16 @@ class Channel:
         """End the worker."""
         if self.alive:
             self.process.kill()
-            with contextlib.suppress(MachineFault):  # how it ended is no matter
+            with contextlib.suppress(MachineFault):  # how it ended does not matter
                 self._end(0.0)
 
     def _end(self, patience_s: float) -> int | None:
         """See `WorkerProcess.end`."""
+        # What it wrote before it ended is still in the pipes.
         self.alive = False
         self._drain_until_silent()
         self._drain_uses()
         return self.process.end(patience_s)
-
-    def _send(self, pieces: list[Any], deadline: Deadline, descriptor: int | None = None) -> None:
-        with_it = (
-            [] if descriptor is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [descriptor]))]
-        )
-        views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
-        channel = self.process.channel
-        while views:
-            try:
-                sent = channel.sendmsg(views[:16], with_it)
-                with_it = []
-            except BlockingIOError:
-                self._wait(deadline, writing=True)
-                continue
-            except OSError:
-                self._died()
-            while views and sent >= views[0].nbytes:
-                sent -= views.pop(0).nbytes
-            if sent:
-                views[0] = views[0][sent:]
 
     def _receive(self, deadline: Deadline) -> tuple[messages.AnyReply, bytearray]:
         try:
@@ -161,31 +152,13 @@ class Channel:
             self.violation(str(error))
 
     def _read_frame(self, deadline: Deadline) -> tuple[bytearray, bytearray]:
-        """Return a frame's head and payload. What comes beyond it is kept: it will answer what was not asked."""
-        room, first = self._room, messages.PREFIX.size
-        self._fill_room(first, deadline)
-        head, payload = messages.unpack_prefix(room[:first])
-        begin, end = first + head, first + head + payload
-        if end > len(room):
-            begun, self._have = room[first : self._have], 0
-            return self._read(begun[:head], head, deadline), self._read(begun[head:], payload, deadline)
-        self._fill_room(end, deadline)
-        found = room[first:begin], room[begin:end]
-        self._have -= end
-        if self._have:
-            room[: self._have] = room[end : end + self._have]
-        return found
+        """Return a frame's head and payload. What comes beyond it stays: it will answer what was not asked."""
+        head, payload = messages.unpack_prefix(self._read(messages.PREFIX.size, deadline))
+        return self._read(head, deadline), self._read(payload, deadline)
 
-    def _fill_room(self, size: int, deadline: Deadline) -> None:
-        while self._have < size:
-            self._wait(deadline)
-            with memoryview(self._room) as whole, whole[self._have :] as rest:
-                self._have += self._receive_into(rest)
-
-    def _read(self, begun: bytearray, size: int, deadline: Deadline) -> bytearray:
-        """Return so many bytes, of which the first have come."""
-        data, filled = bytearray(min(size, FIRST_READ)), len(begun)
-        data[:filled] = begun
+    def _read(self, size: int, deadline: Deadline) -> bytearray:
+        """Return the next `size` bytes."""
+        data, filled = bytearray(min(size, FIRST_READ)), 0
         while filled < size:
             if filled == len(data):  # what is announced takes no memory before it comes
                 data += bytes(min(size - filled, filled))
@@ -215,11 +188,13 @@ class Channel:
             self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
             self._writing = writing
         while True:
+            # No longer than until the next look: what a silent worker uses is looked at, too.
             left = self.attend(deadline)
             began = time.monotonic()
             asked = max(min(left, self._look_at - began), 0.0)
             ready = dict(self._poll.poll(asked * 1000))
             deadline.forgive(began, asked)
+            # First what is printed: a worker that waits for room in that pipe will never answer.
             if self.process.output in ready:
                 self._drain()
                 self._weigh_output()

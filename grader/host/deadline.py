@@ -53,7 +53,7 @@ class _Waiting:
     """How long a worker has been kept from running by others.
 
     Its main thread's waits are not enough: its own other threads may be what it waits for. Those use the processor, so
-    what the whole process has used of the time that went by is no waiting.
+    what the whole process has used of the time that went by is not waiting.
     """
 
     def __init__(self, pid: int) -> None:

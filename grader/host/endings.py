@@ -48,8 +48,6 @@ class SubmissionRaised(Exception):
         self.hint = reply.hint
         self.memory_bytes = memory_bytes
         """What the submission may use."""
-        self.put_off = reply.before >= 0
-        """Whether a call raised that had been put off, and not what was asked in the end."""
         self.helper = ""
         """What was called, where the submission can make that raise anything; see `Facts.helper`."""
 
@@ -64,7 +62,7 @@ class SubmissionMissing(SubmissionRaised, AttributeError):
 
 
 def could_be(names: Sequence[str]) -> bool:
-    """Tell whether a class may have these bases: behind an exception of Python's own come its own bases, in order.
+    """Tell whether a class may have these bases: after an exception of Python's own come its own bases, in order.
 
     A worker could send any list of names, such as one that is a ValueError and an IndexError and no Exception.
     """

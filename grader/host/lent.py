@@ -22,7 +22,7 @@ class Lent:
         self.function = function
 
     def __call__(self, *arguments: Any) -> Any:
-        """Answer, where submission and check are in one process."""
+        """Answer, where the call is made again in the check's own process."""
         return self.function(*arguments)
 
 

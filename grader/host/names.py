@@ -1,9 +1,10 @@
 """Read from a submission's syntax tree what its required parts use that the kata excludes.
 
 No line of it is run. A name is followed through imports, aliases, `getattr` with a text and the like, and from one
-definition to the next, also into files beside; what nothing required leads to, such as a test of one's own, is free.
-Where a name may stand for several things, it stands for all of them. A name that is put together at run time is seen by
-the record of uses (`grader.wire.uses`) if it is an operator's; in any case it is pointed out to the instructor.
+definition to the next, also into files next to it; what nothing required leads to, such as a test of one's own, is
+free. Where a name may stand for several things, it stands for all of them. A name that is put together at run time
+is seen by the record of uses (`grader.wire.uses`) if it is an operator's; in any case it is pointed out to the
+instructor.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class NamesFound:
 
 
 def read_names(source: Source, terms: Terms) -> NamesFound:
-    """Read a submission, and the files beside it that it imports, except those that learners are given."""
+    """Read a submission, and the files next to it that it imports, except those that learners are given."""
     if not terms.forbid:
         return NamesFound()
     try:
@@ -275,7 +276,7 @@ class _File:
 
 
 class Reader:
-    """Read a submission, and what it imports of the files beside it."""
+    """Read a submission, and what it imports of the files next to it."""
 
     def __init__(self, source: Source, terms: Terms) -> None:
         self._source = source
@@ -287,21 +288,15 @@ class Reader:
 
     def read(self) -> NamesFound:
         """Return what the names in the file say."""
-        main = self._parsed("", self._source)
-        if main is None:
-            return NamesFound()
-        reached = self._reached(main)
         found = NamesFound()
-        for file in (main, *filter(None, self._files.values())):
-            for statement in file.statements:
-                required = statement in reached
-                named: list[tuple[str, ast.expr | ast.stmt]] = [*_imported(statement), *file.names(statement)]
-                for name, at in named:
-                    used = required and isinstance(at, ast.expr) and self._excluded.is_used(name)
-                    if used or self._excluded.is_nowhere(name):
-                        found.used.setdefault(name, f"{file.title}{placed(at.lineno)}")
-                for what, line in file.unclear(statement) if required else ():
-                    found.unclear.setdefault(what, f"{file.title}{placed(line)}")
+        for file, statement, required in self._statements():
+            named: list[tuple[str, ast.expr | ast.stmt]] = [*_imported(statement), *file.names(statement)]
+            for name, at in named:
+                used = required and isinstance(at, ast.expr) and self._excluded.is_used(name)
+                if used or self._excluded.is_nowhere(name):
+                    found.used.setdefault(name, f"{file.title}{placed(at.lineno)}")
+            for what, line in file.unclear(statement) if required else ():
+                found.unclear.setdefault(what, f"{file.title}{placed(line)}")
         return found
 
     def required_parts(self) -> Iterator[tuple[str, ast.stmt, list[tuple[str, int]]]]:
@@ -309,16 +304,16 @@ class Reader:
 
         Names are full, each with its line. The title is empty for the submission itself.
         """
-        main = self._parsed("", self._source)
-        reached = self._reached(main) if main is not None else ()
-        for file in filter(None, (main, *self._files.values())):
-            for statement in file.statements:
-                if statement in reached:
-                    yield (
-                        file.title,
-                        statement.node,
-                        [(name, at.lineno) for name, at in file.names(statement)],
-                    )
+        for file, statement, required in self._statements():
+            if required:
+                yield file.title, statement.node, [(name, at.lineno) for name, at in file.names(statement)]
+
+    def _statements(self) -> Iterator[tuple[_File, _Statement, bool]]:
+        """Yield all statements, and whether the required names lead to them; none where the file does not parse."""
+        if (main := self._parsed("", self._source)) is not None:
+            reached = self._reached(main)
+            for file in filter(None, (main, *self._files.values())):
+                yield from ((file, statement, statement in reached) for statement in file.statements)
 
     def _reached(self, main: _File) -> set[_Statement]:
         """Return the statements that the required names lead to, from one name to the next."""
@@ -347,7 +342,7 @@ class Reader:
         return found
 
     def _beside(self, statement: _Statement, name: str) -> Iterator[tuple[_File, str]]:
-        """Return the names in files beside that a name of a statement comes from."""
+        """Return the names in files next to it that a name of a statement comes from."""
         for node in statement.imports:
             for alias in node.names:
                 bound = alias.asname or alias.name.partition(".")[0]
@@ -360,7 +355,7 @@ class Reader:
                     yield from ((file, one) for one in (list(file.binding) if whole else wanted))
 
     def _file(self, module: str) -> _File | None:
-        """Return a file beside the submission, if there is one and learners are not given it."""
+        """Return a file next to the submission, if there is one and learners are not given it."""
         if module not in self._files:
             path = self._source.path.parent / f"{module}.py"
             given = self._given is not None and (self._given / path.name).exists()
@@ -371,7 +366,7 @@ class Reader:
         return self._files[module]
 
     def _parsed(self, title: str, source: Source) -> _File | None:
-        """Return a file; None where it is no Python, so that it does not load either."""
+        """Return a file; None where it is not Python, so that it does not load either."""
         try:
             size = len(source.data)
             if source.is_notebook:
@@ -439,6 +434,7 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 def _globals_of(node: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
     """Return the names of the module that a statement reads: the compiler knows which are a function's own."""
+    # A statement with a body of its own, such as `if`, is not compiled: its parts are read by themselves.
     codes: list[types.CodeType] = []
     if isinstance(node, _Definition) or not hasattr(node, "body"):
         with contextlib.suppress(SyntaxError, ValueError):
@@ -456,6 +452,7 @@ def _bindings(nodes: Iterable[ast.AST]) -> dict[str, list[_Value]]:
     found: dict[str, list[_Value]] = defaultdict(list)
     for node in nodes:
         match node:
+            # Imports give full names.
             case ast.Import():
                 for alias in node.names:
                     root = alias.name.partition(".")[0]
@@ -464,6 +461,7 @@ def _bindings(nodes: Iterable[ast.AST]) -> dict[str, list[_Value]]:
                 for alias in node.names:
                     full = str(node.module) if alias.name == "*" else f"{node.module}.{alias.name}"
                     found[alias.asname or alias.name] += [] if node.level else [full]
+            # What is assigned may be resolved further.
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     _pair(target, value, found)
@@ -477,6 +475,7 @@ def _bindings(nodes: Iterable[ast.AST]) -> dict[str, list[_Value]]:
                 defaults = [None] * (len(positional) - len(node.defaults)) + node.defaults + node.kw_defaults
                 for argument, default in zip([*positional, *node.kwonlyargs], defaults, strict=True):
                     found[argument.arg] += [default] if default else []
+            # All else stands for something of the submission's own.
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 found[name] += []
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.ExceptHandler(name=str()):
@@ -521,11 +520,10 @@ def _defined(node: ast.stmt) -> list[str]:
 
 
 def _is_call_of(node: ast.stmt, name: str) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and ast.unparse(node.value.func) == name
-    )
+    match node:
+        case ast.Expr(ast.Call(ast.Name(called))):
+            return called == name
+    return False
 
 
 def _pieces(node: ast.AST) -> Iterator[str]:

@@ -2,85 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
 from grader.errors import PackError
-from grader.host import put_off
-from grader.host.calls import CallRecord, Calls, Outcomes
+from grader.host.calls import CallRecord, Calls
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
-from grader.host.terms import Terms
 from grader.wire import messages
 from grader.wire.codec import MRO
 
-METHODS = frozenset({
-    "eval", "train", "to", "double", "float", "zero_grad", "requires_grad_", "state_dict", "load_state_dict",
-    "parameters", "named_parameters", "buffers", "named_buffers", "modules", "named_modules",
-})  # fmt: skip
-"""What every module has, and checks only call: its call asks for it as well, which is one exchange instead of two."""
-
-
-class Conversation(Protocol):
-    """What these need of a session."""
-
-    generation: int
-    outcomes: Outcomes
-    terms: Terms
-
-    def get(self, target: int, name: str) -> Any:
-        """Return an attribute of a handle."""
-        ...
-
-    def set(self, target: int, name: str, value: Any) -> None:
-        """Set an attribute of a handle."""
-        ...
-
-    def note_method(self, method: Any) -> None:
-        """Note an answer that was not asked for: a method that every module has."""
-        ...
-
-    def call(
-        self,
-        target: int,
-        method: str | None,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        of: str = "",
-        *,
-        makes: bool = False,
-    ) -> tuple[Any, list[torch.Tensor]]:
-        """Call a handle; return its value and those tensors among the arguments that it changed."""
-        ...
-
-    def put_off(
-        self,
-        target: int,
-        method: str,
-        args: tuple[Any, ...],
-        answer: Any,
-        of: str,
-        made: Callable[[], None],
-        raised: Callable[[], None],
-    ) -> bool:
-        """Let a call wait for the next request; return whether it can."""
-        ...
-
-    def unnoted(self) -> AbstractContextManager[None]:
-        """Forget what is answered inside, for recognising a mistake."""
-        ...
+if TYPE_CHECKING:
+    from grader.host.session import Session
 
 
 @dataclass
 class Facts:
     """What the grader keeps of an object that stays in the worker."""
 
-    session: Conversation
-    number: int | None
-    """Its handle; None of a method that was not asked for yet."""
+    session: Session
+    number: int
+    """Its handle."""
     generation: int
     kind: str
     """What the worker says it is: a function, a class, a module or an object."""
@@ -94,12 +39,8 @@ class Facts:
     """Where it stands behind that name: `DecoderLM.generate` of a method, whatever its object was made with."""
     calls: Calls | None = None
     """Where its calls are noted; None when a check has not got it from the submission by name."""
-    plain: bool = False
-    """Of a module: whether `METHODS` are torch's own, as the worker says."""
     helper: str = ""
     """Where it came out of a module whose values the running check may not use: `probes.first_loss`."""
-    method_of: tuple[RemoteObject, str] | None = None
-    """Of one of `METHODS`: whose it is, and its name."""
 
 
 class RemoteObject:
@@ -111,7 +52,7 @@ class RemoteObject:
     __slots__ = ("__kata__", "__weakref__")
     __kata__: Facts
 
-    def __init__(self, session: Conversation, number: int | None, type_name: str, kind: str) -> None:
+    def __init__(self, session: Session, number: int, type_name: str, kind: str) -> None:
         types = tuple(type_name.split(MRO))
         facts = Facts(session, number, session.generation, kind, types, types[0].rpartition(".")[2])
         object.__setattr__(self, "__kata__", facts)
@@ -119,14 +60,7 @@ class RemoteObject:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        mine = facts_of(self)
-        if mine.kind == "module" and name in METHODS:
-            handle_of(self)  # it has to be there still
-            method = RemoteObject(mine.session, None, f"builtins.method{MRO}builtins.object", "function")
-            facts_of(method).method_of = self, name
-            mine.session.note_method(method)
-            return _adopt(self, method, name)
-        return _adopt(self, mine.session.get(handle_of(self), name), name)
+        return _adopt(self, facts_of(self).session.get(handle_of(self), name), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         facts_of(self).session.set(handle_of(self), name, value)
@@ -135,16 +69,17 @@ class RemoteObject:
         """Call it in the worker; a class gives a proxy of the new object."""
         mine = facts_of(self)
         signature = mine.path if mine.kind in ("function", "class") else f"{mine.path}.forward"
-        result = _run(self, None, args, kwargs, mine.label, signature)
+        record = CallRecord(mine.label, signature, args, kwargs, root=mine.root)
+        with _noted(mine, record) as made:
+            made += mine.session.call(handle_of(self), record)
+        result = _out_of(mine, made[0])
         if isinstance(result, RemoteObject) and mine.kind == "class":
-            arguments = [brief(value) for value in args] + [
-                f"{key}={brief(value)}" for key, value in kwargs.items()
-            ]
+            arguments = [*map(brief, args), *(f"{key}={brief(value)}" for key, value in kwargs.items())]
             call_it(result, f"{mine.label}({', '.join(arguments)})", mine.root, mine.calls, mine.path)
         return result
 
     def __len__(self) -> int:
-        value = _run(self, "__len__", (), {}, f"len({facts_of(self).label})", "")
+        value = _call_method(self, "__len__", "len({})")
         if not isinstance(value, int):
             return 0
         if value > messages.MAX_ITEMS:
@@ -154,20 +89,19 @@ class RemoteObject:
         return value
 
     def __getitem__(self, key: Any) -> Any:
-        label = f"{facts_of(self).label}[...]"
-        return _adopt(self, _run(self, "__getitem__", (key,), {}, label, ""), f"[{brief(key)}]")
+        return _adopt(self, _call_method(self, "__getitem__", "{}[...]", key), f"[{brief(key)}]")
 
     def __iter__(self) -> Iterator[Any]:
-        values = _run(self, "__iter__", (), {}, f"iter({facts_of(self).label})", "")
+        values = _call_method(self, "__iter__", "iter({})")
         parts = values if isinstance(values, list) else []
         return iter([_adopt(self, value, f"[{index}]") for index, value in enumerate(parts)])
 
     def __enter__(self) -> Any:
-        return _run(self, "__enter__", (), {}, f"with {facts_of(self).label}", "")
+        return _call_method(self, "__enter__", "with {}")
 
     def __exit__(self, *_: object) -> None:
         # What a check raises does not cross: the block in the worker ends as if nothing had been raised.
-        _run(self, "__exit__", (None, None, None), {}, f"with {facts_of(self).label}", "")
+        _call_method(self, "__exit__", "with {}", None, None, None)
 
     def __bool__(self) -> bool:
         return True
@@ -181,7 +115,7 @@ def facts_of(value: RemoteObject) -> Facts:
     return cast(Facts, object.__getattribute__(value, "__kata__"))
 
 
-def handle_of(value: RemoteObject, session: Conversation | None = None) -> int:
+def handle_of(value: RemoteObject, session: Session | None = None) -> int:
     """Return the handle, if it is one of the session's present worker.
 
     Raises:
@@ -190,14 +124,6 @@ def handle_of(value: RemoteObject, session: Conversation | None = None) -> int:
     mine = facts_of(value)
     if mine.session is not (session or mine.session) or mine.generation != mine.session.generation:
         raise WorkerDied("had ended already")
-    if mine.number is None:
-        assert mine.method_of is not None
-        owner, name = mine.method_of
-        asked = mine.session.get(handle_of(owner), name)
-        if not isinstance(asked, RemoteObject):
-            raise TypeError(f"{name!r} of {facts_of(owner).label} is not a method")
-        # One object over there may stand for itself here: what was made of it must not forget it.
-        mine.number, mine.method_of = handle_of(asked), (asked, "")
     return mine.number
 
 
@@ -241,9 +167,12 @@ def _out_of(mine: Facts, value: Any, name: str = "") -> Any:
     Raises:
         PackError: it is a value.
     """
+    if mine.helper.endswith(".load_state_dict"):
+        return [], []  # what torch's own returns, whatever was said: a check calls it for what it does
     for part in (value if isinstance(value, list | tuple) else (value,)) if mine.helper else ():
         if isinstance(part, RemoteObject):
-            facts_of(part).helper = mine.helper + name
+            theirs = facts_of(part)
+            theirs.helper = theirs.helper or mine.helper + name  # `eval` returns what it is called of
         elif part is not None:
             raise forgeable(f"{mine.helper}{name} returned a value")
     return value
@@ -257,64 +186,34 @@ def forgeable(what: str) -> PackError:
     )
 
 
-def _run(
-    value: RemoteObject,
-    method: str | None,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    label: str,
-    signature: str,
-) -> Any:
-    """Make a call and note what became of it, for the report."""
+def _call_method(value: RemoteObject, method: str, label: str, *args: Any) -> Any:
     mine = facts_of(value)
-    session, calls = mine.session, mine.calls
-    target = value
-    if mine.number is None and mine.method_of is not None and method is None:
-        target, method = mine.method_of
-        if facts_of(target).plain:
-            record = CallRecord(label, signature, args, kwargs, root=mine.root)
-            known = put_off.answer_of(target, method, args, kwargs)
-            if known is not NotImplemented and _put_off(target, method, known, mine, record):
-                if calls is not None:
-                    calls.add(record, known)
-                return known
-    makes = mine.kind == "class" and method is None
+    record = CallRecord(label.format(mine.label), "", args, {}, root=mine.root)
+    with _noted(mine, record) as made:
+        made += mine.session.call(handle_of(value), record, method)
+    return _out_of(mine, made[0])
+
+
+@contextmanager
+def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
+    """Note for the report what becomes of the call inside, which adds to the list what `Session.call` returns."""
+    made: list[Any] = []
     try:
-        result, changed = session.call(handle_of(target), method, args, kwargs, mine.root, makes=makes)
+        yield made
     except (SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout) as error:
         if isinstance(error, SubmissionRaised):
             error.helper = mine.helper
-            if error.put_off:
-                raise
-        if calls is not None:
-            calls.add(CallRecord(label, signature, args, kwargs, root=mine.root), None)
-        note(session, mine.root, error)
+        if mine.calls is not None:
+            mine.calls.add(replace(record, request=mine.session.made), None)
+        note(mine.session, mine.root, error)
         raise
-    if calls is not None:
-        calls.add(CallRecord(label, signature, args, kwargs, tuple(changed), root=mine.root), result)
-    note(session, mine.root, None)
-    return _out_of(mine, result)
+    result, changed = made
+    if mine.calls is not None:
+        mine.calls.add(replace(record, changed=tuple(changed), request=mine.session.made), result)
+    note(mine.session, mine.root, None)
 
 
-def _put_off(target: RemoteObject, method: str, known: Any, mine: Facts, record: CallRecord) -> bool:
-    """Let a call wait, if it can; what is noted of it is noted when it is made."""
-    session, calls, root = mine.session, mine.calls, mine.root
-    number = facts_of(target).number
-    if number is None or facts_of(target).generation != session.generation:
-        return False
-
-    def made() -> None:
-        note(session, root, None)
-
-    def raised() -> None:
-        note(session, root, None)
-        if calls is not None:
-            calls.back_to(record)
-
-    return session.put_off(number, method, record.args, known, root, made, raised)
-
-
-def note(session: Conversation, root: str, error: Exception | None) -> None:
+def note(session: Session, root: str, error: Exception | None) -> None:
     """Note what became of an attempt to use a required name."""
     outcomes = session.outcomes
     if isinstance(error, WorkerDied | WorkerTimeout):

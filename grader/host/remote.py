@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol, cast
+from contextlib import contextmanager
+from typing import Any, cast
 
 from grader.host.calls import Calls
 from grader.host.endings import SubmissionRaised
@@ -24,71 +24,44 @@ class RemoteSubmission:
     __kata__: BehindModule
 
     def __init__(self, session: Session, calls: Calls) -> None:
-        object.__setattr__(self, "__kata__", _Remotely(session, calls))
+        object.__setattr__(self, "__kata__", BehindModule(session, calls))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        kept = cast(_Remotely, behind(self))
+        kept = behind(self)
         try:
             value = kept.session.named(name)
         except SubmissionRaised as error:
-            if not error.put_off:
-                note(kept.session, name, error)
+            note(kept.session, name, error)
             raise
         if isinstance(value, RemoteObject):
             call_it(value, name, name, kept.calls)
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        session = cast(_Remotely, behind(self)).session
+        session = behind(self).session
         session.set(messages.MODULE, name, value)
 
     def __repr__(self) -> str:
-        return f"<submission {cast(_Remotely, behind(self)).session.source.path.name}>"
+        return f"<submission {behind(self).session.source.path.name}>"
 
 
-class BehindModule(Protocol):
-    """What stands behind the learner's module, wherever that runs."""
-
-    calls: Calls
-    advice: str
-    """What to write instead of what the kata excludes."""
-
-    def forbidden_uses(self) -> list[str]:
-        """Return which operators that the kata excludes were used in this check."""
-        ...
-
-    def given(self, name: str) -> Any:
-        """Return a module that runs next to the submission; see `grader.checks.given_module`."""
-        ...
-
-    def recognised_by(self, facts: dict[str, Any]) -> None:
-        """Let these facts say which mistake was made, in place of what the submission returned so far."""
-        ...
-
-    def as_left(self) -> AbstractContextManager[None]:
-        """Let the calls inside go on in the gradient mode that the latest call left behind."""
-        ...
-
-
-def behind(submission: Any) -> BehindModule:
-    """Return what stands behind the learner's module."""
-    return cast(BehindModule, object.__getattribute__(submission, "__kata__"))
-
-
-class _Remotely:
-    """Behind a module that runs in a worker."""
+class BehindModule:
+    """What stands behind the learner's module: its session, and the calls of the running check."""
 
     def __init__(self, session: Session, calls: Calls) -> None:
         self.session = session
         self.calls = calls
         self.advice = session.terms.advice
+        """What to write instead of what the kata excludes."""
 
     def forbidden_uses(self) -> list[str]:
+        """Return which operators that the kata excludes were used in this check."""
         return self.session.forbidden_uses()
 
     def given(self, name: str) -> Any:
+        """Return a module that runs next to the submission; see `grader.checks.given_module`."""
         value = self.session.given(name)
         self.calls.given.add(name)
         if isinstance(value, RemoteObject):
@@ -96,12 +69,19 @@ class _Remotely:
         return value
 
     def recognised_by(self, facts: dict[str, Any]) -> None:
-        self.session.observed[:] = [facts]
+        """Let these facts say which mistake was made, in place of what the submission returned so far."""
+        self.session.log.observed[:] = [facts]
 
     @contextmanager
     def as_left(self) -> Iterator[None]:
+        """Let the calls inside go on in the gradient mode that the latest call left behind."""
         self.session.as_left = True
         try:
             yield
         finally:
             self.session.as_left = False
+
+
+def behind(submission: Any) -> BehindModule:
+    """Return what stands behind the learner's module."""
+    return cast(BehindModule, object.__getattribute__(submission, "__kata__"))

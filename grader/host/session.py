@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
@@ -16,7 +15,7 @@ import torch
 from grader.devices import known
 from grader.errors import MachineFault, PackError
 from grader.host.autograd import attach
-from grader.host.calls import Outcomes
+from grader.host.calls import CallRecord, CheckLog, Outcomes, State
 from grader.host.channel import Channel
 from grader.host.deadline import Deadline
 from grader.host.endings import (
@@ -33,19 +32,14 @@ from grader.host.launcher import Job, Launcher, WorkerProcess
 from grader.host.lent import Loans
 from grader.host.names import NamesFound, excluded_operators, read_names, told
 from grader.host.objects import RemoteObject, facts_of, handle_of
-from grader.host.put_off import MAX_BYTES, PutOff, keeps_state, waiting
-from grader.host.shared import Shared, SharedArguments, can_share
 from grader.host.source import Source
 from grader.host.stopwatch import Sample, Stopwatch
 from grader.host.terms import Terms
 from grader.wire import messages, uses
 from grader.wire.codec import MRO, Decoder, Encoder
 
-MAX_OBSERVED = 4096
-MAX_OBSERVED_BYTES = 64 << 20
-"""Of values that are kept to recognise a mistake by: a check may get hundreds of megabytes in every call."""
 PART_BYTES = 64
-"""What each part of a list, tuple or dict is taken to weigh."""
+"""What each part of a list, tuple or dict is taken to weigh, of what is kept to recognise a mistake by."""
 MAX_NUMBER = 1 << 31
 """Handles are numbers that a worker counts up."""
 HUNG_PART = 10
@@ -63,13 +57,6 @@ _SHORT = frozenset({"OSError", "MemoryError"})
 _TELL_STATE = frozenset({"state_dict", "named_parameters", "parameters", "named_buffers", "buffers"})
 
 
-@dataclass(frozen=True)
-class State:
-    """What a module of the submission holds, as opposed to what it computes."""
-
-    value: Any
-
-
 class Session:
     """Hold a live worker with the submission loaded; replace it after a death. Grader side."""
 
@@ -80,77 +67,62 @@ class Session:
         terms: Terms,
         *,
         device: str = "cpu",
-        on_start: Callable[[WorkerProcess], None] | None = None,
         tell: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self.source = source
         self.terms = terms
+        self._launcher = launcher
+        self._device = device
+        self._tell = tell
+        """Told how many seconds it may be until the next check begins."""
+        self.on_start: Callable[[WorkerProcess], None] | None = None
+        """Told of every worker before it sees the submission."""
         self.stopwatch: Stopwatch | None = None
         """Times every exchange while it is set."""
+        # What holds from one check to the next.
         self.outcomes = Outcomes()
-        self.asked: set[str] = set()
-        """The submission's own names that this check has asked for."""
         self.isolation = "none"
         self.doubtful = False
         """Whether something ended as it also would on a machine that has run out of what it needs."""
         self.killed = False
         """Whether a worker was ended by SIGKILL that was not ours."""
-        self.deadline = Deadline(math.inf)
-        self.observed: list[Any] = []
-        """What the worker answered in this check, in order, for recognising a mistake; bounded."""
-        self._states: set[int] = set()
-        """The handles of methods that tell a module's state."""
-        self._observed_bytes = 0
-        self.generation = 0
-        """Counts workers; a proxy of an earlier one is stale."""
-        self._launcher = launcher
-        self._device = device
-        self._on_start = on_start
-        self._tell = tell
-        """Told how many seconds it may be until the next check begins."""
-        self._channel: Channel | None = None
+        self._ends = Deadline(terms.submission_timeout_s)
         self._hung: set[str] = set()
         """The required names that did not answer in time."""
-        self._release: list[int] = []
-        self._begin: int | None = None
-        self._alike = False
-        self.asked_of = ""
-        """The required name that the running call is made of; it says whose a use is where only some are watched."""
-        self.called: set[str] = set()
-        """The names that were called in this check."""
-        self.asked_uses = False
-        """Whether this check asked for what was used."""
         self._uses: dict[str, int] = {}
         """Forbidden operators that were used, with the line where it is known."""
+        # What belongs to the running check.
+        self.deadline = Deadline(math.inf)
+        self.log = CheckLog()
+        """What it asked for, and what the worker answered."""
+        self.asked_of = ""
+        """The required name that the running call is made of; it says whose a use is where only some are watched."""
         self.as_left = False
         """Whether calls go on in the gradient mode that the submission left behind."""
+        self._begin: int | None = None
+        """Its seed, until the worker has been told."""
+        self._alike = False
         self._loans = Loans()
         self._answering = False
+        # What belongs to the live worker.
+        self.recorded: list[bytes] | None = None
+        """What it was asked, where somebody wants to do it again: frames, without what it asked back."""
+        self.generation = 0
+        """Counts workers; a proxy of an earlier one is stale."""
+        self._channel: Channel | None = None
+        self._release: list[int] = []
+        """Handles and graphs that it may forget."""
+        self._states: set[int] = set()
+        """The handles of methods that tell a module's state."""
         self._named: dict[str, Any] = {}
-        """The submission's functions and classes, looked up once in the life of a worker."""
-        self._shared: Shared | None = None
-        """Where the arguments of calls lie, for the live worker."""
-        self._waiting: list[PutOff] = []
-        """Calls that go with the next request."""
-        self._waiting_of = ""
-        self._open: Encoder | None = None
-        """Holds their arguments."""
-        self._lead = 0
-        """How many tensors are theirs."""
-        self._made: tuple[int, str] | None = None
-        """The module that the latest request made, and of which required name."""
-        self._told: tuple[int, Decoder, Any] | None = None
-        """What that one holds, if it came along."""
-        self._asked_state: set[str] = set()
-        """Required names of which a module was last asked for what it holds right after it was made."""
+        """The submission's functions and classes, looked up once."""
         self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
-        self._ends = Deadline(terms.submission_timeout_s)
 
     def begin(self, seed: int, timeout_s: float | None = None, *, alike: bool = False) -> None:
         """Start a check: set its deadline, make sure that a worker is there, seed it.
 
-        With `alike` the modules it makes get parameters that do not hang on how the submission initialises them.
+        With `alike` the modules it makes get parameters that do not depend on how the submission initialises them.
 
         Raises:
             BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).
@@ -160,18 +132,13 @@ class Session:
         self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
         if left <= 0:
             raise BudgetSpent
-        self._forget_waiting()
-        self.observed.clear()
+        self.log = CheckLog()
         self._states.clear()
-        self.asked.clear()
-        self._observed_bytes = 0
         self._loans = Loans()
         self.as_left = False
         self._tell(self.deadline.left())
         again = self._channel is not None
         self.asked_of = ""
-        self.called.clear()
-        self.asked_uses = False
         if self._channel is not None and self._channel.alive:
             self.deadline.follow(self._channel.process.pid)
         else:
@@ -199,14 +166,7 @@ class Session:
         Where the terms say `within`, only calls of those names and what they reach count. What the submission does
         while it is loaded is a test of its own and no use.
         """
-        self.asked_uses = bool(self.terms.forbid)
-        self.catch_up()
-        return self.uses()
-
-    def uses(self) -> list[str]:
-        """Return what is known by now to be used; `forbidden_uses` lets the calls that wait be made first."""
-        if not self.terms.forbid:
-            return []
+        self.log.asked_uses = bool(self.terms.forbid)
         return told(self._uses, self.reading)
 
     @cached_property
@@ -223,8 +183,6 @@ class Session:
         """End the worker."""
         if self._channel is not None:
             self._channel.close()
-        self._share_no_more()
-        self._forget_waiting()
 
     @property
     def process(self) -> WorkerProcess | None:
@@ -234,7 +192,22 @@ class Session:
     def settle(self) -> None:
         """Exchange something trivial, so that what the worker had left to do is done; for before a clock starts."""
         self.get(messages.MODULE, "__name__")
-        self.observed.clear()
+        self.log.observed.clear()
+
+    @property
+    def made(self) -> int:
+        """How many requests were made of the live worker, where they are recorded."""
+        return len(self.recorded or ())
+
+    def lent(self, number: int) -> Callable[..., Any]:
+        """Return what the running check lends.
+
+        Raises:
+            PackError: it lends nothing of that number.
+        """
+        if (function := self._loans.find(number)) is None:
+            raise PackError("a call asks for more than the check lends")
+        return function
 
     # What proxies use -------------------------------------------------------------------------------------------
 
@@ -244,7 +217,7 @@ class Session:
 
     def named(self, name: str) -> Any:
         """Return an attribute of the submission itself; functions and classes are looked up once."""
-        self.asked.add(name)
+        self.log.asked.add(name)
         found = self._named.get(name)
         if found is None:
             found = self.get(messages.MODULE, name)
@@ -263,10 +236,6 @@ class Session:
             self._states.add(handle_of(value))
         return value
 
-    def note_method(self, method: Any) -> None:
-        """Note a method that was not asked for, as if the worker had answered with it."""
-        self._observe(method)
-
     def set(self, target: int, name: str, value: Any) -> None:
         """Set an attribute of a handle."""
         if target == messages.MODULE:
@@ -276,132 +245,50 @@ class Session:
         request = messages.Set(target=target, name=name, value=data, tensors=encoder.tensors)
         self._checked(*self._ask(request, encoder.buffers))
 
-    def put_off(
-        self,
-        target: int,
-        method: str,
-        args: tuple[Any, ...],
-        answer: Any,
-        of: str,
-        made: Callable[[], None],
-        raised: Callable[[], None],
-    ) -> bool:
-        """Let a call wait for the next request, of which nothing but its end is told; return whether it can.
-
-        Args:
-            answer: what torch's own method answers, if it does not raise.
-            of: see `call`.
-            made: told when it has been made.
-            raised: told when it raised.
-        """
-        if self.stopwatch is not None or self._channel is None or not self._channel.alive or self._answering:
-            return False
-        if self._waiting and self._waiting_of != of:
-            self.catch_up()
-        encoder = self._encoder()
-        first = len(encoder.tensors)
-        data = encoder.encode(args)
-        encoder.part()
-        grad = torch.is_grad_enabled()
-        for head in encoder.tensors[first:] if not grad else ():
-            head.requires_grad = False
-        self.asked_of = self._waiting_of = of
-        self.called.add(of)
-        before = messages.Before(target, method, data, None if self.as_left else grad)
-        self._open, self._lead = encoder, len(encoder.tensors)
-        self._waiting.append(PutOff(before, len(self.observed), made, raised))
-        waiting.add(self)
-        self._observe(answer)
-        if not keeps_state(method, args):
-            self._told = None
-        if sum(head.nbytes for head in encoder.tensors) > MAX_BYTES:
-            self.catch_up()
-        return True
-
-    def catch_up(self) -> None:
-        """Let the worker make the calls that wait."""
-        waiting.discard(self)
-        if self._waiting:
-            with self._patience(self._waiting_of):
-                self._checked(*self._ask(messages.CatchUp(), []))
-
-    def _forget_waiting(self) -> None:
-        waiting.discard(self)
-        self._waiting, self._open, self._lead = [], None, 0
-        self._made = self._told = None
-
     def call(
-        self,
-        target: int,
-        method: str | None,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        of: str = "",
-        *,
-        makes: bool = False,
+        self, target: int, record: CallRecord, method: str | None = None
     ) -> tuple[Any, list[torch.Tensor]]:
-        """Call a handle; return its value and those tensors among the arguments that it changed.
+        """Call a handle, or one of its methods such as `__len__`.
 
-        `of` is the required name that the call is made of; `makes` says that it is a class.
+        Returns:
+            What it returned, and those tensors among the arguments that it changed.
         """
-        if self._waiting_of != of:
-            self.catch_up()
-        self.asked_of = of
-        self.called.add(of)
-        if method == "state_dict" and not (args or kwargs) and self._made == (target, of):
-            self._asked_state.add(of)
-            if self._told is not None and self._told[0] == target:
-                _, decoder, data = self._told
-                self._made = self._told = None
-                return self._observe(State(self._decode(decoder, data)), decoder).value, []
-        elif self._made is not None:
-            self._asked_state.discard(self._made[1])
-        encoder = self._encoder()
-        lead = self._lead
+        # Until the next call, whatever is used that is excluded is a use of this name's.
+        of = self.asked_of = record.root
+        self.log.called.add(of)
         grad = torch.is_grad_enabled()
+        encoder = self._encoder()
         request = messages.Call(
             target=target,
             method=method,
-            args=encoder.encode(tuple(args)),
-            kwargs=encoder.encode(dict(kwargs)),
+            args=encoder.encode(record.args),
+            kwargs=encoder.encode(record.kwargs),
             tensors=encoder.tensors,
             grad=None if self.as_left else grad,
-            state=makes and of in self._asked_state,
         )
-        if not grad:
-            for head in encoder.tensors[lead:]:
+        if not grad:  # else the worker would keep a graph that nothing here can ask for
+            for head in encoder.tensors:
                 head.requires_grad = False
         with self._patience(of):
-            if self.stopwatch is None and can_share(encoder.tensors[lead:]):
-                lent = self._lend(encoder.buffers)
-                request.shared, request.place = lent.size, lent.place
-                reply, payload = self._ask(request, [], lent)
-                seen = lent.changed(encoder.tensors)
-            else:
-                reply, payload = self._ask(request, encoder.buffers)
-                seen = set()
+            reply, payload = self._ask(request, encoder.buffers)
+        # What it returned, noted before anything else can go wrong with it.
         done = self._checked(reply, payload)
         decoder = self._decoder(done, payload)
         value = self._decode(decoder, done.value)
-        tells_state = target in self._states or method in _TELL_STATE
-        self._observe(State(value) if tells_state else value, decoder, payload)
+        self._observe(State(value) if target in self._states else value, decoder, payload)
+        # What it did besides: drew random numbers, recorded gradients, changed its arguments.
         self._advance(encoder.generators, decoder, done.generators)
-        if makes and isinstance(value, RemoteObject) and facts_of(value).plain:
-            self._made = handle_of(value), of
-            self._told = (handle_of(value), decoder, done.state) if done.state is not None else None
         if done.graph is not None and grad:
-            inputs = [tensor for tensor in encoder.sent[lead:] if tensor.requires_grad]
+            inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
             value = attach(self, done.graph, value, inputs)
-        told = {index for index in done.changed if index < len(encoder.sent)}
-        changed = [encoder.sent[index] for index in sorted(seen | told) if index >= lead]
-        return value, changed
+        return value, [
+            encoder.sent[index] for index in sorted(set(done.changed)) if index < len(encoder.sent)
+        ]
 
     def backward(
         self, graph: int, cotangents: list[torch.Tensor | None], of: str = ""
     ) -> list[torch.Tensor | None]:
         """Push cotangents through a graph in the worker; return the gradients of the call's inputs."""
-        if self._waiting_of != of:
-            self.catch_up()
         self.asked_of = of
         encoder = self._encoder()
         data = encoder.encode(cotangents)
@@ -421,12 +308,9 @@ class Session:
     @contextmanager
     def unnoted(self) -> Iterator[None]:
         """Forget what is answered inside, for recognising a mistake; an exception that ends it counts."""
-        self.catch_up()
-        noted, nbytes = len(self.observed), self._observed_bytes
+        before = self.log.mark()
         yield
-        self.catch_up()
-        del self.observed[noted:]
-        self._observed_bytes = nbytes
+        self.log.back_to(before)
 
     # ------------------------------------------------------------------------------------------------------------
 
@@ -462,29 +346,36 @@ class Session:
         if closed and self._operators:
             self._uses.setdefault(uses.CLOSED, 0)
 
-    def _lend(self, buffers: list[Any]) -> SharedArguments:
-        """Put arguments where the worker can change them."""
-        lent = self._shared.lend(buffers) if self._shared is not None else None
-        if lent is None:  # none yet, or it is full
-            self._share_no_more()
-            self._shared = Shared()
-            lent = self._shared.lend(buffers)
-        assert lent is not None
-        return lent
-
-    def _share_no_more(self) -> None:
-        if self._shared is not None:
-            self._shared.close()
-            self._shared = None
-
     def _start(self) -> None:
+        """Start a worker, and let it load the submission."""
+        # What was known of the last worker's objects says nothing of this one's.
         self.generation += 1
-        self._share_no_more()
-        self._forget_waiting()
+        self.recorded = None if self.recorded is None else []
         self._release.clear()
         self._proxies.clear()
         self._named.clear()
         self._begin = None
+        # Starting a worker is not the learner's time, except that a second one is the submission's own affair.
+        started = time.monotonic()
+        self._tell(START_S + self.deadline.left())
+        self._channel = self._launch()
+        ours = time.monotonic() - started
+        self.deadline.extend(ours)
+        self.deadline.follow(self._channel.process.pid)
+        if self.generation == 1:
+            self._ends.extend(ours)
+        self._tell(self.deadline.left())
+        if self.terms.forbid:
+            watch = messages.Watch(operators=self._operators, path=str(self.source.path))
+            self._checked(*self._ask(watch, []))
+        self._load(self._channel)
+
+    def _launch(self) -> Channel:
+        """Return the channel to a new worker that has greeted.
+
+        Raises:
+            MachineFault: it did not get as far: that is not the submission's doing, which it has not seen.
+        """
         terms = self.terms
         folders = (self.source.path.parent, *terms.read, *filter(None, (terms.given, terms.support)))
         job = Job(
@@ -494,31 +385,23 @@ class Session:
             gpu_bytes=terms.gpu_bytes,
             preload=terms.preload,
         )
-        started = time.monotonic()
-        self._tell(START_S + self.deadline.left())
         process = self._launcher.launch(job)
-        self._channel = Channel(process)
+        channel = Channel(process)
         try:
-            reached = self._channel.hello(Deadline(max(self.deadline.left(), START_S)))
+            self.isolation = channel.hello(Deadline(max(self.deadline.left(), START_S)))
         except (WorkerDied, WorkerTimeout) as error:
             how = error.how if isinstance(error, WorkerDied) else "was not ready in time"
             raise MachineFault(
                 f"A worker could not get ready: before it saw the submission, it {how}.",
-                self._channel.take_output().strip() or None,
+                channel.take_output().strip() or None,
             ) from error
-        process.celled = reached == "full"
-        if self._on_start is not None:
-            self._on_start(process)
-        self.isolation = reached
-        ours = time.monotonic() - started  # starting a worker is not the learner's time
-        self.deadline.extend(ours)
-        self.deadline.follow(process.pid)
-        if self.generation == 1:  # what makes us start another is the submission's own affair
-            self._ends.extend(ours)
-        self._tell(self.deadline.left())
-        if terms.forbid:
-            watch = messages.Watch(operators=self._operators, path=str(self.source.path))
-            self._checked(*self._ask(watch, []))
+        process.celled = self.isolation == "full"
+        if self.on_start is not None:
+            self.on_start(process)
+        return channel
+
+    def _load(self, channel: Channel) -> None:
+        terms = self.terms
         request = messages.Load(
             module=terms.module,
             path=str(self.source.path),
@@ -528,77 +411,45 @@ class Session:
             support=str(terms.support) if terms.support else None,
             required=list(terms.required),
         )
-        reply, payload = self._ask(request, [self.source.data])
         try:
-            self._checked(reply, payload)
+            self._checked(*self._ask(request, [self.source.data]))
         except SubmissionRaised:
-            self._channel.close()
+            channel.close()
             raise
 
-    def _ask(
-        self, request: messages.Request, buffers: list[Any], arguments: SharedArguments | None = None
-    ) -> tuple[messages.AnyReply, bytearray]:
+    def _ask(self, request: messages.Request, buffers: list[Any]) -> tuple[messages.AnyReply, bytearray]:
         """Send a request and return its answer; meanwhile answer what the worker asks of what is lent."""
         channel = self._channel
         if channel is None or not channel.alive:
             raise WorkerDied("had ended already")
         if self._answering:
             raise PackError("a lent function may not call the submission: it is in the middle of a call")
-        put_off, self._waiting = self._waiting, []
-        if put_off:
-            buffers = self._put_before(request, put_off, buffers)
-        self._made = self._told = None
+        # What the worker is to be told at the next occasion goes along.
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
-        shared = self._shared if arguments is not None else None
-        descriptor = shared.descriptor if shared is not None and not shared.sent else None
+        if self.recorded is not None:
+            self.recorded.append(b"".join(messages.pack(request, buffers)))
+        # One question; before its answer the worker may ask for those of what is lent to it.
         try:
             if self.stopwatch is not None:
                 channel.attend(self.deadline)  # so that a look that is due now does not fall into the sample
             with self.stopwatch.sample() if self.stopwatch is not None else _UNTIMED as sample:
-                reply, payload = channel.ask(request, buffers, self.deadline, descriptor)
-                if shared is not None and arguments is not None:
-                    shared.sent = True
-                    shared.hold(request.id, arguments)
+                reply, payload = channel.ask(request, buffers, self.deadline)
                 while isinstance(reply, messages.Ask):
                     answer, lent = self._answer(reply, payload)
                     reply, payload = channel.ask(answer, lent, self.deadline)
-        except (WorkerDied, WorkerTimeout) as error:
-            if isinstance(error, WorkerDied):
-                self.doubtful, self.killed = True, self.killed or error.killed
-            self._take_uses(request)
+        except WorkerDied as error:
+            self.doubtful, self.killed = True, self.killed or error.killed
             raise
+        finally:
+            self._take_uses(request)  # also of one that died: what it wrote to the record it did use
         if sample is not None:
             sample.sent, sample.received = sum(memoryview(buffer).nbytes for buffer in buffers), len(payload)
-        if reply.free and self._shared is not None:
-            self._shared.take_back(reply.free)
-        self._take_uses(request)
-        self._settle(put_off, reply)
+        # What a lent function raised is the check's end, whatever the submission made of it.
         if (refusal := self._loans.take_refusal()) is not None:
             raise refusal
         return reply, payload
-
-    def _put_before(self, request: messages.Request, put_off: list[PutOff], buffers: list[Any]) -> list[Any]:
-        """Let a request make the calls that wait; return the tensors to send with it."""
-        assert self._open is not None
-        waiting.discard(self)
-        request.before, request.lead = [one.before for one in put_off], self._lead
-        if request.tensors is not self._open.tensors:  # it has none of its own
-            request.tensors, buffers = self._open.tensors, self._open.buffers
-        self._open, self._lead = None, 0
-        return buffers
-
-    def _settle(self, put_off: list[PutOff], reply: messages.AnyReply) -> None:
-        """Note what became of calls that waited."""
-        failed = reply.before if isinstance(reply, messages.Raised) else -1
-        if failed >= len(put_off):
-            self.violation("it reported an exception of a call that was not made")
-        for one in put_off if failed < 0 else put_off[:failed]:
-            one.made()
-        if failed >= 0:
-            put_off[failed].raised()
-            del self.observed[put_off[failed].noted :]
 
     def _answer(self, ask: messages.Ask, payload: bytearray) -> tuple[messages.Answer, list[Any]]:
         function = self._loans.find(ask.function)
@@ -622,7 +473,7 @@ class Session:
         return messages.Answer(value=value, tensors=encoder.tensors), encoder.buffers
 
     def _encoder(self) -> Encoder:
-        return self._open or Encoder(self._handle, towards_worker=True, lend=self._loans.number)
+        return Encoder(self._handle, towards_worker=True, lend=self._loans.number)
 
     def _value(self, reply: messages.AnyReply, payload: bytearray, attribute: bool = False) -> Any:
         done = self._checked(reply, payload, attribute)
@@ -630,11 +481,8 @@ class Session:
         return self._observe(self._decode(decoder, done.value), decoder, payload)
 
     def _observe(self, value: Any, decoder: Decoder | None = None, payload: bytes | bytearray = b"") -> Any:
-        if len(self.observed) < MAX_OBSERVED:
-            nbytes = len(payload) + (decoder.steps * PART_BYTES if decoder is not None else 0)
-            fits = self._observed_bytes + nbytes <= MAX_OBSERVED_BYTES
-            self._observed_bytes += nbytes if fits else 0
-            self.observed.append(value if fits else "more than is kept")
+        steps = decoder.steps if decoder is not None else 0
+        self.log.observe(value, len(payload) + steps * PART_BYTES)
         return value
 
     def _checked(
@@ -645,7 +493,7 @@ class Session:
         if isinstance(reply, messages.Raised):
             if not could_be(reply.bases):
                 self.violation("its exception has a class that cannot exist")
-            missing = attribute and reply.before < 0 and reply.bases[0] == "AttributeError"
+            missing = attribute and reply.bases[0] == "AttributeError"
             kind = SubmissionMissing if missing else SubmissionRaised
             raised = kind(reply, self.terms.memory_bytes)
             self._observe(raised)
@@ -661,13 +509,10 @@ class Session:
         def handle(number: int, type_name: str, kind: str) -> RemoteObject:
             if not 0 <= number < MAX_NUMBER:
                 raise messages.ProtocolError("an invalid handle")
-            plain = kind == "plain"
-            kind = "module" if plain else kind
             known: RemoteObject | None = self._proxies.get(number)
             told = facts_of(known) if known is not None else None
             if known is None or told is None or told.kind != kind or MRO.join(told.types) != type_name:
                 known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
-            facts_of(known).plain = plain
             return known
 
         return Decoder(done.tensors, payload, handle, present=known)

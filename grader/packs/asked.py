@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.catalogue import Kata
-from grader.checks import CheckInfo
+from grader.checks.marks import CheckInfo
 
 
 def place_of(words: str, kata: Kata) -> Path | None:
@@ -27,25 +27,16 @@ def complaints(kata: Kata, infos: Sequence[CheckInfo]) -> Iterator[str]:
                 yield f"“{info.title}” rests on “{words}”, which is in no file that learners read"
 
 
-def table(kata: Kata, infos: Sequence[CheckInfo]) -> Iterator[str]:
-    """Yield a kata's checks as lines of a Markdown table, each with the words that ask for it and their file."""
-    yield "| check | asked for in | by the words |"
-    yield "|---|---|---|"
+def rows(kata: Kata, infos: Sequence[CheckInfo]) -> Iterator[tuple[str, str, str]]:
+    """Yield each check's title, the name of the files that ask for it, and their words."""
     for info in infos:
         places = [place_of(words, kata) for words in info.asked]
-        files = list(dict.fromkeys(_called(path, kata) for path in places if path is not None))
-        words = " · ".join(f"“{_cell(words)}”" for words in info.asked)
-        yield f"| {_cell(info.title)} | {', '.join(files)} | {words} |"
-
-
-def _called(path: Path, kata: Kata) -> str:
-    return f"`{path.name}`" if path.parent == kata.folder else "the unit's `README.md`"
+        files = dict.fromkeys(
+            path.relative_to(kata.folder.parent).name for path in places if path is not None
+        )
+        yield info.title, ", ".join(files), " · ".join(f"“{words}”" for words in info.asked)
 
 
 def _plain(text: str) -> str:
     """Return a text on one line, without the marks of comments and docstrings at the beginning of its lines."""
     return " ".join(re.sub(r"^[ \t]*#(?= )", "", text, flags=re.MULTILINE).split())
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

@@ -21,8 +21,9 @@ from grader.files import write_atomic
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
 from grader.host.source import Unreadable, read_source
+from grader.packs.demands import demands_of
 from grader.packs.gate import Finding
-from grader.running.demands import demands_of, setting_of
+from grader.running.kata_terms import setting_of
 from grader.running.mistakes import Mistake, in_full, slow_answers
 from grader.running.suite import versions
 from grader.timing.benchmark_run import Overrun

@@ -20,8 +20,7 @@ from grader.catalogue import Kata, read_hints
 from grader.catalogue.given import BLOCKS
 from grader.catalogue.katas import RUBRIC
 from grader.catalogue.rubric import rubric_of
-from grader.checks import axes_of
-from grader.checks.text import listed
+from grader.checks.draw import axes_of
 from grader.errors import PackError
 from grader.files import write_atomic
 from grader.host.calls import CallRecord, Calls
@@ -29,12 +28,11 @@ from grader.host.launcher import Launcher
 from grader.host.source import read_source
 from grader.packs import steadiness
 from grader.packs.asked import complaints
+from grader.packs.demands import demands_of
 from grader.packs.idle import Idleness
 from grader.packs.pairs import HandIn, candidates, known, unlike_either
 from grader.packs.side_by_side import side_by_side
 from grader.reports.report import WRONG, CheckReport, KataReport
-from grader.running.demands import demands_of
-from grader.running.families import STEEPEST, Family, alike, curve, spread
 from grader.running.given_blocks import find_block_use, unrecognised
 from grader.running.kata_terms import terms_for
 from grader.running.mistakes import Mistake, in_full, mistakes, slow_answers
@@ -274,19 +272,10 @@ class Gate:
                 for (pair, _), (report, marks) in zip(pairs, hand_in(pairs, "two mistakes"), strict=True)
                 if not self._update or unlike_either(pair, marks, _passed(report), fresh)
             }
-            self._families(mutants, fresh, hand_in, verdict)
         prints = fresh if self._draw is None else kept
         for mutant in mutants:
             named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
-            said = {name for one in named.values() for name in one.names}
-            verdict.named += mutant.name in said
-            if others := said - {mutant.name}:
-                verdict.find("recognition", f"{mutant.name} is taken for {others.pop()}")
-            elif mutant.name not in said and mutant.unnamed is None:
-                verdict.find(
-                    "recognition",
-                    f"{mutant.name} is not recognised; add a check that tells it apart, or a line `Unnamed: why`",
-                )
+            _look_at_names(mutant, {name for one in named.values() for name in one.names}, verdict)
         self._keep(kata, fresh, _transcripts(mutants, reports, suite.trained()), verdict)
 
     def _marks(self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict) -> None:
@@ -318,35 +307,6 @@ class Gate:
                     "cost",
                     f"{mutant.name} costs {marks.loss:.0%} of the points; let the checks see what is right in it "
                     "(`follows`, `stand_ins`), or say why in a line `Costs: why`",
-                )
-
-    def _families(
-        self,
-        mutants: list[Mistake],
-        fresh: Fingerprints,
-        hand_in: Callable[[list[HandIn], str], list[tuple[KataReport, Marks]]],
-        verdict: Verdict,
-    ) -> None:
-        """Hand mistakes in with values all over their ranges, and keep what that leaves behind."""
-        for mutant in mutants:
-            if (values := mutant.range) is None:
-                continue
-            checks = [check for check in mutant.fails if check in fresh.mutants[mutant.name].checks]
-            tried = list(spread(values.low, values.high))
-            left = hand_in([(mutant.at(value), checks) for value in tried], f"values of {mutant.name}")
-            found = {value: marks for value, (_, marks) in zip(tried, left, strict=True)}
-            curves = {}
-            for check in checks:
-                one = curve({value: marks[check] for value, marks in found.items() if check in marks})
-                if one is not None and one.slack <= STEEPEST:
-                    curves[check] = one
-            if curves:
-                fresh.families[mutant.name] = Family(values.say, values.otherwise, curves)
-            else:
-                verdict.find(
-                    "families",
-                    f"{mutant.name} leaves no smooth curve in {listed(checks)}: narrow the range of its `Value:`, or "
-                    "name a check in `Fails:` that sees the value",
                 )
 
     def _hand_in(
@@ -400,22 +360,16 @@ class Gate:
         """Compare fingerprints and transcripts with the files, or renew these."""
         assert kata.solution is not None
         golden = kata.solution.parent / TRANSCRIPTS
+        kept = Fingerprints.load(kata.fingerprints)
         if self._update:
-            write_atomic(kata.fingerprints, _renewed(kata.fingerprints, fresh).encode())
+            if (renewed := _renewed(kept, fresh)) != kept:
+                write_atomic(kata.fingerprints, renewed.encode())
             write_atomic(golden, transcripts)
             return
-        kept = Fingerprints.load(kata.fingerprints)
         if self._draw is not None:
             kept.mutants = {name: one for name, one in kept.mutants.items() if name in fresh.mutants}
-            kept.pairs, kept.families = fresh.pairs, fresh.families
-        same_families = kept.families.keys() == fresh.families.keys() and all(
-            alike(kept.families[name], family) for name, family in fresh.families.items()
-        )
-        if not (
-            same_families
-            and _same_marks(kept.mutants, fresh.mutants)
-            and _same_marks(kept.pairs, fresh.pairs)
-        ):
+            kept.pairs = fresh.pairs
+        if not (_same_marks(kept.mutants, fresh.mutants) and _same_marks(kept.pairs, fresh.pairs)):
             renew = f"kata pack check {kata.slug} --update"
             verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
         text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
@@ -506,7 +460,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         "baseline.py",
         "reflect.md",
         "demo.py",
-        "fingerprints.json",
+        "fingerprints.json.gz",
         "calibration.json",
     }
     learners |= {f"{kata.module}.py", *(path.name for path in (*kata.given, *kata.support))}
@@ -628,6 +582,18 @@ def _look_at_mutant(mutant: Mistake, report: KataReport, verdict: Verdict) -> No
         verdict.find("mutants", f"{mutant.name} must fail {mutant.fails[0]}; it fails {got}")
 
 
+def _look_at_names(mutant: Mistake, names: set[str], verdict: Verdict) -> None:
+    """Demand that a mutant is recognised as itself, by its visible checks."""
+    verdict.named += mutant.name in names
+    if others := names - {mutant.name}:
+        verdict.find("recognition", f"{mutant.name} is taken for {others.pop()}")
+    elif not names and mutant.unnamed is None:
+        verdict.find(
+            "recognition",
+            f"{mutant.name} is not recognised; add a check that tells it apart, or a line `Unnamed: why`",
+        )
+
+
 def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdict) -> None:
     """Two mutants that no visible check tells apart are one mistake, unless their authors say why they are two."""
     for index, one in enumerate(mutants):
@@ -638,14 +604,11 @@ def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdic
                 verdict.find("mutants", f"{one.name} and {other.name} give the same results everywhere")
 
 
-def _renewed(path: Path, fresh: Fingerprints) -> Fingerprints:
-    """Return fresh fingerprints with the file's own marks where they still hold, so that rounding is no change.
+def _renewed(kept: Fingerprints, fresh: Fingerprints) -> Fingerprints:
+    """Return fresh fingerprints with the kept marks where they still hold, so that rounding is no change.
 
     Processors round differently: renewed as a whole, the file would differ in every line on another machine.
     """
-    kept = Fingerprints.load(path)
-    if (kept.schema, kept.seed) != (fresh.schema, fresh.seed):
-        return fresh
 
     def renewed(fresh: Mapping[str, MutantMarks], kept: Mapping[str, MutantMarks]) -> dict[str, MutantMarks]:
         mutants = {}
@@ -658,16 +621,8 @@ def _renewed(path: Path, fresh: Fingerprints) -> Fingerprints:
             mutants[name] = MutantMarks(mutant.say, checks)
         return mutants
 
-    families = {
-        name: kept.families[name] if name in kept.families and alike(kept.families[name], family) else family
-        for name, family in fresh.families.items()
-    }
     return Fingerprints(
-        fresh.schema,
-        fresh.seed,
-        renewed(fresh.mutants, kept.mutants),
-        renewed(fresh.pairs, kept.pairs),
-        families,
+        fresh.schema, fresh.seed, renewed(fresh.mutants, kept.mutants), renewed(fresh.pairs, kept.pairs)
     )
 
 

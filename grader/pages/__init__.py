@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from grader.pages.lessons import Lessons
-from grader.pages.view import Spoken
+from grader.pages.view import Lessons, Viewer
 from grader.pages.write import Part, Written, write_report
 
-__all__ = ["Lessons", "Part", "Spoken", "Written", "write_report"]
+__all__ = ["Lessons", "Part", "Viewer", "Written", "write_report"]

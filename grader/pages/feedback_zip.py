@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.files import write_zip
 from grader.pages.write import INDEX
-from grader.submissions.listing import ARROW
+from grader.submissions.entry import ARROW
 
 # Canvas: `lovelaceada_LATE_1234_5678_masks.py`. It leads a file of the same beginning back to the submission
 # (Grades, or SpeedGrader: "Upload submissions"): name, the user's number, the attachment's.

@@ -1,4 +1,4 @@
-"""The folder that pages go into: known by a list of its own, never somebody else's, never with half a page."""
+"""The folder that pages go into: never somebody else's, never with half a page."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from pathlib import Path
 from grader.errors import EngineError, UsageError
 from grader.files import read_bounded, write_atomic
 
-LIST = ".kata-report"
-HEAD = "# Files written by `kata report`. It replaces and removes these, and no others."
-LIMIT_BYTES = 64 << 20
+MARK = ".kata-report"
+WORDS = "`kata report` replaces and removes its own pages in this folder, and nothing else.\n"
 READABLE = 40
 """Letters of a learner's identity that a file name repeats."""
 _OTHER = re.compile(r"[^a-z0-9]+")
+_OURS = re.compile(r"[a-z0-9-]+-[0-9a-f]{32}\.(html|md)")
+"""What `file_stem` makes: nobody else calls a file so."""
 
 
 class Folder:
@@ -30,74 +31,39 @@ class Folder:
             EngineError: it cannot be read or written.
         """
         self._root = root
-        self._before = self._listed()
-        self._now: dict[str, None] = {}
-        write_atomic(root / LIST, self._list(self._before))
+        self._now: set[Path] = set()
+        try:
+            if not root.is_dir() and (root.exists() or root.is_symlink()):
+                raise UsageError(f"{root} is a file.", "Name a folder: kata report --out FOLDER")
+            if root.is_dir() and not (root / MARK).is_file() and any(root.iterdir()):
+                raise UsageError(
+                    f"{root} holds other files; a report would get mixed up with them.",
+                    "Name another folder, one that does not exist yet: kata report --out FOLDER",
+                )
+        except OSError as error:
+            raise EngineError(f"{root}: cannot be read ({error}).") from error
+        write_atomic(root / MARK, WORDS)
 
     def write(self, name: str, text: str) -> None:
-        """Write a file; it is on the list before it exists, so that an interrupted run leaves nothing unknown.
+        """Write a file.
 
         One that is there already, letter by letter, is left as it is: most of a class has not changed since last time.
         """
-        self._now[name] = None
-        if name in self._before and self._holds(name, text.encode()):
-            return
-        if name not in self._before:
-            try:
-                with (self._root / LIST).open("a", encoding="utf-8") as file:
-                    file.write(name + "\n")
-            except OSError as error:
-                raise EngineError(f"{self._root / LIST}: cannot be written ({error.strerror}).") from error
-        write_atomic(self._root / name, text)
-
-    def finish(self, keep: tuple[str, ...] = ()) -> None:
-        """Remove what an earlier report wrote and this one did not.
-
-        Args:
-            keep: beginnings of names that stay, because this run left that part alone.
-        """
-        kept = dict(self._now)
-        for name in self._before:
-            if name in kept:
-                continue
-            if name.startswith(keep):
-                kept[name] = None
-            else:
-                (self._root / name).unlink(missing_ok=True)
-        write_atomic(self._root / LIST, self._list(kept))
-
-    def _holds(self, name: str, data: bytes) -> bool:
+        file, data = self._root / name, text.encode()
+        self._now.add(file)
         try:
-            return read_bounded(self._root / name, len(data)) == data
+            same = read_bounded(file, len(data)) == data
         except (OSError, ValueError):
-            return False
+            same = False
+        if not same:
+            write_atomic(file, text)
 
-    def _listed(self) -> dict[str, None]:
-        try:
-            if not self._root.is_dir():
-                if self._root.exists() or self._root.is_symlink():
-                    raise UsageError(f"{self._root} is a file.", "Name a folder: kata report --out FOLDER")
-                return {}
-            if not (self._root / LIST).is_file():
-                if any(self._root.iterdir()):
-                    raise UsageError(
-                        f"{self._root} holds other files; a report would get mixed up with them.",
-                        "Name another folder, one that does not exist yet: kata report --out FOLDER",
-                    )
-                return {}
-            lines = read_bounded(self._root / LIST, LIMIT_BYTES).decode("utf-8").split("\n")
-        except (OSError, ValueError) as error:
-            raise EngineError(f"{self._root}: cannot be read ({error}).") from error
-        # Only plain names below the folder are ever removed, whatever somebody wrote into the list.
-        return {line: None for line in lines if line and not line.startswith("#") and _is_below(line)}
-
-    @staticmethod
-    def _list(names: dict[str, None]) -> str:
-        return "\n".join([HEAD, *sorted(names)]) + "\n"
-
-
-def _is_below(name: str) -> bool:
-    return not name.startswith("/") and ".." not in name.split("/") and name.count("/") <= 1
+    def finish(self) -> None:
+        """Remove what an earlier report wrote and this one did not, in the folders that this one wrote into."""
+        for folder in {file.parent for file in self._now} - {self._root}:
+            for file in folder.iterdir():
+                if file not in self._now and _OURS.fullmatch(file.name):
+                    file.unlink(missing_ok=True)
 
 
 def file_stem(learner: str, secret: bytes = b"") -> str:

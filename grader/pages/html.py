@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
-from grader.pages import text, view
-from grader.pages.charts import slices
+from grader.pages import tally, text, view
+from grader.reports.html import environment, hash_of
 from grader.reports.report import ALREADY_DEDUCTED
-from grader.reports.style import LOOKS, points, safe
+from grader.reports.style import LOOKS, points
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -30,45 +28,44 @@ def page(template: str, **values: Any) -> str:
 
 def environment_of(*folders: Path) -> Environment:
     """Return what makes pages of the templates in these folders, and of those here: everything in them is escaped."""
-    environment = Environment(
-        loader=FileSystemLoader([*folders, TEMPLATES]),
-        autoescape=lambda name: name is not None and name.endswith(".html"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
+    made = environment(*folders, TEMPLATES)
+    made.globals.update(
+        looks=LOOKS,
+        deducted=ALREADY_DEDUCTED,
+        out_of=view.out_of,
+        wraps=view.wraps,
+        histogram=tally.histogram,
+        slices=tally.slices,
     )
-    environment.globals.update(looks=LOOKS, deducted=ALREADY_DEDUCTED, out_of=view.out_of, slices=slices)
-    environment.filters.update(
+    made.filters.update(
         points=points,
         percent=_percent,
+        short=lambda value: "" if value is None else f"{value:.2f}",
+        mean=tally.mean,
+        median=tally.median,
+        most=lambda values: max(values, default=None),
         prose=text.prose,
         inline=text.inline,
         plain=text.plain,
         fenced=text.fenced,
     )
-    return environment
+    return made
 
 
 @cache
 def _environment() -> Environment:
-    environment = environment_of()
+    made = environment_of()
     style, script, walk = _source("style.css"), _source("table.js"), _source("walk.js")
-    environment.globals.update(
+    made.globals.update(
         style=Markup(style),
         script=Markup(script),
         walk=Markup(walk),
         policy=(
-            f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)} {_hash(walk)}; "
+            f"default-src 'none'; style-src {hash_of(style)}; script-src {hash_of(script)} {hash_of(walk)}; "
             "base-uri 'none'; form-action 'none'"
         ),
     )
-    return environment
-
-
-def _shown(value: object) -> object:
-    """Make whatever is put into a page printable; escaping comes after this."""
-    return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return made
 
 
 def _percent(part: float | None) -> str:
@@ -85,7 +82,3 @@ def _percent(part: float | None) -> str:
 
 def _source(name: str) -> str:
     return (TEMPLATES / name).read_text(encoding="utf-8")
-
-
-def _hash(source: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"

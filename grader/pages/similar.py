@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from grader.pages import text
 from grader.pages.html import page
-from grader.similarity.findings import Findings, Known, Pair, Passage
+from grader.similarity.findings import Findings, Known, Pair, Passage, Side
 
 MAX_LINES = 1500
 """Lines of a hand-in that the page holds."""
@@ -17,15 +17,13 @@ WORDS = (
 )
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(NamedTuple):
     number: int
     text: str
     shared: bool
 
 
-@dataclass(frozen=True)
-class _Column:
+class _Column(NamedTuple):
     id: str
     name: str
     share: float | None
@@ -33,8 +31,7 @@ class _Column:
     left_out: int
 
 
-@dataclass(frozen=True)
-class _Twin:
+class _Twin(NamedTuple):
     """A pair, or a hand-in beside something of the pack."""
 
     id: str
@@ -42,12 +39,11 @@ class _Twin:
     rarity: float
     passages: Sequence[Passage]
     columns: list[_Column]
-    identical: bool
-    others: int
+    identical: bool = False
+    others: int = 0
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """One kata's hand-ins that are alike, as a page shows them."""
 
     found: Findings
@@ -86,29 +82,24 @@ def section_of(one: Findings, title: str, most: int) -> Section:
 
 
 def _twin(one: Findings, pair: Pair, number: int) -> _Twin:
-    id = f"{one.kata}-{number}"
-    sides = ((pair.left, [p.left for p in pair.passages]), (pair.right, [p.right for p in pair.passages]))
+    id, title = f"{one.kata}-{number}", text.name(f"{pair.left.name} and {pair.right.name}")
     columns = [
-        _column(f"{id}{letter}", side.name, side.share, one.texts.get(side.name, ()), places)
-        for letter, (side, places) in zip("ab", sides, strict=True)
+        _column(f"{id}a", pair.left, one, [passage.left for passage in pair.passages]),
+        _column(f"{id}b", pair.right, one, [passage.right for passage in pair.passages]),
     ]
-    title = f"{pair.left.name} and {pair.right.name}"
-    return _Twin(id, text.name(title), pair.rarity, pair.passages, columns, pair.identical, pair.others)
+    return _Twin(id, title, pair.rarity, pair.passages, columns, pair.identical, pair.others)
 
 
 def _beside_known(one: Findings, near: Known, number: int) -> _Twin:
-    id = f"{one.kata}-k{number}"
-    lines = one.texts.get(near.side.name, ())
-    column = _column(f"{id}a", near.side.name, near.side.share, lines, [p.left for p in near.passages])
-    title = f"{near.side.name} and {near.to}"
-    return _Twin(id, text.name(title), near.rarity, near.passages, [column], False, 0)
+    id, title = f"{one.kata}-k{number}", text.name(f"{near.side.name} and {near.to}")
+    column = _column(f"{id}a", near.side, one, [passage.left for passage in near.passages])
+    return _Twin(id, title, near.rarity, near.passages, [column])
 
 
-def _column(
-    id: str, name: str, share: float | None, lines: Sequence[str], places: Sequence[tuple[int, int]]
-) -> _Column:
+def _column(id: str, side: Side, one: Findings, places: Sequence[tuple[int, int]]) -> _Column:
+    lines = one.texts.get(side.name, ())
     shared = {number for first, last in places for number in range(first, last + 1)}
     shown = [
         _Line(number, text.cut(line), number in shared) for number, line in enumerate(lines[:MAX_LINES], 1)
     ]
-    return _Column(id, text.name(name), share, shown, len(lines) - len(shown))
+    return _Column(id, text.name(side.name), side.share, shown, len(lines) - len(shown))

@@ -1,19 +1,20 @@
-"""A class in numbers: counted row by row, so that memory holds figures and never reports."""
+"""A class in numbers and bars: counted row by row, so that memory holds figures and never reports."""
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from grader.gradebook.course import Course, total
+from grader.gradebook.overview import is_changed
 from grader.gradebook.records import Row
 from grader.pages import text
-from grader.reports.report import KataStatus
+from grader.reports.report import UNWRITTEN, KataStatus
+from grader.submissions.names import natural_key
 
-NO_WORK: frozenset[KataStatus] = frozenset({"missing", "not_started"})
-"""What is no answer: no file, or the stub as it was given."""
 SHARES: tuple[tuple[KataStatus, ...], ...] = (
     ("pass",),
     ("fail",),
@@ -28,7 +29,6 @@ class CheckTally:
     """How one check went for the class."""
 
     name: str
-    id: str
     aspect: str
     hidden: bool
     max_points: float
@@ -50,14 +50,9 @@ class CheckTally:
         return self.ends["already_deducted"]
 
     @property
-    def passed(self) -> int:
-        """Answers that passed it."""
-        return self.ends["pass"]
-
-    @property
     def rate(self) -> float | None:
         """The part of those it looked at that passed; None when it looked at none."""
-        return self.passed / self.ran if self.ran else None
+        return self.ends["pass"] / self.ran if self.ran else None
 
 
 @dataclass
@@ -69,8 +64,6 @@ class MistakeTally:
     name: str
     says: str
     learners: int = 0
-    checks: dict[str, None] = field(default_factory=dict)
-    """The checks that showed it."""
 
 
 @dataclass
@@ -80,10 +73,10 @@ class KataTally:
     number: str
     slug: str
     title: str
-    max_score: float
+    max_score: float = 0.0
     statuses: Counter[KataStatus] = field(default_factory=Counter)
     parts: list[float] = field(default_factory=list)
-    """Scores of those who handed in work, as parts of the maximum."""
+    """Scores of those who handed in more than the stub, as parts of the maximum."""
     scores: list[float] = field(default_factory=list)
     attempts: list[int] = field(default_factory=list)
     durations: list[float] = field(default_factory=list)
@@ -92,24 +85,9 @@ class KataTally:
     mistakes: dict[str, MistakeTally] = field(default_factory=dict)
 
     @property
-    def learners(self) -> int:
-        """Everyone who has a row."""
-        return self.statuses.total()
-
-    @property
-    def worked(self) -> int:
-        """Those who handed in more than the stub."""
-        return len(self.scores)
-
-    @property
     def shares(self) -> list[tuple[str, int]]:
         """Learners by what became of them: passed, failed, error or time-out, in progress, nothing to grade."""
         return [(kinds[0], sum(self.statuses[kind] for kind in kinds)) for kinds in SHARES]
-
-    @property
-    def retried(self) -> int:
-        """Those who handed in more than once."""
-        return sum(count > 1 for count in self.attempts)
 
     def add(self, row: Row) -> None:
         """Count one learner's row."""
@@ -117,38 +95,24 @@ class KataTally:
         self.statuses[report.status] += 1
         self.max_score = max(self.max_score, row.max_score)
         self.late += row.days_late > 0
-        if report.status in NO_WORK:
+        if report.status in UNWRITTEN:
             return
         self.scores.append(row.score)
         self.parts.append(row.score / row.max_score if row.max_score else 0.0)
         self.attempts.append(row.attempts)
         self.durations.append(report.duration_s)
-        seen = set()
+        mistakes: dict[str, MistakeTally] = {}
         for check in report.checks:
-            key = (check.hidden, check.id)
-            if key not in self.checks:
-                self.checks[key] = CheckTally(
-                    text.name(check.name), check.id, check.aspect, check.hidden, check.max_points
-                )
-            self.checks[key].ends[check.look] += 1
+            name = text.name(check.name)
+            made = CheckTally(name, check.aspect, check.hidden, check.max_points)
+            self.checks.setdefault((check.hidden, check.id), made).ends[check.look] += 1
             if check.misconception:
                 says = text.name(check.likely or check.misconception)
-                mistake = self.mistakes.setdefault(
+                mistakes.setdefault(
                     check.misconception, MistakeTally(self.slug, self.number, check.misconception, says)
                 )
-                mistake.learners += check.misconception not in seen
-                mistake.checks[text.name(check.name)] = None
-                seen.add(check.misconception)
-
-
-@dataclass(frozen=True)
-class LineMark:
-    """One kata in a learner's line."""
-
-    score: float
-    status: KataStatus
-    changed: bool
-    """By lateness or by a person."""
+        for name, mistake in mistakes.items():
+            self.mistakes.setdefault(name, mistake).learners += 1
 
 
 @dataclass(frozen=True)
@@ -160,7 +124,8 @@ class Line:
     feedback: str | None
     score: float
     max_score: float
-    cells: dict[str, LineMark]
+    cells: dict[str, tuple[float, KataStatus, bool]]
+    """By kata, the score, the status, and whether lateness or a person changed it."""
     retries: int
     late: int
 
@@ -175,19 +140,14 @@ class ClassTally:
     """A class in numbers."""
 
     course: Course
-    katas: dict[str, KataTally] = field(default_factory=dict)
+    by_slug: dict[str, KataTally] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
 
     def add(self, rows: Sequence[Row], *, title: dict[str, str], page: str, feedback: str | None) -> None:
         """Count one learner: all rows, each kata's title, and where the learner's pages are."""
-        cells = {}
         for row in rows:
-            slug = row.kata
-            if slug not in self.katas:
-                self.katas[slug] = KataTally(row.report.number, slug, title[slug], row.max_score)
-            self.katas[slug].add(row)
-            changed = bool(row.late_points) or any(not item.revoked for item in row.adjustments)
-            cells[slug] = LineMark(row.score, row.report.status, changed)
+            made = KataTally(row.report.number, row.kata, title[row.kata])
+            self.by_slug.setdefault(row.kata, made).add(row)
         score, most = total(rows, self.course)
         self.lines.append(
             Line(
@@ -196,11 +156,22 @@ class ClassTally:
                 feedback=feedback,
                 score=score,
                 max_score=most,
-                cells=cells,
+                cells={row.kata: (row.score, row.report.status, is_changed(row)) for row in rows},
                 retries=sum(max(0, row.attempts - 1) for row in rows),
                 late=sum(row.days_late > 0 for row in rows),
             )
         )
+
+    @property
+    def katas(self) -> list[KataTally]:
+        """The katas in their order."""
+        return sorted(self.by_slug.values(), key=lambda kata: (natural_key(kata.number), kata.slug))
+
+    @property
+    def weighed(self) -> list[tuple[KataTally, float]]:
+        """The katas that do not count once in the total, and how often they do."""
+        weights = [(kata, self.course.weight(kata.slug)) for kata in self.katas]
+        return [(kata, weight) for kata, weight in weights if weight != 1]
 
     @property
     def parts(self) -> list[float]:
@@ -208,14 +179,14 @@ class ClassTally:
         return [line.part for line in self.lines]
 
     @property
-    def worked(self) -> int:
-        """How many answers there are, over all learners and katas."""
-        return sum(kata.worked for kata in self.katas.values())
+    def highest(self) -> int:
+        """The highest bar of all katas, by which their pictures have one scale."""
+        return max((max(tops(kata.parts)) for kata in self.by_slug.values()), default=0)
 
     @property
     def mistakes(self) -> list[MistakeTally]:
         """Recognised mistakes, the most frequent first."""
-        found = [mistake for kata in self.katas.values() for mistake in kata.mistakes.values()]
+        found = [mistake for kata in self.by_slug.values() for mistake in kata.mistakes.values()]
         return sorted(found, key=lambda mistake: -mistake.learners)
 
 
@@ -227,3 +198,79 @@ def mean(values: Sequence[float]) -> float | None:
 def median(values: Sequence[float]) -> float | None:
     """Return the median, or None of nothing."""
     return statistics.median(values) if values else None
+
+
+# Bars, as coordinates of which a template makes SVG
+
+BINS = 11
+"""Ten tenths, and full marks."""
+WIDTH, HEIGHT = 286, 96
+"""Of the area that bars are drawn in; 26 a bar."""
+
+
+class Bar(NamedTuple):
+    """One bar: a rectangle, how many scores it is, and which."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    scores: int
+    says: str
+
+
+class Histogram(NamedTuple):
+    """How scores are spread."""
+
+    bars: list[Bar]
+    middle: float | None
+    """Where the median is, from the left; None without scores."""
+    says: str
+    """The same in words."""
+
+
+def tops(parts: Iterable[float]) -> list[int]:
+    """Return how many of the scores (parts of the maximum) fall into each tenth, and how many are full."""
+    counts = [0] * BINS
+    for part in parts:
+        # Rounded: 0.7 of a maximum may come out as 0.6999…
+        counts[min(BINS - 1, max(0, int(round(part * 10, 6))))] += 1
+    return counts
+
+
+def histogram(parts: Sequence[float], highest: int | None = None) -> Histogram:
+    """Return the histogram of scores, as parts of the maximum, with their median.
+
+    `highest`: the count that a bar of full height stands for, so that several pictures share a scale.
+    """
+    counts, middle, step = tops(parts), median(parts), WIDTH / BINS
+    bars = []
+    for index, count in enumerate(counts):
+        height = round(HEIGHT * count / max(1, max(counts) if highest is None else highest), 1)
+        says = "full marks" if index == BINS - 1 else f"{index * 10} to under {index * 10 + 10} %"
+        # A single answer stays visible beside hundreds.
+        height = max(height, 1.5) if count else 0
+        x, width = round(index * step + 1.5, 1), round(step - 3, 1)
+        bars.append(Bar(x, HEIGHT - height, width, height, count, says))
+    told = "; ".join(f"{bar.says}: {bar.scores}" for bar in bars if bar.scores) or "no answers"
+    place = None if middle is None else round(min(middle, 1.0) * (WIDTH - step) + (middle >= 1) * step / 2, 1)
+    return Histogram(bars, place, told)
+
+
+class Slice(NamedTuple):
+    """A part of a bar that shows a whole."""
+
+    x: float
+    width: float
+    kind: str
+
+
+def slices(counts: Sequence[tuple[str, int]]) -> list[Slice]:
+    """Return a bar, 100 wide, cut in proportion to the counts; empty parts are left out."""
+    total = sum(count for _, count in counts)
+    made, x = [], 0.0
+    for kind, count in counts:
+        if count:
+            made.append(Slice(round(x, 2), round(100 * count / total, 2), kind))
+            x += 100 * count / total
+    return made

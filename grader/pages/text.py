@@ -1,12 +1,14 @@
-"""Texts of a page: what a submission had a hand in, cut to what it can bear; a pack's words, as HTML or Markdown."""
+"""Texts of a page: what a submission had a hand in, cut to what it can bear; a pack's words; code, never run."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from markdown_it import MarkdownIt
-from markupsafe import Markup
+from markupsafe import Markup, escape
+from pygments import lex
+from pygments.lexers.python import PythonLexer
+from pygments.token import Comment, Keyword, Name, Number, String, _TokenType
 
 from grader.reports.style import safe
 
@@ -27,22 +29,18 @@ _markdown = MarkdownIt("commonmark", {"html": False}).disable(["image", "link", 
 """A pack's words: no raw HTML, no pictures, no links that lead outside."""
 
 
-Blotted = Callable[[str], str]
-"""Takes out what a reader may not see."""
-
-
-def message(text: str, blotted: Blotted = str) -> str:
+def message(text: str) -> str:
     """Return the first lines of a message, without what a reader's program would obey instead of showing."""
-    lines = safe(blotted(text[:LIMIT])).rstrip("\n").split("\n")[:MESSAGE_LINES]
+    lines = safe(text[:LIMIT]).rstrip("\n").split("\n")[:MESSAGE_LINES]
     more = text.rstrip("\n").count("\n") + 1 - len(lines)
     kept = [_line(line) for line in lines]
     return "\n".join([*kept, f"… {more} more lines"] if more > 0 else kept)
 
 
-def output(text: str, blotted: Blotted = str) -> str:
+def output(text: str) -> str:
     """Return the last lines of what a submission printed."""
     text = text.rstrip("\n")
-    lines = safe(blotted(text[-LIMIT:])).split("\n")[-OUTPUT_LINES:]
+    lines = safe(text[-LIMIT:]).split("\n")[-OUTPUT_LINES:]
     left = text.count("\n") + 1 - len(lines)
     kept = [_line(line) for line in lines]
     return "\n".join([f"… {left} earlier lines", *kept] if left > 0 else kept)
@@ -84,3 +82,40 @@ def fenced(text: str) -> str:
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{safe(text)}\n{fence}"
+
+
+# Code
+
+MAX_LINES = 3000
+"""Of one file; the rest is counted."""
+MAX_COLOURED = 200_000
+"""Letters that are coloured; a longer file is shown plain."""
+
+_CLASSES: tuple[tuple[_TokenType, str], ...] = (
+    (Comment, "t-c"),
+    (String, "t-s"),
+    (Number, "t-m"),
+    (Keyword, "t-k"),
+    (Name.Function, "t-f"),
+    (Name.Class, "t-f"),
+    (Name.Decorator, "t-f"),
+    (Name.Builtin, "t-b"),
+)
+
+
+def code_lines(name: str, source: str) -> list[Markup]:
+    """Return the lines of a file as HTML: of Python and notebooks coloured; at most `MAX_LINES`."""
+    shown = [cut(line) for line in source.splitlines()[:MAX_LINES]]
+    whole = "\n".join(shown)
+    if not name.lower().endswith((".py", ".ipynb")) or len(whole) > MAX_COLOURED:
+        return [escape(line) for line in shown]
+    lines: list[list[str]] = [[]]
+    for kind, value in lex(whole, PythonLexer(stripnl=False, ensurenl=False)):
+        mark = next((word for token, word in _CLASSES if kind in token), None)
+        for number, part in enumerate(value.split("\n")):
+            if number:
+                lines.append([])
+            if part:
+                told = escape(part)
+                lines[-1].append(f'<span class="{mark}">{told}</span>' if mark else str(told))
+    return [Markup("".join(parts)) for parts in lines][: len(shown)]

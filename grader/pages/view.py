@@ -3,56 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from pathlib import PurePosixPath
-from typing import TypedDict, Unpack
 
+import msgspec
+
+from grader.catalogue import Catalogue, read_hints
+from grader.catalogue.answer_sheet import questions_of
 from grader.gradebook import overview
 from grader.gradebook.course import Course, total
 from grader.gradebook.records import Adjustment, Row
-from grader.gradebook.said import Comments
+from grader.gradebook.said import Comments, Thread
 from grader.pages import text
-from grader.pages.lessons import Lessons
-from grader.reports.report import WRONG, CheckReport, CheckStatus, KataReport, KataStatus
+from grader.reports.report import WRONG, CheckReport, KataReport, KataStatus
 from grader.reports.style import points
-
-TELLING = 6
-"""A hidden check's word of this many letters is blotted out wherever it turns up; shorter ones are common words."""
-BIG_SEED = 1000
-"""A seed from here on is blotted out as a number alone; smaller ones only where they are called a seed."""
+from grader.submissions.as_text import text_of
+from grader.submissions.submission import Bundle
 
 MINUS = "\N{MINUS SIGN}"
-
-
-@dataclass(frozen=True)
-class CheckView:
-    """One check, as a page shows it."""
-
-    name: str
-    id: str
-    aspect: str
-    status: CheckStatus
-    points: float
-    max_points: float
-    message: str | None
-    likely: str | None
-    output: str | None
-    hidden: bool = False
-    misconception: str | None = None
-    look: str = ""
-    """Which of the LOOKS it has: its status, or `already_deducted`."""
-
-    @property
-    def wraps(self) -> bool:
-        """Whether the message is words, which may be broken anywhere, and no picture or table."""
-        lines = (self.message or "").split("\n")
-        return all(
-            re.search(r"[a-z]{3}", line) and not re.search(r"\S {3,}\S|^ {3,}", line) for line in lines
-        )
-
-
 _NOT_ASKED = ("skipped", "todo")
 
 
@@ -64,7 +35,7 @@ class HiddenPart:
     points: float
     max_points: float
     aspects: tuple[str, ...]
-    deducted: int = 0
+    deducted: int
     """How many are counted as passed since their only error is already deducted."""
 
 
@@ -119,45 +90,45 @@ class KataView:
     attempts: int
     submitted_at: str | None
     changes: tuple[Change, ...]
-    checks: tuple[CheckView, ...]
-    hidden: HiddenPart | None = None
-    hint: str | None = None
-    questions: tuple[str, ...] = ()
-    written: str | None = None
+    checks: tuple[CheckReport, ...]
+    """With texts that are cut to what a page bears."""
+    hidden: HiddenPart | None
+    hint: str | None
+    questions: tuple[str, ...]
+    written: str | None
     """What there is to say of the written answers."""
-    marks: tuple[tuple[str, str], ...] = ()
+    marks: tuple[tuple[str, str], ...]
     """What was given for each written answer, and the comment."""
-    remarks: tuple[RemarkView, ...] = ()
-    """What people wrote about lines of the code."""
-    disputes: tuple[DisputeView, ...] = ()
-    facts: tuple[tuple[str, str], ...] = ()
+    remarks: tuple[RemarkView, ...]
+    disputes: tuple[DisputeView, ...]
+    facts: tuple[tuple[str, str], ...]
     """Label and value, for an instructor: seed, isolation, versions."""
-    weight: float = 1.0
+    weight: float
     """How often it counts in the total."""
 
     @property
-    def passed(self) -> tuple[CheckView, ...]:
+    def passed(self) -> list[CheckReport]:
         """The checks that passed."""
-        return tuple(check for check in self.checks if check.status == "pass")
+        return [check for check in self.checks if check.status == "pass"]
 
     @property
-    def wrong(self) -> tuple[CheckView, ...]:
+    def wrong(self) -> list[CheckReport]:
         """Those that went wrong."""
-        return tuple(check for check in self._others if check.status not in _NOT_ASKED)
+        return [check for check in self._others if check.status not in _NOT_ASKED]
 
     @property
-    def not_asked(self) -> tuple[CheckView, ...]:
+    def not_asked(self) -> list[CheckReport]:
         """Those that were skipped, mostly since another has to hold first: a line each, beside what went wrong."""
-        return tuple(check for check in self._others if check.status in _NOT_ASKED)
+        return [check for check in self._others if check.status in _NOT_ASKED]
 
     @property
-    def _others(self) -> tuple[CheckView, ...]:
+    def _others(self) -> list[CheckReport]:
         """What did not pass; nothing where one reason stands for all: it is not written, not there or does not load."""
-        others = tuple(check for check in self.checks if check.status != "pass")
+        others = [check for check in self.checks if check.status != "pass"]
         one_reason = self.status in ("not_started", "missing") or (
             self.message is not None and all(check.status == "skipped" for check in others)
         )
-        return () if one_reason else others
+        return [] if one_reason else others
 
 
 @dataclass(frozen=True)
@@ -172,93 +143,157 @@ class LearnerView:
     katas: tuple[KataView, ...]
 
 
+class Lessons:
+    """What a pack says of its katas, each text read once; a kata that has left the catalogue has none."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._katas = {kata.slug: kata for kata in catalogue.katas}
+        self.hint = cache(self._hint)
+        self.questions = cache(self._questions)
+
+    def title(self, slug: str) -> str:
+        """Return the kata's title, or its slug."""
+        kata = self._katas.get(slug)
+        return kata.title if kata is not None else slug
+
+    def _hint(self, slug: str) -> str | None:
+        """Return the first of the three hints, as Markdown; PackError where they are broken."""
+        kata = self._katas.get(slug)
+        return read_hints(kata.hints)[0] if kata is not None else None
+
+    def _questions(self, slug: str) -> tuple[str, ...]:
+        """Return the questions to think about after a pass, without the answers; PackError as above."""
+        kata = self._katas.get(slug)
+        return questions_of(kata) if kata is not None else ()
+
+
 @dataclass(frozen=True)
-class Spoken:
-    """What people said about hand-ins."""
+class Viewer:
+    """Makes the views of a course, for an instructor or for the learner."""
 
+    course: Course
+    lessons: Lessons
     comments: Mapping[tuple[str, str], Comments] = field(default_factory=dict)
-    """By learner and kata."""
-    line: Callable[[int, str, int], str] = lambda attempt, file, number: ""
-    """Returns a line of a file that an attempt graded, which a remark is about."""
+    """What people said about hand-ins, by learner and kata."""
+    bundle: Callable[[int], Bundle | None] = lambda attempt: None
+    """Returns what an attempt graded, as far as it can be read."""
+    full: bool = False
+    """Everything, for an instructor. A learner sees of hidden checks the number, the points and the aspects; no seed,
+    no path; remarks on the code once the kata is released, disputes always, and never who wrote something."""
 
-    def about(self, row: Row) -> Comments:
-        """Return what was said about one."""
-        return self.comments.get((row.learner, row.kata), Comments())
+    def learner(self, rows: Sequence[Row]) -> LearnerView:
+        """Return the view of one learner's rows."""
+        score, most = total(rows, self.course, for_learner=not self.full)
+        katas = tuple(map(self.kata, rows))
+        return LearnerView(text.name(rows[0].name), text.name(rows[0].learner), score, most, katas)
 
+    def kata(self, row: Row) -> KataView:
+        """Return the view of one row."""
+        report, about = row.report, self.comments.get((row.learner, row.kata), Comments())
+        late = [_late(row)] if row.late_points or row.days_late > 0 else []
+        changes = [self._change(item) for item in row.adjustments if self.full or not item.revoked]
+        marks_known = row.written is not None and (self.full or row.written.released)
+        return KataView(
+            number=report.number,
+            slug=report.kata,
+            title=self.lessons.title(report.kata),
+            status=report.status,
+            score=row.score,
+            max_score=row.max_score,
+            graded=report.earned,
+            # Cut here, once, whatever template shows them: a submission decides how long they are.
+            message=text.message(report.message) if report.message else None,
+            output=text.output(report.output) if report.output else None,
+            attempts=row.attempts,
+            submitted_at=when(row.submitted_at, self.course),
+            changes=(*late, *changes),
+            checks=tuple(self._check(check) for check in report.checks if self.full or not check.hidden),
+            hidden=None if self.full else _hidden_part([check for check in report.checks if check.hidden]),
+            # A learner who has not passed gets a hint, one who has gets something to think about.
+            hint=None if self.full else self._hint(report),
+            questions=self.lessons.questions(report.kata)
+            if not self.full and report.status == "pass"
+            else (),
+            written=(overview.written(row) or None) if marks_known else None,
+            marks=_marks(row) if marks_known else (),
+            remarks=self._remarks(row, about) if self.full or about.released else (),
+            disputes=tuple(map(self._dispute, about.threads)),
+            facts=self._facts(row) if self.full else (),
+            weight=self.course.weight(row.kata),
+        )
 
-SILENCE = Spoken()
+    def _check(self, check: CheckReport) -> CheckReport:
+        shows_output = check.output and (self.full or check.status != "pass")
+        return msgspec.structs.replace(
+            check,
+            name=text.name(check.name),
+            message=text.message(check.message) if check.message else None,
+            likely=text.message(check.likely) if check.likely else None,
+            output=text.output(check.output or "") if shows_output else None,
+            misconception=check.misconception if self.full else None,
+        )
 
+    def _hint(self, report: KataReport) -> str | None:
+        """Return the kata's first hint, of its points those about what went wrong and a learner may see."""
+        whole = self.lessons.hint(report.kata) if report.status in ("fail", "timeout") else None
+        wrong = [check for check in report.checks if check.status in WRONG and not check.hidden]
+        return (
+            hint_about(whole, [f"{check.name}\n{check.message or ''}" for check in wrong]) if whole else None
+        )
 
-def for_instructor(
-    rows: Sequence[Row],
-    course: Course,
-    lessons: Lessons,
-    spoken: Spoken = SILENCE,
-) -> LearnerView:
-    """Return everything there is about one learner, hidden checks and seeds too."""
-    katas = []
-    for row in rows:
+    def _remarks(self, row: Row, about: Comments) -> tuple[RemarkView, ...]:
+        found = []
+        for one in about.remarks:
+            attempt, file, number = one.value["attempt"], one.value["file"], one.value["line"]
+            earlier = "" if attempt == row.attempt else ", of an attempt other than the one that counts"
+            place = f"{text.name(file)}, line {number}{earlier}"
+            code = text.cut(self._line(attempt, file, number)).strip()
+            at = when(one.at, self.course)
+            found.append(RemarkView(place, code, text.message(one.comment), self._author(one.author), at))
+        return tuple(found)
+
+    def _line(self, attempt: int, file: str, number: int) -> str:
+        bundle = self.bundle(attempt)
+        data = bundle.files.get(file) if bundle is not None else None
+        lines = text_of(file, data).splitlines() if data is not None else []
+        return lines[number - 1] if number <= len(lines) else ""
+
+    def _dispute(self, thread: Thread) -> DisputeView:
+        answers = tuple(
+            (text.message(one.comment), self._author(one.author), when(one.at, self.course))
+            for one in (*thread.answers, thread.closed)
+            if one is not None
+        )
+        words, at = text.message(thread.about.comment), when(thread.about.at, self.course)
+        return DisputeView(words, answers, thread.closed is not None, at)
+
+    def _change(self, item: Adjustment) -> Change:
+        sign = MINUS if item.points < 0 else "+"
+        by = f"adjusted: {sign}{points(abs(item.points))}"
+        return Change(
+            by if item.kind == "adjust" else f"set to {points(item.points)}",
+            comment=text.message(item.comment) if item.comment else None,
+            author=self._author(item.author),
+            at=when(item.at, self.course),
+            revoked=item.revoked,
+        )
+
+    def _author(self, name: str) -> str | None:
+        return text.name(name) if self.full else None
+
+    def _facts(self, row: Row) -> tuple[tuple[str, str], ...]:
         report = row.report
-        katas.append(
-            _kata(
-                row,
-                course,
-                lessons,
-                checks=[_check(check, full=True) for check in report.checks],
-                changes=[_change(item, course, full=True) for item in row.adjustments],
-                message=text.message(report.message) if report.message else None,
-                output=text.output(report.output) if report.output else None,
-                facts=_facts(row, course),
-                written=overview.written(row) or None,
-                marks=_marks(row),
-                remarks=_remarks(row, spoken, course, full=True),
-                disputes=_disputes(spoken.about(row), course, full=True),
-            )
+        versions = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
+        return (
+            ("graded", when(row.graded_at, self.course) or "unknown"),
+            ("took", f"{report.duration_s:.2f} s"),
+            ("seed", str(report.seed)),
+            ("device", report.device),
+            ("isolation", report.isolation),
+            ("versions", versions or "unknown"),
+            ("file", PurePosixPath(report.file).name if report.file else "none"),
+            *(("look at", text.message(what)) for what in report.look_at or ()),
         )
-    return _learner(rows, course, katas)
-
-
-def for_learner(
-    rows: Sequence[Row],
-    course: Course,
-    lessons: Lessons,
-    spoken: Spoken = SILENCE,
-) -> LearnerView:
-    """Return what a learner may see: of hidden checks the number, the points and the aspects; no seed, no path.
-
-    Of what people wrote about the code a learner sees remarks once the kata is released, and disputes always; not who
-    wrote it.
-    """
-    katas = []
-    for row in rows:
-        about = spoken.about(row)
-        report, blot = row.report, Blot(row.report)
-        katas.append(
-            _kata(
-                row,
-                course,
-                lessons,
-                checks=[_check(check, blot) for check in report.checks if not check.hidden],
-                changes=[_change(item, course) for item in row.adjustments if not item.revoked],
-                message=text.message(report.message, blot) if report.message else None,
-                output=text.output(report.output, blot) if report.output else None,
-                hidden=_hidden_part(report.checks),
-                hint=_hint(report, lessons) if report.status in ("fail", "timeout") else None,
-                questions=lessons.questions(report.kata) if report.status == "pass" else (),
-                written=(overview.written(row) or None) if _released(row) else None,
-                marks=_marks(row) if _released(row) else (),
-                remarks=_remarks(row, spoken, course) if about.released else (),
-                disputes=_disputes(about, course),
-            )
-        )
-    return _learner(rows, course, katas, for_learner=True)
-
-
-def _hint(report: KataReport, lessons: Lessons) -> str | None:
-    """Return the kata's first hint, of its points those about what went wrong and a learner may see."""
-    whole = lessons.hint(report.kata)
-    wrong = [check for check in report.checks if check.status in WRONG and not check.hidden]
-    return hint_about(whole, [f"{check.name}\n{check.message or ''}" for check in wrong]) if whole else whole
 
 
 _POINT = re.compile(r"(?m)^(?=- )")
@@ -274,47 +309,17 @@ def hint_about(hint: str, told: Sequence[str]) -> str:
     kept, about = [], False
     for piece in _POINT.split(hint):
         found = _ABOUT.match(piece)
-        if found is None:
+        named = found and any(name.split(".")[0] in words for name in re.findall(r"`([\w.]+)", found[1]))
+        if found is None or named:
             kept.append(piece)
-        elif any(name.split(".")[0] in words for name in re.findall(r"`([\w.]+)", found[1])):
-            kept.append(piece)
-            about = True
+        about = about or bool(named)
     return "".join(kept).rstrip() if about else hint
 
 
-class Blot:
-    """Takes a kata's seed, and the words of its hidden checks, out of texts that a learner reads.
-
-    Visible checks should hold neither. This is the second lock on the door.
-    """
-
-    def __init__(self, report: KataReport) -> None:
-        shown = _words(check for check in report.checks if not check.hidden)
-        secret = _words(check for check in report.checks if check.hidden) - shown
-        longest_first = sorted((word for word in secret if len(word) >= TELLING), key=len, reverse=True)
-        self._words = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
-        seed = report.seed
-        self._option = re.compile(r"[ \t]?--seed[ \t=]+\S+")
-        self._named = re.compile(rf"(seeds?\W{{0,3}}){seed}(?!\d)", re.IGNORECASE)
-        self._bare = re.compile(rf"(?<!\d){seed}(?!\d)") if seed >= BIG_SEED else None
-
-    def __call__(self, told: str) -> str:
-        """Return `told` without them."""
-        told = self._option.sub("", told)
-        told = self._named.sub(r"\1…", told)
-        if self._bare is not None:
-            told = self._bare.sub("…", told)
-        return self._words.sub("(hidden)", told) if self._words is not None else told
-
-
-def _words(checks: Iterable[CheckReport]) -> set[str]:
-    told = ((check.name, check.id, check.misconception, check.likely) for check in checks)
-    return {word for words in told for word in words if word}
-
-
-def _released(row: Row) -> bool:
-    """Whether a learner may know of the marks of written answers."""
-    return row.written is not None and row.written.released
+def wraps(message: str) -> bool:
+    """Return whether a message is words, which may be broken anywhere, and no picture or table."""
+    lines = message.split("\n")
+    return all(re.search(r"[a-z]{3}", line) and not re.search(r"\S {3,}\S|^ {3,}", line) for line in lines)
 
 
 def _marks(row: Row) -> tuple[tuple[str, str], ...]:
@@ -325,109 +330,7 @@ def _marks(row: Row) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _remarks(row: Row, spoken: Spoken, course: Course, *, full: bool = False) -> tuple[RemarkView, ...]:
-    found = []
-    for one in spoken.about(row).remarks:
-        attempt, file, number = one.value["attempt"], one.value["file"], one.value["line"]
-        earlier = "" if attempt == row.attempt else ", of an attempt other than the one that counts"
-        found.append(
-            RemarkView(
-                f"{text.name(file)}, line {number}{earlier}",
-                text.cut(spoken.line(attempt, file, number)).strip(),
-                text.message(one.comment),
-                text.name(one.author) if full else None,
-                when(one.at, course),
-            )
-        )
-    return tuple(found)
-
-
-def _disputes(about: Comments, course: Course, *, full: bool = False) -> tuple[DisputeView, ...]:
-    return tuple(
-        DisputeView(
-            text.message(thread.about.comment),
-            tuple(
-                (text.message(one.comment), text.name(one.author) if full else None, when(one.at, course))
-                for one in (*thread.answers, *([thread.closed] if thread.closed is not None else ()))
-            ),
-            thread.closed is not None,
-            when(thread.about.at, course),
-        )
-        for thread in about.threads
-    )
-
-
-def _learner(
-    rows: Sequence[Row], course: Course, katas: Sequence[KataView], *, for_learner: bool = False
-) -> LearnerView:
-    score, most = total(rows, course, for_learner=for_learner)
-    return LearnerView(text.name(rows[0].name), text.name(rows[0].learner), score, most, tuple(katas))
-
-
-def _kata(
-    row: Row,
-    course: Course,
-    lessons: Lessons,
-    *,
-    checks: Iterable[CheckView],
-    changes: Iterable[Change],
-    message: str | None,
-    output: str | None,
-    **more: Unpack[_More],
-) -> KataView:
-    """Return the view of a row; what it says of checks is decided by the caller."""
-    report = row.report
-    late = [_late(row)] if row.late_points or row.days_late > 0 else []
-    return KataView(
-        number=report.number,
-        slug=report.kata,
-        title=lessons.title(report.kata),
-        status=report.status,
-        score=row.score,
-        max_score=row.max_score,
-        graded=report.earned,
-        attempts=row.attempts,
-        submitted_at=when(row.submitted_at, course),
-        message=message,
-        output=output,
-        changes=(*late, *changes),
-        weight=course.weight(row.kata),
-        checks=tuple(checks),
-        **more,
-    )
-
-
-class _More(TypedDict, total=False):
-    hidden: HiddenPart | None
-    hint: str | None
-    questions: tuple[str, ...]
-    facts: tuple[tuple[str, str], ...]
-    written: str | None
-    marks: tuple[tuple[str, str], ...]
-    remarks: tuple[RemarkView, ...]
-    disputes: tuple[DisputeView, ...]
-
-
-def _check(check: CheckReport, blotted: text.Blotted = str, *, full: bool = False) -> CheckView:
-    wrong = check.status != "pass"
-    return CheckView(
-        name=text.name(check.name),
-        id=check.id,
-        aspect=check.aspect,
-        status=check.status,
-        points=check.points,
-        max_points=check.max_points,
-        message=text.message(check.message, blotted) if check.message else None,
-        likely=text.message(check.likely, blotted) if check.likely else None,
-        output=text.output(check.output, blotted) if check.output and (wrong or full) else None,
-        hidden=full and check.hidden,
-        misconception=check.misconception if full else None,
-        look=check.look,
-    )
-
-
-def _hidden_part(checks: Iterable[CheckReport]) -> HiddenPart | None:
-    hidden = [check for check in checks if check.hidden]
+def _hidden_part(hidden: Sequence[CheckReport]) -> HiddenPart | None:
     if not hidden:
         return None
     return HiddenPart(
@@ -444,37 +347,6 @@ def _late(row: Row) -> Change:
     number = f"{amount:.1f}".removesuffix(".0")
     taken = f"{MINUS}{points(row.late_points)}" if row.late_points else "no points deducted"
     return Change(f"{number} {unit if number == '1' else unit + 's'} late: {taken}")
-
-
-def _change(item: Adjustment, course: Course, *, full: bool = False) -> Change:
-    sign = MINUS if item.points < 0 else "+"
-    words = (
-        f"adjusted: {sign}{points(abs(item.points))}"
-        if item.kind == "adjust"
-        else f"set to {points(item.points)}"
-    )
-    return Change(
-        words,
-        comment=text.message(item.comment) if item.comment else None,
-        author=text.name(item.author) if full else None,
-        at=when(item.at, course),
-        revoked=item.revoked,
-    )
-
-
-def _facts(row: Row, course: Course) -> tuple[tuple[str, str], ...]:
-    report = row.report
-    versions = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
-    return (
-        ("graded", when(row.graded_at, course) or "unknown"),
-        ("took", f"{report.duration_s:.2f} s"),
-        ("seed", str(report.seed)),
-        ("device", report.device),
-        ("isolation", report.isolation),
-        ("versions", versions or "unknown"),
-        ("file", PurePosixPath(report.file).name if report.file else "none"),
-        *(("look at", text.message(what)) for what in report.look_at or ()),
-    )
 
 
 def out_of(score: float, whole: float) -> str:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from markupsafe import Markup
 
 from grader.errors import UsageError
-from grader.gradebook.course import Course
 from grader.gradebook.records import Row
-from grader.pages import tally, text, view
-from grader.pages.charts import histogram, tops
-from grader.pages.code import code_lines
+from grader.pages import text
 from grader.pages.folder import Folder, file_stem
 from grader.pages.html import page
-from grader.pages.lessons import Lessons
 from grader.pages.tally import ClassTally
+from grader.pages.view import Viewer, when
 from grader.reports.json_text import json_text
 from grader.submissions.as_text import text_of
-from grader.submissions.names import natural_key
 
 Part = Literal["all", "class", "feedback"]
 CLASS, LEARNERS, FEEDBACK, INDEX = "index.html", "learners/", "feedback/", "index.json"
@@ -40,114 +36,107 @@ class Written:
 
 def write_report(
     rows: Iterable[Row],
-    course: Course,
-    lessons: Lessons,
+    viewer: Viewer,
     folder: Path,
     *,
     built: datetime,
     part: Part = "all",
     secret: bytes = b"",
-    code: Callable[[int], tuple[str, bytes] | None] = lambda attempt: None,
-    spoken: view.Spoken = view.SILENCE,
-    progress: Callable[[int], None] = lambda done: None,
 ) -> Written:
     """Write the class report, a page for each learner, and the feedback.
 
     Args:
         rows: ordered by learner; one learner's are held in memory at a time.
-        course: its name, weights and time zone.
-        lessons: titles, hints and questions.
+        viewer: what a learner sees is made with: the course, its lessons, what people said, the code.
         folder: new, empty, or an earlier report's.
         built: the moment to state.
         part: which of it to write; the other part stays as it is.
         secret: of the gradebook; files' names are made with it, and cannot be computed without.
-        code: the module that an attempt graded, its name and content; for the instructor's pages alone.
-        spoken: what people said about hand-ins.
-        progress: told how many learners are done.
 
     Raises:
         UsageError: there are no rows, or the folder holds something else.
         PackError: a kata's hints or questions cannot be read.
         EngineError: a file cannot be written.
     """
+    # Looked at before the folder is made: nothing to report leaves nothing behind.
     every = iter(rows)
     first = next(every, None)
     if first is None:
         raise UsageError("The gradebook holds no marks yet.", "Grade a class first: kata grade SUBMISSIONS")
-    into = Folder(folder)
-    counted = ClassTally(course)
-    index: list[dict[str, str]] = []
-    files = 0
-    before: _Neighbour | None = None
-    for theirs, following in _with_next(chain([first], every)):
-        learner = theirs[0].learner
-        stem = file_stem(learner, secret)
-        pages = {"learner": learner, "name": theirs[0].name}
-        if part != "class":
-            shown = view.for_learner(theirs, course, lessons, spoken)
+    report = _Report(viewer, Folder(folder), part, secret)
+    # One learner at a time, with one row of each neighbour: a class's reports do not fit into memory.
+    before: Row | None = None
+    for theirs, after in _with_next(chain([first], every)):
+        report.add(theirs, before, after)
+        before = theirs[0]
+    return Written(folder, len(report.index), report.finish(built))
+
+
+class _Report:
+    """A report that is being written."""
+
+    def __init__(self, viewer: Viewer, into: Folder, part: Part, secret: bytes) -> None:
+        self.index: list[dict[str, str]] = []
+        self._for_learner, self._for_instructor = viewer, replace(viewer, full=True)
+        self._into, self._part, self._secret = into, part, secret
+        self._tally = ClassTally(viewer.course)
+
+    def add(self, rows: list[Row], before: Row | None, after: Row | None) -> None:
+        """Write one learner's pages; `before` and `after`: rows of the learners whose pages are next to them."""
+        stem = file_stem(rows[0].learner, self._secret)
+        pages = {"learner": rows[0].learner, "name": rows[0].name}
+        if self._part != "class":
+            shown = self._for_learner.learner(rows)
             pages |= {"feedback": f"{FEEDBACK}{stem}.html", "markdown": f"{FEEDBACK}{stem}.md"}
-            into.write(pages["feedback"], page("feedback.html", learner=shown))
-            into.write(pages["markdown"], page("feedback.md", learner=shown))
-        if part != "feedback":
+            self._into.write(pages["feedback"], page("feedback.html", learner=shown))
+            self._into.write(pages["markdown"], page("feedback.md", learner=shown))
+        if self._part != "feedback":
             pages["page"] = f"{LEARNERS}{stem}.html"
-            full = view.for_instructor(theirs, course, lessons, spoken)
-            after = _Neighbour.of(following, secret) if following is not None else None
-            into.write(
-                pages["page"],
-                page(
-                    "learner.html",
-                    learner=full,
-                    code=_code(theirs, code),
-                    feedback=pages.get("feedback"),
-                    before=before,
-                    after=after,
-                ),
-            )
-            before = _Neighbour.of(theirs[0], secret)
-            counted.add(
-                theirs,
-                title={row.kata: lessons.title(row.kata) for row in theirs},
+            facts = {
+                "learner": self._for_instructor.learner(rows),
+                "code": self._lines(rows),
+                "feedback": pages.get("feedback"),
+                "before": self._link(before),
+                "after": self._link(after),
+            }
+            self._into.write(pages["page"], page("learner.html", **facts))
+            self._tally.add(
+                rows,
+                title={row.kata: self._for_learner.lessons.title(row.kata) for row in rows},
                 page=pages["page"],
-                feedback=f"{FEEDBACK}{stem}" if part == "all" else None,
+                feedback=f"{FEEDBACK}{stem}" if self._part == "all" else None,
             )
-        index.append(pages)
-        files += len(pages) - 2
-        progress(len(index))
-    if part != "feedback":
-        into.write(
-            CLASS, page("class.html", **_figures(counted), title=course.name, built=view.when(built, course))
-        )
-        files += 1
-    into.write(INDEX, json_text(index, indent=1) + "\n")  # ASCII, so that also half characters are told apart
-    other: dict[Part, tuple[str, ...]] = {"all": (), "class": (FEEDBACK,), "feedback": (CLASS, LEARNERS)}
-    into.finish(keep=other[part])
-    return Written(folder, len(index), files + 1)
+        self.index.append(pages)
 
+    def finish(self, built: datetime) -> int:
+        """Write what is about the class, and remove what is no longer; return how many files there are."""
+        if self._part != "feedback":
+            course = self._tally.course
+            facts = {"title": course.name, "built": when(built, course), "tally": self._tally}
+            self._into.write(CLASS, page("class.html", **facts))
+        # ASCII, so that also half characters are told apart
+        self._into.write(INDEX, json_text(self.index, indent=1) + "\n")
+        self._into.finish()
+        return sum(len(pages) - 2 for pages in self.index) + (1 if self._part == "feedback" else 2)
 
-def _code(
-    rows: Iterable[Row], code: Callable[[int], tuple[str, bytes] | None]
-) -> dict[str, tuple[str, list[Markup], int]]:
-    """Return, by kata, the name of the module that counts, its lines, and how many are left out."""
-    shown: dict[str, tuple[str, list[Markup], int]] = {}
-    for row in rows:
-        found = code(row.attempt) if row.attempt is not None else None
-        if found is not None:
-            source = text_of(*found)
-            lines = code_lines(found[0], source)
-            shown[row.kata] = text.name(found[0]), lines, len(source.splitlines()) - len(lines)
-    return shown
+    def _link(self, row: Row | None) -> dict[str, str] | None:
+        if row is None:
+            return None
+        return {
+            "name": text.name(row.name),
+            "page": f"../{LEARNERS}{file_stem(row.learner, self._secret)}.html",
+        }
 
-
-@dataclass(frozen=True)
-class _Neighbour:
-    """Whose page comes before or after a learner's."""
-
-    name: str
-    page: str
-
-    @classmethod
-    def of(cls, row: Row, secret: bytes) -> _Neighbour:
-        return cls(text.name(row.name), f"../{LEARNERS}{file_stem(row.learner, secret)}.html")
+    def _lines(self, rows: Iterable[Row]) -> dict[str, tuple[str, list[Markup], int]]:
+        """Return, by kata, the name of the module that counts, its lines, and how many are left out."""
+        shown: dict[str, tuple[str, list[Markup], int]] = {}
+        for row in rows:
+            bundle = self._for_instructor.bundle(row.attempt) if row.attempt is not None else None
+            if bundle is not None:
+                source = text_of(bundle.main, bundle.files[bundle.main])
+                lines = text.code_lines(bundle.main, source)
+                shown[row.kata] = text.name(bundle.main), lines, len(source.splitlines()) - len(lines)
+        return shown
 
 
 def _with_next(rows: Iterable[Row]) -> Iterator[tuple[list[Row], Row | None]]:
@@ -160,46 +149,3 @@ def _with_next(rows: Iterable[Row]) -> Iterator[tuple[list[Row], Row | None]]:
         held.append(row)
     if held:
         yield held, None
-
-
-def _figures(counted: ClassTally) -> dict[str, Any]:
-    """Return what the class report shows."""
-    katas = sorted(counted.katas.values(), key=lambda kata: (natural_key(kata.number), kata.slug))
-    middle = tally.median(counted.parts)
-    highest = max((max(tops(kata.parts)) for kata in katas), default=0)
-    plots = []
-    times = []
-    for kata in katas:
-        plots.append(
-            (
-                kata,
-                histogram(kata.parts, highest, tally.median(kata.parts)),
-                tally.median(kata.scores),
-            )
-        )
-        times.append(
-            (
-                kata,
-                _short(tally.mean(kata.attempts)),
-                max(kata.attempts, default=0),
-                _short(tally.median(kata.durations)),
-                _short(max(kata.durations, default=None)),
-            )
-        )
-    return {
-        "lines": counted.lines,
-        "katas": katas,
-        "worked": counted.worked,
-        "mean": tally.mean(counted.parts),
-        "median": middle,
-        "overall": histogram(counted.parts, max(tops(counted.parts), default=0), middle),
-        "plots": plots,
-        "times": times,
-        "mistakes": counted.mistakes,
-        "weights": {slug: counted.course.weight(slug) for slug in counted.katas},
-        "has_feedback": any(line.feedback for line in counted.lines),
-    }
-
-
-def _short(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"

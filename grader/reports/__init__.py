@@ -2,6 +2,6 @@
 
 from typing import Literal
 
-Format = Literal["github", "sarif", "vscode", "junit"]
-FORMATS: tuple[Format, ...] = ("github", "sarif", "vscode", "junit")
+Format = Literal["github", "vscode", "junit"]
+FORMATS: tuple[Format, ...] = ("github", "vscode", "junit")
 """For programs that point at lines; `annotations.py` writes them."""

@@ -1,7 +1,7 @@
-"""What failed, for programs that point at lines: GitHub's annotations, VS Code's problems, SARIF, JUnit's XML.
+"""What failed, for programs that point at lines: GitHub's annotations, VS Code's problems, JUnit's XML.
 
 Formats: https://docs.github.com/actions/reference/workflow-commands-for-github-actions (`::error`, and how it is
-escaped), https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html, https://github.com/testmoapp/junitxml.
+escaped), https://github.com/testmoapp/junitxml.
 """
 
 from __future__ import annotations
@@ -9,23 +9,19 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-import msgspec
-
 from grader.files import read_bounded
 from grader.reports import Format
-from grader.reports.json_text import json_text
-from grader.reports.report import UNWRITTEN, WRONG, CheckReport, KataReport
+from grader.reports.report import UNWRITTEN, WRONG, KataReport
 from grader.reports.style import DEDUCTED, safe
 
 _CALLED = re.compile(r"^called  ([A-Za-z_]\w*)", re.MULTILINE)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_VSCODE, _SARIF = {"notice": "info"}, {"notice": "note"}
-"""What they call it."""
 SHOWN_BY_GITHUB = 10
 """Of one kind in one step GitHub shows so many annotations."""
 
@@ -152,95 +148,47 @@ def _property(text: str) -> str:
 def vscode(reports: Sequence[KataReport]) -> str:
     """Return lines `file:line:column: severity: message [check]`, as a problem matcher reads them."""
     return "\n".join(
-        f"{safe(one.file)}:{one.line}:1: {_VSCODE.get(one.severity, one.severity)}: {one.one_line} [{one.check}]"
+        f"{safe(one.file)}:{one.line}:1: {one.severity.replace('notice', 'info')}: {one.one_line} [{one.check}]"
         for one in annotate(reports)
     )
 
 
-def sarif(reports: Sequence[KataReport]) -> str:
-    """Return a SARIF 2.1.0 log with one run."""
-    found = annotate(reports)
-    titles = {f"{one.kata}/{one.check}": one.title for one in found}
-    version = next((report.versions["kata"] for report in reports if "kata" in report.versions), None)
-    log = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "kata",
-                        **({"version": version} if version else {}),
-                        "rules": [
-                            {"id": rule, "shortDescription": {"text": title}}
-                            for rule, title in titles.items()
-                        ],
-                    }
-                },
-                "results": [
-                    {
-                        "ruleId": f"{one.kata}/{one.check}",
-                        "level": _SARIF.get(one.severity, one.severity),
-                        "message": {"text": "\n".join(filter(None, [one.title, one.text]))},
-                        "locations": [
-                            {
-                                "physicalLocation": {
-                                    "artifactLocation": {"uri": Path(one.file).as_posix()},
-                                    "region": {"startLine": one.line},
-                                }
-                            }
-                        ],
-                    }
-                    for one in found
-                ],
-            }
-        ],
-    }
-    return json_text(msgspec.to_builtins(log), indent=2)
+_JUNIT = {"fail": "failure", "error": "error", "timeout": "error", "skipped": "skipped", "todo": "skipped"}
+"""By a check's status, the element of a case that did not pass."""
 
 
 def junit(reports: Sequence[KataReport]) -> str:
     """Return JUnit's XML: a suite for each kata, a case for each check."""
     top = ElementTree.Element("testsuites", name="kata")
     for report in reports:
-        suite = ElementTree.SubElement(
-            top, "testsuite", name=f"{report.number} {report.kata}", time=f"{report.duration_s:.3f}"
-        )
-        counts = {"tests": len(report.checks), "failures": 0, "errors": 0, "skipped": 0}
+        kinds = Counter(_JUNIT.get(check.status, "pass") for check in report.checks)
+        counts = {
+            "tests": len(report.checks),
+            "failures": kinds["failure"],
+            "errors": kinds["error"],
+            "skipped": kinds["skipped"],
+        }
+        facts = {"name": f"{report.number} {report.kata}", "time": f"{report.duration_s:.3f}"}
+        facts |= {name: str(count) for name, count in counts.items()}
+        suite = ElementTree.SubElement(top, "testsuite", facts)
+        file = safe(_relative(report.file or ""))
         for check in report.checks:
-            case = ElementTree.SubElement(
-                suite,
-                "testcase",
-                classname=report.kata,
-                name=safe(check.name),
-                file=safe(_relative(report.file or "")),
-            )
-            if kind := _kind(check):
-                first, text = _outcome(check, report)
-                ElementTree.SubElement(case, kind, message=first).text = text
-                counts[{"failure": "failures", "error": "errors"}.get(kind, kind)] += 1
+            facts = {"classname": report.kata, "name": safe(check.name), "file": file}
+            case = ElementTree.SubElement(suite, "testcase", facts)
+            if kind := _JUNIT.get(check.status):
+                lines = [
+                    safe(line) for line in (check.message or report.message or check.status).splitlines()
+                ]
+                first = safe(check.likely or lines[-1].strip())
+                ElementTree.SubElement(case, kind, message=first).text = "\n".join(lines)
             elif check.same_mistake == "counted":
                 ElementTree.SubElement(case, "system-out").text = DEDUCTED
-        for name, count in counts.items():
-            suite.set(name, str(count))
     ElementTree.indent(top)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(top, encoding="unicode")
 
 
-def _kind(check: CheckReport) -> str | None:
-    if check.status in ("skipped", "todo"):
-        return "skipped"
-    return {"fail": "failure", "error": "error", "timeout": "error"}.get(check.status)
-
-
-def _outcome(check: CheckReport, report: KataReport) -> tuple[str, str]:
-    lines = [safe(line) for line in (check.message or report.message or check.status).splitlines()]
-    return safe(check.likely or lines[-1].strip()), "\n".join(lines)
-
-
 WRITERS: dict[Format, Callable[[Sequence[KataReport]], str]] = {
     "github": github,
-    "sarif": sarif,
     "vscode": vscode,
     "junit": junit,
 }

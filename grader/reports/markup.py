@@ -6,7 +6,7 @@ import html
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.terminal_theme import TerminalTheme
 
@@ -16,6 +16,7 @@ from grader.reports.terminal import print_reports
 
 WIDTH = 100
 _HEAD = re.compile(r"^ +expected +yours$")
+_CELLS = re.compile(r"[^\s!]+!?|!")
 _CELL = 18
 """Pixels of one cell of a picture, as wide as two digits."""
 _GREEN, _RED, _AMBER, _CYAN = (46, 134, 67), (208, 58, 66), (166, 110, 0), (20, 130, 150)
@@ -41,14 +42,12 @@ def verdict_html(reports: Sequence[KataReport], *, verbose: bool = False, quiet:
         theme=_THEME, inline_styles=True, code_format="{code}"
     )
     lines = shown.strip("\n").split("\n")
-    pieces: list[str] = []
-    place = 0
+    pieces, place = "", 0
     for picture in _pictures(plain):
-        pieces.append(_block(lines[place : picture.first]))
-        pieces.append(_drawn(picture))
+        pieces += _block(lines[place : picture.first]) + _drawn(picture)
         place = picture.last + 1
-    pieces.append(_block(lines[place:]))
-    return f"<div style='max-width:60em'>{''.join(pieces)}</div>"
+    pieces += _block(lines[place:])
+    return f"<div style='max-width:60em'>{pieces}</div>"
 
 
 def note_html(note: str) -> str:
@@ -79,9 +78,8 @@ def _ink(code: str) -> str:
     return f"color:#{code};color:{mixed}"  # the first is for browsers that cannot mix
 
 
-@dataclass(frozen=True)
-class _Picture:
-    """What `grader.checks.picture` laid out, read back from the lines of a message."""
+class _Picture(NamedTuple):
+    """What `grader.checks.picture` laid out, read back from the lines of a message: a report holds no more."""
 
     first: int
     last: int
@@ -93,48 +91,31 @@ class _Picture:
 
 
 def _pictures(lines: Sequence[str]) -> Iterator[_Picture]:
-    place = 0
-    while place < len(lines):
-        found = _picture(lines, place) if _HEAD.match(lines[place]) else None
-        if found is not None:
-            yield found
-            place = found.last
-        place += 1
+    heads = [place for place, line in enumerate(lines) if _HEAD.match(line)]
+    return filter(None, (_picture(lines, place) for place in heads))
 
 
 def _picture(lines: Sequence[str], first: int) -> _Picture | None:
     """Read a picture whose first line says "expected   yours"; None where it is laid out in another way."""
     left, right = lines[first].index("expected"), lines[first].index("yours")
-    units = first + 1
-    while units < len(lines) and not lines[units][:left].strip():  # above are the digits of tens and hundreds
-        units += 1
-    if units + 1 >= len(lines):
+    below = lines[first + 1 :]
+    named = [bool(line[:left].strip()) for line in below]
+    try:  # above the units of the columns' numbers may be tens; below the rows is the legend
+        units = named.index(True)
+        end = named.index(False, units)
+    except ValueError:
         return None
-    numbers = lines[units]
+    heads = [line.ljust(right) for line in below[: units + 1]]
     columns = [
-        "".join(line[at : at + 1] for line in lines[first + 1 : units + 1]).strip()
-        for at in range(left, min(right, len(numbers)))
-        if numbers[at] != " "
+        "".join(line[at] for line in heads).strip() for at in range(left, right) if heads[-1][at] != " "
     ]
-    count = len(columns)
-    rows = []
-    last = units + 1
-    wide = (len(numbers[left:right].rstrip()) + 1) // max(count, 1)
-    while last < len(lines) and lines[last][:left].strip():
-        line = lines[last].ljust(right + right - left)
-        cells = [_cells(line[at : at + max(wide * count, 1)], count) for at in (left, right)]
-        if any(cell is None for cell in cells):
-            return None
-        rows.append((line[:left].strip(), cells[0] or [], cells[1] or []))
-        last += 1
-    if not rows or not count or last >= len(lines):
+    rows = [
+        (line[:left].strip(), _CELLS.findall(line[left:right]), _CELLS.findall(line[right:]))
+        for line in below[units + 1 : end]
+    ]
+    if not rows or not columns or any({len(a), len(b)} != {len(columns)} for _, a, b in rows):
         return None
-    return _Picture(first, last, columns, rows, numbers[:left].strip(), lines[last].strip())
-
-
-def _cells(text: str, count: int) -> list[str] | None:
-    found = re.findall(r"[^\s!]+!?|!", text)
-    return found if len(found) == count else None
+    return _Picture(first, first + 1 + end, columns, rows, heads[-1][:left].strip(), below[end].strip())
 
 
 def _drawn(picture: _Picture) -> str:
@@ -158,8 +139,7 @@ def _drawn(picture: _Picture) -> str:
         for row, line in enumerate(picture.rows):
             for column, cell in enumerate(line[side]):
                 parts.append(_square(start + column * size, 38 + row * _CELL, size, cell))
-    for row, (name, _, _) in enumerate(picture.rows):
-        parts.append(_text(4, 51 + row * _CELL, name))
+    parts += [_text(4, 51 + row * _CELL, name) for row, (name, _, _) in enumerate(picture.rows)]
     told = picture.legend.replace("# allowed", "■ allowed").replace(". blocked", "□ blocked")
     legend = f"<div style='opacity:.75;font-family:monospace'>{html.escape(told)}</div>"
     return "".join(parts) + "</svg>" + legend
@@ -168,13 +148,10 @@ def _drawn(picture: _Picture) -> str:
 def _square(x: float, y: float, size: int, cell: str) -> str:
     """Draw a cell: what is wrong has a red frame and its mark, so that colour alone says nothing."""
     wrong = cell.endswith("!") or cell == "x"
-    number = re.fullmatch(r"\d+", cell.rstrip("!"))
-    if cell == "#":
-        share = 0.85
-    elif number is not None:
-        share = min(int(number[0]) / (100 if size > _CELL else 9), 1.0) * 0.6
-    else:
-        share = 0.0
+    number = cell.rstrip("!")
+    share = 0.85 if cell == "#" else 0.0
+    if number.isdecimal():
+        share = min(int(number) / (100 if size > _CELL else 9), 1.0) * 0.6
     frame = f"rgb{_RED}" if wrong else "currentColor"
     parts = (
         f"<rect x='{x + 1:g}' y='{y + 1:g}' width='{size - 2}' height='{_CELL - 2}' rx='2' fill='rgb{_CYAN}' "

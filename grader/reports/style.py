@@ -108,7 +108,7 @@ def print_laid(text: str, out: Console, outer: str = "") -> None:
         indent = len(body) - len(body.lstrip())
         if (label := _LABEL.match(body)) is not None:
             indent = label.end()
-        hanging(out, Text(f"{outer}{body[:indent]}"), Text(body[indent:]), 0 if indent else 2)
+        hanging(out, f"{outer}{body[:indent]}", body[indent:], further=0 if indent else 2)
 
 
 def has_unicode(target: Console) -> bool:
@@ -133,18 +133,23 @@ def keep_whole(table: Table, *columns: int) -> None:
         column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
 
 
-def hanging(target: Console, head: Text, body: Text, further: int = 0) -> None:
+def hanging(
+    target: Console, head: str | Text, body: str | Text, style: str = "", *, further: int = 0
+) -> None:
     """Print `body` behind `head`; where it does not fit on the line it goes on below its own beginning.
 
     Commands stand in it as a person types them here, and neither they nor paths are broken: they are copied. Nor are
     shapes and lists that fit on a line.
 
-    `further`: columns by which the lines below stand further in.
+    `style`: of a body that is plain text; `further`: columns by which the lines below stand further in.
     """
+    head = Text(head) if isinstance(head, str) else head
+    body = safe_text(body, style) if isinstance(body, str) else body
     indent = head.cell_len + further
     width = max(target.width - indent, 20)  # narrower than that, the terminal itself may fold
     body.expand_tabs(4)
     body = _as_typed(body, getattr(target, "before_commands", ""))
+    # rich breaks at any blank, and cuts a word that is longer than a line: the glue keeps together what is copied.
     lines = [body]
     if head.cell_len + body.cell_len > target.width:
         body.plain = _COMMAND.sub(lambda found: whole(found[0]), body.plain)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.reports.report import UNWRITTEN, WRONG, CheckReport, KataReport, Measured
-from grader.reports.style import hanging, points, print_laid, safe, safe_text, status_text, whole
+from grader.reports.style import hanging, points, print_laid, safe_text, status_text, whole
 from grader.words import counted
 
 PRINTED_LINES = 20
@@ -63,9 +63,9 @@ def line_of(report: KataReport, out: Console, *, brief: bool = False) -> Text:
     if brief:
         return text
     if report.message:
-        text.append("  " + safe(report.message.splitlines()[0]), "dim")
+        text.append(f"  {report.message.splitlines()[0]}", "dim")
     elif report.status == "in_progress" and report.todo:
-        text.append(f"  to do: {safe(', '.join(report.todo))}", "dim")
+        text.append(f"  to do: {', '.join(report.todo)}", "dim")
     return text
 
 
@@ -100,23 +100,23 @@ def _print_where_to_begin(reports: Sequence[KataReport], out: Console) -> None:
     missing = next((report for report in reports if report.status == "missing"), None)
     if waiting is None and missing is not None:
         out.print()
-        hanging(out, Text("next  "), Text(f"kata start {missing.kata}"))
+        hanging(out, "next  ", f"kata start {missing.kata}")
     if waiting is not None:
         out.print()
-        hanging(out, Text("next  "), Text(f"edit {_file(waiting)}, then check again"))
+        hanging(out, "next  ", f"edit {_file(waiting)}, then check again")
         _print_where_to_read(waiting, out, "")
 
 
 def _print_where_to_read(report: KataReport, out: Console, indent: str) -> None:
-    said = Text(f"kata show {report.kata}      stuck?  kata hint {report.kata}", "dim")
-    hanging(out, Text(f"{indent}read  ", "dim"), said)
+    where = f"kata show {report.kata}      stuck?  kata hint {report.kata}"
+    hanging(out, Text(f"{indent}read  ", "dim"), where, "dim")
 
 
 def _file(report: KataReport) -> str:
     """Return the submission's path as somebody in this folder would type it."""
     path = report.file or f"the stub of {report.kata}"
     near = os.path.relpath(path) if report.file else path
-    return safe(near if len(near) < len(path) else path)
+    return near if len(near) < len(path) else path
 
 
 def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Sequence[str]) -> None:
@@ -129,16 +129,18 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
     if report.output:
         _print_output(report.output, "printed while loading", out)
     if report.status == "not_started":
-        hanging(out, Text("  "), Text(f"Nothing is written yet in {_file(report)}."))
+        hanging(out, "  ", f"Nothing is written yet in {_file(report)}.")
         _print_where_to_read(report, out, "  ")
         if not verbose:
             return
+    # One sentence says why nothing was checked: the checks would repeat it.
     if report.message and not verbose:
         return
     if verbose:
         _print_every_check(report, out, named=True)
     else:
         _print_checks(report, out)
+    # One failure at a time: what comes after it often follows from it.
     first = next((check for check in report.checks if check.status in WRONG), None)
     if first is not None:
         out.print()
@@ -147,18 +149,13 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         _print_next_steps(first, report, out, again)
     elif report.status == "in_progress" and report.todo:
         out.print()
-        hanging(
-            out, Text("next  "), Text(f"write {safe(report.todo[0])} in {_file(report)}, then check again")
-        )
+        hanging(out, "next  ", f"write {report.todo[0]} in {_file(report)}, then check again")
         told = next(check.message for check in report.checks if check.status == "todo")
-        hanging(out, Text("      "), Text(safe(told or ""), "dim"))
+        hanging(out, "      ", told or "", "dim")
         _print_where_to_read(report, out, "")
     elif report.status == "pass" and not report.left_out:
-        hanging(
-            out,
-            Text("  "),
-            Text(f"Our solution, and questions to think about:  kata solution {report.kata}", "dim"),
-        )
+        more = f"Our solution, and questions to think about:  kata solution {report.kata}"
+        hanging(out, "  ", more, "dim")
 
 
 def _print_checks(report: KataReport, out: Console) -> None:
@@ -174,26 +171,23 @@ def _print_checks(report: KataReport, out: Console) -> None:
     after = [check for check in skipped if _waits(check)]
     after = after if len(after) > 1 else []
     unfit = [check for check in skipped if not _waits(check)]
-    rest = [
-        check
-        for check in report.checks
-        if check in measured or check not in (*held, *waiting, *after, *unfit, *told)
-    ]
+    in_a_line = [check for check in (*held, *waiting, *after, *unfit, *told) if check not in measured]
     if held:
-        hanging(
-            out, Text("  ").append_text(status_text("pass", out)).append("  "), Text(_held(report, len(held)))
-        )
+        hanging(out, _head("pass", out), _held(report, len(held)))
     _print_by_reason(told, out)
-    _print_each(rest, report, out)
+    _print_each([check for check in report.checks if check not in in_a_line], report, out)
     _print_by_reason(unfit, out, "dim")
     if after:
-        head = Text("  ").append_text(status_text("skipped", out)).append("  ")
-        hanging(out, head, Text(f"{_counted(after)}, wait until that is fixed (-v names them)", "dim"))
+        waits = f"{_counted(after)}, wait until that is fixed (-v names them)"
+        hanging(out, _head("skipped", out), waits, "dim")
     if waiting:
         names = ", ".join(report.todo) or waiting[0].name
         count = "1 check waits" if len(waiting) == 1 else f"{len(waiting)} checks wait"
-        head = Text("  ").append_text(status_text("todo", out)).append("  ")
-        hanging(out, head, Text(f"{safe(names)}   ({count})", "dim"))
+        hanging(out, _head("todo", out), f"{names}   ({count})", "dim")
+
+
+def _head(status: str, out: Console) -> Text:
+    return Text("  ").append_text(status_text(status, out)).append("  ")
 
 
 def _print_by_reason(checks: Sequence[CheckReport], out: Console, style: str = "") -> None:
@@ -201,8 +195,7 @@ def _print_by_reason(checks: Sequence[CheckReport], out: Console, style: str = "
     why = {id(check): (check.message or "").partition("\n")[0] for check in checks}
     for said in dict.fromkeys(why.values()):
         alike = [check for check in checks if why[id(check)] == said]
-        head = Text("  ").append_text(status_text(alike[0].look, out)).append("  ")
-        hanging(out, head, Text(f"{_counted(alike)}, {safe(said)} (-v names them)", style))
+        hanging(out, _head(alike[0].look, out), f"{_counted(alike)}, {said} (-v names them)", style)
 
 
 def _waits(check: CheckReport) -> bool:
@@ -258,16 +251,12 @@ def _print_each(
         status.append(" " * (words - status.cell_len))
         score = points(check.points, check.max_points).rjust(numbers)
         hidden = " (hidden)" if check.hidden else ""
-        title = Text(safe(check.name) + hidden)
+        title = safe_text(check.name + hidden)
         if named:
-            title.append(f"   {safe(check.id)}", "dim")
+            title.append(f"   {check.id}", "dim")
         if isinstance(check.speed, Measured):
-            marked = (
-                ""
-                if check.status != "skipped" or check.speed.verdict == "inconclusive"
-                else ", not marked here"
-            )
-            title.append(f"   {_measured(check.speed)}{marked}", "dim")
+            marked = check.status != "skipped" or check.speed.verdict == "inconclusive"
+            title.append(f"   {_measured(check.speed)}{'' if marked else ', not marked here'}", "dim")
         hanging(out, Text.assemble("  ", status, " ", (score, "dim"), " "), title)
 
 
@@ -287,7 +276,7 @@ def _measured(speed: Measured) -> str:
 
 def _print_failure(check: CheckReport, report: KataReport, out: Console) -> None:
     word = {"fail": "FAIL", "error": "ERROR", "timeout": "TIME"}[check.status]
-    title = Text(f"{report.number} {safe(check.name)}", "bold red")
+    title = safe_text(f"{report.number} {check.name}", "bold red")
     title.append(f"   {points(check.points, check.max_points)}", "not bold default")
     hanging(out, Text(f"{word} ", "bold red"), title)
     _print_details(check, out)
@@ -297,7 +286,7 @@ def _print_details(check: CheckReport, out: Console, indent: str = "") -> None:
     if check.message:
         print_block(check.message, out, indent)
     if check.likely:
-        hanging(out, Text(f"{indent}  likely  ", "bold"), Text(safe(check.likely)))
+        hanging(out, Text(f"{indent}  likely  ", "bold"), check.likely)
     if check.output:
         _print_output(check.output, "printed", out, indent)
 
@@ -313,7 +302,7 @@ def _print_output(output: str, title: str, out: Console, indent: str = "") -> No
     which = f" (the last {PRINTED_LINES} of {len(lines)} lines)" if cut > 0 else ""
     out.print(Text(f"{indent}  {title}{which}", "dim"))
     for line in lines[-PRINTED_LINES:]:
-        hanging(out, Text(f"{indent}    | ", "dim"), safe_text(line[:200]))
+        hanging(out, Text(f"{indent}    | ", "dim"), line[:200])
 
 
 def _print_next_steps(check: CheckReport, report: KataReport, out: Console, again: Sequence[str]) -> None:
@@ -327,4 +316,4 @@ def _print_next_steps(check: CheckReport, report: KataReport, out: Console, agai
         steps.insert(1, ("look", shlex.join(["try", *target, "-k", check.id, *seed])))
     for word, command in steps:
         # Unbroken, whatever the width: it is there to be copied.
-        hanging(out, Text(f"  {word:6}  ", "bold"), Text(whole(f"kata {safe(command)}")))
+        hanging(out, Text(f"  {word:6}  ", "bold"), whole(f"kata {command}"))

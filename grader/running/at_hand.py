@@ -1,19 +1,26 @@
 """The failing call at hand: what it was given, what came back and what should have, for a REPL or a debugger.
 
-Only where the submission runs in this process, for the person who wrote it; visible checks alone are run there.
+The check ran over the boundary, as it always does. What its worker was asked to do is done here once more, by the same
+code, in the same order, with the same seeds: then the learner's objects are in this process, and the call that failed
+can be made under a debugger. Only for the person who wrote the submission; visible checks alone are shown.
 """
 
 from __future__ import annotations
 
+import bdb
 import code
+import contextlib
+import io
 import linecache
 import os
 import pdb
+import signal
+import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -23,113 +30,311 @@ from grader.checks.describe import describe
 from grader.checks.failure import NOT_SAID, CheckFailure
 from grader.checks.text import clean
 from grader.host.calls import CallRecord, Calls
-from grader.host.local import is_learners, learners_names
-from grader.reports.report import WRONG
+from grader.host.objects import RemoteObject, facts_of
+from grader.host.session import Session
 from grader.reports.style import console, hanging, safe_text
 from grader.reports.terminal import print_block
 from grader.running.outcome import Outcome
+from grader.wire import messages
+from grader.worker.loader import PACKAGE
+from grader.worker.serve import Worker
 
 _FIXTURES = frozenset({"submission", "draw", "seed", "device", "reference", "speed"})
+_BREAKPOINT = "for breakpoint() type"
+STOPPED_S = 1.0
+"""After so long a call that never ends is stopped here; it has had its whole time in a worker."""
 Look = Callable[["AtHand"], None]
 """Told of every check that went wrong."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class AtHand:
     """A check that went wrong, and what can be looked at."""
 
     title: str
     outcome: Outcome
-    told: Mapping[str, Any]
+    told: dict[str, Any]
     """What the message speaks of: inputs by parameter, `yours`, `expected`, `difference`, or `error`."""
-    names: Mapping[str, Any]
-    """The learner's names and the check's variables."""
-    frame: types.FrameType | None
+    names: dict[str, Any]
+    """The check's variables; then the learner's names, too."""
+    check: types.FrameType | None = None
+    """The check itself, as it ended."""
+    requests: Sequence[bytes] = ()
+    """What the worker was asked, up to the call that the message is about."""
+    session: Session | None = None
+    frame: types.FrameType | None = field(default=None, init=False)
     """The learner's own: where it raised, or where the wrong value was returned."""
-    line: int = 0
+    line: int = field(default=0, init=False)
 
     @classmethod
     def of(
-        cls,
-        title: str,
-        outcome: Outcome,
-        error: BaseException,
-        calls: Calls,
-        parameters: Mapping[str, Sequence[str]],
-        check: Path,
-        submission: Any,
-        folder: Path,
+        cls, item: pytest.Item, outcome: Outcome, error: BaseException, calls: Calls, session: Session
     ) -> AtHand:
         """Gather what can be looked at after `error`."""
-        frames = _frames(error)
-        inside = [frame for frame, _ in frames if frame.f_code.co_filename == str(check)]
-        local = dict(inside[-1].f_locals) if inside else {}
-        names = learners_names(submission) | {
-            name: value for name, value in local.items() if name not in _FIXTURES
-        }
-        where = [pair for pair in frames if is_learners(pair[0].f_code.co_filename, str(folder))]
-        if isinstance(error, CheckFailure):
-            call = calls.origin(error.subject)
-            told = _inputs(call, parameters) | _values(error)
-            frame = call.frame if call is not None else None
-            return cls(title, outcome, told, names, frame or (inside[-1] if inside else None))
-        told = _inputs(calls.last, parameters) | {"error": error}
-        frame, line = where[-1] if where else (inside[-1] if inside else None, 0)
-        return cls(title, outcome, told, names, frame, line)
+        requests = session.recorded or []
+        failed = isinstance(error, CheckFailure)
+        call = calls.origin(error.subject) if isinstance(error, CheckFailure) else calls.last
+        told = _inputs(call, calls.parameters)
+        told |= _values(error) if isinstance(error, CheckFailure) else {"error": error}
+        check = [frame for frame, _ in _frames(error) if frame.f_code.co_filename == str(item.path)]
+        local = dict(check[-1].f_locals) if check else {}
+        names = {name: value for name, value in local.items() if name not in _FIXTURES}
+        if failed and call is not None:
+            requests = requests[: call.request]
+        title = _title_of(item)
+        return cls(title, outcome, told, names, check[-1] if check else None, requests, session)
+
+    @contextlib.contextmanager
+    def brought_here(self, stop: bool) -> Iterator[None]:
+        """Bring the learner's objects into this process; with `stop`, learn where the call that failed ended."""
+        if self.session is None or not self.requests:
+            yield
+            return
+        folder = str(self.session.source.path.parent)
+        with _as_before(folder, self.session):
+            here = _Here(self.session)
+            with contextlib.redirect_stdout(io.StringIO()), _no_breakpoints():
+                for request in self.requests[:-1]:
+                    here.do(request)
+            endless = self.outcome.status == "timeout"
+            if stop or not endless:  # one that never ends is made again only where somebody can look into it
+                with _LastFrame(folder, watched=stop) as last, _Alarm(STOPPED_S if endless else 0):
+                    here.do(self.requests[-1])
+                self.frame = last.frame
+            self._take(here, folder)
+            yield
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody pressed Ctrl-C while it ran."""
+        return isinstance(self.told.get("error"), KeyboardInterrupt)
+
+    def where(self) -> str | None:
+        """Say where a call of the learner's is that was interrupted; None where it was none."""
+        with self.brought_here(stop=True):
+            if self.session is None or self.frame is None:
+                return None
+            folder = str(self.session.source.path.parent)
+            frames = [frame for frame, _ in _frames(self.told["error"])]
+            first = next(frame for frame in frames if is_learners(frame.f_code.co_filename, folder))
+            file = Path(self.frame.f_code.co_filename).name
+            return f"interrupted in {first.f_code.co_qualname}, at line {self.line} of {file}"
+
+    def _take(self, here: _Here, folder: str) -> None:
+        """Give everything its name: what stood for the learner's objects is now these themselves."""
+        if here.error is not None and "error" in self.told:
+            self.told["error"] = here.error
+            theirs = [pair for pair in _frames(here.error) if is_learners(pair[0].f_code.co_filename, folder)]
+            self.frame, self.line = theirs[-1] if theirs else (None, 0)
+        called = here.target
+        called = getattr(called, "__self__", called)  # of a method, what it is a method of
+        if isinstance(called, torch.nn.Module):
+            self.told["module"] = called
+        self.told = {name: here.own(value) for name, value in self.told.items()}
+        self.names = here.names() | {name: here.own(value) for name, value in self.names.items()}
 
 
-def wanted(outcome: Outcome) -> bool:
-    """Return whether there is something to look at: a check that went wrong, not one that waits."""
-    return outcome.status in WRONG
+class _Here(Worker):
+    """The submission in this process: it does what a worker was asked to do."""
+
+    def __init__(self, session: Session) -> None:
+        # Nobody is at the other end: what a lent function answers is asked of the check itself.
+        super().__init__(cast(Any, None), -1)
+        self.error: BaseException | None = None
+        self.target: Any = None
+        self._find_lent = session.lent
+
+    def do(self, frame: bytes) -> None:
+        """Do what a request asks for; `error` is what it raised, `target` what it called."""
+        first = messages.PREFIX.size
+        head, _ = messages.unpack_prefix(frame[:first], max_payload=1 << 40)
+        request = messages.decode_request(frame[first : first + head])
+        if isinstance(request, messages.Watch):
+            return  # of what is excluded nothing is noted here
+        self.error = self.target = None
+        self._answer(request, bytearray(frame[first + head :]))
+        if isinstance(self.error, KeyboardInterrupt | bdb.BdbQuit):
+            raise self.error
+
+    def own(self, value: Any) -> Any:
+        """Return the learner's object that a proxy stands for; anything else as it is."""
+        if isinstance(value, RemoteObject):
+            return self._objects.get(facts_of(value).number, value)
+        return [self.own(part) for part in value] if type(value) is list else value
+
+    def names(self) -> dict[str, Any]:
+        """Return what the learner's module defines or imports."""
+        module = self._objects.get(messages.MODULE)
+        return {name: value for name, value in vars(module).items() if not name.startswith("__")}
+
+    def _lent(self, number: int) -> Callable[..., Any]:
+        return self._find_lent(number)
+
+    def _call(self, request: messages.Call, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
+        target = self._objects.get(request.target)
+        self.target = target if request.method is None else getattr(target, request.method, None)
+        with self._keeping_error():
+            return super()._call(request, payload)
+
+    def _perform(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
+        with self._keeping_error():
+            return super()._perform(request, payload)
+
+    @contextlib.contextmanager
+    def _keeping_error(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            self.error = error
+            raise
+
+
+class _LastFrame:
+    """Keeps the learner's frame that returned last while it is open: the outermost of a call, with its variables.
+
+    A frame that somebody holds keeps its variables when it has returned, and the line it returned from.
+    """
+
+    def __init__(self, folder: str, *, watched: bool) -> None:
+        self.frame: types.FrameType | None = None
+        self._folder, self._watched = folder, watched
+
+    def __enter__(self) -> _LastFrame:
+        if self._watched:
+            sys.setprofile(self._look)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._watched:
+            sys.setprofile(None)
+
+    def _look(self, frame: types.FrameType, event: str, argument: object) -> None:
+        if event == "return" and is_learners(frame.f_code.co_filename, self._folder):
+            self.frame = frame
+
+
+class _OutOfTimeError(BaseException):
+    """Raised in a call that never ends; an `except Exception` of the learner's does not catch it."""
+
+
+class _Alarm:
+    """Raises `_OutOfTimeError` in what runs too long, and again each second: a bare `except` may catch the first."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def __enter__(self) -> None:
+        # A signal is the one way into a loop that never ends.
+        if self._seconds:
+            signal.signal(signal.SIGALRM, self._ring)
+            signal.setitimer(signal.ITIMER_REAL, self._seconds, 1.0)
+
+    def __exit__(self, *error: object) -> None:
+        if self._seconds:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _ring(self, number: int, frame: object) -> None:
+        if sys.gettrace() is not None:  # a debugger has stopped in it: there a person takes the time
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            return
+        raise _OutOfTimeError(f"no answer within {self._seconds:g} s")
+
+
+def is_learners(file: str, folder: str) -> bool:
+    """Tell whether code of `file` is that of a submission in `folder`."""
+    return os.path.dirname(file) == folder or ".ipynb, cell " in file
+
+
+@contextlib.contextmanager
+def _as_before(folder: str, session: Session) -> Iterator[None]:
+    """Leave the tables of modules as they were: one more submission may come, and a notebook goes on."""
+    path, hooks, modules = list(sys.path), list(sys.path_hooks), set(sys.modules)
+    theirs = tuple(str(one) for one in (folder, session.terms.given, session.terms.support) if one)
+    try:
+        yield
+    finally:
+        sys.path[:], sys.path_hooks[:] = path, hooks
+        for name in set(sys.modules) - modules:
+            file = getattr(sys.modules[name], "__file__", None) or ""
+            if name.split(".")[0] in (session.terms.module, PACKAGE) or file.startswith(theirs):
+                del sys.modules[name]
+
+
+@contextlib.contextmanager
+def _no_breakpoints() -> Iterator[None]:
+    """Pass over the learner's own stops, in calls that are made only to get where the check failed."""
+    before, sys.breakpointhook = sys.breakpointhook, lambda *_, **__: None
+    try:
+        yield
+    finally:
+        sys.breakpointhook = before
 
 
 def debugging() -> Look:
     """Return what opens a debugger at each failure, until somebody quits one."""
     ended = False
 
-    def look(here: AtHand) -> None:
+    def look(call: AtHand) -> None:
         nonlocal ended
-        ended = ended or stop(here)
+        if not ended:
+            try:
+                ended = stop(call)
+            except bdb.BdbQuit:  # at a breakpoint of the learner's own
+                ended = True
 
     return look
 
 
-def stop(here: AtHand) -> bool:
+def stop(call: AtHand) -> bool:
     """Open a debugger in the learner's own code, with `yours`, `expected` and `difference` among its variables.
 
     Returns:
         Whether it was left by quitting, and not to go on.
     """
-    say(here)
-    frame = here.frame
-    if frame is None:
-        return False
-    for name, value in here.told.items():
-        frame.f_locals.setdefault(name, value)
-    file = frame.f_code.co_filename
-    if file in linecache.cache:  # a notebook's cell, which pdb looks for by a whole path
-        linecache.cache[os.path.abspath(file)] = linecache.cache[file]
-    # A traceback of one entry: in all other frames there is nothing of the learner's.
-    debugger = pdb.Pdb()
-    debugger.reset()
-    debugger.interaction(None, types.TracebackType(None, frame, frame.f_lasti, here.line or frame.f_lineno))
-    return debugger.quitting
+    say(call)
+    with call.brought_here(stop=True):
+        frame = call.frame or call.check
+        if frame is None:
+            return False
+        for name, value in call.told.items():
+            frame.f_locals.setdefault(name, value)
+        file = frame.f_code.co_filename
+        if file in linecache.cache:  # a notebook's cell, which pdb looks for by a whole path
+            linecache.cache[os.path.abspath(file)] = linecache.cache[file]
+        # A traceback of one entry: in all other frames there is nothing of the learner's.
+        line = call.line or frame.f_lineno
+        debugger = pdb.Pdb()
+        debugger.reset()
+        debugger.interaction(None, types.TracebackType(None, frame, frame.f_lasti, line))
+        return debugger.quitting
 
 
-def talk(here: AtHand) -> None:
+def taking(names: dict[str, Any]) -> Look:
+    """Return what puts all that a message speaks of into `names`, for a notebook, which is a prompt already."""
+
+    def look(call: AtHand) -> None:
+        say(call)
+        with call.brought_here(stop=False):
+            names.update(call.told)
+
+    return look
+
+
+def talk(call: AtHand) -> None:
     """Open a REPL in which all of it has its name."""
-    say(here)
-    out = console()
-    wide = max(10, *map(len, here.told)) if here.told else 10
-    for name, value in here.told.items():
-        what = clean(describe(value) if name != "error" else repr(value))
-        hanging(out, Text(f"  {name:{wide}}  "), safe_text(what))
-    own = [name for name, value in here.names.items() if name not in here.told and _is_own(name, value)]
-    hanging(out, Text(f"  {'and':{wide}}  "), safe_text(", ".join(["torch", *own])))
-    out.print("\nCtrl-D leaves.\n")
-    names: dict[str, Any] = {"torch": torch, **here.names, **here.told}
-    _complete(names)
-    code.InteractiveConsole(names, filename="<kata try>").interact(banner="", exitmsg="")
+    say(call)
+    with contextlib.suppress(bdb.BdbQuit), call.brought_here(stop=False):
+        out = console()
+        wide = max(10, *map(len, call.told)) if call.told else 10
+        for name, value in call.told.items():
+            what = clean(describe(value) if name != "error" else repr(value))
+            hanging(out, Text(f"  {name:{wide}}  "), safe_text(what))
+        own = [name for name, value in call.names.items() if name not in call.told and _is_own(name, value)]
+        hanging(out, Text(f"  {'and':{wide}}  "), safe_text(", ".join(["torch", *own])))
+        out.print("\nCtrl-D leaves.\n")
+        names: dict[str, Any] = {"torch": torch, **call.names, **call.told}
+        _complete(names)
+        code.InteractiveConsole(names, filename="<kata try>").interact(banner="", exitmsg="")
 
 
 def _is_own(name: str, value: object) -> bool:
@@ -140,22 +345,16 @@ def _is_own(name: str, value: object) -> bool:
     return not (made and str(value.__module__).startswith(("torch", "typing", "collections")))
 
 
-def say(here: AtHand) -> None:
-    """Print a check's message."""
+def say(call: AtHand) -> None:
+    """Print a check's message, unless that is about a `breakpoint()`, which stops here."""
+    message = call.outcome.message or ""
+    if _BREAKPOINT in message:
+        return
     out = console()
     out.print()
-    hanging(out, Text(""), Text(f"{here.title}: {here.outcome.status}", "bold"))
-    print_block(here.outcome.message or "", out)
+    hanging(out, Text(""), Text(f"{call.title}: {call.outcome.status}", "bold"))
+    print_block(message, out)
     out.print()
-
-
-def interrupted_in(error: KeyboardInterrupt, folder: Path) -> str | None:
-    """Say which call of the learner's Ctrl-C broke off, None where it was none."""
-    own = [pair for pair in _frames(error) if is_learners(pair[0].f_code.co_filename, str(folder))]
-    if not own:
-        return None
-    called, (last, line) = own[0][0].f_code.co_qualname, own[-1]
-    return f"interrupted in {called}, at line {line} of {Path(last.f_code.co_filename).name}"
 
 
 def _complete(names: dict[str, Any]) -> None:
@@ -190,10 +389,7 @@ def _inputs(call: CallRecord | None, parameters: Mapping[str, Sequence[str]]) ->
             found[name.lstrip("*")] = call.args[place:]
             break
         found[name] = value
-    found |= call.kwargs
-    if isinstance(call.callee, torch.nn.Module):
-        found["module"] = call.callee
-    return found
+    return found | call.kwargs
 
 
 def _values(error: CheckFailure) -> dict[str, Any]:
@@ -212,7 +408,7 @@ def _values(error: CheckFailure) -> dict[str, Any]:
     return found
 
 
-def title_of(item: pytest.Item) -> str:
+def _title_of(item: pytest.Item) -> str:
     """Return a check's title and the name that `-k` finds it by."""
     info = getattr(getattr(item, "function", None), "kata_check", None)
     return f"{info.title if info is not None else item.name}  ({item.name})"

@@ -28,12 +28,12 @@ from grader.host.source import Source, read_source
 from grader.machine import shortage
 from grader.reports.report import ALREADY_DEDUCTED, WRONG, CheckReport, CheckStatus, KataStatus
 from grader.running.at_hand import Look
-from grader.running.backend import Backend, WorkerBackend
+from grader.running.backend import CheckContext, Conditions, WorkerBackend, no_reference
 from grader.running.collected import Collected
-from grader.running.given_blocks import find_block_use
+from grader.running.given_blocks import BlockUse, find_block_use
 from grader.running.idle import IdleWatch
 from grader.running.outcome import Outcome, Wording, judge, unusable
-from grader.running.plugin import CheckContext, Conditions, check_seed, no_reference
+from grader.running.plugin import check_seed
 from grader.running.recognise import SEED, LeftBehind, Mark, fingerprint
 
 RECOGNISED = 12
@@ -67,13 +67,13 @@ class SubmissionRun:
     """One submission as it is examined: what was handed in, where it runs, and how the run is done."""
 
     source: Source
-    backend: Backend
+    backend: WorkerBackend
     options: Options
-    launcher: Launcher | None = None
-    """Where workers come from; None when the submission is in this process, where nothing can be timed."""
-    look: Look | None = None
-    """Told of every check that goes wrong, where the submission is in this process: then there are no marks."""
+    launcher: Launcher
+    """Where workers come from."""
     progress: Progress | None = None
+    look: Look | None = None
+    """Told of every check that goes wrong, for the person who wrote the submission: then there are no marks."""
 
 
 @dataclass
@@ -116,41 +116,17 @@ class Examination:
     def run(self) -> None:
         """Run every check, in order; then name the mistakes, and take back what rests on what is excluded."""
         attempt, who = self.attempt, self.attempt.backend
-        block_use = (
-            None if attempt.look else find_block_use(attempt.source, self.checks.kata, self.checks.terms)
-        )
         for item in self.checks.items:
-            info, report = self.checks.info(item), self.checks.blank(item)
-            timed, tried, asked = info.threshold is not None, False, frozenset[str]()
-            outcome: Outcome | None
-            if info.threshold is not None:
-                outcome = self._timed(item, report, info.threshold)
-            elif (outcome := self._unmet(info)) is None:
-                tried = True
-                outcome = self._attempted(item, who, attempt.options.seed)
-                report.output = who.take_output() or None
-                asked = frozenset(who.asked())
-            if outcome.pack_fault:
-                outcome = self._blamed(item, outcome, timed)
-            rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.asked_uses()
-            if tried and outcome.status in UNMADE and not outcome.machine:
-                outcome = self._on_its_own(item, info, outcome)
-            report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
-            report.points = report.max_points if outcome.status == "pass" else 0.0
-            if block_use is not None:
-                block_use.refuse(report)
-            judged = Judged(item, report, outcome, rests_on_policy, judged_uses, asked, timed)
+            if attempt.look is not None and attempt.launcher.name == "fork":
+                who.rest()  # a fork takes 10 ms; without one, what is made again begins with all earlier checks
+            judged = self._judged(item)
             self.done.append(judged)
-            self.used.update(dict.fromkeys(outcome.used))
-            # Nothing that was trained or timed says which mistake it was.
-            judged.tells = report.status in ("fail", "error") and not (
-                block_use or report.hidden or info.trained or timed
-            )
+            self.used.update(dict.fromkeys(judged.outcome.used))
             if attempt.progress is not None:
-                attempt.progress(report, who.calls)
-            if attempt.options.fail_fast and report.status in WRONG:
+                attempt.progress(judged.report, who.calls)
+            if attempt.options.fail_fast and judged.report.status in WRONG:
                 break
-        if not attempt.look:
+        if attempt.look is None:
             if attempt.options.name or self.marking:
                 self._recognise()
             if attempt.options.name:
@@ -173,27 +149,65 @@ class Examination:
         """Return the kata's status: this is where a verdict is decided."""
         # Slow is not wrong; where speed alone was asked about, it is what there is to be told.
         judged = [one for one in self.done if not one.timed] or self.done
-        reports = [one.report for one in judged]
-        all_ran = len(self.done) == len(self.checks)
+        statuses = {one.report.status for one in judged}
+        outcomes, all_ran = self.attempt.backend.outcomes, len(self.done) == len(self.checks)
         if all_ran and all(one.report.status == "pass" or one.outcome.machine for one in judged):
             return "fail" if self.used else "pass"
-        outcomes = self.attempt.backend.outcomes
-        # Part of the checks says nothing about names that only the others call.
-        told = self.checks.complete and all_ran
-        stub_only = (
-            outcomes.not_written and not outcomes.written and not any(report.points for report in reports)
-        )
-        if stub_only and (told or outcomes.not_written.issuperset(self.checks.kata.required)):
+        if self._is_stub_only(judged, all_ran):
             return "not_started"
         if outcomes.died and not outcomes.answered:
             return "error"
-        if any(report.status == "timeout" for report in reports):
+        if "timeout" in statuses:
             return "timeout"
-        unwritten = any(report.status == "todo" for report in reports)
-        wrong = self.used or any(report.status in WRONG for report in reports)
-        return "in_progress" if unwritten and not wrong else "fail"
+        return (
+            "in_progress" if "todo" in statuses and statuses.isdisjoint(WRONG) and not self.used else "fail"
+        )
+
+    def _is_stub_only(self, judged: Sequence[Judged], all_ran: bool) -> bool:
+        """Return whether nothing has been written yet of what the kata asks for."""
+        outcomes, required = self.attempt.backend.outcomes, self.checks.kata.required
+        if outcomes.written or not outcomes.not_written or any(one.report.points for one in judged):
+            return False
+        # Part of the checks says nothing about names that only the others call.
+        return (self.checks.complete and all_ran) or outcomes.not_written.issuperset(required)
 
     # One check ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _block_use(self) -> BlockUse | None:
+        """What of the kata's given blocks was handed in as the submission's own."""
+        if self.attempt.look is not None:
+            return None
+        return find_block_use(self.attempt.source, self.checks.kata, self.checks.terms)
+
+    def _judged(self, item: pytest.Item) -> Judged:
+        """Run one check, and decide what it says and what it is worth."""
+        who, seed = self.attempt.backend, self.attempt.options.seed
+        info, report, asked = self.checks.info(item), self.checks.blank(item), frozenset[str]()
+        timed = info.threshold is not None
+        unmet = None if timed else self._unmet(info)
+        if info.threshold is not None:
+            outcome = self._timed(item, report, info.threshold)
+        elif unmet is not None:
+            outcome = unmet
+        else:
+            outcome = self._attempted(item, who, seed)
+            report.output = who.take_output() or None
+            asked = frozenset(who.asked())
+        if outcome.pack_fault:
+            outcome = self._blamed(item, outcome, timed)
+        # Looked up before the check is run again on its own: that needs another worker, which was asked other things.
+        rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.asked_uses()
+        if not timed and unmet is None and outcome.status in UNMADE and not outcome.machine:
+            outcome = self._on_its_own(item, info, outcome)
+        report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
+        report.points = report.max_points if outcome.status == "pass" else 0.0
+        if self._block_use is not None:
+            self._block_use.refuse(report)
+        # Nothing that was trained or timed says which mistake it was.
+        silent = self._block_use or report.hidden or info.trained or timed
+        tells = report.status in ("fail", "error") and not silent
+        return Judged(item, report, outcome, rests_on_policy, judged_uses, asked, timed, tells)
 
     def _unmet(self, info: CheckInfo) -> Outcome | None:
         """Return the outcome of a check that needs another which did not pass, or follows one that never ended."""
@@ -215,7 +229,7 @@ class Examination:
         """
         wrong = {name for one in self.done if one.report.status != "pass" for name in one.asked}
         names = [name for name in info.stand_ins if name in wrong]
-        if names and self.attempt.launcher is not None:
+        if names:
             who = self.attempt.backend
             ours = self.checks.stand_ins(item, names)
             again = self._attempted(item, who, self.attempt.options.seed, ours)
@@ -232,7 +246,7 @@ class Examination:
     def _attempted(
         self,
         item: pytest.Item,
-        who: Backend,
+        who: WorkerBackend,
         seed: int,
         stand_ins: StandIns = NONE_STANDS_IN,
         reference: Callable[[], types.ModuleType] | None = None,
@@ -290,15 +304,15 @@ class Examination:
             torch.device(attempt.options.device),
             Wording(attempt.source.path.name, checks.kata.signatures(), timeout_s, self._unstarred),
             # Where a learner looks around there is no answer.
-            checks.reference if attempt.launcher is not None else no_reference,
+            checks.reference if attempt.look is None else no_reference,
             attempt.look,
         )
 
     def _timed(self, item: pytest.Item, report: CheckReport, threshold: str) -> Outcome:
         """Run a check of speed or memory: only when all is right, and with nothing else of the submission alive."""
         attempt, kata = self.attempt, self.checks.kata
-        if attempt.launcher is None:
-            return Outcome("skipped", ["in one process nothing can be timed"], machine=True)
+        if attempt.look is not None:
+            return Outcome("skipped", ["under a debugger nothing can be timed"], machine=True)
         for one in self.done:
             same = one.report.aspect == report.aspect
             if not (same or one.report.status == "pass" or one.outcome.machine):
@@ -306,7 +320,7 @@ class Examination:
                     "skipped", [f"skipped: first “{one.report.name}” has to hold, then speed counts"]
                 )
         # Late: most runs time nothing, and should not wait for what times.
-        from grader.running.demands import setting_of
+        from grader.running.kata_terms import setting_of
         from grader.timing.speed import Speed
 
         options, who = attempt.options, attempt.backend
@@ -333,11 +347,11 @@ class Examination:
             raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
         return unusable([], outcome.lines)
 
-    def _control(self, item: pytest.Item, who: Backend) -> Outcome | None:
+    def _control(self, item: pytest.Item, who: WorkerBackend) -> Outcome | None:
         """Return how the reference ends in a check; None where there is none to compare with, or `who` is it."""
         attempt, checks = self.attempt, self.checks
         solution, launcher, options = checks.kata.solution, attempt.launcher, attempt.options
-        if who is not attempt.backend or launcher is None or solution in (None, attempt.source.path):
+        if who is not attempt.backend or attempt.look or solution in (None, attempt.source.path):
             return None
         session = Session(
             launcher, read_source(solution), checks.terms, device=options.device, tell=options.tell

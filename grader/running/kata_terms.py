@@ -7,12 +7,19 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.catalogue import Kata
 from grader.catalogue.given import given_files
+from grader.host.calls import Calls
+from grader.host.source import Source, read_source
 from grader.host.terms import Terms
 from grader.machine import pace
 from grader.wire.messages import EMPTY
+
+if TYPE_CHECKING:
+    from grader.host.launcher import Launcher
+    from grader.timing.benchmark_run import Setting
 
 _folders: dict[tuple[Path, str], Path] = {}
 
@@ -66,3 +73,13 @@ print(
 )
 """
 """It says so with the line of the import."""
+
+
+def setting_of(
+    kata: Kata, source: Source, launcher: Launcher, device: str, calls: Calls | None = None
+) -> Setting:
+    """Return what arenas of a submission are made of, on the kata's terms; `calls` is where its calls are noted."""
+    from grader.timing.benchmark_run import Setting  # late: most runs time nothing
+
+    baseline = read_source(kata.baseline)
+    return Setting(launcher, source, baseline, terms_for(kata), calls or Calls(), device)

@@ -10,40 +10,22 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from grader.catalogue import Kata
 from grader.errors import PackError
 from grader.host.source import Source
-from grader.running.families import VALUE, with_value
 from grader.running.merge import PythonFile, is_docstring, merged
 
 _FAILS = re.compile(r"^Fails:\s*(\w+(?:\s*,\s*\w+)*)\s*$", re.MULTILINE)
 _UNNAMED = re.compile(r"^Unnamed:\s*(\S.*)$", re.MULTILINE)
 _BASE = re.compile(r"^Base:\s*(\S+)\s*$", re.MULTILINE)
 _COSTS = re.compile(r"^Costs:\s*(\S.*)$", re.MULTILINE)
-_NUMBER = r"-?\d[\d.]*(?:e[+-]?\d+)?"
-_VALUE = re.compile(rf"^Value: ({_NUMBER}) to ({_NUMBER}), or (\S.*)$", re.MULTILINE)
 _TOLD_ON = re.compile(r"^Told on: (cpu|cuda)$", re.MULTILINE)
 _IDLE = re.compile(r"^Idle:\s*(\S.*)$", re.MULTILINE)
-_KEYS = ("Fails:", "Unnamed:", "Base:", "Costs:", "Value:", "Told on:", "Idle:")
-NAME = "VALUE"
-"""What a mistake calls its value, and assigns to it in a line of its own."""
-_ASSIGNED = re.compile(rf"^{NAME} = .*$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Range:
-    """The values that a mistake may have."""
-
-    say: str
-    """What is said to the learner, with {VALUE} where the value belongs."""
-    low: float
-    high: float
-    otherwise: str
-    """What stands in place of a value that cannot be told."""
+_KEYS = ("Fails:", "Unnamed:", "Base:", "Costs:", "Told on:", "Idle:")
 
 
 @dataclass(frozen=True)
@@ -65,20 +47,12 @@ class Mistake:
     """Why it, or its topic, costs more than half of the kata's points, where it does."""
     text: str
     """A whole module: what a learner who makes this mistake hands in."""
-    range: Range | None
-    """Of a mistake that is a matter of a number."""
     base: str
     """The right answer that it differs from; of a mistake that is a file of its own, the reference."""
     told_on: str | None = None
     """The one kind of device, `cpu` or `cuda`, on which its waste shows, where it does not show on all."""
     idle: str | None = None
     """What the kata is about and this answer does not compute, where that is so: it earns at most a third."""
-
-    def at(self, value: float) -> Mistake:
-        """Return the same mistake with another value."""
-        return replace(
-            self, name=f"{self.name}@{value:g}", text=_ASSIGNED.sub(f"{NAME} = {value!r}", self.text)
-        )
 
     def is_told_on(self, kind: str) -> bool:
         """Return whether what it wastes is expected to show on a kind of device; all accelerators are like cuda."""
@@ -191,9 +165,6 @@ def _mistake(
             )
         text = merged(topic, node, right)
     checks = tuple(check.strip() for check in fails[1].split(","))
-    values = _range(topic, node, name, say, about, text)
-    if values is not None:
-        say = with_value(say, float(_ASSIGNED.findall(text)[0].partition("=")[2]), values.otherwise)
     costs = _COSTS.search(about) or _COSTS.search(ast.get_docstring(topic.tree) or "")
     told_on, idle = _TOLD_ON.search(about), _IDLE.search(about)
     return Mistake(
@@ -205,7 +176,6 @@ def _mistake(
         unnamed[1] if unnamed else None,
         costs[1] if costs else None,
         text,
-        values,
         right.text,
         told_on[1] if told_on else None,
         idle[1] if idle else None,
@@ -222,22 +192,6 @@ def _functions(text: str) -> dict[str, str]:
         for node in body
         if isinstance(node, ast.FunctionDef)
     }
-
-
-def _range(topic: PythonFile, node: ast.AST, name: str, say: str, about: str, text: str) -> Range | None:
-    """Return the values that a mistake may have, if its docstring has any."""
-    given, assigned = _VALUE.search(about), _ASSIGNED.findall(text)
-    numbers = [line for line in assigned if re.fullmatch(rf"{NAME} = {_NUMBER}", line)]
-    if given is None and VALUE not in say and "\nValue:" not in about:
-        return None
-    if given is None or VALUE not in say or len(assigned) != 1 or len(numbers) != 1:
-        raise topic.error(
-            node,
-            f"{name} does not say what its value is",
-            f"A mistake with a value has {VALUE} in its sentence, a line `Value: LOW to HIGH, or WORDS` (what stands "
-            f"there when the value cannot be told), and one line `{NAME} = NUMBER`.",
-        )
-    return Range(say, float(given[1]), float(given[2]), given[3])
 
 
 def _base(

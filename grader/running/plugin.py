@@ -5,86 +5,36 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
-import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pytest
-import torch
 
-from grader.checks.draw import Draw
 from grader.checks.marks import CheckInfo
 from grader.errors import MachineFault, PackError, UsageError
-from grader.host.put_off import catch_up, caught_up
 from grader.machine import shortage
-from grader.running import at_hand
-from grader.running.at_hand import AtHand, Look
-from grader.running.backend import Backend
-from grader.running.outcome import UNSAID, Outcome, Wording, judge, too_much
+from grader.reports.report import WRONG
+from grader.running.at_hand import AtHand
+from grader.running.backend import FIXTURES, CheckContext
+from grader.running.outcome import Outcome, judge, too_much
 
 if TYPE_CHECKING:
     from grader.catalogue import Kata
     from grader.catalogue.file_types import Threshold
-    from grader.timing.speed import Speed
 
-A = TypeVar("A")
 T = TypeVar("T")
 PASSED = Outcome("pass")
-CPU = torch.device("cpu")
 
 
-def no_reference() -> types.ModuleType:
-    """Refuse: where the reference must not come."""
-    raise PackError("the fixture `reference` is for hidden checks alone")
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """What all checks of one run have in common."""
-
-    seed: int = 0
-    device: torch.device = CPU
-    wording: Wording = UNSAID
-    reference: Callable[[], types.ModuleType] = no_reference
-    look: Look | None = None
-    """Where the submission is in this process, told of every check that goes wrong."""
-
-
-@dataclass(frozen=True)
-class CheckContext:
-    """What the fixtures of the running check hand out."""
-
-    backend: Backend
-    conditions: Conditions = Conditions()
-    given_speed: Speed | None = None
-    """Only speed checks have it."""
-
-    @property
-    def speed(self) -> Speed:
-        """What decides about speed and memory.
-
-        Raises:
-            PackError: the check has no threshold.
-        """
-        if self.given_speed is None:
-            raise PackError("the fixture `speed` is for checks with a threshold")
-        return self.given_speed
-
-    def draw(self, check: str) -> Draw:
-        """Return random inputs, seeded by the run's seed and the check's name."""
-        return Draw(self.conditions.seed, check, self.conditions.device)
-
-
-class KataPlugin(Generic[A, T]):
+class KataPlugin(Generic[T]):
     """Registered with pytest for one collection of checks."""
 
     def __init__(
-        self, arrange: Callable[[KataPlugin[A, T], list[pytest.Item]], A], body: Callable[[A], T]
+        self, arrange: Callable[[KataPlugin[T], list[pytest.Item]], Any], body: Callable[[Any], T]
     ) -> None:
-        self._arrange: Callable[[KataPlugin[A, T], list[pytest.Item]], A] = arrange
-        self._body: Callable[[A], T] = body
+        self._arrange, self._body = arrange, body
         self.results: list[T] = []
         """What the body returned, once it has run."""
         self._context: CheckContext | None = None
@@ -93,40 +43,8 @@ class KataPlugin(Generic[A, T]):
         self.left_out: list[pytest.Item] = []
         """What `-k` left out."""
         self._names: dict[Path, set[str]] = {}
-        self._wants: dict[pytest.Item, _Wants] = {}
+        self._wants: dict[pytest.Item, Wants] = {}
         self.failure: BaseException | None = None
-
-    # Fixtures -----------------------------------------------------------------------------------------------------
-
-    @pytest.fixture
-    def submission(self) -> Any:
-        """The learner's module."""
-        return self._now.backend.submission
-
-    @pytest.fixture
-    def draw(self, request: pytest.FixtureRequest) -> Draw:
-        """Random inputs, seeded by the run's seed and the check's name."""
-        return self._now.draw(request.node.name)
-
-    @pytest.fixture
-    def seed(self) -> int:
-        """The run's seed."""
-        return self._now.conditions.seed
-
-    @pytest.fixture
-    def device(self) -> torch.device:
-        """Where inputs live."""
-        return self._now.conditions.device
-
-    @pytest.fixture
-    def reference(self) -> types.ModuleType:
-        """The solution, trusted; only hidden checks have it."""
-        return self._now.conditions.reference()
-
-    @pytest.fixture
-    def speed(self) -> Speed:
-        """Decides about speed and memory; only speed checks have it."""
-        return self._now.speed
 
     @property
     def _now(self) -> CheckContext:
@@ -134,7 +52,9 @@ class KataPlugin(Generic[A, T]):
             raise PackError("a fixture of Kata was used outside a check")
         return self._context
 
-    # Hooks --------------------------------------------------------------------------------------------------------
+    def fixture(self, name: str, item: pytest.Item) -> Any:
+        """Return what a fixture of Kata's is for the running check."""
+        return FIXTURES[name](self._now, item)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Remember checks that cannot be collected."""
@@ -169,8 +89,7 @@ class KataPlugin(Generic[A, T]):
         """Hand the collected checks to the body; it runs them as often as it likes."""
         if not self.broken:
             try:
-                arranged = self._arrange(self, session.items)
-                self.results.append(self._body(arranged))
+                self.results.append(self._body(self._arrange(self, session.items)))
             except BaseException as error:
                 self.failure = error
         return True
@@ -179,11 +98,6 @@ class KataPlugin(Generic[A, T]):
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
         """Judge what happened, and give pytest the bare minimum (formatting a traceback takes milliseconds)."""
         error = call.excinfo.value if call.excinfo is not None else None
-        if call.when == "call":
-            try:
-                catch_up()
-            except BaseException as late:  # it came first
-                error = late
         if error is not None:
             self._judge(item, error)
         outcome = "passed" if error is None else "failed"
@@ -196,18 +110,14 @@ class KataPlugin(Generic[A, T]):
         calls.parameters = context.conditions.wording.signatures
         calls.on_workers_word = bool(info_of(item).on_workers_word)
         try:
-            wanted = self._wants.get(item)
-            if wanted is None:
-                wanted = self._wants[item] = _wants(item)
+            wanted = self._wants[item] = self._wants.get(item) or wants(item)
             if wanted.plain:  # pytest's protocol takes more than half of a short check's time
                 assert isinstance(item, pytest.Function)
                 wrong: BaseException | None = None
                 try:
-                    with caught_up():
-                        item.obj(
-                            **wanted.parameters,
-                            **{name: _OURS[name](context, item) for name in wanted.fixtures},
-                        )
+                    item.obj(
+                        **wanted.parameters, **{name: self.fixture(name, item) for name in wanted.fixtures}
+                    )
                 except BaseException as error:
                     wrong = error
                 # Out of its handling: what is raised in a REPL has nothing to do with it.
@@ -221,29 +131,25 @@ class KataPlugin(Generic[A, T]):
         return self._outcome
 
     def _judge(self, item: pytest.Item, error: BaseException) -> None:
-        now = self._now
+        who, conditions = self._now.backend, self._now.conditions
+        if conditions.look is not None and isinstance(error, KeyboardInterrupt):
+            conditions.look(AtHand.of(item, Outcome("timeout", []), error, who.calls, who.session))
         if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error
-        who, conditions = now.backend, now.conditions
         try:
             if shortage(error) is not None:
                 raise error
-            self._outcome = judge(who.understand(error), who.calls, conditions.wording, who.observed())
+            self._outcome = judge(error, who.calls, conditions.wording, who.observed())
         except Exception as late:
-            if conditions.look is not None or (help_for := shortage(late)) is None:
+            if (help_for := shortage(late)) is None:
                 raise
             self._outcome = too_much(late, help_for)
-        if conditions.look is not None and at_hand.wanted(self._outcome):
-            where = who.folder or item.path.parent
-            names = conditions.wording.signatures
-            title = at_hand.title_of(item)
-            conditions.look(
-                AtHand.of(title, self._outcome, error, who.calls, names, item.path, who.submission, where)
-            )
+        if conditions.look is not None and self._outcome.status in WRONG:
+            conditions.look(AtHand.of(item, self._outcome, error, who.calls, who.session))
 
 
 @dataclass(frozen=True)
-class _Wants:
+class Wants:
     """What a check's function asks for."""
 
     plain: bool
@@ -252,21 +158,24 @@ class _Wants:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-_OURS: Mapping[str, Callable[[CheckContext, pytest.Item], Any]] = {
-    "submission": lambda context, item: context.backend.submission,
-    "draw": lambda context, item: context.draw(item.name),
-    "seed": lambda context, item: context.conditions.seed,
-    "device": lambda context, item: context.conditions.device,
-    "reference": lambda context, item: context.conditions.reference(),
-    "speed": lambda context, item: context.speed,
-}
-"""The fixtures above, for checks that are called directly."""
+def _as_pytests(name: str) -> Any:
+    """Return a fixture for pytest's own protocol."""
+
+    def value(self: KataPlugin[Any], request: pytest.FixtureRequest) -> Any:
+        return self.fixture(name, request.node)
+
+    return pytest.fixture(value, name=name)
+
+
+for _name in FIXTURES:
+    setattr(KataPlugin, _name, _as_pytests(_name))
 _MARKS = frozenset({"skip", "skipif", "xfail", "usefixtures"})
 
 
-def _wants(item: pytest.Item) -> _Wants:
+def wants(item: pytest.Item) -> Wants:
+    """Return what a check's function asks for."""
     if not isinstance(item, pytest.Function) or item.cls is not None:
-        return _Wants(plain=False)
+        return Wants(plain=False)
     callspec = getattr(item, "callspec", None)
     parameters: dict[str, Any] = dict(callspec.params) if callspec is not None else {}
     own = set(inspect.signature(item.function).parameters)
@@ -275,9 +184,9 @@ def _wants(item: pytest.Item) -> _Wants:
     # A name that the author's file defines may be a fixture of theirs, which pytest alone can make.
     theirs = any(hasattr(item.module, name) for name in (*fixtures, *parameters))
     marked = any(mark.name in _MARKS for mark in item.iter_markers())
-    if theirs or marked or not fixtures <= _OURS.keys() or not _OURS.keys().isdisjoint(parameters):
-        return _Wants(plain=False)
-    return _Wants(True, tuple(sorted(fixtures)), parameters)
+    if theirs or marked or not fixtures <= FIXTURES.keys() or not FIXTURES.keys().isdisjoint(parameters):
+        return Wants(plain=False)
+    return Wants(True, tuple(sorted(fixtures)), parameters)
 
 
 def info_of(item: pytest.Item) -> CheckInfo:
@@ -312,11 +221,11 @@ def check_seed(seed: int, name: str) -> int:
 
 def collect(
     files: Sequence[Path],
-    arrange: Callable[[KataPlugin[A, T], list[pytest.Item]], A],
-    body: Callable[[A], T],
+    arrange: Callable[[KataPlugin[T], list[pytest.Item]], Any],
+    body: Callable[[Any], T],
     keyword: str | None = None,
 ) -> T:
-    """Collect check files once and return what `body` makes of the items, as they were arranged for it.
+    """Collect check files once and return what `body` makes of the items, as they are arranged for it.
 
     Raises:
         PackError: a file cannot be collected.
@@ -364,26 +273,8 @@ def _forget_modules(files: Sequence[Path]) -> None:
 
 
 _UNUSED = (
-    *(
-        "terminal",
-        "capture",
-        "logging",
-        "cacheprovider",
-        "junitxml",
-        "pastebin",
-        "doctest",
-        "debugging",
-        "nose",
-    ),
-    *(
-        "faulthandler",
-        "unraisableexception",
-        "threadexception",
-        "warnings",
-        "stepwise",
-        "setuponly",
-        "setupplan",
-    ),
-    *("unittest", "monkeypatch", "recwarn", "tmpdir", "legacypath", "subtests", "reports"),
-)
+    "terminal", "capture", "logging", "cacheprovider", "junitxml", "pastebin", "doctest", "debugging", "nose",
+    "faulthandler", "unraisableexception", "threadexception", "warnings", "stepwise", "setuponly", "setupplan",
+    "unittest", "monkeypatch", "recwarn", "tmpdir", "legacypath", "subtests", "reports",
+)  # fmt: skip
 """Plugins of pytest that a check has no use for; each costs time on every check."""

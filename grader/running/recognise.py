@@ -8,10 +8,12 @@ type, the shape of its message, and what was being called at the submission's li
 
 from __future__ import annotations
 
+import gzip
 import math
 import re
+import zlib
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -22,10 +24,9 @@ import torch
 
 from grader.checks.describe import describe
 from grader.errors import PackError
+from grader.host.calls import State
 from grader.host.endings import SubmissionRaised
 from grader.host.objects import RemoteObject, facts_of
-from grader.host.session import State
-from grader.running.families import Family, rounded
 
 SEED = 0
 """The seed that fingerprints are taken at; a check that failed at another is run again at this one."""
@@ -59,15 +60,13 @@ class MutantMarks(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
-    """`fingerprints.json` of a kata."""
+    """`fingerprints.json.gz` of a kata."""
 
     schema: int
     seed: int
     mutants: dict[str, MutantMarks]
     pairs: dict[str, MutantMarks] = {}
     """By both names, `one+other`: those in one function, of which no check names either alone."""
-    families: dict[str, Family] = {}
-    """The mistakes that are a matter of a number."""
 
     @classmethod
     def load(cls, path: Path) -> Fingerprints:
@@ -79,24 +78,16 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         if not path.is_file():
             return cls(SCHEMA, SEED, {})
         try:
-            found = msgspec.json.decode(path.read_bytes(), type=cls)
-        except (msgspec.MsgspecError, OSError, ValueError, RecursionError) as error:
+            found = msgspec.json.decode(gzip.decompress(path.read_bytes()), type=cls)
+        except (msgspec.MsgspecError, OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
             raise PackError(
                 f"{path}: {error}", "Remove it, then make it anew: kata pack check --update"
             ) from error
         return found if found.schema == SCHEMA else cls(SCHEMA, SEED, {})
 
     def encode(self) -> bytes:
-        """Return the file's bytes: sorted, a line per check, so that a change is easy to read."""
-        parts = {"mutants": _lines(self.mutants)}
-        if self.pairs:
-            parts["pairs"] = _lines(self.pairs)
-        if self.families:
-            parts["families"] = ",\n".join(
-                f"    {_json(name)}: {_json(family)}" for name, family in sorted(self.families.items())
-            )
-        body = ",\n".join(f'  "{name}": {{\n{lines}\n  }}' for name, lines in parts.items())
-        return f'{{\n  "schema": {self.schema},\n  "seed": {self.seed},\n{body}\n}}\n'.encode()
+        """Return the file's bytes: the same for the same content on every day and machine."""
+        return gzip.compress(msgspec.json.encode(self, order="sorted"), mtime=0)
 
     def recognise(
         self,
@@ -106,38 +97,22 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
     ) -> dict[str, Named]:
         """Return for each failed check the one mistake that fits, or the two; nothing where none or several do.
 
-        What fits none exactly may be one of a family, with a value of its own.
-
         Args:
             failures: for each failed check what `fingerprint` gave.
             passed: the checks that passed.
             by_numbers: the failed checks that failed by what was returned; None when that is not known. What the others
                 have is weak: in it all numbers may be right.
         """
-        known = {**self.pairs, **self.mutants}
-        alike = {
-            check: [name for name, one in known.items() if same(one.checks.get(check), marks)]
-            for check, marks in failures.items()
-        }
         weak = {
             check
             for check, marks in failures.items()
             if _is_weak(marks) or (by_numbers is not None and check not in by_numbers)
         }
-        pairs = self._seen_pairs(alike, weak)
-        fitting = {
-            check: [
-                name
-                for name in names
-                if (name in pairs or name in self.mutants)
-                and not (check in weak and self._speaks_against(name, failures, passed))
-            ]
-            for check, names in alike.items()
-        }
+        fitting = self._fitting(failures, passed, weak)
         explained = Counter(name for names in fitting.values() for name in names)
 
         def fit(name: str) -> tuple[int, int, bool]:
-            unexplained = sum(check not in failures for check in known[name].checks)
+            unexplained = sum(check not in failures for check in self._checks_of(name))
             return explained[name], -unexplained, name in self.mutants
 
         # Where a single check cannot tell two mistakes apart, the one that explains more of the failures is meant.
@@ -146,12 +121,36 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             best = max(map(fit, names), default=None)
             chosen = [name for name in names if fit(name) == best]
             if len(chosen) == 1:
-                named = tuple(chosen[0].split("+"))
-                says = (self._said(name, check, failures[check]) for name in named)
-                found[check] = Named(named, "; and ".join(says))
-            elif not names and (told := self._of_a_family(check, failures[check])) is not None:
-                found[check] = told
+                parts = tuple(chosen[0].split("+"))
+                found[check] = Named(parts, "; and ".join(self.mutants[part].say for part in parts))
         return found
+
+    def _fitting(
+        self, failures: Mapping[str, list[Mark]], passed: Container[str], weak: Container[str]
+    ) -> dict[str, list[str]]:
+        """Return for each failed check the mistakes and pairs that leave the same, and that nothing speaks against."""
+        alike = {
+            check: [
+                name
+                for name, known in (*self.pairs.items(), *self.mutants.items())
+                if same(known.checks.get(check), marks)
+            ]
+            for check, marks in failures.items()
+        }
+        pairs = self._seen_pairs(alike, weak)
+        return {
+            check: [
+                name
+                for name in names
+                if (name in pairs or name in self.mutants)
+                and not (check in weak and self._speaks_against(name, failures, passed))
+            ]
+            for check, names in alike.items()
+        }
+
+    def _checks_of(self, name: str) -> dict[str, list[Mark]]:
+        """Return what a mistake or a pair leaves behind, by check."""
+        return (self.pairs if name in self.pairs else self.mutants)[name].checks
 
     def _seen_pairs(self, alike: Mapping[str, Sequence[str]], weak: Container[str]) -> set[str]:
         """Return the pairs of which numbers show both: those that neither mistake leaves alone.
@@ -182,22 +181,8 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
                 check in failures
                 and not (_is_weak(marks) or _is_weak(failures[check]) or same(marks, failures[check]))
             )
-            for check, marks in (self.pairs if name in self.pairs else self.mutants)[name].checks.items()
+            for check, marks in self._checks_of(name).items()
         )
-
-    def _said(self, name: str, check: str, marks: Sequence[Mark]) -> str:
-        """Return what a mistake is told by: with its value where that can be told."""
-        family = self.families.get(name)
-        told = family.said(check, marks) if family is not None else None
-        return told or self.mutants[name].say
-
-    def _of_a_family(self, check: str, marks: Sequence[Mark]) -> Named | None:
-        told = [
-            Named((name,), said)
-            for name, family in self.families.items()
-            if (said := family.said(check, marks)) is not None
-        ]
-        return told[0] if len(told) == 1 else None
 
 
 class LeftBehind(NamedTuple):
@@ -375,16 +360,6 @@ def _equal(one: Any, other: Any, rounding: float = 3e-5) -> bool:
     return bool(one == other)
 
 
-def _lines(mutants: Mapping[str, MutantMarks]) -> str:
-    parts = []
-    for name, mutant in sorted(mutants.items()):
-        say = f'      "say": {_json(mutant.say)},\n' if mutant.say else ""
-        checks = ",\n".join(
-            f"        {_json(check)}: {_json(marks)}" for check, marks in sorted(mutant.checks.items())
-        )
-        parts.append(f'    {_json(name)}: {{\n{say}      "checks": {{\n{checks}\n      }}\n    }}')
-    return ",\n".join(parts)
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+def rounded(values: Iterable[float]) -> list[float]:
+    """Return values with nine digits, as marks are recorded."""
+    return [float(f"{value:.9g}") for value in values]

@@ -18,15 +18,13 @@ from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.checks.raised import describe_raised
 from grader.checks.text import clean
 from grader.errors import MachineFault, PackError
-from grader.host.calls import Calls
 from grader.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.launcher import Launcher
-from grader.host.local import load_local, told
 from grader.host.session import Session
 from grader.host.source import Source, Unreadable, read_source, source_of
 from grader.reports.report import Isolation, KataReport, KataStatus, SpeedScore
 from grader.running.at_hand import Look
-from grader.running.backend import InProcessBackend, WorkerBackend
+from grader.running.backend import WorkerBackend
 from grader.running.collected import Collected
 from grader.running.control import try_the_machine
 from grader.running.examination import Examination, Options, Progress, SubmissionRun
@@ -51,12 +49,14 @@ class Suite(Collected):
         marks: dict[str, list[Mark]] | None = None,
         content: bytes | None = None,
         left_behind: dict[str, LeftBehind | None] | None = None,
+        look: Look | None = None,
     ) -> KataReport:
         """Examine a submission in a worker.
 
         Into `marks` goes what it left behind in each visible check that it failed. `content` stands for what is saved
         in the file. Who runs the same submission with many seeds hands one `left_behind` to all runs: checks are run
-        again to recognise a mistake always at one seed, so once is enough.
+        again to recognise a mistake always at one seed, so once is enough. `look` is told of every check that goes
+        wrong, and may bring the submission into this process: for the person who wrote it.
         """
         started = time.perf_counter()
         try:
@@ -65,6 +65,7 @@ class Suite(Collected):
             return self._unread(error, file, options)
         ended_for_memory = machine.killed_for_memory()
         session = Session(launcher, source, self.terms, device=options.device, tell=options.tell)
+        session.recorded = None if look is None else []
         with (
             machine.bounded_memory(self.terms.memory_bytes if options.device == "cpu" else None),
             contextlib.closing(session),
@@ -75,7 +76,7 @@ class Suite(Collected):
             if broken is not None:
                 report = self._unloaded(*broken, file, options)
             else:
-                attempt = SubmissionRun(source, backend, options, launcher, progress=progress)
+                attempt = SubmissionRun(source, backend, options, launcher, progress, look)
                 examination = Examination(self, attempt)
                 if marks is not None:
                     examination.recognised, examination.marking = len(self), True
@@ -96,32 +97,6 @@ class Suite(Collected):
                 try_the_machine(self.terms, launcher, options)
         report.duration_s = round(time.perf_counter() - started, 4)
         return report
-
-    def debug(
-        self,
-        file: Path,
-        options: Options = AS_USUAL,
-        look: Look | None = None,
-        content: bytes | None = None,
-    ) -> KataReport:
-        """Examine a submission in this process; `look` is told of every check that goes wrong. Not for marks."""
-        try:
-            source = read_source(file) if content is None else source_of(file.absolute(), content)
-        except Unreadable as error:
-            return self._unread(error, file, options)
-        with contextlib.ExitStack() as stack:
-            try:
-                submission = stack.enter_context(
-                    load_local(source, self.terms, Calls(), watched=look is not None)
-                )
-            except WorkerTimeout:
-                return self._unloaded("timeout", self._endless(source, options), file, options)
-            except (Exception, SystemExit) as error:
-                return self._unloaded("error", _does_not_load(source, told(error, source)), file, options)
-            attempt = SubmissionRun(source, InProcessBackend(submission, source), options, look=look)
-            examination = Examination(self, attempt)
-            examination.run()
-            return self._report(examination)
 
     def without(self, status: KataStatus, message: str, options: Options = AS_USUAL) -> KataReport:
         """Report a submission of which there is nothing to examine, and why."""
@@ -242,7 +217,7 @@ def with_suites(
         if speed and kata.speed_checks is not None:  # last: everything else has to hold first
             files[kata.speed_checks] = kata
 
-    def arrange(plugin: KataPlugin[dict[str, Suite], T], items: list[pytest.Item]) -> dict[str, Suite]:
+    def arrange(plugin: KataPlugin[T], items: list[pytest.Item]) -> dict[str, Suite]:
         def by_kata_of(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:
             found: dict[str, list[pytest.Item]] = {kata.slug: [] for kata in katas}
             for item in items:
@@ -254,9 +229,7 @@ def with_suites(
             if not by_kata[kata.slug]:
                 raise PackError(f"{kata.checks}: there is no check in it.")
         return {
-            kata.slug: Suite(
-                kata, plugin, tuple(by_kata[kata.slug]), complete=keyword is None, rest=tuple(rest[kata.slug])
-            )
+            kata.slug: Suite(kata, plugin, tuple(by_kata[kata.slug]), keyword is None, tuple(rest[kata.slug]))
             for kata in katas
         }
 

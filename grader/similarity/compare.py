@@ -159,7 +159,7 @@ def _alike(index: _Index, settings: Settings) -> list[_Alike]:
         shared = index.shared(left)
         smaller = np.minimum(index.total, index.total[left])
         for right in np.flatnonzero(
-            (shared >= settings.rarity) & (shared >= settings.share * smaller)
+            (shared > 0) & (shared >= settings.rarity) & (shared >= settings.share * smaller)
         ).tolist():
             other = index.read[right].work
             if (right > left or other.term) and other.who != one.work.who:
@@ -293,7 +293,7 @@ def _close_to_known(
         closest = None
         for text, prints in texts_spans:
             bits = sum(index.bits(value) for value in own if value in prints)
-            if bits >= settings.rarity and bits >= settings.known_share * index.total[number]:
+            if bits and bits >= settings.rarity and bits >= settings.known_share * index.total[number]:
                 found = (bits, text, prints)
                 closest = found if closest is None or bits > closest[0] else closest
         if closest is not None and closest[1].digest != _main(one):  # said already

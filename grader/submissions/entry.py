@@ -1,39 +1,47 @@
-"""What lies at the top of a hand-in: files and folders, on disk or in the archive of a whole class."""
+"""A file or folder of a hand-in: one tree, whether it is on disk or in an archive."""
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from grader.submissions.archives import Member, NotRead, read_file
-from grader.submissions.listing import ARROW, File, Listing, disk_file, entry_kind
 from grader.submissions.names import ignored_file, ignored_folder, natural_key
 from grader.submissions.spot import Spot
+
+ARROW = " › "
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A file or folder at the top of what was handed in: on disk, or in the archive of a whole class."""
+    """A file or folder: on disk, or in an archive."""
 
     name: str
     label: str
-    """Where it lies, for people."""
+    """Where it lies, as a person would look for it."""
     kind: str
     """`folder`, nothing for a file, or why it is not read."""
     spot: Spot | None = None
     """Where it lies on disk; None in an archive."""
     members: tuple[Member, ...] = ()
     depth: int = 0
+    size: int = 0
 
-    def children(self) -> list[Entry]:
+    def children(self, most: int | None = None) -> list[Entry]:
         """Return what lies in this folder, without what is ignored, in natural order.
+
+        Args:
+            most: on disk, no more entries than these are looked at.
 
         Raises:
             OSError: it cannot be opened.
         """
-        found = self._on_disk(self.spot) if self.spot is not None else self._in_archive()
+        found = self._on_disk(self.spot, most) if self.spot is not None else self._in_archive()
         kept = [
             entry
             for entry in found
@@ -41,9 +49,13 @@ class Entry:
         ]
         return sorted(kept, key=lambda entry: natural_key(entry.name))
 
-    def _on_disk(self, folder: Spot) -> list[Entry]:
-        with folder.entries() as found:
-            return [Entry(e.name, self._below(e.name), entry_kind(e), folder / e.name) for e in found]
+    def _on_disk(self, folder: Spot, most: int | None) -> list[Entry]:
+        with folder.entries() as found:  # what it says of an entry is asked while the folder is open
+            return [
+                Entry(one.name, self._below(one.name), kind, folder / one.name, size=size)
+                for one in islice(found, most)
+                for kind, size in [_looked_at(one)]
+            ]
 
     def _in_archive(self) -> list[Entry]:
         files: list[Entry] = []
@@ -53,7 +65,8 @@ class Entry:
             if len(member.parts) > self.depth + 1:
                 folders[name].append(member)
             else:
-                files.append(Entry(name, self._below(name), member.problem or "", members=(member,)))
+                problem = member.problem or ""
+                files.append(Entry(name, self._below(name), problem, members=(member,), size=member.size))
         below = [
             Entry(name, self._below(name), "folder", members=tuple(members), depth=self.depth + 1)
             for name, members in folders.items()
@@ -74,27 +87,10 @@ class Entry:
         return without_ending or (self.spot is not None and self.spot.is_folder())
 
     def read(self, limit: int) -> bytes:
-        """Return a file's content; Refused when it is larger or cannot be read."""
+        """Return a file's content; NotRead when it is larger or cannot be read."""
         if self.kind:
             raise NotRead(self.kind)
         return read_file(self.spot, limit) if self.spot is not None else self.members[0].read(limit)
-
-    def collect(self, listing: Listing, name: str, space: int) -> None:
-        """Put the learner's files into the listing; a file is called `name` there."""
-        if self.kind == "folder" and self.spot is not None:
-            listing.add_folder(self.spot, self.label)
-        elif self.kind == "folder":
-            listing.add_members(self.members, self._below(""), 0, self.depth)
-        elif self.in_place_of_folder:
-            listing.closed.append(f"{self.label} {self.kind}")
-        elif self.spot is not None:
-            file = disk_file(self.spot, (name,), "", space, self.kind)
-            listing.add(
-                File(file.parts, self.label, space, file.size, file.fetch, file.problem, file.spot), 0
-            )
-        else:
-            member = self.members[0]
-            listing.add(File((name,), self.label, space, member.size, member.read, member.problem), 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,3 +104,16 @@ class Place:
     """Without a zone where the system names none."""
     time_source: str | None = None
     """Who says so."""
+
+
+def _looked_at(entry: os.DirEntry[str]) -> tuple[str, int]:
+    """Return the kind of an entry on disk, as `Entry` has it, and its size."""
+    try:
+        seen = entry.stat(follow_symlinks=False)
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}", 0
+    if stat.S_ISDIR(seen.st_mode):
+        return "folder", seen.st_size
+    if stat.S_ISLNK(seen.st_mode):
+        return "is a symbolic link; links are not followed", seen.st_size
+    return "" if stat.S_ISREG(seen.st_mode) else "is not a regular file", seen.st_size

@@ -6,7 +6,7 @@ This opens what was handed in, finds the folder that holds the class, and lets t
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,10 +15,9 @@ from grader.errors import UsageError
 from grader.submissions.archives import BULK, NotRead, open_archive
 from grader.submissions.choose import looks_like_one
 from grader.submissions.claims import Claims
-from grader.submissions.entry import Entry, Place
+from grader.submissions.entry import ARROW, Entry, Place
 from grader.submissions.layouts import SYSTEMS, Layout, System, folders, gradescope, nbgrader
 from grader.submissions.learner import Clock, LearnerFolder
-from grader.submissions.listing import ARROW
 from grader.submissions.names import archive_stem, foreign_archive, learner_name, listed, printable
 from grader.submissions.spot import Spot
 from grader.workspace import PROGRESS_FILE
@@ -46,11 +45,12 @@ class Scan:
     """What the instructor should know before grading starts: files at the top that belong to no learner."""
 
 
-def find_learners(root: Path, katas: Sequence[Kata]) -> Scan:
+def find_learners(root: Path, katas: Sequence[Kata], whom: Collection[str] = ()) -> Scan:
     """Return the learners in `root`: a folder in one of the known layouts, or an archive of one.
 
     Raises:
-        UsageError: nothing there, no archive, empty, or no file in it is named like one of `katas`.
+        UsageError: nothing there, no archive, empty, or no file in it is named like one of `katas`. If one of the
+            learners is `whom` it is about, that is their result instead.
     """
     top, name = _top(root)
     try:
@@ -60,7 +60,8 @@ def find_learners(root: Path, katas: Sequence[Kata]) -> Scan:
     if not scan.learners:
         loose = f" ({scan.notes[0]})" if scan.notes else ""
         raise UsageError(f"{root}: it holds no learner's work{loose}.", LAYOUTS)
-    if not any(learner.holds_any(katas) for learner in scan.learners):
+    named = any(learner.learner in whom for learner in scan.learners)
+    if not named and not any(learner.holds_any(katas) for learner in scan.learners):
         expected = listed([f"{kata.module}.py" for kata in katas], 12)
         raise UsageError(
             f"{root}: none of its {len(scan.learners)} learners has a file of the katas that are graded. {_seen(scan)}",

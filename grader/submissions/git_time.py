@@ -6,12 +6,12 @@ of theirs is read. The time is the one that the learner's own clock had; who pus
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -34,28 +34,33 @@ class GitTime(NamedTuple):
     """What the instructor should know of it."""
 
 
-def git_time(folder: Spot, tag: str = "") -> GitTime | None:
-    """Return when what is checked out in `folder` was tagged so, else when its commit was made.
+def git_times(folder: Spot, tags: Iterable[str]) -> dict[str, GitTime]:
+    """Return by tag when what is checked out in `folder` was tagged so, else when its commit was made.
 
-    None where there is no repository, or no git.
+    Empty where there is no repository, or no git. However many tags are asked about, git runs once.
     """
     git = shutil.which("git")
     head = _text(folder / _FOLDER / "HEAD")
-    if git is None or head is None:
-        return None
-    commit = _commit(folder, head)
-    if commit is None:
-        return None
-    read = functools.partial(_read, git, os.path.join(folder.root, *folder.names, _FOLDER, "objects"))
+    commit = _commit(folder, head) if git is not None and head is not None else None
+    if git is None or commit is None:
+        return {}
+    tags = set(tags)
+    tagged = {tag: _ref(folder, f"refs/tags/{tag}") for tag in tags if _TAG.fullmatch(tag)}
+    digests = {commit, *filter(None, tagged.values())}
+    objects = _objects(git, os.path.join(folder.root, *folder.names, _FOLDER, "objects"), digests)
+    found = {tag: _time(tag, commit, tagged.get(tag), objects) for tag in tags}
+    return {tag: time for tag, time in found.items() if time is not None}
+
+
+def _time(tag: str, commit: str, tagged: str | None, objects: dict[str, _Object]) -> GitTime | None:
     note = ""
-    if (tagged := _ref(folder, f"refs/tags/{tag}") if _TAG.fullmatch(tag) else None) is not None:
-        text = read("tag", tagged)  # nothing where it is a mere name of a commit
-        about = re.match(rb"object ([0-9a-f]{40,64})$", text, re.MULTILINE)
-        if (about[1].decode() if about else tagged) != commit:
+    if tagged is not None:
+        made = objects.get(tagged, _Object("", None))
+        if (made.about or tagged) != commit:
             note = f"the tag {tag} is on another commit than the one that is checked out: git checkout {tag}"
-        elif (at := _signed("tagger", text)) is not None:
-            return GitTime(at, f"the tag {tag} in git, by the tagger's own clock")
-    at = _signed("committer", read("commit", commit))
+        elif made.about and made.at is not None:  # a mere name of a commit has no time of its own
+            return GitTime(made.at, f"the tag {tag} in git, by the tagger's own clock")
+    at = objects[commit].at if commit in objects else None
     return GitTime(at, SOURCE, note) if at is not None else None
 
 
@@ -68,7 +73,7 @@ def _commit(folder: Spot, head: str) -> str | None:
 
 
 def _ref(folder: Spot, name: str) -> str | None:
-    """Return what a name means, loose or packed."""
+    """Return what a name means, loose or packed. We read it ourselves: git would follow links out of the repository."""
     spot = folder / _FOLDER
     for part in name.split("/"):
         spot = spot / part
@@ -84,63 +89,58 @@ def _digest(text: str) -> str | None:
     return text.strip() if re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?\s*", text) else None
 
 
-def _read(git: str, objects: str, kind: str, digest: str) -> bytes:
-    """Return the head of an object; nothing where there is none of this kind."""
+class _Object(NamedTuple):
+    """A commit or a tag."""
+
+    about: str
+    """The commit that a tag is on."""
+    at: datetime | None
+    """When it was made, by the clock of whoever made it."""
+
+
+def _objects(git: str, folder: str, digests: set[str]) -> dict[str, _Object]:
+    """Return commits and tags out of a folder of objects, by digest; nothing where one of them is not there."""
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_DIR": _our_repository(),
-        "GIT_OBJECT_DIRECTORY": objects,
+        "GIT_OBJECT_DIRECTORY": folder,
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_NO_LAZY_FETCH": "1",
     }
-    command = [git, "cat-file", kind, digest]
-    try:
-        with subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        ) as process:
-            try:
-                said, _ = process.communicate(timeout=_PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                return b""
-    except OSError:
-        return b""
-    return said[:_MOST].split(b"\n\n", 1)[0]
+    with tempfile.TemporaryDirectory(prefix="kata-git-") as ours:
+        for name in ("objects", "refs"):
+            os.mkdir(os.path.join(ours, name))
+        names = "".join(f"{digest} refs/kata/{digest}\n" for digest in digests)
+        for name, text in (("HEAD", "ref: refs/heads/none\n"), ("packed-refs", names)):
+            with open(os.path.join(ours, name), "w", encoding="ascii") as file:
+                file.write(text)
+        form = "%(objectname) %(committerdate:unix)%(taggerdate:unix) %(*objectname)"
+        try:
+            ran = subprocess.run(
+                [git, "--git-dir", ours, "for-each-ref", f"--format={form}"],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                timeout=_PATIENCE_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return {}
+    found = {}
+    for line in ran.stdout.decode("ascii", "replace").splitlines():
+        digest, seconds, about = line.split(" ")
+        found[digest] = _Object(about, _moment(seconds))
+    return found
 
 
-def _signed(role: str, head: bytes) -> datetime | None:
-    """Return when whoever made an object did, by their own clock."""
-    line = re.search(rb"^%s [^\n]*> (\d{1,11}) [+-]\d{4}$" % role.encode(), head, re.MULTILINE)
+def _moment(seconds: str) -> datetime | None:
     try:
-        return datetime.fromtimestamp(int(line[1]), UTC) if line else None
+        return datetime.fromtimestamp(int(seconds), UTC)
     except (OverflowError, ValueError, OSError):
         return None
-
-
-@functools.cache
-def _our_repository() -> str:
-    """Make an empty repository for this process; what is in it is ours alone."""
-    kept = _Kept()
-    for name in ("objects", "refs"):
-        os.mkdir(os.path.join(kept.name, name))
-    with open(os.path.join(kept.name, "HEAD"), "w", encoding="ascii") as file:
-        file.write("ref: refs/heads/none\n")
-    _KEPT.append(kept)
-    return kept.name
-
-
-class _Kept(tempfile.TemporaryDirectory[str]):
-    """A folder that goes when the process ends."""
-
-
-_KEPT: list[_Kept] = []
 
 
 def _text(spot: Spot) -> str | None:

@@ -15,7 +15,7 @@ from grader.errors import KataError
 from grader.submissions.archives import NotRead
 from grader.submissions.choose import Missing, choose, looks_like_one, may_be_meant
 from grader.submissions.entry import Place
-from grader.submissions.git_time import git_time
+from grader.submissions.git_time import GitTime, git_times
 from grader.submissions.listing import File, Listing
 from grader.submissions.names import printable
 from grader.submissions.sheets import sheets_in
@@ -121,11 +121,11 @@ class LearnerFolder:
         for place in self.places:
             known = len(listing.files)
             try:
-                place.entry.collect(listing, place.original or place.entry.name, space)
+                listing.add(place.entry, place.original or place.entry.name, space)
             except KataError:
                 raise  # the machine's fault, not the learner's
-            except PermissionError as error:
-                listing.deny(place.entry.label, error)
+            except PermissionError:
+                listing.deny(place.entry.label)
             except Exception as error:
                 listing.closed.append(f"{place.entry.label} cannot be opened ({type(error).__name__})")
             owners.update(dict.fromkeys(listing.files[known:], place))
@@ -192,7 +192,8 @@ class LearnerFolder:
         at = self._handed_in(listing, owners, file)
         if at is not None:
             return at, place.time_source or "nbgrader", ""
-        return self._in_git(kata, file, place)
+        found = self._in_git(listing, file, place).get(self.assignments.get(kata.slug, ""))
+        return found or (None, None, "")
 
     def _handed_in(self, listing: Listing, owners: Mapping[File, Place], file: File) -> datetime | None:
         """Return when the system says that a file was handed in."""
@@ -205,16 +206,18 @@ class LearnerFolder:
         except (OverflowError, OSError):  # a year that no clock has
             return None
 
-    def _in_git(self, kata: Kata, file: File, place: Place) -> tuple[datetime | None, str | None, str]:
-        """Return what the repository around a file says, if it lies in one that is the learner's."""
+    def _in_git(self, listing: Listing, file: File, place: Place) -> Mapping[str, GitTime]:
+        """Return what the repository around a file says by assignment, if it lies in one that is the learner's."""
         root = place.entry.spot
-        if root is None or place.entry.kind != "folder" or file.spot is None:
-            return None, None, ""
-        for depth in range(len(file.spot.names) - 1, len(root.names) - 1, -1):
-            folder = Spot(file.spot.root, file.spot.names[:depth])
-            if (found := git_time(folder, self.assignments.get(kata.slug, ""))) is not None:
-                return found
-        return None, None, ""
+        if root is None or place.entry.kind != "folder" or file.entry.spot is None:
+            return {}
+        for depth in range(len(file.entry.spot.names) - 1, len(root.names) - 1, -1):
+            folder = Spot(root.root, file.entry.spot.names[:depth])
+            if folder not in listing.repositories:
+                listing.repositories[folder] = git_times(folder, {"", *self.assignments.values()})
+            if listing.repositories[folder]:
+                return listing.repositories[folder]
+        return {}
 
 
 def _sheets(

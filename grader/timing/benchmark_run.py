@@ -140,7 +140,8 @@ class Subject:
             self._looks.enter_context(self.scale.watching())
             self.taken_before = setting.on.taken_by_others()
 
-        self.session = Session(setting.launcher, source, terms, device=setting.device, on_start=on_start)
+        self.session = Session(setting.launcher, source, terms, device=setting.device)
+        self.session.on_start = on_start
         self.calls = calls
         self.kata = RemoteSubmission(self.session, self.calls)
         self._prepared: dict[tuple[int, int], Any] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
@@ -91,7 +91,6 @@ class Encoder:
         handle: Callable[[Any], tuple[int, str, str] | None],
         *,
         towards_worker: bool = False,
-        limit: int = MAX_TENSOR,
         lend: Callable[[object], int | None] = lambda value: None,
     ) -> None:
         self.tensors: list[TensorHead] = []
@@ -102,15 +101,9 @@ class Encoder:
         self._handle = handle
         self._lend = lend
         self._towards_worker = towards_worker
-        self._limit = limit
         self._offset = 0
         self._budget = _Budget(Unencodable)
         self._seen: dict[int, int] = {}
-
-    def part(self) -> None:
-        """Keep what was encoded as it is now: what follows belongs to something that happens later."""
-        self._seen.clear()
-        self.buffers[:] = [bytes(buffer) for buffer in self.buffers]
 
     def encode(self, value: Any, depth: int = 0) -> Any:
         """Return plain data for `value`.
@@ -119,6 +112,7 @@ class Encoder:
             Unencodable: nested too deep, too large, or of a form that neither side knows.
         """
         kind = type(value)
+        # Numbers and texts are themselves.
         if value is None or kind is bool or kind is float:
             return value
         if kind is int:
@@ -133,6 +127,7 @@ class Encoder:
             return [BYTES, value.decode("latin-1")]
         if isinstance(value, torch.Tensor):
             return self._tensor(value, kind)
+        # What holds other values, and may hold itself.
         if depth > MAX_DEPTH:
             raise Unencodable(f"a value nested too deep (more than {MAX_DEPTH} levels)")
         if kind is list:
@@ -144,6 +139,7 @@ class Encoder:
         if isinstance(value, dict) and _is_plain_dict(kind):
             self._budget.keys(list(dict.keys(value)))
             return [DICT, *self._all([part for item in dict.items(value) for part in item], depth)]
+        # What is known on both sides.
         if kind is torch.dtype:
             return [DTYPE, str(value).removeprefix("torch.")]
         if kind is torch.device:
@@ -155,19 +151,20 @@ class Encoder:
         if value is Ellipsis:
             return [ELLIPSIS]
         if kind is torch.Generator:
-            self._budget.generator()
+            self._budget.take(GENERATORS)
             self.generators.append(value)
             return [GENERATOR, str(value.device), self._tensor(value.get_state(), torch.Tensor)]
+        # What stays where it is.
         if (number := self._lend(value)) is not None:
             return [LENT, number]
         found = self._handle(value)
         if found is None:
             raise Unencodable(f"a value of type {kind.__module__}.{kind.__qualname__}")
-        self._budget.handle()
+        self._budget.take(HANDLES)
         return [HANDLE, *found]
 
     def _all(self, values: Sequence[Any], depth: int) -> list[Any]:
-        self._budget.item(len(values))
+        self._budget.take(PARTS, len(values))
         return [self.encode(value, depth + 1) for value in values]
 
     def _bigint(self, value: int) -> str:
@@ -222,9 +219,11 @@ class Encoder:
             requires_grad=value.requires_grad,
             kind="tensor" if kind is torch.Tensor else "parameter",
         )
+        # A copy by address: what is small is copied anyway when it is sent.
         return head, ctypes.string_at(value.data_ptr(), nbytes)
 
     def _describe(self, value: torch.Tensor, kind: type) -> tuple[TensorHead, Any]:
+        # What has no ordinary values, or more of anything than is read.
         if (
             value.layout != torch.strided
             or value.is_quantized
@@ -242,11 +241,12 @@ class Encoder:
         if not self._towards_worker and _is_vast(shape):
             raise Unencodable(f"a tensor of shape {shape}, which has no elements and yet no end")
         nbytes = value.numel() * value.element_size()
-        if nbytes > self._limit:
-            size, limit = nbytes / 2**20, self._limit / 2**20
+        if nbytes > MAX_TENSOR:
+            size, limit = nbytes / 2**20, MAX_TENSOR / 2**20
             raise Unencodable(
                 f"a tensor of shape {shape}, {size:,.0f} MB; at most {limit:,.0f} MB is read back"
             )
+        # Its bytes: in order, except that a check's own views keep theirs, as a submission may depend on it.
         plain = value.detach() if kind is torch.Tensor else value.detach().as_subclass(torch.Tensor)
         plain = plain.resolve_conj().resolve_neg()
         strides: list[int] | None = None
@@ -254,7 +254,7 @@ class Encoder:
             # The span between first and last element travels whole, gaps and all.
             strides = list(plain.stride())
             span = 1 + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
-            if span * value.element_size() <= self._limit:
+            if span * value.element_size() <= MAX_TENSOR:
                 plain = plain.as_strided((span,), (1,))
             else:
                 strides = None
@@ -283,7 +283,6 @@ class Decoder:
         *,
         trusted: bool = False,
         lent: Callable[[int], Any] | None = None,
-        shared: bool = False,
         present: Callable[[str], bool] = lambda device: False,
     ) -> None:
         """`present` says of a device other than the CPU whether a tensor can be put there."""
@@ -293,7 +292,6 @@ class Decoder:
         self._trusted = trusted
         self._lent = lent
         self._present = present
-        self._copies = trusted and not shared
         self._made: dict[int, torch.Tensor] = {}
         self.generators: list[torch.Generator] = []
         self._budget = _Budget(ProtocolError)
@@ -303,7 +301,7 @@ class Decoder:
     @property
     def steps(self) -> int:
         """How many values were read."""
-        return self._budget.items
+        return self._budget.taken[PARTS]
 
     def decode(self, data: Any) -> Any:
         """Return the value.
@@ -325,6 +323,7 @@ class Decoder:
         code, rest = data[0], data[1:]
         if type(code) is not int:
             raise ProtocolError("a value without a code")
+        # What torch or Python refuses to make of it is the sender's fault, whatever they raise.
         try:
             if code == BYTES:  # first: a vocabulary has thousands
                 return str.encode(rest[0], "latin-1")
@@ -341,17 +340,19 @@ class Decoder:
             raise ProtocolError(f"a value that cannot be read: {str(error)[:200]}") from None
 
     def _decode(self, code: int, rest: list[Any], depth: int) -> Any:
+        # What is not in the head: bytes of tensors, and objects that stay over there.
         if code == TENSOR:
             found = self.tensor(*rest)
             if not self._trusted:
                 self._budget.tensor(self._heads[rest[0]].nbytes)
             return found
         if code == HANDLE:
-            self._budget.handle()
+            self._budget.take(HANDLES)
             number, type_name, kind = rest
             if type(number) is not int or type(type_name) is not str or type(kind) is not str:
                 raise ProtocolError("an invalid handle")
             return self._handle(number, type_name[:MAX_TEXT], kind)
+        # What holds other values.
         if code in (LIST, TUPLE, SIZE):
             items = self._all(rest, depth)
             if code == LIST:
@@ -363,6 +364,7 @@ class Decoder:
             keys = self._all(rest[::2], depth)
             self._budget.keys(keys)
             return dict(zip(keys, self._all(rest[1::2], depth), strict=True))
+        # What is known on both sides.
         if code == DTYPE:
             return DTYPES[rest[0]]
         if code == DEVICE:
@@ -378,7 +380,7 @@ class Decoder:
         if code == ELLIPSIS:
             return Ellipsis
         if code == GENERATOR:
-            self._budget.generator()
+            self._budget.take(GENERATORS)
             generator = torch.Generator(rest[0] if self._trusted else "cpu")
             generator.set_state(self._value(rest[1], depth + 1))
             self.generators.append(generator)
@@ -388,7 +390,7 @@ class Decoder:
         raise ProtocolError(f"an unknown code {code}")
 
     def _all(self, values: list[Any], depth: int) -> list[Any]:
-        self._budget.item(len(values))
+        self._budget.take(PARTS, len(values))
         return [self._value(value, depth + 1) for value in values]
 
     def _noted(self, value: Hashable) -> Hashable:
@@ -422,9 +424,7 @@ class Decoder:
         dtype = DTYPES.get(head.dtype) if head.dtype in _NUMBERS else None
         if dtype is None:
             raise ProtocolError("an unknown dtype")
-        count = 1
-        for size in head.shape:
-            count *= size
+        count = math.prod(head.shape)
         if not self._trusted and _is_vast(head.shape):
             raise ProtocolError("a tensor without elements and without end")
         if head.strides is not None and not self._trusted:
@@ -434,15 +434,12 @@ class Decoder:
             raise ProtocolError("a tensor whose bytes are not there")
         if head.nbytes == 0:
             result = self._place(torch.empty(head.shape, dtype=dtype), head.device)
-        elif dtype in _USUAL and dtype != torch.bool and head.strides is None and head.device == "cpu":
-            flat = torch.frombuffer(self._payload, dtype=dtype, count=count, offset=head.offset)
-            result = (flat.clone() if self._copies else flat).view(head.shape)
         else:
             flat = torch.frombuffer(self._payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
             if dtype == torch.bool and not self._trusted:
                 flat = flat != 0  # a byte of 2 in a bool tensor would be neither true nor false
             # It is moved flat: a copy to another device would close the gaps between its strides.
-            result = self._place((flat.clone() if self._copies else flat).view(dtype), head.device)
+            result = self._place((flat.clone() if self._trusted else flat).view(dtype), head.device)
             shape, strides = head.shape, head.strides
             result = result.reshape(shape) if strides is None else result.as_strided(shape, strides)
         if head.requires_grad and (dtype.is_floating_point or dtype.is_complex):
@@ -452,45 +449,43 @@ class Decoder:
         return result
 
 
+PARTS, KEYS, TENSORS, GENERATORS = "parts", "keys of dicts", "tensors", "random generators"
+HANDLES = "objects that are no numbers, texts or tensors"
+_LIMITS = {
+    PARTS: MAX_ITEMS,
+    KEYS: MAX_KEYS,
+    TENSORS: MAX_TENSORS,
+    HANDLES: MAX_HANDLES,
+    GENERATORS: MAX_GENERATORS,
+}
+
+
 class _Budget:
     """What one message may still hold; the same on both sides, so that the worker can say what was too much."""
 
-    __slots__ = ("_refusal", "expanded", "generators", "handles", "items", "keyed", "tensors")
-
     def __init__(self, refusal: type[Exception]) -> None:
         self._refusal = refusal
-        self.items = self.keyed = self.tensors = self.expanded = self.handles = self.generators = 0
+        self.taken = dict.fromkeys(_LIMITS, 0)
+        self.expanded = 0
 
-    def item(self, count: int) -> None:
-        self.items += count
-        if self.items > MAX_ITEMS:
-            self._refuse("parts", MAX_ITEMS)
+    def take(self, what: str, count: int = 1) -> None:
+        """Count so many more of what `_LIMITS` lists."""
+        self.taken[what] += count
+        if self.taken[what] > _LIMITS[what]:
+            raise self._refusal(f"a value with too many {what} (more than {_LIMITS[what]:,})")
 
     def tensor(self, nbytes: int) -> None:
-        self.tensors += 1
+        """Count a place at which a tensor is, with its bytes."""
+        self.take(TENSORS)
         self.expanded += nbytes
-        if self.tensors > MAX_TENSORS:
-            self._refuse("tensors", MAX_TENSORS)
         if self.expanded > MAX_EXPANDED:
             raise self._refusal(
                 f"tensors of more than {MAX_EXPANDED >> 20} MB together, each counted as often as it is there"
             )
 
-    def handle(self) -> None:
-        self.handles += 1
-        if self.handles > MAX_HANDLES:
-            self._refuse("objects that are no numbers, texts or tensors", MAX_HANDLES)
-
-    def generator(self) -> None:
-        self.generators += 1
-        if self.generators > MAX_GENERATORS:
-            self._refuse("random generators", MAX_GENERATORS)
-
     def keys(self, keys: list[Any]) -> None:
         """Count the keys of one dict, before they are put into one."""
-        self.keyed += len(keys)
-        if self.keyed > MAX_KEYS:
-            self._refuse("keys of dicts", MAX_KEYS)
+        self.take(KEYS, len(keys))
         if len(keys) > MAX_ALIKE:
             self.unlike(keys)
 
@@ -510,9 +505,6 @@ class _Budget:
             others.append(value)
             if len(others) > MAX_ALIKE:
                 raise self._refusal(f"more than {MAX_ALIKE} different values that share a hash")
-
-    def _refuse(self, what: str, limit: int) -> NoReturn:
-        raise self._refusal(f"a value with too many {what} (more than {limit:,})")
 
 
 def _is_hashable(value: object) -> bool:

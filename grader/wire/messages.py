@@ -14,14 +14,8 @@ import msgspec
 from msgspec import Meta
 
 MAGIC = b"KATA"
-TOGETHER = 1 << 14
-"""Bytes: smaller pieces of a frame are copied together, for less than a write of their own."""
-ROOM = 1 << 16
-"""Bytes that are asked for at once: most frames come whole, in one read."""
-SHARED_BYTES = 4 << 20
-"""The memory in which a grader and its worker share the arguments of calls."""
-MAX_FREED = 10_000
-"""Requests of which a worker says in one answer that nothing holds their arguments any more."""
+TOGETHER = 1 << 20
+"""Bytes: the pieces of a frame up to this size are copied together, for less than a write for each."""
 PREFIX = struct.Struct("!4sIQ")
 ALIGNMENT = 64
 MODULE = 0
@@ -92,11 +86,11 @@ else:
 
 
 class ProtocolError(Exception):
-    """The other side sent something that is no message."""
+    """The other side sent something that is not a message."""
 
 
 class TensorHead(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """Where a tensor's bytes lie in the payload, and how to read them."""
+    """Where a tensor's bytes are in the payload, and how to read them."""
 
     dtype: Text
     shape: Annotated[list[Size], Meta(max_length=MAX_AXES)]
@@ -112,16 +106,6 @@ class TensorHead(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     """Index of the tensor that is this one's `.grad`."""
 
 
-class Before(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """A call that was put off: it is made before what is asked, and nothing of what it returns is sent."""
-
-    target: int
-    method: str
-    args: Any
-    grad: bool | None
-    """As in `Call`."""
-
-
 class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_only=True):
     """Base of what the grader asks."""
 
@@ -132,11 +116,7 @@ class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_onl
     begin: int | None = None
     """The first request of a check carries its seed: forget the handles of the last check, seed everything."""
     alike: bool = False
-    """With `begin`: modules that are made get parameters that do not hang on how they were initialised."""
-    before: list[Before] = []
-    """What is to be done first; where that raises, what is asked is not done."""
-    lead: int = 0
-    """So many of the first tensors are arguments of `before`."""
+    """With `begin`: modules that are made get parameters that do not depend on how they were initialised."""
 
 
 class Watch(Request, tag="watch"):
@@ -188,13 +168,6 @@ class Call(Request, tag="call"):
     kwargs: Any = None
     grad: bool | None = True
     """Whether gradients are recorded; None leaves it as the call before left it."""
-    shared: int = 0
-    """So many bytes of tensors lie in shared memory, and none in the payload. Its file comes with the first bytes of
-    the first frame that says so."""
-    place: int = 0
-    """Where they begin there."""
-    state: bool = False
-    """Whether to send along what a module holds that it returns: most probably the grader asks for that next."""
 
 
 class Backward(Request, tag="backward"):
@@ -202,10 +175,6 @@ class Backward(Request, tag="backward"):
 
     graph: int
     cotangents: Any
-
-
-class CatchUp(Request, tag="catch_up"):
-    """Do what is to be done before, and nothing else."""
 
 
 class Answer(Request, tag="answer"):
@@ -221,8 +190,6 @@ class Reply(msgspec.Struct, tag_field="is", forbid_unknown_fields=True, kw_only=
 
     id: int = 0
     tensors: Annotated[list[TensorHead], Meta(max_length=MAX_TENSORS)] = []
-    free: Annotated[list[Size], Meta(max_length=MAX_FREED)] = []
-    """Requests whose arguments in shared memory nothing holds any more."""
 
 
 class Hello(Reply, tag="hello"):
@@ -240,8 +207,6 @@ class Done(Reply, tag="done"):
     """Which of the tensors that were sent hold something else now."""
     generators: Annotated[list[Size], Meta(max_length=MAX_GENERATORS)] = []
     """Tensors holding the new states of the torch.Generators among the arguments, in order."""
-    state: Values = None
-    """The `state_dict` of the module that is returned, where it was asked for and is torch's own and small."""
 
 
 class Ask(Reply, tag="ask"):
@@ -272,8 +237,6 @@ class Raised(Reply, tag="raised"):
     """Its type and that type's bases, nearest first: built-in ones by their bare names, others with their module."""
     message: Text
     frames: Annotated[list[StackFrame], Meta(max_length=32)] = []
-    before: Annotated[int, Meta(ge=-1, le=1 << 31)] = -1
-    """Which of the calls that were put off raised; -1: what was asked itself did."""
     own: bool = False
     """Raised in the submission's own code, not in a library it called."""
     hint: Text = ""
@@ -288,7 +251,7 @@ class Unsendable(Reply, tag="unsendable"):
     """Where it is, when a tensor cannot cross because it has no values there: `meta`."""
 
 
-AnyRequest = Watch | Load | Import | Get | Set | Call | Backward | CatchUp | Answer
+AnyRequest = Watch | Load | Import | Get | Set | Call | Backward | Answer
 AnyReply = Hello | Done | Ask | Raised | Unsendable
 
 _encoder = msgspec.msgpack.Encoder()
@@ -328,7 +291,7 @@ def unpack_prefix(data: bytes | bytearray | memoryview, max_payload: int = MAX_P
 
 
 def check_layout(tensors: list[TensorHead], payload: int) -> None:
-    """Demand that the tensors fill the payload one behind the other, as `pack` writes them.
+    """Demand that the tensors fill the payload one after the other, as `pack` writes them.
 
     Raises:
         ProtocolError: gaps, overlaps (which would multiply the memory they take), bytes that belong to none.

@@ -60,5 +60,6 @@ def read(data: bytes, operators: Sequence[str]) -> Iterator[tuple[str, int]]:
     for number, line in _RECORD.iter_unpack(data[:whole]):
         known = number < len(operators) and line < MAX_LINE
         yield (operators[number], line) if known else (CLOSED, 0)
+    # A record is far below PIPE_BUF, so the kernel never splits one: half a record was written by somebody else.
     if whole != len(data):
         yield CLOSED, 0

@@ -25,7 +25,7 @@ _OPERATORS = {"MatMult": "matmul", "Mult": "mul"}
 
 
 def describe_raised(error: BaseException, folder: str) -> messages.Raised:
-    """Return what the grader may know of `error`, raised by a submission that lies in `folder`."""
+    """Return what the grader may know of `error`, raised by a submission that is in `folder`."""
     last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
     return messages.Raised(
         bases=_bases(type(error)),

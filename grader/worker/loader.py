@@ -28,9 +28,9 @@ from grader.notebooks import BrokenCell, Cell, keep_lines, read_notebook
 from grader.wire.messages import EMPTY
 
 left_out: dict[str, str] = {}
-"""What a notebook binds where it does not count, and why: for whoever misses such a name."""
+"""What a notebook binds where it does not count, and why: for those who miss such a name."""
 PACKAGE = "submission"
-"""The package a submission belongs to, so that `from .helper import f` finds what lies beside it."""
+"""The package a submission belongs to, so that `from .helper import f` finds what is next to it."""
 
 
 def load_module(name: str, path: str, source: bytes, given: str | None) -> types.ModuleType:
@@ -65,27 +65,27 @@ def load_notebook(
                 _leave_out(cell, node, "where only imports, definitions and simple assignments count")
                 continue
             code = compile(ast.Module([node], []), cell.name, "exec", dont_inherit=True)
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                try:
-                    exec(code, module.__dict__)
-                except ImportError as error:
-                    if _needed(node, cells):
-                        raise
-                    # `google.colab`, `IPython`: scratch cells alone use them, and those do not count.
-                    _leave_out(cell, node, f"and that failed: {error}")
-            elif isinstance(node, ast.Assign | ast.AnnAssign):
-                try:
-                    exec(code, module.__dict__)
-                except Exception as error:  # a scratch assignment that fails does not matter
-                    _leave_out(cell, node, f"and that failed: {type(error).__name__}")
-            else:
+            try:
                 exec(code, module.__dict__)
+            except Exception as error:
+                why = _why_no_matter(error, node, cells)
+                if why is None:
+                    raise
+                _leave_out(cell, node, f"and that failed: {why}")
     for wrong in broken:
         if any(_defines(wrong, name) and not _defined_after(cells, wrong, name) for name in required):
             raise wrong.error
     if broken and any(not hasattr(module, name) for name in required):
         raise broken[0].error
     return module
+
+
+def _why_no_matter(error: Exception, node: ast.stmt, cells: list[Cell]) -> str | None:
+    """Return what to say of a failure that does not matter, or None: it does."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        # `google.colab`, `IPython`: scratch cells alone use them, and those do not count.
+        return str(error) if isinstance(error, ImportError) and not _needed(node, cells) else None
+    return type(error).__name__ if isinstance(node, ast.Assign | ast.AnnAssign) else None
 
 
 def _needed(node: ast.Import | ast.ImportFrom, cells: list[Cell]) -> bool:
@@ -117,7 +117,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def _counts(node: ast.stmt, defined: set[str]) -> bool:
     if isinstance(node, ast.Import) and all(name.name == "kata" for name in node.names):
-        return False  # for `kata.check(...)` in a cell: a tool beside the answer, which need not be there
+        return False  # for `kata.check(...)` in a cell: a tool besides the answer, which need not be there
     return isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) or (
         isinstance(node, ast.Assign | ast.AnnAssign)
         and node.value is not None
@@ -208,7 +208,7 @@ class _FromSource(SourceFileLoader):
 
 
 def _read_sources_below(folder: str) -> None:
-    """Let every import from a folder read its sources, and write nothing beside them."""
+    """Let every import from a folder read its sources, and write nothing next to them."""
 
     def finder(path: str) -> FileFinder:
         if not Path(path).is_relative_to(folder):

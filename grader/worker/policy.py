@@ -70,6 +70,7 @@ def watch(operators: Sequence[str], note: Note, path: str = "") -> Callable[[], 
             registrations.append(library)
             for overload in overloads().get(operator, ()):
                 for key, found_at in _kernels(overload):
+                    # What computes today is looked up before it is replaced, and called by the replacement.
                     found = torch._C._dispatch_get_computed_kernel_for_dispatch_key(
                         overload, torch._C._dispatch_key_parse(found_at)
                     )

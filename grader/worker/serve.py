@@ -9,7 +9,6 @@ import contextlib
 import ctypes
 import hashlib
 import itertools
-import mmap
 import os
 import random
 import socket
@@ -36,17 +35,8 @@ from grader.worker.policy import run_compiled_eagerly, watch
 
 _compare = ctypes.CDLL(None).memcmp
 _compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
-Shared = np.ndarray[Any, np.dtype[np.uint8]]
-Payload = bytearray | Shared
-"""The tensors of a request: sent with it, or in memory that the grader shares."""
-_map, _unmap = ctypes.CDLL(None, use_errno=True).mmap, ctypes.CDLL(None).munmap
-_map.restype = ctypes.c_void_p
-_map.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
-_unmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 DRAWN_ALIKE = 0.5
 """The deviation of parameters that are drawn alike: large enough that no mistake hides in small numbers."""
-MAX_STATE, MAX_STATE_BYTES = 64, 1 << 16
-"""Of what a module holds, to be sent along with it: tensors, and their bytes."""
 MAX_STREAM = 10_000
 """How much of a generator or other iterator is read."""
 
@@ -73,11 +63,6 @@ class Worker:
         self._id = 0
         """Of the request that is being answered."""
         self._asking = threading.Lock()
-        self._room = bytearray(messages.ROOM)
-        self._memory: _Mapping | None = None
-        """Where arguments lie that the grader shares."""
-        self._freed: list[int] = []
-        """Requests whose arguments there nothing holds any more, and the grader does not know it yet."""
 
     def run(self) -> None:
         """Serve until the grader hangs up."""
@@ -88,7 +73,6 @@ class Worker:
             reply, buffers = self._answer(*found)
             found = None
             reply.id = self._id
-            reply.free, self._freed[:] = self._freed[: messages.MAX_FREED], self._freed[messages.MAX_FREED :]
             _flush()
             self._send(_packed(reply, buffers))
 
@@ -96,50 +80,29 @@ class Worker:
         """Say that the worker is ready and how far it is confined."""
         self._send(messages.pack(messages.Hello(isolation=isolation), []))
 
-    def _receive(self) -> tuple[messages.AnyRequest, Payload] | None:
+    def _receive(self) -> tuple[messages.AnyRequest, bytearray] | None:
         """Return what the grader asks next; None when it has hung up. It asks nothing more before it is answered."""
-        room, first = self._room, messages.PREFIX.size
-        have, with_it, _, _ = self._channel.recvmsg_into(
-            [room], socket.CMSG_SPACE(4), socket.MSG_CMSG_CLOEXEC
-        )
-        while 0 < have < first:
-            have = self._more(have)
-        if not have:
+        prefix = self._read(messages.PREFIX.size)
+        if prefix is None:
             return None
-        head_size, payload_size = messages.unpack_prefix(room[:first], max_payload=1 << 40)
-        begin, end = first + head_size, first + head_size + payload_size
-        payload: Payload
-        if end <= len(room):
-            while 0 < have < end:
-                have = self._more(have)
-            if not have:
-                return None
-            head, payload = room[first:begin], room[begin:end]
-        else:
-            head, payload = bytearray(head_size), bytearray(payload_size)
-            head[: have - first] = room[first : min(have, begin)]
-            payload[: max(have - begin, 0)] = room[begin:have]
-            if not self._fill(memoryview(head)[have - first :]):
-                return None
-            if not self._fill(memoryview(payload)[max(have - begin, 0) :]):
-                return None
+        head_size, payload_size = messages.unpack_prefix(prefix, max_payload=1 << 40)
+        head, payload = self._read(head_size), self._read(payload_size)
+        if head is None or payload is None:
+            return None
         request = messages.decode_request(head)
         self._id = request.id
-        if with_it:
-            file = int.from_bytes(with_it[0][2][:4], sys.byteorder)
-            try:
-                self._memory = _Mapping(file, messages.SHARED_BYTES)
-            finally:
-                os.close(file)
-        if isinstance(request, messages.Call) and request.shared:
-            assert self._memory is not None
-            payload = _part(self._memory, request, self._freed)
         return request, payload
 
-    def _more(self, have: int) -> int:
-        """Receive behind what is there; return how much is there now, 0 when the grader has hung up."""
-        count = self._channel.recv_into(memoryview(self._room)[have:])
-        return have + count if count else 0
+    def _read(self, size: int) -> bytearray | None:
+        """Return so many bytes; None when the grader has hung up."""
+        data = bytearray(size)
+        view = memoryview(data)
+        while view:
+            count = self._channel.recv_into(view)
+            if not count:
+                return None
+            view = view[count:]
+        return data
 
     def _lent(self, number: int) -> Callable[..., Any]:
         """Return a function that asks the grader for its answers; a plain one, so that copies of a model share it."""
@@ -160,56 +123,22 @@ class Worker:
 
         return ask
 
-    def _decoder(self, request: messages.AnyRequest, payload: Payload) -> Decoder:
-        return Decoder(
-            request.tensors,
-            payload,
-            self._resolve,
-            trusted=True,
-            lent=self._lent,
-            shared=isinstance(payload, np.ndarray),
-            present=known,
-        )
-
-    def _fill(self, view: memoryview) -> bool:
-        """Receive into what is left of a buffer; return False when the grader has hung up."""
-        while view:
-            count = self._channel.recv_into(view)
-            if count == 0:
-                return False
-            view = view[count:]
-        return True
+    def _decoder(self, request: messages.AnyRequest, payload: bytearray) -> Decoder:
+        return Decoder(request.tensors, payload, self._resolve, trusted=True, lent=self._lent, present=known)
 
     def _send(self, pieces: list[Any]) -> None:
         # Every write wakes the grader, which finds less than it waits for: what is small goes together.
-        small: list[Any] = []
+        if sum(memoryview(piece).nbytes for piece in pieces) <= messages.TOGETHER:
+            pieces = [b"".join(pieces)]
         for piece in pieces:
-            if memoryview(piece).nbytes <= messages.TOGETHER:
-                small.append(piece)
-                continue
-            if small:
-                self._channel.sendall(b"".join(small))
             self._channel.sendall(piece)
-            small = []
-        if small:
-            self._channel.sendall(b"".join(small))
 
-    def _answer(self, request: messages.AnyRequest, payload: Payload) -> tuple[messages.Reply, list[Any]]:
+    def _answer(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         for number in request.release:
             self._forget(number)
-        raising = -1
         try:
             if request.begin is not None:
                 self._reset(request.begin, request.alike)
-            if request.before:
-                decoder = self._decoder(request, payload)
-                for raising, before in enumerate(request.before):  # noqa: B007 - says which of them raised
-                    target, args = self._objects[before.target], decoder.decode(before.args)
-                    if before.grad is not None:
-                        torch.set_grad_enabled(before.grad)
-                    getattr(target, before.method)(*args)
-                raising = -1
-                del decoder, target, args
             if isinstance(request, messages.Call):
                 return self._call(request, payload)
             with torch.enable_grad():  # what a call left behind is no affair of these
@@ -217,11 +146,9 @@ class Worker:
         except Unencodable as error:
             return messages.Unsendable(reason=bounded(str(error)), device=error.device), []
         except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
-            reply = describe_raised(error, self._folder)
-            reply.before = raising
-            return reply, []
+            return describe_raised(error, self._folder), []
 
-    def _perform(self, request: messages.AnyRequest, payload: Payload) -> tuple[messages.Reply, list[Any]]:
+    def _perform(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         """Do anything else than a call."""
         match request:
             case messages.Get():
@@ -234,8 +161,6 @@ class Worker:
             case messages.Set():
                 decoder = self._decoder(request, payload)
                 _set(self._objects[request.target], request.name, decoder.decode(request.value))
-                return messages.Done(), []
-            case messages.CatchUp():
                 return messages.Done(), []
             case messages.Watch():
                 self._watch = watch(request.operators, writer(self._audit), request.path)
@@ -280,6 +205,7 @@ class Worker:
         return self._objects[number]
 
     def _handle(self, value: Any) -> tuple[int, str, str]:
+        # By identity, and kept alive here: no other object can get its address while it has a number.
         number = self._numbers.get(id(value))
         if number is None:
             number = next(self._counter)
@@ -287,12 +213,12 @@ class Worker:
             self._objects[number] = value
         return number, MRO.join(_type_name(base) for base in type(value).__mro__[:12]), _sort(value)
 
-    def _call(self, request: messages.Call, payload: Payload) -> tuple[messages.Reply, list[Any]]:
+    def _call(self, request: messages.Call, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         decoder = self._decoder(request, payload)
         args = decoder.decode(request.args)
         kwargs = decoder.decode(request.kwargs)
-        lead = request.lead
-        tensors = [decoder.tensor(index) for index in range(lead, len(request.tensors))]
+        # What the arguments are like before, to tell afterwards which of them were changed.
+        tensors = [decoder.tensor(index) for index in range(len(request.tensors))]
         versions = [(tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) for tensor in tensors]
         target = self._objects[request.target]
         if request.method is not None:
@@ -300,43 +226,36 @@ class Worker:
         recording = request.grad if request.grad is not None else torch.is_grad_enabled()
         torch.set_grad_enabled(recording)  # not back again: the grader may ask what the call leaves behind
         result = target(*args, **kwargs)
-        own = request.target in self._named  # of what checks bring along the parameters are meant
-        if self._alike is not None and own and isinstance(result, torch.nn.Module):
-            _draw_alike(result, self._alike)
-        if self._device.accelerates and isinstance(target, type) and isinstance(result, torch.nn.Module):
-            # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
-            result.to(self._device.name)
-        if isinstance(result, Iterator):
+        if isinstance(result, torch.nn.Module):
+            # Only modules of the submission's own classes: of what checks bring along the parameters are meant.
+            if self._alike is not None and request.target in self._named:
+                _draw_alike(result, self._alike)
+            if self._device.accelerates and isinstance(target, type):
+                # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
+                result.to(self._device.name)
+        elif isinstance(result, Iterator):
             result = list(itertools.islice(result, MAX_STREAM))
-        changed = [
-            index
-            for index, (tensor, head, version) in enumerate(
-                zip(tensors, request.tensors[lead:], versions, strict=True), lead
-            )
-            if _has_changed(tensor, head, version, payload)
-        ]
+        sent = zip(tensors, request.tensors, versions, strict=True)
+        changed = [index for index, arguments in enumerate(sent) if _has_changed(*arguments, payload)]
         reply, encoder = self._encode(result)
         reply.changed = changed
+        # The graph stays here, for `Backward` to find by its number.
         outputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
         if recording and outputs:
             reply.graph = next(self._counter)
             self._graphs[reply.graph] = (outputs, [tensor for tensor in tensors if tensor.requires_grad])
         for generator in decoder.generators:
             reply.generators.append(encoder.encode(generator.get_state())[1])
-        if request.state and isinstance(result, torch.nn.Module) and _is_plain(result):
-            with contextlib.suppress(Exception):  # nobody has asked for it yet: then it is told
-                state = result.state_dict()
-                if len(state) <= MAX_STATE and sum(map(_nbytes, state.values())) <= MAX_STATE_BYTES:
-                    reply.state = encoder.encode(state)
         return reply, encoder.buffers
 
-    def _backward(self, request: messages.Backward, payload: Payload) -> tuple[messages.Reply, list[Any]]:
+    def _backward(self, request: messages.Backward, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         decoder = self._decoder(request, payload)
         cotangents = decoder.decode(request.cotangents)
         outputs, inputs = self._graphs[request.graph]
         pairs = [
             (o, g) for o, g in zip(outputs, cotangents, strict=True) if g is not None and o.requires_grad
         ]
+        # The grader's side may ask for the same graph again, as torch's own would allow it with `retain_graph`.
         torch.autograd.backward(products(pairs), retain_graph=True)
         gradients = [tensor.grad for tensor in inputs]
         for tensor in inputs:
@@ -351,39 +270,6 @@ class Worker:
         encoder = Encoder(self._handle)
         data = encoder.encode(value)
         return messages.Done(value=data, tensors=encoder.tensors), encoder
-
-
-class _Mapping:
-    """Memory that the grader shares, until no tensor of it is left. Python's mmap would hold a descriptor as long."""
-
-    def __init__(self, file: int, size: int) -> None:
-        self._size = size
-        self.address = _map(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
-        if self.address in (None, ctypes.c_void_p(-1).value):
-            raise MemoryError("the arguments of the call find no room")
-
-    def __del__(self, unmap: Callable[..., int] = _unmap) -> None:
-        if self.address not in (None, ctypes.c_void_p(-1).value):
-            unmap(self.address, self._size)
-
-
-class _Arguments:
-    """One call's part of that memory; notes when no tensor of it is left."""
-
-    def __init__(self, memory: _Mapping, request: messages.Call, freed: list[int]) -> None:
-        self._memory, self._number, self._freed = memory, request.id, freed
-        self.__array_interface__ = {
-            "version": 3, "typestr": "|u1", "shape": (request.shared,),
-            "data": (memory.address + request.place, False),
-        }  # fmt: skip
-
-    def __del__(self) -> None:
-        self._freed.append(self._number)
-
-
-def _part(memory: _Mapping, request: messages.Call, freed: list[int]) -> Shared:
-    """Return the arguments of a call: what is done to them is done to the grader's bytes, too."""
-    return np.asarray(_Arguments(memory, request, freed))
 
 
 def _draw_alike(module: torch.nn.Module, seed: int) -> None:
@@ -431,11 +317,11 @@ def _set(owner: Any, name: str, value: Any) -> None:
 
 
 def _has_changed(
-    tensor: torch.Tensor, head: messages.TensorHead, before: tuple[int, Any, Any, int], payload: Payload
+    tensor: torch.Tensor, head: messages.TensorHead, before: tuple[int, Any, Any, int], payload: bytearray
 ) -> bool:
     if (tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) != before:
         return True
-    if head.nbytes == 0 or isinstance(payload, np.ndarray):  # what is shared the grader sees itself
+    if head.nbytes == 0:
         return False
     sent = torch.frombuffer(payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
     with torch.no_grad():
@@ -455,55 +341,5 @@ def _sort(value: Any) -> str:
     if isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType):
         return "function"
     if isinstance(value, torch.nn.Module):
-        return "plain" if _is_plain(value) else "module"
+        return "module"
     return "object"
-
-
-_METHODS = (
-    "eval", "train", "to", "double", "float", "requires_grad_", "state_dict", "load_state_dict", "_apply",
-    "_load_from_state_dict", "_save_to_state_dict", "named_parameters", "parameters", "children", "modules",
-    "named_modules", "__setattr__", "__getattribute__",
-)  # fmt: skip
-_HOOKS = (
-    "_state_dict_hooks",
-    "_state_dict_pre_hooks",
-    "_load_state_dict_pre_hooks",
-    "_load_state_dict_post_hooks",
-)
-_MOST_MODULES = 200
-_plain_types: dict[type, bool] = {}
-
-
-def _is_plain(module: torch.nn.Module) -> bool:
-    """Tell whether what every module can do is done by torch's own methods, in it and in all modules inside.
-
-    Then the grader knows what these return, and has them called together with what it asks next.
-    """
-    ahead, seen = [module], 0
-    try:
-        while ahead:
-            one = ahead.pop()
-            seen += 1
-            kind, own = type(one), vars(one)
-            if kind not in _plain_types:
-                _plain_types[kind] = all(
-                    str(getattr(kind, name).__module__).startswith("torch.")
-                    if not name.startswith("__")
-                    else getattr(kind, name) is getattr(torch.nn.Module, name)
-                    for name in _METHODS
-                )
-            if (
-                seen > _MOST_MODULES
-                or not _plain_types[kind]
-                or not own.keys().isdisjoint(_METHODS)
-                or any(own[name] for name in _HOOKS)
-            ):
-                return False
-            ahead += [below for below in own["_modules"].values() if below is not None]
-    except Exception:  # it is no module as others are
-        return False
-    return True
-
-
-def _nbytes(value: Any) -> int:
-    return value.numel() * value.element_size() if isinstance(value, torch.Tensor) else MAX_STATE_BYTES + 1

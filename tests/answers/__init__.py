@@ -58,11 +58,6 @@ def said(checks: Iterable[CheckReport]) -> dict[str, str]:
     return {check.id: check.misconception.replace("-", "_") for check in checks if check.misconception}
 
 
-def count(kata: Kata, verdict: str) -> int:
-    """Return how many answers there are; to merge them takes longer."""
-    return len(_classes(_topic(kata, verdict)))
-
-
 def _read(kata: Kata, verdict: str) -> Iterator[Answer]:
     assert kata.solution is not None
     base = PythonFile.read(kata.solution)

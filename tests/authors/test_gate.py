@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shutil
 from collections.abc import Callable
@@ -50,6 +51,17 @@ def examine(
     draw = None if handed_in is None else lambda _: handed_in
     gate = Gate(launcher, seeds=1, mistake_seeds=mistake_seeds, update=update, draw=draw)
     return with_suites([kata], lambda suites: gate.examine(kata, suites[SLUG]), hidden=True)
+
+
+def fingerprints(course: Path) -> str:
+    return gzip.decompress((course / KATA / "fingerprints.json.gz").read_bytes()).decode()
+
+
+def edit_fingerprints(course: Path, old: str, new: str) -> None:
+    text = fingerprints(course)
+    assert old in text
+    path = course / KATA / "fingerprints.json.gz"
+    path.write_bytes(gzip.compress(text.replace(old, new, 1).encode()))
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -170,7 +182,7 @@ def _transcript_changed(course: Path) -> None:
 
 
 def _fingerprint_changed(course: Path) -> None:
-    edit(course / KATA / "fingerprints.json", '"say": "your mean', '"say": "our mean')
+    edit_fingerprints(course, '"say":"your mean', '"say":"our mean')
 
 
 def _preload(course: Path, name: str) -> None:
@@ -333,17 +345,17 @@ def test_what_spoils_a_kata_is_found_by_name(
 
 
 def test_renewing_writes_what_changed_and_no_rounding(course: Path, launcher: Any) -> None:
-    path = course / KATA / "fingerprints.json"
-    [mark] = re.findall(r'"not_divided": .*?("p":\[[^]]+\])', path.read_text(), re.DOTALL)
+    noted = fingerprints(course)
+    [mark] = re.findall(r'"not_divided":.*?("p":\[[^]]+\])', noted, re.DOTALL)
     first, second = re.findall(r"-?\d+\.\d+", mark)[:2]
     rounded = mark.replace(first, f"{float(first) * (1 + 1e-7):.9g}")
-    edit(path, mark, rounded)
-    noted = path.read_text()
+    edit_fingerprints(course, mark, rounded)
+    noted = fingerprints(course)
     assert examine(course, launcher, update=True).findings == []
-    assert path.read_text() == noted
-    edit(path, rounded, rounded.replace(second, f"{float(second) + 1:.9g}"))
+    assert fingerprints(course) == noted
+    edit_fingerprints(course, rounded, rounded.replace(second, f"{float(second) + 1:.9g}"))
     assert examine(course, launcher, update=True).findings == []
-    assert mark in path.read_text()
+    assert mark in fingerprints(course)
 
 
 ZERO = '''"""your mean is zero

@@ -12,7 +12,7 @@ import pytest
 from grader.catalogue import Kata, load_pack
 from grader.errors import PackError
 from grader.packs.pairs import paired
-from grader.running.mistakes import Mistake, Range, mistakes, slow_answers
+from grader.running.mistakes import Mistake, mistakes, slow_answers
 from tests.timing.handmade import Handmade
 
 RIGHT = '''"""Sums."""
@@ -433,35 +433,6 @@ def test_a_mistake_has_to_say_what_it_is(made: Handmade) -> None:
 def test_a_misspelt_line_of_its_docstring_is_refused(made: Handmade) -> None:
     write(made, "UNIT = 2.0", says=SAYS.replace("    Fails", "    Unamed: why\n    Fails"))
     assert "line 4: wrong has a line in its docstring that nobody reads: Unamed: why" in refused(made)
-
-
-VALUED = SAYS.replace("sum is wrong", "unit is {VALUE}").replace(
-    "    Fails", "    Value: -2 to 1e3, or a number\n    Fails"
-)
-
-
-def test_a_mistake_may_have_a_value_and_be_handed_in_with_others(made: Handmade) -> None:
-    write(made, "VALUE = 3.0\n\nUNIT = VALUE", says=VALUED)
-    mistake = only(made)
-    assert mistake.say == "your unit is 3"
-    assert mistake.range == Range("your unit is {VALUE}", -2.0, 1000.0, "a number")
-    other = mistake.at(-0.25)
-    assert (other.name, other.text) == ("wrong@-0.25", mistake.text.replace("VALUE = 3.0", "VALUE = -0.25"))
-
-
-@pytest.mark.parametrize(
-    ("body", "says"),
-    [
-        ("VALUE = 3.0\n\nUNIT = VALUE", VALUED.replace("{VALUE}", "3")),
-        ("VALUE = 3.0\n\nUNIT = VALUE", VALUED.replace(", or a number", "")),
-        ("VALUE = 3.0\n\nUNIT = VALUE", VALUED.replace("    Value: -2 to 1e3, or a number\n", "")),
-        ("VALUE = abs(-3)\n\nUNIT = VALUE", VALUED),
-        ("UNIT = 3.0", VALUED),
-    ],
-)
-def test_a_value_is_said_ranged_and_assigned(made: Handmade, body: str, says: str) -> None:
-    write(made, body, says=says)
-    assert "wrong does not say what its value is. A mistake with a value has {VALUE} in" in refused(made)
 
 
 def test_two_mistakes_are_joined_where_they_change_other_lines(made: Handmade) -> None:

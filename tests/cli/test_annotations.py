@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -84,21 +83,6 @@ def test_github_is_told_of_no_more_than_it_shows(
     lines = kata("check", "masks", "--format", "github").out.splitlines()
     assert len(lines) == 4
     assert re.match(r"::notice title=kata::\d+ more", lines[-1])
-
-
-def test_a_log_of_sarif(kata: Run, masks: Path) -> None:
-    log = kata("check", "masks", "--format", "sarif").json
-    assert log["version"] == "2.1.0"
-    [run] = log["runs"]
-    rules = {rule["id"]: rule["shortDescription"]["text"] for rule in run["tool"]["driver"]["rules"]}
-    assert rules["masks/test_causal_values"] == TITLE
-    results: dict[str, Any] = {result["ruleId"]: result for result in run["results"]}
-    assert results.keys() == rules.keys()
-    causal = results["masks/test_causal_values"]
-    assert (causal["level"], causal["message"]["text"].splitlines()[0]) == ("error", TITLE)
-    [place] = causal["locations"]
-    assert place["physicalLocation"]["artifactLocation"]["uri"] == "9.3-encoder-vs-decoder/masks/masks.py"
-    assert place["physicalLocation"]["region"] == {"startLine": 9}
 
 
 def test_xml_of_junit_has_every_check(kata: Run, masks: Path) -> None:

@@ -79,15 +79,6 @@ def test_a_file_of_no_kata(kata: Run, folder: Path) -> None:
     assert "Did you mean masks.py" in ran.text
 
 
-def test_a_damaged_progress_file_is_left_alone(kata: Run, stub: Path, folder: Path) -> None:
-    progress = folder / "kata-progress.json"
-    progress.write_text('{"katas": \n}')
-    ran = kata("check")
-    assert ran.code == 2
-    assert "line 2" in ran.text
-    assert progress.read_text() == '{"katas": \n}'
-
-
 # --- the file ---
 
 
@@ -390,19 +381,6 @@ def test_no_room_for_a_worker_is_our_fault(kata: Run, stub: Path, monkeypatch: p
 
 
 # --- the same in a process of its own ---
-
-
-@pytest.mark.slow
-def test_the_installed_command_ends_as_it_says(kata_process: Run, folder: Path, right: str) -> None:
-    assert kata_process("start", "masks", cwd=folder).code == 0
-    stub = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
-    stub.write_text(with_causal_mask(right, "import os; os._exit(0)"))
-    ran = kata_process("check", "--json", cwd=folder)
-    assert (ran.code, ran.err) == (1, "")
-    report = next(report for report in ran.json["katas"] if report["kata"] == "masks")
-    assert any("exit code 0" in (check["message"] or "") for check in report["checks"])
-    stub.write_text(right)
-    assert kata_process("check", "masks", cwd=folder).code == 0
 
 
 def test_a_file_beside_answers_or_marks_is_not_run(kata: Run, folder: Path) -> None:

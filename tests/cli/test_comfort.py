@@ -76,15 +76,6 @@ def test_a_workspace_below_another_is_made_when_asked_for(
     assert kata("--json").json["workspace"] == str(below)
 
 
-def test_help_names_what_learners_type_before_what_others_do(kata: Run) -> None:
-    text = kata("--help").out
-    mine, _, others = text.partition("For instructors and authors:")
-    assert "  check " in mine
-    for name in ("grade", "gradebook", "report", "similar", "pack"):
-        assert f"\n  {name} " in others
-        assert f"\n  {name} " not in mine
-
-
 def test_python_m_kata_is_the_command(folder: Path) -> None:
     for arguments, code in ((["--version"], 0), (["chek"], 2)):
         ran = subprocess.run(

@@ -185,25 +185,3 @@ def test_without_a_script_everything_can_be_done(show: Show, desk: Running) -> N
     page.fill("#remark", "without a script")
     page.locator("button", has_text="Save the remark").click()
     assert "without a script" in page.locator("tr.said").inner_text()
-
-
-def test_a_page_from_elsewhere_cannot_write(browser: Any, desk: Running, tmp_path: Path) -> None:
-    """A form of another site's, sent by the very browser that is at the desk."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(desk.address)
-    page.wait_for_url(desk.base + "/")
-    (tmp_path / "evil.html").write_text(
-        f'<form method=post action="{desk.base}/do/adjust"><input name=points value=9>'
-        "<input name=learner value=ada.0000>"
-        "<input name=of value=masks><input name=comment value=x><input name=back value=/><button>go</button></form>"
-    )
-    with opened(desk) as book:
-        before = book.stamps()
-    page.goto((tmp_path / "evil.html").as_uri())
-    page.click("button")
-    page.wait_for_load_state()
-    assert "does not come from a page of the desk" in page.content() or "Another site" in page.content()
-    with opened(desk) as book:
-        assert book.stamps() == before
-    context.close()

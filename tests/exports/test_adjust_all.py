@@ -44,7 +44,9 @@ def test_a_table_is_written_once(kata: Kata, course_folder: Path) -> None:
             "oral.csv:3: The gradebook has no learner nemo",
         ),
         ("learner,kata,points,comment\nada,masks,two,x\n", "oral.csv:2: 'two' is not a number of points"),
-        ("learner,kata,points,comment\nada,masks,nan,x\n", "oral.csv:2: nan is not a number of points"),
+        ("learner,kata,points,comment\nada,masks,nan,x\n", "oral.csv:2: 'nan' is not a number of points"),
+        ("learner,kata,points,comment\nada,masks,1_5,x\n", "oral.csv:2: '1_5' is not a number of points"),
+        ("learner,kata,points,comment\nada,masks,0,x\n", "oral.csv:2: 0 points change nothing"),
         ("learner,kata,points,comment\nada,masks,1,\n", "oral.csv:2: A mark is not changed without a reason"),
         ("learner,kata,points,comment,kind\nada,masks,-1,x,override\n", "oral.csv:2: A mark cannot be -1"),
     ],
@@ -56,3 +58,13 @@ def test_a_mistake_in_one_line_changes_nothing(kata: Kata, course_folder: Path, 
     assert result.exit_code == 2
     assert said in result.stderr
     assert kata("show", "--json").stdout == before
+
+
+def test_a_line_that_is_twice_in_a_file_counts_once_and_a_minus_sign_is_one(
+    kata: Kata, course_folder: Path
+) -> None:
+    line = "ada,masks,\N{MINUS SIGN}2,oral exam\n"
+    (course_folder / "oral.csv").write_text(f"learner,kata,points,comment\n{line}{line}", "utf-8")
+    result = kata("adjust-all", "oral.csv")
+    assert "1 changed, 1 already recorded" in result.stderr
+    assert "ada, masks: -2  oral exam" in result.stdout

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.gradebook.exports.cells import defuse, line, number, restore
+from grader.gradebook.exports.cells import defuse, line, number
 
 BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # noqa: RUF001
 hostile = st.text(st.sampled_from([*"=+-@;'\" \t\r\nx1,", "＝", "\ufeff", "\u200b"]), max_size=12)  # noqa: RUF001
@@ -39,11 +39,6 @@ def test_a_reader_with_another_separator_finds_no_formula_either(separator: str)
     written = line(["ada", f"x{separator}=1+1{separator}y", "z"])
     for cells in read(written, separator):
         assert not any(cell.lstrip(" \"'").startswith("=") and not cell.startswith("'") for cell in cells)
-
-
-@given(hostile)
-def test_defusing_can_be_undone(text: str) -> None:
-    assert restore(defuse(text)) == text
 
 
 @pytest.mark.slow

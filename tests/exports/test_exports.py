@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
-from xml.etree import ElementTree
 
 import msgspec
 import pytest
@@ -21,7 +20,6 @@ from grader.gradebook.assignments import Assignment
 from grader.gradebook.course import Course
 from grader.gradebook.exports.documents import to_jsonl
 from grader.gradebook.exports.gradescope import folder_name, to_gradescope
-from grader.gradebook.exports.junit import to_junit
 from grader.gradebook.exports.tables import (
     Column,
     by_assignment,
@@ -286,82 +284,6 @@ def test_any_learner_has_a_folder(learner: str) -> None:
     assert name.isprintable()
 
 
-def document(rows: list[Row]) -> ElementTree.Element:
-    return ElementTree.fromstring("".join(to_junit(rows)).encode())
-
-
-def test_junit_counts_what_it_holds() -> None:
-    suites = list(document(small_class()))
-    assert [suite.get("name") for suite in suites][:2] == ["ada 9.3.1 masks", "ada 9.3.3 layer-norm"]
-    assert [suite.get("id") for suite in suites] == ["0", "1", "2", "3"]
-    for suite in suites:
-        assert suite.get("tests") == str(len(suite.findall("testcase")))
-        assert suite.get("failures") == str(len(suite.findall("testcase/failure")))
-        assert suite.get("errors") == str(len(suite.findall("testcase/error")))
-        assert suite.get("skipped") == str(len(suite.findall("testcase/skipped")))
-    assert suites[0].get("failures") == "2"
-    assert suites[1].get("errors") == "1", "a submission that cannot be checked is no success"
-    failure = suites[0].find("testcase/failure")
-    assert failure is not None
-    assert failure.get("message") == "first difference"
-    assert failure.text == "0/2 points, values\nfirst difference\n  got 1\nthe mask is shifted\nhello\n"
-    facts = {one.get("name"): one.get("value") for one in suites[2].iterfind("properties/property")}
-    assert (facts["score"], facts["graded_score"], facts["late_points"]) == ("7", "6", "1")
-
-
-# The order of a suite's elements and what each element must and may have, in Ant's schema; Jenkins' allows all of it.
-SUITE = ("properties", "testcase", "system-out", "system-err")
-ATTRIBUTES = {
-    "testsuites": (set(), set()),
-    "testsuite": (
-        {"package", "id", "name", "timestamp", "hostname", "tests", "failures", "errors", "time"},
-        {"skipped"},
-    ),
-    "properties": (set(), set()),
-    "property": ({"name", "value"}, set()),
-    "testcase": ({"name", "classname", "time"}, set()),
-    "failure": ({"type"}, {"message"}),
-    "error": ({"type"}, {"message"}),
-    "skipped": (set(), {"type", "message"}),
-    "system-out": (set(), set()),
-    "system-err": (set(), set()),
-}
-
-
-def test_junit_keeps_to_the_strict_schema() -> None:
-    skipped = row("cy", report(checks=[check("skipped", message="needs a GPU"), check("timeout")]))
-    root = document([*small_class(), skipped])
-    for element in root.iter():
-        required, optional = ATTRIBUTES[element.tag]
-        assert required <= set(element.attrib) <= required | optional, element.tag
-        assert len(element) == 0 or not (element.text or "").strip()
-    for suite in root:
-        order = [SUITE.index(element.tag) for element in suite]
-        assert order == sorted(order)
-        assert [element.tag for element in suite if element.tag != "testcase"] == [SUITE[0], *SUITE[2:]]
-        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", suite.attrib["timestamp"])
-        assert re.fullmatch(r"\d+\.\d{3}", suite.attrib["time"])
-        for case in suite.iterfind("testcase"):
-            assert len(case) <= 1
-
-
-@pytest.mark.slow
-@given(st.text(min_size=1, max_size=20), st.text(max_size=40))
-def test_any_text_gives_xml_that_can_be_read(learner: str, message: str) -> None:
-    graded = report(checks=[check("fail", message=message, output=message, name=learner)], message=message)
-    root = document([row(learner, graded, name=message)])
-    assert len(root) == 1
-
-
-@pytest.mark.parametrize("character", ["\0", "\x1b", "\x0b", "\ufffe", "\uffff", "\ud800"])
-def test_characters_that_xml_does_not_have_are_not_in_it(character: str) -> None:
-    failure = document([row("ada", report(checks=[check("fail", message=f"a{character}b")]))]).find(
-        ".//failure"
-    )
-    assert failure is not None
-    assert failure.get("message") in ("ab", f"a{ascii(character)[1:-1]}b")
-
-
 def test_no_export_holds_what_a_terminal_obeys() -> None:
     """A report quotes what a submission printed and raised; whoever looks at the file does not run it."""
     obeyed = "\x1b[2J \x9b2J \u202e\u2066 \u2028 \x7f \x07"
@@ -370,7 +292,7 @@ def test_no_export_holds_what_a_terminal_obeys() -> None:
     written = "".join(to_jsonl(rows))
     assert json.loads(written)["message"] == obeyed, "nothing is lost"
     files = [content.decode() for _, content in to_gradescope(rows, NOBODY)]
-    for text in (written, *files, "".join(to_junit(rows))):
+    for text in (written, *files):
         assert not set(obeyed) & set(text) - {*" [2J"}
         assert "9b2J" in text or r"\x9b2J" in text
 
@@ -392,6 +314,5 @@ def test_exports_take_rows_as_they_come() -> None:
         to_canvas(endless(), found, NOBODY),
         to_moodle(endless(), found, NOBODY),
         to_gradescope(endless(), NOBODY),
-        to_junit(endless()),
     ):
         assert len(list(islice(export, 5))) == 5

@@ -448,3 +448,18 @@ def test_nothing_is_recorded_outside_of_a_run(gradebook: Gradebook) -> None:
     with pytest.raises(ValueError, match="is not this gradebook object's run"):
         grade(gradebook, run, "ada")
     assert list(gradebook.rows()) == []
+
+
+def test_a_remark_on_what_came_in_under_another_name_says_which_attempt_it_is_about(
+    gradebook: Gradebook,
+) -> None:
+    run = gradebook.start_run({})
+    grade(gradebook, run, "linus", "layer-norm")
+    grade(gradebook, run, "linus.p")
+    (attempt,) = gradebook.attempts_of("linus.p", "masks").values()
+    value = {"attempt": attempt, "file": "masks.py", "line": 1}
+    gradebook.rule("remark", "linus.p", value, comment="why?", author="kim", kata="masks")
+    gradebook.rule("alias", "linus", "linus.p", comment="his folder", author="kim")
+    told = [event.comment for _, _, event in gradebook.decisions(9) if event.kind == "remark"]
+    assert told == ["on masks.py, line 1, of attempt 1: why?"]
+    assert gradebook.attempt_numbers(["linus.p"])[attempt] == 1

@@ -181,6 +181,24 @@ def test_a_tag_called_as_the_assignment_tells_when_it_was_handed_in(tmp_path: Pa
     assert "the tag light is on another commit" in found("light")[2][0]
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
+def test_git_runs_once_for_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "class" / "ada"
+    for name in ("9.3-attention/masks/masks.py", "9.3-attention/masked-attention/masked_attention.py"):
+        (home / name).parent.mkdir(parents=True)
+        (home / name).write_text("x = 1\n")
+    who = ("-c", "user.name=Ada", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    for step in [("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "done")]:
+        subprocess.run(["git", *step], cwd=home, env={**os.environ, "HOME": str(tmp_path)}, check=True)
+    katas = [kata for kata in CATALOGUE.katas if kata.slug in ("masks", "masked-attention")]
+    (ada,) = find_learners(tmp_path / "class", katas).learners
+    real, ran = subprocess.run, []
+    monkeypatch.setattr(subprocess, "run", lambda *words, **how: ran.append(words) or real(*words, **how))
+    found = replace(ada, assignments={"masks": "week1", "masked-attention": "week2"}).submissions(katas)
+    assert [one.time_source for one in found] == [SOURCE, SOURCE]
+    assert len(ran) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -1,7 +1,4 @@
-"""Faults of the machine, put on a grading process from outside: none is booked as a learner's, all are tried again.
-
-`benchmarks/faults.py` has the whole table, with faults that a command has from its beginning.
-"""
+"""Faults of the machine, put on a grading process from outside: none is booked as a learner's, all are tried again."""
 
 from __future__ import annotations
 

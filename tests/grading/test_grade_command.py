@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -14,12 +13,14 @@ from typing import Any
 
 import pytest
 
+from grader.cli import on_gradescope
 from grader.errors import EngineError
 from tests.conftest import KATA, TINY, Ran
-from tests.grading.conftest import CRASHES, EXITS, LOOPS, MODULE, OTHER, RIGHT, STUB, WRONG, Hand
+from tests.grading.conftest import CRASHES, EXITS, LOOPS, OTHER, RIGHT, STUB, WRONG, Hand
 
 Kata = Callable[..., Ran]
 ONLY = ("--only", "insertion-sort")
+BUNDLE = '{"katas": [{"kata": "insertion-sort"}], "perf": false, "marks_speed": false}'
 
 
 def reports(ran: Ran) -> dict[str, dict[str, Any]]:
@@ -110,6 +111,22 @@ def test_only_a_learner(kata: Kata, hand_in: Hand) -> None:
 
 
 @pytest.mark.slow
+def test_only_a_learner_by_another_name_and_what_comes_next_keeps_the_course(
+    kata: Kata, hand_in: Hand, warm: Path
+) -> None:
+    (warm / "rules.toml").write_text('name = "C"\n')
+    course = ("--course", "rules.toml", "-j", "1")
+    hand_in("ada", RIGHT)
+    hand_in("zo\u00eb", WRONG)  # one character
+    ran = kata("grade", "submissions", *ONLY, *course)
+    assert "kata gradebook show --course rules.toml" in ran.out
+    kata("gradebook", "alias", "ada", "countess", "--comment", "her name", "--course", "rules.toml")
+    for name, learner in (("countess", "ada"), ("zoe\u0308", "zo\u00eb")):  # two characters
+        ran = kata("grade", "submissions", *ONLY, "--only", name, *course, "--json", "-")
+        assert set(reports(ran)) == {learner}
+
+
+@pytest.mark.slow
 def test_fail_under(kata: Kata, hand_in: Hand) -> None:
     hand_in("ada", RIGHT)
     assert kata("grade", "submissions", *ONLY, "-j", "1", "--fail-under", "100").code == 0
@@ -197,17 +214,16 @@ def test_a_notebook_is_graded_as_a_module_is(kata: Kata, hand_in: Hand, warm: Pa
     assert "insertion_sort.ipynb" in found["otto"]["message"]
 
 
-def test_an_archive_for_each_learner(kata: Kata, hand_in: Hand, warm: Path) -> None:
-    hand_in("ada", RIGHT)
-    with zipfile.ZipFile(warm / "submissions" / "zoe.zip", "w") as archive:
-        archive.writestr("week 1/" + MODULE, RIGHT)
-    (warm / "submissions" / "yan.zip").write_bytes(b"PK\x03\x04 no archive")
-    found = reports(kata("grade", "submissions", *ONLY, "-j", "1", "--json", "-"))
-    assert {who: report["status"] for who, report in found.items()} == {
-        "ada": "pass",
-        "yan": "error",
-        "zoe": "pass",
-    }
+@pytest.mark.parametrize("files", [{}, {"insertionsort.py": RIGHT}, {"notes/why.txt": "x"}])
+def test_a_wrong_name_on_gradescope_is_missing_and_no_failure(warm: Path, files: dict[str, str]) -> None:
+    for name, text in ({"../source/bundle.json": BUNDLE, "../results/x": ""} | files).items():
+        file = warm / "root" / "submission" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (warm / "root" / "submission").mkdir(exist_ok=True)
+    assert on_gradescope.main([str(warm / "root")]) == 0
+    results = json.loads((warm / "root" / "results" / "results.json").read_text())
+    assert "There is no insertion_sort.py" in json.dumps(results)
 
 
 @pytest.mark.slow

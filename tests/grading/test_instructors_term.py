@@ -118,7 +118,7 @@ def test_the_term_of_the_page(kata: Kata, course: Path) -> None:
     assert "@@" in told("kata gradebook code grace masks")
     assert "Position t predicts" in told("kata gradebook answers ada masks")
     assert "was ill" in told("kata gradebook rulings")
-    for again in ("kata grade --stored --only masks --dry-run", "kata grade --stored --only masks"):
+    for again in ("kata regrade --only masks --dry-run", "kata regrade --only masks"):
         assert "4 hand-ins, 0 " in said[again].out, "nothing was mended, so nothing changes"
     (pair,) = [line for line in told("kata similar").splitlines() if "–" in line]
     assert re.findall(r"ada|grace|linus", pair) in (["grace", "linus"], ["linus", "grace"])

@@ -151,6 +151,9 @@ def test_a_class_is_marked_released_and_taken_back(
         "ada,insertion-sort,2,0.5,,half of it\nbob,insertion-sort,1,,2,\n"
     )
     table = ("gradebook", "mark-all", "marks.csv", *book)
+    (folder / "typo.csv").write_text("learner,kata,question,points\nada,insertion-sort,2,0_5\n")
+    refused = kata("gradebook", "mark-all", "typo.csv", *book)
+    assert (refused.code, "points must be a number from 0 to 1, not '0_5'" in refused.text) == (2, True)
     assert "2 would be marked" in kata(*table, "--dry-run").err
     assert totals(kata, book)["bob"] == (5, 5)
     assert "2 marked, 0 already recorded" in kata(*table).err

@@ -10,10 +10,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.host.channel import Channel
 from grader.host.endings import SubmissionMissing, SubmissionRaised, WorkerDied
 from grader.host.objects import facts_of
-from grader.host.put_off import catch_up
 
 MODEL = """
     from contextlib import contextmanager
@@ -177,9 +175,8 @@ def test_a_state_dict_travels_both_ways(answer: Any) -> None:
     assert list(second.load_state_dict(state)) == [[], []]
     for (name, mine), (_, other) in zip(first.named_parameters(), second.named_parameters(), strict=True):
         assert torch.equal(mine, other), name
-    second.load_state_dict({})
     with pytest.raises(SubmissionRaised, match="Missing key"):
-        catch_up()
+        second.load_state_dict({})
     before = first.first.inner.weight.clone()
     state["first.inner.weight"].zero_()  # a copy: what a check does to it stays here
     assert torch.equal(first.first.inner.weight, before)
@@ -199,19 +196,6 @@ def test_modes_dtypes_and_names(answer: Any) -> None:
     assert [name for name, _ in model.named_buffers()] == ["table"]
 
 
-def test_a_method_that_every_module_has_is_called_in_one_exchange(
-    answer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked, ask = [], Channel.ask
-    monkeypatch.setattr(Channel, "ask", lambda self, *rest: asked.append(rest[0]) or ask(self, *rest))
-    model = answer.Model(4)
-    del asked[:]
-    assert model.eval() is model
-    assert set(model.state_dict()) == set(dict(model.state_dict()))
-    assert [request.method for request in asked] == ["state_dict", "state_dict"]
-    assert [[one.method for one in request.before] for request in asked] == [["eval"], []]
-
-
 def test_a_method_can_be_handed_over(answer: Any) -> None:
     model = answer.Model(4).eval()
     train = model.train
@@ -219,19 +203,6 @@ def test_a_method_can_be_handed_over(answer: Any) -> None:
     assert model.training
     train(False)
     assert not model.training
-
-
-def test_a_method_that_hides_behind_a_value_is_told_as_what_it_is(examine: Any) -> None:
-    source = """
-        from torch import nn
-
-        class Odd(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.to = 3
-    """
-    with pytest.raises(SubmissionRaised, match="'int' object is not callable"):
-        examine(source).submission.Odd().to("cpu")
 
 
 def test_truth_is_never_asked_of_the_worker(answer: Any) -> None:
@@ -313,45 +284,13 @@ ANYTHING = """
         return vars(value)
 """
 
+OURS = """
+    number session stands_for kind label calls given generation root types _number _session _calls _name _adopt _kind
+    _label _ _x_ x__ kata_type kata_types kata_label kata_kind forbidden_uses policy_advice advice
+"""
+"""What proxies of ours have been, or are, made of."""
 IDENTIFIERS = st.one_of(
-    st.sampled_from(
-        [
-            *(
-                "number",
-                "session",
-                "stands_for",
-                "kind",
-                "label",
-                "calls",
-                "given",
-                "generation",
-                "root",
-                "types",
-            ),
-            *(
-                "_number",
-                "_session",
-                "_run",
-                "_calls",
-                "_name",
-                "_adopt",
-                "_kind",
-                "_label",
-                "_",
-                "_x_",
-                "x__",
-            ),
-            *(
-                "kata_type",
-                "kata_types",
-                "kata_label",
-                "kata_kind",
-                "forbidden_uses",
-                "policy_advice",
-                "advice",
-            ),
-        ]
-    ),
+    st.sampled_from(OURS.split()),
     st.from_regex(r"(?!__)[A-Za-z_][A-Za-z0-9_]{0,20}", fullmatch=True),
 ).filter(lambda name: not keyword.iskeyword(name))
 

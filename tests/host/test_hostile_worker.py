@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -15,20 +14,17 @@ from typing import Any
 import msgspec
 import pytest
 import torch
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
-from grader.host.calls import Calls
+from grader.host.calls import CallRecord, Calls
 from grader.host.channel import Channel
 from grader.host.deadline import Deadline
-from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.host.endings import WorkerDied, WorkerTimeout
 from grader.host.launcher import WorkerProcess
 from grader.host.remote import RemoteSubmission
 from grader.host.session import Session
 from grader.host.source import Source
 from grader.host.terms import Terms
 from grader.wire import codec, messages
-from grader.wire.codec import Decoder
 
 
 class Peer:
@@ -81,26 +77,11 @@ def done(value: object = None, id: int = 1, payload: bytes = b"", **fields: obje
 
 
 def head(
-    dtype: str = "float32",
-    shape: Any = (2,),
-    offset: int = 0,
-    nbytes: int = 8,
-    device: str = "cpu",
-    **more: Any,
+    dtype: str = "float32", shape: Any = (2,), offset: int = 0, nbytes: int = 8, **more: Any
 ) -> list[Any]:
     """Return a TensorHead as it travels."""
-    strides, requires_grad = more.get("strides"), more.get("requires_grad", False)
-    return [
-        dtype,
-        list(shape),
-        offset,
-        nbytes,
-        device,
-        strides,
-        requires_grad,
-        more.get("kind", "tensor"),
-        more.get("grad", -1),
-    ]
+    rest = {"device": "cpu", "strides": None, "requires_grad": False, "kind": "tensor", "grad": -1} | more
+    return [dtype, list(shape), offset, nbytes, *rest.values()]
 
 
 PAYLOAD = bytes(64)
@@ -126,6 +107,10 @@ def ask(peer: Peer, answer: bytes, *, hang_up: bool = False, timeout_s: float = 
         return submission.thing
     finally:
         session.close()
+
+
+def call_of(*arguments: Any) -> CallRecord:
+    return CallRecord("f", "", arguments, {})
 
 
 def send(end: socket.socket, data: bytes) -> None:
@@ -194,6 +179,7 @@ HEADS: dict[str, tuple[list[Any], bytes]] = {
     "an unknown dtype": (head("float31"), PAYLOAD),
     "a quantised dtype": (head("qint8", (8,)), PAYLOAD),
     "a dtype of raw bits": (head("bits8", (8,)), PAYLOAD),
+    "a dtype of half bytes": (head("float4_e2m1fn_x2", (64,), nbytes=64), PAYLOAD),
     "an attribute of torch": (head("__loader__"), PAYLOAD),
     "a negative size": (head(shape=(-2,)), PAYLOAD),
     "two negative sizes": (head(shape=(-1, -2)), PAYLOAD),
@@ -277,13 +263,6 @@ def test_a_value_that_is_none_ends_the_worker(peer: Peer, value: object) -> None
     refuses(peer, done(value))
 
 
-def test_a_value_nested_too_deep_ends_the_worker(peer: Peer) -> None:
-    value: object = None
-    for _ in range(40):
-        value = [codec.LIST, value]
-    refuses(peer, done(value))
-
-
 def test_a_random_state_that_is_none_ends_the_worker(peer: Peer) -> None:
     size = torch.Generator().get_state().numel()
     for count in (8, size):
@@ -348,19 +327,7 @@ def test_a_worker_that_does_not_read_is_a_timeout(peer: Peer) -> None:
     session._channel = Channel(peer.launch())
     session.deadline = Deadline(0.05)
     with pytest.raises(WorkerTimeout):
-        session.call(0, None, (torch.zeros(1 << 23),), {})
-
-
-def test_announced_sizes_alone_take_no_memory(peer: Peer) -> None:
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(20):
-        with pytest.raises(WorkerDied):
-            ask(
-                peer,
-                messages.PREFIX.pack(messages.MAGIC, messages.MAX_HEAD, messages.MAX_PAYLOAD),
-                hang_up=True,
-            )
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 << 10
+        session.call(0, call_of(torch.zeros(1 << 23)))
 
 
 LIES: dict[str, Callable[[], bytes]] = {
@@ -381,7 +348,7 @@ def test_gradients_that_do_not_fit_end_the_worker(peer: Peer, lie: Callable[[], 
     session.deadline = Deadline(PATIENCE_S)
     x = torch.ones(2, requires_grad=True)
     peer.end.sendall(done(TENSOR, tensors=[head(requires_grad=True)], payload=PAYLOAD, graph=1) + lie())
-    value, _ = session.call(0, None, (x,), {})
+    value, _ = session.call(0, call_of(x))
     with pytest.raises(WorkerDied):
         value.sum().backward()
 
@@ -392,10 +359,10 @@ def test_changes_and_states_that_do_not_exist(peer: Peer) -> None:
     session.deadline = Deadline(PATIENCE_S)
     peer.end.sendall(done(1, changed=[0, 5, 99]))
     x = torch.ones(1)
-    assert session.call(0, None, (x,), {})[1][0] is x
+    assert session.call(0, call_of(x))[1][0] is x
     peer.end.sendall(done(1, id=2, generators=[4]))
     with pytest.raises(WorkerDied):
-        session.call(0, None, (torch.Generator(),), {})
+        session.call(0, call_of(torch.Generator()))
 
 
 def test_a_greeting_must_come_first(peer: Peer) -> None:
@@ -404,94 +371,3 @@ def test_a_greeting_must_come_first(peer: Peer) -> None:
         peer.end.sendall(greeting)
         with pytest.raises(WorkerDied):
             channel.hello(Deadline(PATIENCE_S))
-
-
-# --- fuzz ---
-
-quick = settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-heads = st.builds(
-    messages.TensorHead,
-    dtype=st.one_of(st.sampled_from([*codec.DTYPES, "qint8", "bits8"]), st.text(max_size=5)),
-    shape=st.lists(st.one_of(st.integers(0, 9), st.integers(0, 2**48)), max_size=5),
-    offset=st.sampled_from([0, 1, 8, 64, 128, 2**48]),
-    nbytes=st.sampled_from([0, 1, 8, 64, 128, 2**48]),
-    device=st.sampled_from(["cpu", "cuda", "meta", "cpu:3", "\0", ""]),
-    strides=st.none() | st.lists(st.integers(0, 2**48), max_size=5),
-    requires_grad=st.booleans(),
-    kind=st.sampled_from(["tensor", "parameter", "Evil"]),
-    grad=st.integers(-2, 4),
-)
-plain = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-3, 2**64 - 1)
-    | st.floats()
-    | st.text(max_size=4)
-    | st.binary(max_size=4),
-    lambda inner: (
-        st.lists(inner, max_size=5)
-        | st.tuples(st.integers(0, 13), st.lists(inner, max_size=4)).map(lambda pair: [pair[0], *pair[1]])
-    ),
-    max_leaves=15,
-)
-
-
-@pytest.mark.slow
-@quick
-@given(data=plain, tensors=st.lists(heads, max_size=4), payload=st.binary(max_size=256))
-@example(
-    data=[codec.LIST, [codec.TENSOR, 0]],
-    tensors=[messages.TensorHead("float4_e2m1fn_x2", [64], 0, 64)],
-    payload=PAYLOAD,
-)
-def test_decoding_anything_gives_a_value_or_a_protocol_error(
-    data: Any, tensors: list[messages.TensorHead], payload: bytes
-) -> None:
-    decoder = Decoder(tensors, bytearray(payload), lambda *known: known)
-    for index in range(-1, len(tensors) + 1):
-        with suppress(messages.ProtocolError):
-            tensor = decoder.tensor(index)
-            assert tensor.numel() * tensor.element_size() <= len(payload)
-            assert torch.isfinite(tensor.detach().to(torch.complex128)).numel() == tensor.numel()
-    with suppress(messages.ProtocolError):
-        decoder.decode(data)
-
-
-@quick
-@given(noise=st.binary(max_size=300))
-def test_any_head_is_a_reply_or_a_protocol_error(noise: bytes) -> None:
-    with suppress(messages.ProtocolError):
-        assert isinstance(messages.decode_reply(noise), messages.Reply)
-
-
-@settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(place=st.integers(0, 200), byte=st.integers(0, 255), cut=st.integers(0, 250))
-def test_a_frame_with_one_wrong_byte_never_trips_the_grader(
-    tmp_path: Path, place: int, byte: int, cut: int
-) -> None:
-    whole = bytearray(
-        done(
-            [codec.LIST, TENSOR, [codec.DICT, "a", 1.5], [codec.HANDLE, 3, "a.B", "object"]],
-            tensors=[head(requires_grad=True)],
-            payload=PAYLOAD,
-            graph=4,
-            changed=[0],
-        )
-    )
-    whole[place % len(whole)] = byte
-    peer = Peer(tmp_path)
-    try:
-        with suppress(WorkerDied, SubmissionRaised, SubmissionUnsendable):
-            ask(peer, bytes(whole[: len(whole) - cut % 7]), hang_up=True)
-    finally:
-        peer.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 
-from grader.host import shared
 from grader.host.channel import MAX_OUTPUT
 from grader.host.endings import BudgetSpent, SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.host.objects import facts_of
@@ -109,12 +107,9 @@ KEEPS = """
 
 
 @pytest.mark.parametrize("size", [1 << 18, 4])
-def test_arguments_that_are_kept_stay_as_they_were(
-    examine: Any, monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
-    monkeypatch.setattr(shared, "MOST", 5)
+def test_arguments_that_are_kept_stay_as_they_were(examine: Any, size: int) -> None:
     opened = examine(KEEPS)
-    count = 7  # more than one piece of shared memory takes, of bytes or of calls
+    count = 7
     for number in range(count):
         opened.submission.keep(torch.full((size,), float(number)))
     assert opened.submission.sums() == [float(number * size) for number in range(count)]
@@ -129,16 +124,6 @@ def test_an_old_argument_that_is_written_into_later_is_no_change_of_the_new_one(
     opened.submission.write_into_an_old_one(torch.ones(3))
     assert opened.calls.last.changed == ()
     assert opened.submission.sums() == [21.0]
-
-
-def test_room_of_arguments_that_nothing_holds_is_used_again(examine: Any) -> None:
-    opened = examine(KEEPS)
-    places = []
-    for _ in range(3):
-        opened.submission.in_place(torch.ones(1 << 18))
-        opened.submission.forget()  # the answer to the next request says what is free
-        places.append(opened.session._shared._free)
-    assert places == [0, 0, 0]
 
 
 def test_changes_inside_lists_and_keywords_are_noticed(examine: Any) -> None:
@@ -233,50 +218,16 @@ ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 USES = """
     import torch
     import torch.nn.functional as F
-    from torch.nn.functional import scaled_dot_product_attention as alias
-    from torch import nn
 
     def own(q):
         return torch.softmax(q @ q.transpose(-1, -2), -1) @ q
 
-    def by_name(q):
-        return F.scaled_dot_product_attention(q, q, q)
-
-    def by_alias(q):
-        return alias(q, q, q)
-
     def by_ops(q):
         return torch.ops.aten.scaled_dot_product_attention(q, q, q)
-
-    def by_module(q):
-        with torch.no_grad():  # only then it is an operator of its own
-            return nn.MultiheadAttention(4, 2, batch_first=True).eval()(q, q, q)[0]
-
-    def by_getattr(q):
-        return getattr(F, "scaled_dot_" + "product_attention")(q, q, q)
 
     def layer(q):
         return F.layer_norm(q, q.shape[-1:])
 """
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["by_name", "by_alias", "by_ops", "by_module", "by_getattr"])
-def test_a_forbidden_operator_works_and_is_recorded(examine: Any, name: str) -> None:
-    opened = examine(USES, forbid=("attention", "heads"))
-    q = torch.randn(2, 3, 4)
-    output = getattr(opened.submission, name)(q)
-    assert output.shape == q.shape
-    if name != "by_module":
-        want = torch.softmax(q @ q.transpose(-1, -2) / 2, -1) @ q
-        assert torch.allclose(output, want, atol=1e-5)
-    found = opened.session.forbidden_uses()
-    name, _, line = found[0].partition(" (line ")
-    assert name in (
-        "torch.ops.aten.scaled_dot_product_attention",
-        "torch.ops.aten._native_multi_head_attention",
-    )
-    assert USES.splitlines()[int(line.rstrip(")")) - 1].strip().startswith("return ")
 
 
 def test_what_is_allowed_is_not_recorded(examine: Any) -> None:
@@ -284,7 +235,7 @@ def test_what_is_allowed_is_not_recorded(examine: Any) -> None:
     opened.submission.own(torch.randn(2, 3, 4))
     assert opened.session.forbidden_uses() == []
     opened.submission.layer(torch.randn(2, 3))
-    assert opened.session.forbidden_uses() == ["torch.ops.aten.layer_norm (line 27)"]
+    assert opened.session.forbidden_uses() == ["torch.ops.aten.layer_norm (line 12)"]
 
 
 def test_the_grader_itself_is_not_watched(examine: Any) -> None:
@@ -416,62 +367,3 @@ def test_what_is_printed_names_no_folder_that_is_drawn_anew(examine) -> None:
         print(os.path.join(os.getcwd(), "made"), __file__)
     """
     assert examine(source).output() == "made answer.py\n"
-
-
-PATCHED = """
-    import grader.worker.serve as serve
-    from grader.wire.codec import Encoder
-
-    serve._has_changed = lambda *anything: False
-
-    def in_place(x):
-        return x.add_(1)
-
-    def through_numpy(x):
-        x.numpy()[...] = 0
-        return 1
-
-    def put_back(x):
-        x.add_(1)
-        x.sub_(1)
-        return 1
-
-    def nothing(x):
-        return x + 1
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="arguments are shared on Linux only")
-@pytest.mark.parametrize("name", ["in_place", "through_numpy"])
-def test_who_replaces_our_comparison_has_changed_it_all_the_same(examine: Any, name: str) -> None:
-    opened = examine(PATCHED)
-    for x in (torch.ones(3, 4), torch.ones(4, 3).T, torch.ones(2, dtype=torch.bool), torch.ones(5)[::2]):
-        if name == "in_place" and x.dtype == torch.bool:
-            continue
-        before = x.clone()
-        getattr(opened.submission, name)(x)
-        assert [part is x for part in opened.calls.last.changed] == [True]
-        assert torch.equal(x, before)  # what the check holds is its own
-
-
-def test_what_is_put_back_is_unchanged(examine: Any) -> None:
-    opened = examine(PATCHED)
-    for name in ("put_back", "nothing"):
-        getattr(opened.submission, name)(torch.ones(3))
-        assert opened.calls.last.changed == ()
-
-
-def test_arguments_outlive_their_call(examine: Any) -> None:
-    opened = examine("""
-        kept = []
-
-        def keep(x):
-            kept.append(x)
-            return len(kept)
-
-        def total():
-            return sum(float(x.sum()) for x in kept)
-    """)
-    for number in range(300):
-        assert opened.submission.keep(torch.full((10,), float(number))) == number + 1
-    assert opened.submission.total() == 10 * sum(range(300))

@@ -56,35 +56,22 @@ def raw(tensor: torch.Tensor) -> bytes:
     return bytes(plain.reshape(-1).view(torch.uint8).tolist())
 
 
-def filled(name: str, shape: tuple[int, ...]) -> torch.Tensor:
-    dtype = DTYPES[name]
-    count = math.prod(shape)
-    if dtype == torch.bool:
-        return (torch.arange(count) % 3 == 0).reshape(shape)
-    if dtype.is_complex:
-        return (
-            torch.complex(torch.arange(count).float(), -torch.arange(count).float()).to(dtype).reshape(shape)
-        )
-    if dtype.itemsize == 1 and dtype.is_floating_point:
-        return (torch.arange(count) % 5).float().to(dtype).reshape(shape)
-    return torch.arange(count).to(dtype).reshape(shape)
-
-
 ORDINARY = [
     *("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "complex64", "complex128"),
     *("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"),
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ORDINARY)
-@pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1,), (2, 3, 4)], ids=str)
-def test_a_tensor_of_any_dtype_returns_bit_for_bit(echo: Any, name: str, shape: tuple[int, ...]) -> None:
-    tensor = filled(name, shape)
-    back = echo.echo(tensor)
-    assert type(back) is torch.Tensor
-    assert (back.dtype, back.shape) == (tensor.dtype, tensor.shape)
-    assert raw(back) == raw(tensor)
+def test_a_tensor_of_any_dtype_returns_bit_for_bit(echo: Any, name: str) -> None:
+    dtype = DTYPES[name]
+    for shape in ((), (0,), (3, 0, 2), (1,), (2, 3, 4)):
+        pattern = torch.arange(math.prod(shape) * dtype.itemsize) % (2 if dtype == torch.bool else 61)
+        tensor = pattern.to(torch.uint8).view(dtype).reshape(shape)
+        back = echo.echo(tensor)
+        assert type(back) is torch.Tensor
+        assert (back.dtype, back.shape) == (tensor.dtype, tensor.shape)
+        assert raw(back) == raw(tensor)
 
 
 def test_not_a_number_keeps_its_bits(echo: Any) -> None:
@@ -164,21 +151,13 @@ PLAIN: list[Any] = [
         2**200,
         -(2**300),
         0.0,
-        -0.0,
         1e308,
         math.inf,
         -math.inf,
     ),
     *("", "plain", "ünïcode 🜂", "a\0b", b"", b"\x00\xff", 3 + 4j, ..., slice(1, None, -2), slice(None)),
-    *(
-        [],
-        (),
-        {},
-        [[]],
-        [1, "a", None, (2.5, [])],
-        {"a": {"b": [1, {"c": ()}]}},
-        {1: 2, None: 3, (1, 2): "t"},
-    ),
+    *([], (), {}, [[]], [1, "a", None, (2.5, [])]),
+    *({"a": {"b": [1, {"c": ()}]}}, {1: 2, None: 3, (1, 2): "t"}),
     *(torch.Size([2, 3]), torch.Size([]), torch.float32, torch.bfloat16, torch.int8, torch.device("cpu")),
     *(torch.device("meta"), torch.device("cuda", 1)),
 ]
@@ -342,15 +321,6 @@ def strided(draw: st.DrawFn) -> torch.Tensor:
 @given(tensor=strided())
 def test_any_tensor_of_any_strides_returns(send: Callable[[Any], Any], tensor: torch.Tensor) -> None:
     assert raw(send(tensor)) == raw(tensor)
-
-
-@quick
-@given(tensors=st.lists(strided(), max_size=4))
-def test_many_tensors_in_one_message_keep_apart(
-    send: Callable[[Any], Any], tensors: list[torch.Tensor]
-) -> None:
-    back = send(tensors)
-    assert [raw(tensor) for tensor in back] == [raw(tensor) for tensor in tensors]
 
 
 def test_numbers_of_a_notebook_and_a_module_agree(examine: Any, tmp_path: Path) -> None:

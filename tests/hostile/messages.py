@@ -24,7 +24,7 @@ import torch
 from grader.checks.describe import describe, describe_call, type_name, type_names
 from grader.checks.expect import expect
 from grader.checks.failure import CheckFailure
-from grader.host.calls import Calls
+from grader.host.calls import CallRecord, Calls
 from grader.host.channel import Channel
 from grader.host.deadline import Deadline
 from grader.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
@@ -113,12 +113,12 @@ class Stranger:
         if hang_up:
             self._end.shutdown(socket.SHUT_WR)
         self.session.deadline = Deadline(60.0 if hang_up else PATIENCE_S)
-        self.session.observed.clear()
+        self.session.log.observed.clear()
         self._asked += 1
         try:
             outcome = self._ask(what, data)
             if closely:
-                for value in self.session.observed[:2]:
+                for value in self.session.log.observed[:2]:
                     look_closely(value, self.session)
         except FAILS as error:
             lines = judge(error, Calls(), WORDING).lines
@@ -146,7 +146,7 @@ class Stranger:
             return "uses"
         if what == "backward":
             x = torch.ones(2, 3, requires_grad=True)
-            value, _ = session.call(0, None, (x,), {})
+            value, _ = session.call(0, CallRecord("f", "", (x,), {}))
             self._believed(data)
             for part in value if isinstance(value, list | tuple) else [value]:
                 if isinstance(part, torch.Tensor) and part.requires_grad:
@@ -159,7 +159,9 @@ class Stranger:
                     return f"backward {x.grad is not None}"
             return use(value, session)
         if what == "call":
-            value, changed = session.call(0, "f", (torch.ones(2, 3), torch.Generator(), [1]), {"k": (1.5,)})
+            value, changed = session.call(
+                0, CallRecord("f", "", (torch.ones(2, 3), torch.Generator(), [1]), {"k": (1.5,)}), "f"
+            )
             if not all(isinstance(one, torch.Tensor) for one in changed):
                 raise Misled("changed")
         else:
@@ -198,7 +200,7 @@ def use(value: Any, session: Session) -> str:
                 raise Misled(f"an odd message: {lines}"[:500]) from None
         except FAILS:
             pass
-    fingerprint(session.observed)
+    fingerprint(session.log.observed)
     return shape
 
 
@@ -212,7 +214,7 @@ def look_closely(value: Any, session: Session) -> None:
             except CheckFailure as error:
                 _readable(error.failure.lines())
             except (Exception, *FAILS) as error:  # as the plugin does
-                _readable(judge(error, Calls(), WORDING, session.observed).lines)
+                _readable(judge(error, Calls(), WORDING, session.log.observed).lines)
     _readable(describe_call("f", ["x"], (value, parts), {"more": value}))
     _readable([describe(value), type_name(value), *type_names(value)[:4]])
 

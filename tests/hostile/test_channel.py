@@ -16,7 +16,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.host import session as session_module
+from grader.host import calls as calls_module
 from grader.host.deadline import Deadline
 from grader.wire import messages
 from tests.hostile import messages as made_up
@@ -94,7 +94,7 @@ def test_what_is_announced_takes_no_memory_until_it_comes() -> None:
 
 
 def test_what_is_kept_of_the_answers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "MAX_OBSERVED_BYTES", 4096)
+    monkeypatch.setattr(calls_module, "MAX_OBSERVED_BYTES", 4096)
     one = Stranger()
     tensor = ["uint8", [1024], 0, 1024, "cpu", None, False, "tensor", -1]
     for number in range(1, 9):
@@ -102,6 +102,6 @@ def test_what_is_kept_of_the_answers_is_bounded(monkeypatch: pytest.MonkeyPatch)
         one.session.deadline = Deadline(60)
         one.put(frame(head, bytes(1024)))
         assert one.session.get(0, "thing").shape == (1024,)
-    kept = [value for value in one.session.observed if isinstance(value, torch.Tensor)]
-    assert (len(kept), len(one.session.observed)) == (4, 8)
+    kept = [value for value in one.session.log.observed if isinstance(value, torch.Tensor)]
+    assert (len(kept), len(one.session.log.observed)) == (4, 8)
     one.close()

@@ -27,20 +27,6 @@ SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "notebook-extension/tracker": {"windowingMode": "none"},  # a cell out of sight is there all the same
 }
-WHEN_SHOWN = """(cell) => {
-  const area = cell.querySelector(".jp-Cell-outputWrapper");
-  area.querySelectorAll("*").forEach((one) => { one.dataset.before = ""; });
-  window.shown = new Promise((resolve) => cell.addEventListener("keydown", (event) => {
-    const began = performance.now();
-    new MutationObserver((_, observer) => {
-      const fresh = [...area.querySelectorAll(".jp-RenderedHTML div:not([data-before])")];
-      if (!fresh.some((one) => one.textContent.includes("points"))) return;
-      observer.disconnect();
-      requestAnimationFrame(() => resolve((performance.now() - began) / 1000));
-    }).observe(area, {childList: true, subtree: true});
-  }, {capture: true, once: true}));
-}"""
-"""A promise of the seconds from the next key in a cell to its new verdict."""
 
 
 @contextmanager
@@ -119,15 +105,6 @@ class Notebook:
     def shown(self, cell: Any) -> str:
         """Return what stands below a cell."""
         return str(cell.locator(".jp-Cell-outputWrapper").inner_text())
-
-    def timed(self, cell: Any) -> float:
-        """Run a cell that checks; return the seconds from the key to the verdict on the page."""
-        cell.locator(".cm-content").click()
-        cell.evaluate(WHEN_SHOWN)
-        self.page.keyboard.press("ControlOrMeta+Enter")
-        took = float(self.page.evaluate("window.shown"))
-        self.settle()
-        return took
 
     def settle(self) -> None:
         """Wait until nothing runs any more, and nothing waits to be run."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import tomllib
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import pytest
 
 from grader.catalogue import load_pack
 from grader.running.mistakes import Mistake, mistakes
+from grader.running.recognise import Fingerprints
 
 ROOT = Path(__file__).resolve().parents[2]
 PACK = load_pack(ROOT / "katas")
@@ -459,8 +459,8 @@ def test_a_topic_begins_with_what_is_right(content: Content) -> None:
 
 @pytest.mark.slow
 def test_every_visible_check_is_failed_by_some_mutant(content: Content) -> None:
-    fingerprints = json.loads((content.folder / "fingerprints.json").read_text(encoding="utf-8"))
-    failed = {check for mutant in fingerprints["mutants"].values() for check in mutant["checks"]}
+    fingerprints = Fingerprints.load(content.folder / "fingerprints.json.gz")
+    failed = {check for mutant in fingerprints.mutants.values() for check in mutant.checks}
     # What a trained model returns hangs on the processor, so checks that train leave no fingerprint.
     assert {check.name for check in content.checks if not check.trained} == failed
 

@@ -71,7 +71,3 @@ def selects(expression: str, text: str) -> bool:
         return word.lower() in text
 
     return Expression.compile(expression).evaluate(found)
-
-
-def test_the_figures_have_a_place() -> None:
-    assert re.search(r"^## Figures$.*^<!-- figures: begin -->$.*^<!-- figures: end -->$", TEXT, re.M | re.S)

@@ -9,7 +9,7 @@ from typing import Any
 from grader.catalogue import Catalogue
 from grader.gradebook.course import Course
 from grader.gradebook.records import Adjustment, Row
-from grader.pages import Lessons, Part, Written, write_report
+from grader.pages import Lessons, Part, Viewer, Written, write_report
 from grader.reports.report import CheckReport, KataReport
 
 NOW = datetime(2026, 3, 2, 17, 0, tzinfo=UTC)
@@ -103,8 +103,8 @@ def hostile_rows() -> list[Row]:
 
 def written(rows: list[Row], folder: Path, *, part: Part = "all", course: Course | None = None) -> Written:
     """Write a report of these rows."""
-    lessons = Lessons(Catalogue.discover())
-    return write_report(rows, course or Course(), lessons, folder, built=NOW, part=part)
+    viewer = Viewer(course or Course(), Lessons(Catalogue.discover()))
+    return write_report(rows, viewer, folder, built=NOW, part=part)
 
 
 def feedback_of(folder: Path, suffix: str = ".html") -> str:

@@ -1,24 +1,22 @@
-"""A made-up class over the real katas: real names of checks, real messages, nothing graded.
-
-Alone it writes a report to look at: `python -m tests.pages.demo_class FOLDER [LEARNERS]`.
-"""
+"""A made-up class over the real katas: real names of checks, real messages, nothing graded."""
 
 from __future__ import annotations
 
 import ast
-import json
 import random
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from grader.catalogue import Catalogue, Kata
 from grader.gradebook.records import Adjustment, Row
 from grader.reports.report import CheckReport, KataReport
+from grader.running.recognise import Fingerprints
 
 FIRST = "Ada Alan Barbara Chidi Donald Edsger Fatima Grace Hedy Ines Joan Katherine Lin Mei Noor Omar Priya Radia Tim"
 LAST = "Lovelace Turing Liskov Okafor Knuth Dijkstra Al-Fihri Hopper Lamarr Pérez Clarke Johnson Wu Chen Rahman Perlman"
@@ -47,11 +45,11 @@ def known(kata: Kata) -> Known:
             head, _, body = part.partition("\n")
             mutant, _, check = head.partition(" · ")
             mistakes.setdefault(mutant, {})[check.strip()] = body.strip("\n")
-    prints = json.loads(kata.fingerprints.read_text())["mutants"]
+    prints = Fingerprints.load(kata.fingerprints).mutants
     for mutant, facts in prints.items():
-        for check in facts["checks"]:
+        for check in facts.checks:
             mistakes.setdefault(mutant, {}).setdefault(check, "first difference  output[0]  got 0.5  want 1")
-    return Known(kata, tuple(checks), mistakes, {name: facts["say"] for name, facts in prints.items()})
+    return Known(kata, tuple(checks), mistakes, {name: facts.say for name, facts in prints.items()})
 
 
 def _checks(file: Path, *, hidden: bool) -> list[CheckReport]:
@@ -90,7 +88,7 @@ def rows(learners: int, *, seed: int = 1) -> Iterator[Row]:
 
 def _row(learner: str, name: str, known: Known, skill: float, chance: random.Random) -> Row:
     kata = known.kata
-    checks = [_copy(check) for check in known.checks]
+    checks = [msgspec.structs.replace(check) for check in known.checks]
     most = sum(check.max_points for check in checks)
     luck = chance.random()
     report = KataReport(
@@ -170,35 +168,3 @@ def _mistake(known: Known, checks: list[CheckReport], chance: random.Random) -> 
 def _fail_all(checks: list[CheckReport], status: Any, message: str) -> None:
     for check in checks:
         check.status, check.points, check.message = status, 0.0, message
-
-
-def _copy(check: CheckReport) -> CheckReport:
-    import msgspec
-
-    return msgspec.structs.replace(check)
-
-
-def main() -> None:
-    import resource
-    import time
-
-    from grader.gradebook.course import Course
-    from grader.pages import Lessons, write_report
-
-    folder, learners = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 24
-    began = time.perf_counter()
-    made = write_report(
-        rows(learners), Course(), Lessons(Catalogue.discover()), folder, built=datetime.now(UTC)
-    )
-    seconds = time.perf_counter() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
-    index = (folder / "index.html").stat().st_size / 1e6
-    print(
-        f"{made.learners} learners, {made.files} files, {size:.1f} MB, index {index:.2f} MB, "
-        f"{seconds:.1f} s, peak {peak:.0f} MB"
-    )
-
-
-if __name__ == "__main__":
-    main()

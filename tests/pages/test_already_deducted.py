@@ -14,7 +14,6 @@ from rich.console import Console
 
 from grader.gradebook.course import Course
 from grader.gradebook.exports.gradescope import to_gradescope
-from grader.gradebook.exports.junit import to_junit
 from grader.gradebook.exports.tables import to_csv
 from grader.gradebook.records import Row
 from grader.reports.annotations import WRITERS
@@ -70,7 +69,6 @@ PAGES: dict[str, Callable[[Row, Path], str]] = {
     "feedback as text": in_folder("feedback/*.md"),
     "desk": desk,
     "gradescope": lambda one, _: next(content for _, content in to_gradescope([one], Course())).decode(),
-    "class as JUnit": lambda one, _: "".join(to_junit([one])),
 }
 
 

@@ -20,9 +20,9 @@ from grader.errors import EngineError, UsageError
 from grader.gradebook.course import Course
 from grader.gradebook.records import Row
 from grader.gradebook.store import Gradebook
-from grader.pages import Lessons, write_report
-from grader.pages.charts import histogram, slices, tops
+from grader.pages import Lessons, Viewer, write_report
 from grader.pages.folder import file_stem
+from grader.pages.tally import histogram, slices, tops
 from grader.submissions import Bundle, Submission
 from tests.pages.builders import NOW, adjusted, check, failed, row, written
 
@@ -82,14 +82,12 @@ def test_status_checks_mistakes_and_time(small: str) -> None:
 def test_a_learner_s_page_shows_the_code_and_runs_none_of_it(tmp_path: Path) -> None:
     source = b"def causal_mask(n):\n    return '<script>alert(1)</script>'\n"
     out = tmp_path / "out"
-    handed = {"ada": 1, "bob": 2}
+    handed, bundles = {"ada": 1, "bob": 2}, {1: Bundle("masks.py", {"masks.py": source})}
     write_report(
         [row(learner, attempt=attempt) for learner, attempt in handed.items()],
-        Course(),
-        Lessons(Catalogue.discover()),
+        Viewer(Course(), Lessons(Catalogue.discover()), bundle=lambda attempt: bundles.get(attempt)),
         out,
         built=NOW,
-        code=lambda attempt: ("masks.py", source) if attempt == 1 else None,
     )
     pages = {path.name[:3]: path.read_text(encoding="utf-8") for path in (out / "learners").iterdir()}
     assert "What was handed in: masks.py, 2 lines" in pages["ada"]
@@ -137,13 +135,13 @@ def test_scores_fall_into_tenths_and_full_marks(parts: list[float], counts: list
 
 @given(st.lists(st.floats(0, 1.5), min_size=1, max_size=60))
 def test_bars_stand_in_proportion_inside_their_picture(parts: list[float]) -> None:
-    plot = histogram(parts, max(tops(parts)), parts[0])
-    assert sum(bar.count for bar in plot.bars) == len(parts)
+    plot = histogram(parts)
+    assert sum(bar.scores for bar in plot.bars) == len(parts)
     assert max(bar.height for bar in plot.bars) == 96
     for bar in plot.bars:
         assert bar.y + bar.height == pytest.approx(96)
         assert 0 <= bar.x < bar.x + bar.width <= 286
-        assert (bar.height > 0) == (bar.count > 0)
+        assert (bar.height > 0) == (bar.scores > 0)
     assert plot.middle is not None
     assert 0 <= plot.middle <= 286
 
@@ -238,16 +236,6 @@ def test_what_has_not_changed_is_not_written_again(tmp_path: Path) -> None:
     assert "# Feedback for bob" in damaged.read_text()
 
 
-def test_a_list_that_points_elsewhere_removes_nothing_there(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    written([row()], out)
-    (tmp_path / "precious").write_text("mine")
-    with (out / ".kata-report").open("a") as file:
-        file.write(f"../precious\n{tmp_path}/precious\nfeedback/../../precious\n")
-    written([row()], out)
-    assert (tmp_path / "precious").read_text() == "mine"
-
-
 def test_parts_leave_each_other_alone(tmp_path: Path) -> None:
     out = tmp_path / "out"
     written([row("ada")], out, part="feedback")
@@ -271,7 +259,7 @@ def test_an_interrupted_run_leaves_whole_pages_and_the_next_one_clears_up(tmp_pa
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_report(interrupted(), Course(), Lessons(Catalogue.discover()), out, built=NOW)
+        write_report(interrupted(), Viewer(Course(), Lessons(Catalogue.discover())), out, built=NOW)
     left = files_of(out)
     assert any("ada" in name for name in left)
     assert "index.html" not in left

@@ -13,54 +13,18 @@ LN = "F.layer_norm(x, shape, weight, bias, eps)"
 RIGHT: dict[str, tuple[str, str, str]] = {
     # --- by another name ---
     "plainly": ("layer-norm", "", f"return {LN}"),
-    "imported under a name": (
-        "layer-norm",
-        "from torch.nn.functional import layer_norm as smooth",
-        "return smooth(x, shape, weight, bias, eps)",
-    ),
-    "an alias of a module": (
-        "layer-norm",
-        "tools = nn.functional\nnormal = tools.layer_norm",
-        "return normal(x, shape, weight, bias, eps)",
-    ),
-    "getattr": ("layer-norm", "", 'return getattr(F, "layer" + "_norm")(x, shape, weight, bias, eps)'),
     "getattr of a name made at run time": (
         "layer-norm",
         "",
         'return getattr(F, "".join(["mron_reyal"[::-1]]))(x, shape, weight, bias, eps)',
     ),
-    "importlib": (
-        "layer-norm",
-        "import importlib",
-        'return importlib.import_module("torch.nn.functional").layer_norm(x, shape, weight, bias, eps)',
-    ),
-    "sys.modules": (
-        "layer-norm",
-        "import sys",
-        'return vars(sys.modules["torch.nn.functional"])["layer_norm"](x, shape, weight, bias, eps)',
-    ),
     "eval of a text": ("layer-norm", "", f"return eval({LN!r})"),
     "torch.layer_norm": ("layer-norm", "", "return torch.layer_norm(x, shape, weight, bias, eps)"),
-    "torch.native_layer_norm": (
-        "layer-norm",
-        "",
-        "return torch.native_layer_norm(x, shape, weight, bias, eps)[0]",
-    ),
     "torch._VF": ("layer-norm", "", "return torch._VF.layer_norm(x, shape, weight, bias, eps)"),
-    "torch._C._VariableFunctions": (
-        "layer-norm",
-        "",
-        "return torch._C._VariableFunctions.layer_norm(x, shape, weight, bias, eps)",
-    ),
     "torch.ops, a packet": (
         "layer-norm",
         "",
         "return torch.ops.aten.layer_norm(x, shape, weight, bias, eps)",
-    ),
-    "torch.ops, an overload": (
-        "layer-norm",
-        "",
-        "return torch.ops.aten.native_layer_norm.default(x, shape, weight, bias, eps)[0]",
     ),
     "an operator found by its schema": (
         "layer-norm",
@@ -92,7 +56,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         return kernel.call_boxed(keys, x, list(shape), weight, bias, eps)
         """,
     ),
-    "torch._C._nn": ("feed-forward", "", "return torch._C._nn.gelu(x)"),
     "in place": ("feed-forward", "", "return torch.ops.aten.gelu_(x.clone())"),
     # --- inside something else ---
     "nn.LayerNorm without parameters": (
@@ -105,13 +68,11 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         "bend = nn.GELU()",
         "return bend(x)",
     ),
-    "nn.Sequential": ("feed-forward", "", "return nn.Sequential(nn.Identity(), nn.GELU())(x)"),
     "a script": (
         "feed-forward",
         "@torch.jit.script\ndef scripted(x: torch.Tensor) -> torch.Tensor:\n    return torch.nn.functional.gelu(x)",
         "return scripted(x)",
     ),
-    "a scripted module": ("feed-forward", "bend = torch.jit.script(nn.GELU())", "return bend(x)"),
     "a trace": (
         "feed-forward",
         "traced = torch.jit.trace(lambda x: F.gelu(x), torch.ones(2), check_trace=False)",
@@ -150,12 +111,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         "with ThreadPoolExecutor(1) as pool:\n    return pool.submit(F.gelu, x).result()",
     ),
     "vmap": ("feed-forward", "", "return torch.vmap(F.gelu)(x.reshape(-1, 1)).reshape(x.shape)"),
-    "functools.partial": (
-        "feed-forward",
-        "import functools\nbend = functools.partial(F.gelu, approximate='none')",
-        "return bend(x)",
-    ),
-    "map": ("feed-forward", "", "return torch.stack(list(map(F.gelu, x)))  if x.dim() else F.gelu(x)"),
     "a class of torch's below one's own": (
         "layer-norm",
         """
@@ -173,11 +128,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         return fused(q[:, None], k[:, None], v[:, None])[0][:, 0]
         """,
     ),
-    "attention, the plain kernel": (
-        "self-attention",
-        "",
-        "return torch._scaled_dot_product_attention_math(q, k, v)[0]",
-    ),
     "attention under a back end": (
         "self-attention",
         "from torch.nn.attention import SDPBackend, sdpa_kernel",
@@ -188,43 +138,7 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         "",
         "return F.scaled_dot_product_attention(query, key, value, mask), weights_of(query, key, mask)",
     ),
-    "attention under vmap": (
-        "masked-attention",
-        "",
-        """
-        if mask is None and query.dim() == key.dim() == value.dim() > 2 and len(query) == len(key):
-            return torch.vmap(F.scaled_dot_product_attention)(query, key, value), weights_of(query, key, mask)
-        return own(query, key, value, mask), weights_of(query, key, mask)
-        """,
-    ),
     # --- by a relative, or where torch writes it down again ---
-    "local response norm": (
-        "layer-norm",
-        "",
-        """
-        d, centred = x.shape[-1], x - x.mean(-1, keepdim=True)
-        rows = centred.reshape(-1, d, 1)
-        scaled = F.local_response_norm(rows, 2 * d - 1, alpha=(2 * d - 1) / d, beta=0.5, k=eps)
-        return scaled.reshape(x.shape) * weight + bias
-        """,
-    ),
-    "the method of a class": (
-        "layer-norm",
-        """
-        class Held:
-            pass
-        """,
-        """
-        held = Held()
-        held.normalized_shape, held.weight, held.bias, held.eps = shape, weight, bias, eps
-        return nn.LayerNorm.forward(held, x)
-        """,
-    ),
-    "a list of all subclasses": (
-        "encoder-layer",
-        "kept = [one for one in nn.Module.__subclasses__() if one.__name__.startswith('TransformerEnc')]",
-        "kept[0]",
-    ),
     "a base class": (
         "encoder-layer",
         """
@@ -301,11 +215,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         "",
         'F.layer_norm(x.to("meta"), shape)\nreturn own(x, shape, weight, bias, eps)',
     ),
-    "in another dtype": (
-        "layer-norm",
-        "",
-        "F.layer_norm(x.detach().to(torch.bfloat16), shape)\nreturn own(x, shape, weight, bias, eps)",
-    ),
     "in inference mode": (
         "layer-norm",
         "",
@@ -337,11 +246,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         return own(query, key, value, mask), weights_of(query, key, mask)
         """,
     ),
-    "nn.MultiheadAttention, scripted": (
-        "masked-attention",
-        "heads = torch.jit.script(nn.MultiheadAttention(4, 2))",
-        "heads\nreturn own(query, key, value, mask), weights_of(query, key, mask)",
-    ),
     "F.multi_head_attention_forward": (
         "masked-attention",
         """
@@ -369,11 +273,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         "",
         "nn.TransformerEncoderLayer(x.shape[-1], 1)",
     ),
-    "an encoder of torch's": (
-        "encoder-layer",
-        "",
-        "getattr(nn, 'Transformer' + 'Encoder')(nn.TransformerEncoderLayer(4, 2), 1)",
-    ),
     "an encoder that was made while loading": (
         "encoder-layer",
         "kept = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)",
@@ -397,28 +296,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         return scaled.reshape(x.shape) * weight + bias
         """,
     ),
-    "group norm of one group": (
-        "layer-norm",
-        "",
-        """
-        rows = x.reshape(-1, x.shape[-1])
-        return F.group_norm(rows, 1, weight, bias, eps).reshape(x.shape)
-        """,
-    ),
-    "native_group_norm": (
-        "layer-norm",
-        "",
-        """
-        rows = x.reshape(-1, x.shape[-1]).contiguous()
-        normal = torch.native_group_norm(rows, weight, bias, len(rows), x.shape[-1], 1, 1, eps)[0]
-        return normal.reshape(x.shape)
-        """,
-    ),
-    "instance norm": (
-        "layer-norm",
-        "",
-        "return F.instance_norm(x.reshape(1, -1, x.shape[-1]), eps=eps).reshape(x.shape) * weight + bias",
-    ),
     "rms norm of what is centred": (
         "layer-norm",
         "",
@@ -436,11 +313,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         formula = decomposition_table[torch.ops.aten.native_layer_norm.default]
         return formula(x, list(shape), weight, bias, eps)[0]
         """,
-    ),
-    "gelu's formula of torch's in Python": (
-        "feed-forward",
-        "found = torch._refs.nn.functional.gelu",
-        "return found(x)",
     ),
     "gelu out of its own gradient": (
         "feed-forward",

@@ -17,11 +17,6 @@ HONEST: dict[str, tuple[str, str, str]] = {
         "def layer_norm(x, shape, weight, bias, eps):\n    return own(x, shape, weight, bias, eps)",
         "return layer_norm(x, shape, weight, bias, eps)",
     ),
-    "its own F": (
-        "layer-norm",
-        "class F:\n    layer_norm = staticmethod(own)",
-        "return F.layer_norm(x, shape, weight, bias, eps)",
-    ),
     "a parameter called F": (
         "layer-norm",
         """
@@ -52,11 +47,6 @@ HONEST: dict[str, tuple[str, str, str]] = {
         "",
         "assert not isinstance(self, nn.LayerNorm)\n" + OWN_NORM,
     ),
-    "a name that is bound again": (
-        "layer-norm",
-        "from torch.nn.functional import layer_norm\nlayer_norm = own",
-        "return layer_norm(x, shape, weight, bias, eps)",
-    ),
     "a test that nothing calls": (
         "layer-norm",
         """
@@ -85,11 +75,6 @@ HONEST: dict[str, tuple[str, str, str]] = {
     "nn.GELU in the network alone": (
         "feed-forward",
         "activations = {'gelu': nn.GELU(), 'relu': nn.ReLU()}",
-        "return own(x)",
-    ),
-    "a table of a look-up name": (
-        "feed-forward",
-        'names = {"gelu": "torch.nn.functional.gelu"}\nassert names["gelu"].endswith("gelu")',
         "return own(x)",
     ),
     "gelu by the normal distribution": (
@@ -124,11 +109,6 @@ HONEST: dict[str, tuple[str, str, str]] = {
         "kept = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 1)(torch.ones(1, 2, 4))",
         "",
     ),
-    "compared with torch's while loading": (
-        "feed-forward",
-        "sample = torch.linspace(-3, 3, 7)\nassert torch.allclose(own(sample), F.gelu(sample), atol=1e-6)",
-        "return own(x)",
-    ),
     "a class called MultiheadAttention": (
         "masked-attention",
         "class MultiheadAttention(nn.Module):\n    pass\nkept = MultiheadAttention()",
@@ -146,11 +126,6 @@ HONEST: dict[str, tuple[str, str, str]] = {
         scores = torch.baddbmm(q.new_zeros(()), q, k.mT, alpha=q.size(-1) ** -0.5)
         return torch.einsum("bqk,bkd->bqd", scores.softmax(-1), v)
         """,
-    ),
-    "a class called Transformer": (
-        "encoder-layer",
-        "class TransformerEncoderLayer(nn.Module):\n    pass\nkept = TransformerEncoderLayer()",
-        "",
     ),
     "norm and attention of torch's, where they are allowed": (
         "encoder-layer",

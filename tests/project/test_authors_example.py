@@ -1,4 +1,4 @@
-"""docs/authors.md is followed to the letter: its files are written and its shell lines run, one after the other."""
+"""docs/authors.md is followed to the letter: its shell lines run, one after the other."""
 
 from __future__ import annotations
 
@@ -15,13 +15,24 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("authors")]  # walked on
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "authors.md").read_text(encoding="utf-8")
-PART = re.compile(r"(?ms)^(?:`(?P<file>[\w./-]+)`\n\n)?```(?P<language>\w+)\n(?P<text>.*?)^```$")
-COURSE = "vectors"
+SHELL = re.compile(r"(?ms)^```sh\n(.*?)^```$")
 PRELUDE = """
 kata() {{ {python} -m grader "$@"; }}
-pytest() {{ {python} -m pytest -p no:cacheprovider "$@"; }}
 pip() {{ {python} -m pip "$1" --quiet --no-deps --no-index --target {site} "${{@:2}}"; }}
 """
+
+
+def commands() -> list[str]:
+    """Return what the page types: a line, or a line with the text that it reads."""
+    found: list[str] = []
+    for block in SHELL.findall(PAGE):
+        lines = iter(block.splitlines())
+        for line in lines:
+            text = [line]
+            if "<<'END'" in line:
+                text += [*iter(lines.__next__, "END"), "END"]
+            found.append("\n".join(text))
+    return found
 
 
 class Walk:
@@ -30,20 +41,10 @@ class Walk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.outcomes: list[tuple[str, int, str]] = []
-        course = folder / COURSE
         site = folder / "site-packages"  # what installers call it: packs in another folder are nobody's
         script = [PRELUDE.format(python=shlex.quote(sys.executable), site=shlex.quote(str(site)))]
-        for number, part in enumerate(PART.finditer(PAGE)):
-            if part["file"]:
-                source = folder / f"part-{number}"
-                source.write_text(part["text"], encoding="utf-8")
-                target = course / part["file"]
-                script.append(
-                    f"mkdir -p {shlex.quote(str(target.parent))} && cp {source} {shlex.quote(str(target))}"
-                )
-            elif part["language"] == "sh":
-                for line in part["text"].splitlines():
-                    script.append(f'echo {shlex.quote(f"$ {line}")}; {line}\necho "[exit $?]"')
+        for command in commands():
+            script.append(f'echo {shlex.quote(f"$ {command.splitlines()[0]}")}; {command}\necho "[exit $?]"')
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith(("KATA_", "PYTEST_"))
         }
@@ -67,6 +68,10 @@ class Walk:
         """Return what a line printed; it must have been on the page."""
         return [text for line, _, text in self.outcomes if line.startswith(typed)][occurrence]
 
+    def typed(self, typed: str) -> int:
+        """Return how often such a line was typed."""
+        return sum(line.startswith(typed) for line, _, _ in self.outcomes)
+
 
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
@@ -76,49 +81,33 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
 def test_every_line_of_the_page_ends_as_it_says(walk: Walk) -> None:
     failed = [line for line, code, _ in walk.outcomes if code != 0]
     # A wrong answer, and a stub on which nothing is written yet.
-    assert len(failed) == 2, walk.text
-    assert failed[0].startswith("pytest ")
-    assert failed[1] == "kata check"
+    assert failed == ["kata check handed-in/ben", "kata check"], walk.text
 
 
-def test_the_reference_passes_and_a_mutant_is_shown_its_failure(walk: Walk) -> None:
-    assert "1.1.1 center   12/12 points" in walk.output("kata check solutions/")
-    shown = walk.output("pytest ")
-    assert "first difference" in shown
-    assert "10 failed, 2 passed" in shown
+def test_the_reference_passes_and_the_mutant_is_named(walk: Walk) -> None:
+    assert "12/12 points" in walk.output("kata check solutions/")
+    shown = walk.output("kata check handed-in/ben")
+    assert "12/13 points" in shown
+    assert "a batch of one row stays a batch" in shown
+    assert "you squeeze the result: a batch of one row loses its axis" in shown
 
 
 def test_the_kata_passes_the_gate_with_every_mutant_named(walk: Walk) -> None:
-    for occurrence in (0, 1, 2):
+    for occurrence, mutants in enumerate((11, 12, 12, 12)):
         verdict = walk.output("kata pack check", occurrence)
-        assert re.search(r"center +✔ passed +13 +10 +10 ", verdict), verdict
-    assert "=== whole_mean · test_values" in walk.output("cat ")
+        assert re.search(rf"weighted-mean +✔ passed +\d+ +{mutants} +{mutants} ", verdict), verdict
+    assert "=== squeezed · test_one_row" in walk.output("cat solutions/")
 
 
 def test_a_class_is_graded_with_hidden_checks(walk: Walk) -> None:
     book = walk.output("kata gradebook show")
-    assert re.search(r"^ada +✔ 15 +15/15$", book, re.M), book
-    assert re.search(r"^ben +✘ 5 +5/15$", book, re.M), book
+    assert re.search(r"^ada +✔ 16 +16/16$", book, re.M), book
+    assert re.search(r"^ben +✘ 15 +15/16$", book, re.M), book
 
 
 def test_the_learners_wheel_holds_no_solution_and_works(walk: Walk) -> None:
     installed = [path.name for path in (walk.folder / "site-packages").rglob("*.py")]
-    assert sorted(installed) == ["__init__.py", "center.py", "checks.py"]
-    started = walk.output("kata start 1.1")
-    assert "center.py" in started
-    assert "not started" in walk.output("kata check", 1)
-    assert "1.1.1 center   12/12 points" in walk.output("kata check", 2)
-
-
-def test_what_the_page_replaces_is_all_that_was_written(walk: Walk) -> None:
-    """Nothing of the first kata is left over: whoever follows the page has written every file of it."""
-    on_page = {part["file"] for part in PART.finditer(PAGE) if part["file"]}
-    generated = {"fingerprints.json", "transcripts.txt"}
-    course = walk.folder / COURSE
-    files = {
-        path.relative_to(course).as_posix()
-        for top in ("katas", "solutions")
-        for path in (course / top).rglob("*")
-        if path.is_file() and path.suffix != ".pyc" and path.name not in generated
-    }
-    assert files == on_page
+    assert sorted(installed) == ["__init__.py", "checks.py", "weighted_mean.py"]
+    assert "weighted_mean.py" in walk.output("kata start 1.1")
+    assert "not started" in walk.output("kata check", walk.typed("kata check") - 2)
+    assert "13/13 points" in walk.output("kata check", walk.typed("kata check") - 1)

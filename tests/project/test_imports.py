@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
+OURS = {"grader", "kata", "blocks"}
+WITH_JINJA = "markupsafe"  # what its templates are made of
 LINT = Path(sys.executable).with_name("lint-imports")
 
 
@@ -68,3 +74,22 @@ def test_a_breach_is_found(name: str, tmp_path: Path) -> None:
     words = " ".join(found.stdout.split())
     assert found.returncode != 0, words
     assert told in words
+
+
+def test_what_is_imported_is_a_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = [
+        *project["dependencies"],
+        *(line for extra in project["optional-dependencies"].values() for line in extra),
+    ]
+    required = {Requirement(line).name.lower().replace("-", "_") for line in lines}
+    packages = metadata.packages_distributions()
+    for file in (ROOT / "grader").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for top in (
+                {name.partition(".")[0] for name in names} - sys.stdlib_module_names - OURS - {WITH_JINJA}
+            ):
+                given = {one.lower().replace("-", "_") for one in packages.get(top, [top])}
+                assert given & required, f"{file.relative_to(ROOT)} imports {top}"

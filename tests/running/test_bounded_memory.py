@@ -28,7 +28,7 @@ TOO_MUCH = "takes more than the grader has for one check"
 
 @pytest.fixture
 def small(bench: Bench) -> Bench:  # noqa: F811
-    bench.kata_toml("[limits]\nmemory_mb = 128\n")
+    bench.kata_toml("[limits]\nmemory_mb = 1024\n")  # beyond what a process of many tests has in use
     bench.checks(CHECKS)
     (bench.solutions / "thing.py").write_text(RIGHT)
     return bench

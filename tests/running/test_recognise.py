@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
-import math
 from typing import Any
 
 import pytest
@@ -13,8 +11,6 @@ import torch
 from grader.checks import recognised_by
 from grader.checks.conduct import no_sign
 from grader.host.endings import SubmissionRaised
-from grader.running.families import Family, curve, spread
-from grader.running.families import alike as same_family
 from grader.running.recognise import (
     SCHEMA,
     SEED,
@@ -34,7 +30,7 @@ def marks_of(examine: Any, source: str, seed: int = 1) -> list[Mark]:
     opened.session.begin(seed)
     with pytest.raises(SubmissionRaised):
         opened.submission.f(1)
-    return fingerprint(opened.session.observed)
+    return fingerprint(opened.session.log.observed)
 
 
 VIEW = "def f(x):\n    return torch.ones({n}, 4).t().view({m})\n"
@@ -99,7 +95,7 @@ def test_facts_stand_in_place_of_what_is_drawn_at_random(examine: Any) -> None:
         recognised_by(opened.submission, **facts)
         with contextlib.suppress(SubmissionRaised):
             opened.submission.f(0)
-        return fingerprint(opened.session.observed)
+        return fingerprint(opened.session.log.observed)
 
     drawn = "return torch.rand(3) if x else 0"
     assert of(drawn, {"share": 0.8}) == of("return torch.rand(2, 9) if x else 0", {"share": 0.8})
@@ -116,7 +112,7 @@ def test_what_is_asked_only_to_be_sure_is_no_sign_but_an_exception_is(examine: A
         with contextlib.suppress(SubmissionRaised), no_sign(opened.submission.f):
             for x in asked:
                 opened.submission.f(x)
-        return fingerprint(opened.session.observed)
+        return fingerprint(opened.session.log.observed)
 
     assert of() == of(2) == of(3, 4, 5)
     assert of(9)[-1]["raised"] == "IndexError"
@@ -133,7 +129,7 @@ def test_how_parameters_are_made_does_not_hide_a_mistake(examine: Any) -> None:
             model = opened.submission.M()
             dict(model.named_parameters())
             model(torch.ones(2, 4))
-            found.append(fingerprint(opened.session.observed))
+            found.append(fingerprint(opened.session.log.observed))
     assert found[1] == found[3] == found[5]
     assert found[0] != found[2]
     assert found[0] != found[1]
@@ -227,68 +223,3 @@ def test_what_fits_two_mistakes_equally_names_none() -> None:
     assert known.recognise({"one": [NUMBERS], "two": [NUMBERS]}) == dict.fromkeys(
         ("one", "two"), Named(("c",), "your c")
     )
-
-
-def left_behind(value: float) -> list[Mark]:
-    """Return what a made-up mistake with a value leaves behind."""
-    x = torch.arange(1, 25, dtype=torch.float64).reshape(4, 6)
-    return fingerprint([(x / value).softmax(-1), x * value])
-
-
-def family(low: float, high: float) -> Family:
-    found = curve({value: left_behind(value) for value in spread(low, high)})
-    assert found is not None
-    return Family("your width is {VALUE}", "another number", {"one": found})
-
-
-@pytest.mark.parametrize("value", [0.37, 1.0, 2.5, 8.0, 9.99])
-def test_a_mistake_with_a_value_is_told_with_its_value(value: float) -> None:
-    known = Fingerprints(SCHEMA, SEED, {}, families={"width": family(0.3, 10.0)})
-    assert known.recognise({"one": left_behind(value)}) == {
-        "one": Named(("width",), f"your width is {value:g}")
-    }
-
-
-def test_what_lies_beside_the_curve_or_beyond_its_ends_is_not_of_the_family() -> None:
-    known = Fingerprints(SCHEMA, SEED, {}, families={"width": family(0.3, 10.0)})
-    x = torch.arange(1, 25, dtype=torch.float64).reshape(4, 6)
-    others = [
-        fingerprint([(x / 2).softmax(-1), x * 2.1]),
-        fingerprint([x]),
-        left_behind(12.0),
-        left_behind(-2.0),
-    ]
-    assert [known.recognise({"one": marks}) for marks in others] == [{}] * 4
-
-
-def test_a_family_is_the_same_on_a_processor_that_rounds_otherwise() -> None:
-    here = family(-1e4, -10.0)
-    values = here.checks["one"].values
-    assert values == [float(f"{value:.9g}") for value in values]
-    there = copy.deepcopy(here)
-    there.checks["one"].values = [math.nextafter(value, 0.0) for value in values]
-    assert same_family(here, there)
-    there.checks["one"].values[3] *= 1.001
-    assert not same_family(here, there)
-    there.checks["one"].values = values[1:]
-    assert not same_family(here, there)
-
-
-def test_a_value_that_changes_nothing_is_not_told() -> None:
-    marks = {value: left_behind(3.0) for value in spread(-1e30, -10.0)}
-    found = curve(marks)
-    assert found is not None
-    known = Family("your fill is {VALUE}", "a finite number", {"one": found})
-    assert known.said("one", left_behind(3.0)) == "your fill is a finite number"
-
-
-def test_values_of_many_decades_are_told(examine: Any) -> None:
-    def filled(value: float) -> list[Mark]:
-        return fingerprint([torch.eye(5).bool().float().masked_fill(~torch.eye(5).bool(), value)])
-
-    found = curve({value: filled(value) for value in spread(-3.402823e38, -10.0)})
-    assert found is not None
-    known = Family("filled with {VALUE}", "a finite number", {"one": found})
-    for value, told in ((-1e4, "-1e4"), (-1e9, "-1e9"), (-999.0, "-999"), (torch.finfo().min, "-3.4e38")):
-        assert known.said("one", filled(value)) == f"filled with {told}"
-    assert known.said("one", filled(-float("inf"))) is None

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 
 import pytest
 
 from grader.errors import PackError
-from grader.reports.report import KataReport
-from grader.running.suite import Suite, with_suites
 from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
 
 RIGHT = "def thing(x):\n    return x + 1\n"
@@ -160,26 +157,3 @@ def test_no_table_of_modules_lists_a_helper(supported: Bench) -> None:
             return x + 1
     """
     assert check(supported, "probes.nothing(x)", answer) == {"it": "pass"}
-
-
-def test_in_one_process_helpers_are_there_and_a_submission_finds_them_empty_too(
-    supported: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
-    supported.checks("""
-        from grader.checks import given_module
-
-        @check("it holds", aspect="values")
-        def test_it(submission):
-            expect(given_module(submission, "probes").right(), "what the helper says").is_value(True)
-    """)
-    supported.answer.write_text(
-        "import probes\nprobes.right = lambda: False\n\ndef thing(x):\n    return x\n"
-    )
-
-    def body(suites: dict[str, Suite]) -> KataReport:
-        return suites["thing"].debug(supported.answer)
-
-    before = list(sys.path)
-    assert statuses(with_suites([supported.kata], body)) == {"it": "pass"}
-    assert "thing.py, line 1: `probes` belongs to the checks" in capsys.readouterr().out
-    assert (sys.path, "probes" in sys.modules) == (before, False)

@@ -20,8 +20,6 @@ from tests.ours import ROOT
 
 Run = Callable[..., Ran]
 
-HONEST = ("row_by_row", "numpy_triangle", "running_sum", "float_triangle", "not_triu", "distances")
-
 OWN = """
 def combine_masks(*masks):
     # Mine: counted, not multiplied.
@@ -65,8 +63,7 @@ def masks() -> Kata:
 @pytest.fixture(scope="module")
 def honest(masks: Kata) -> dict[str, str]:
     """Independent answers; none of them is another's copy."""
-    every = {answer.name: answer.text for answer in answers.right(masks)}
-    return {name: every[name] for name in HONEST if name in every}
+    return {answer.name: answer.text for answer in answers.right(masks)}
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +130,13 @@ def test_what_was_given_and_what_the_pack_knows_makes_nobody_alike(
     one = found(kata, "submissions")
     assert one["pairs"] == []
     assert [(same["known"], len(same["where"])) for same in one["identical"]] == [("the stub", 2)]
+
+
+def test_two_without_a_word_of_their_own_share_nothing(kata: Run, folder: Path, masks: Kata) -> None:
+    stub = masks.stub.read_text()
+    hand_in({"cyd": stub, "dan": f"# mine\n{stub}"})
+    one = found(kata, "submissions", "--rarity", 0)
+    assert (one["pairs"], one["known"]) == ([], [])
 
 
 def test_what_many_of_the_class_have_is_left_out(kata: Run, folder: Path, base: str) -> None:

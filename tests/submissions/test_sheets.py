@@ -83,6 +83,20 @@ def test_a_hostile_sheet_costs_nobody_a_row(tmp_path: Path, katas: list, content
         assert got["ada"]["masks"].answers is None
 
 
+def test_a_numbered_comment_in_code_is_no_heading() -> None:
+    code = "```python\n# 1. build the mask\n## 1. so\nmask = 1\n```"
+    text = (
+        f"## 1. Why?\nBecause.\n## 2. How?\nSo:\n{code}\n### 1. first\nthat is all\n"
+        "## 3. Who?\n```\nme\n## 4. When?\nnow"
+    )
+    assert answers_in(text.encode()) == {
+        1: "Because.",
+        2: f"So:\n{code}\n### 1. first\nthat is all",
+        3: "```\nme",
+        4: "now",
+    }
+
+
 def test_answers_are_read_by_their_numbers() -> None:
     text = "# Answers\n<!-- kata: masks -->\n## 1. Why?\n\nBecause.\n\n## 2. How?\n<!-- nothing -->\n\n## 3) Who?\nme"
     assert answers_in(text.encode()) == {1: "Because.", 3: "me"}

@@ -22,7 +22,7 @@ from grader.packs.calibrate import (
     rows,
     write_page,
 )
-from grader.running.demands import demands_of
+from grader.packs.demands import demands_of
 from grader.timing.benchmark_run import Overrun
 from grader.timing.speed import Round, Speed
 from tests.ours import katas as our_katas

@@ -17,9 +17,12 @@ from click.testing import CliRunner
 from grader.cli.main import cli
 from grader.reports.annotations import WRITERS
 from grader.reports.report import CheckReport, KataReport
-from grader.workspace.tools import BEGINS, ENDS, PROBLEM
+from grader.workspace.tools import template
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
+_MATCHER = json.loads(template("tasks.json"))["tasks"][1]["problemMatcher"]
+PROBLEM = _MATCHER["pattern"]["regexp"]
+BEGINS, ENDS = (_MATCHER["background"][name] for name in ("beginsPattern", "endsPattern"))
 Type = Callable[..., Any]
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from grader.gradebook.exports.documents import to_jsonl
 from grader.gradebook.exports.gradescope import to_gradescope
-from grader.gradebook.exports.junit import to_junit
 from grader.gradebook.exports.tables import (
     by_assignment,
     columns_of,
@@ -50,7 +49,7 @@ def export(
     """Yield an export's pieces.
 
     Args:
-        kind: csv, wide, jsonl, canvas, moodle, blackboard, brightspace or junit.
+        kind: csv, wide, jsonl, canvas, moodle, blackboard or brightspace.
         rows: returns a class's rows; tables read them twice, first for their columns.
         course: what weighs the katas, and who is in the roster.
         titles: the katas' titles, by slug.
@@ -64,8 +63,6 @@ def export(
             return to_csv(rows(), course, extra)
         case "jsonl":
             return to_jsonl(rows())
-        case "junit":
-            return to_junit(rows())
     columns = columns_of(rows(), titles, canvas_ids)
     if kind == "wide":
         return to_wide(rows(), columns, course, extra)

@@ -15,7 +15,6 @@ _FILLER = "['\"\\s\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2060\ufeff]*"
 """What a spreadsheet may strip or overlook before it looks at the first character."""
 _FORMULA = re.compile(f"{_FILLER}[{_BEGINS}\t\r\n]")
 _INNER = re.compile(f"([;\t\r\n])(?={_FILLER}[{_BEGINS}])")
-_INNER_DEFUSED = re.compile(f"([;\t\r\n])'(?={_FILLER}[{_BEGINS}])")
 
 
 def defuse(text: str) -> str:
@@ -24,20 +23,9 @@ def defuse(text: str) -> str:
     OWASP ("CSV Injection") and CWE-1236 name the first characters ``= + - @``, tab and carriage return, and their
     full-width variants. They count behind blanks, quotes and invisible characters too, and behind a semicolon, tab
     or line break *inside* the text: a spreadsheet that is set to another separator begins a cell there.
-
-    `restore` gets the text back.
     """
     inner = _INNER.sub(r"\1'", text)
     return f"'{inner}" if _FORMULA.match(inner) else inner
-
-
-def restore(cell: str) -> str:
-    """Return the text that was defused: one apostrophe less wherever `defuse` puts one.
-
-    What held apostrophes of its own in such a place got one more, so nothing is lost.
-    """
-    inner = cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
-    return _INNER_DEFUSED.sub(r"\1", inner)
 
 
 def number(value: float) -> str:

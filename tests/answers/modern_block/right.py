@@ -26,32 +26,6 @@ class complex_rotation:
         return torch.view_as_real(pairs * turn).flatten(-2).type_as(x)
 
 
-class expand_and_reshape:
-    """Shared heads are expanded on an axis of their own, as `repeat_kv` does it."""
-
-    class GroupedQueryAttention:
-        forward = """
-            - keys = k.repeat_interleave(self.groups, dim=1)  # query head h reads head h // groups
-            - values = v.repeat_interleave(self.groups, dim=1)
-            + def repeat_kv(one):
-            +     B, G, S, d = one.shape
-            +     return one[:, :, None].expand(B, G, self.groups, S, d).reshape(B, G * self.groups, S, d)
-            + keys, values = repeat_kv(k), repeat_kv(v)
-        """
-
-
-class by_hand:
-    """Scores, a mask of -inf and a softmax, written out."""
-
-    class GroupedQueryAttention:
-        forward = """
-            - mixed = F.scaled_dot_product_attention(q, keys, values, mask)
-            + scores = q @ keys.transpose(-2, -1) / self.d_head**0.5
-            + weights = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)
-            + mixed = weights @ values
-        """
-
-
 class silu_written_out:
     """The gate is x times its sigmoid."""
 

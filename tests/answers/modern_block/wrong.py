@@ -16,34 +16,6 @@ class rotate_half:
         return x * cos + half * sin
 
 
-class tiled_heads:
-    """Shared heads are tiled as `repeat` does it: head h reads h modulo their number.
-
-    Named: heads_repeated_in_turn
-    """
-
-    class GroupedQueryAttention:
-        forward = """
-            - keys = k.repeat_interleave(self.groups, dim=1)  # query head h reads head h // groups
-            - values = v.repeat_interleave(self.groups, dim=1)
-            + keys = torch.cat([k] * self.groups, dim=1)
-            + values = torch.cat([v] * self.groups, dim=1)
-        """
-
-
-class sublayer_overwrites:
-    """The residual is forgotten around the feed-forward network.
-
-    Named: no_residual
-    """
-
-    class Layer:
-        forward = """
-            - return x + self.feed_forward(self.norm2(x)), past
-            + return self.feed_forward(self.norm2(x)), past
-        """
-
-
 class t5_without_root:
     """The norm divides by the mean square itself.
 
@@ -66,29 +38,3 @@ class relu_gate:
     class FeedForward:
         def forward(self, x):
             return self.linear2(F.relu(self.gate(x)) * self.linear1(x))
-
-
-class square_mask_always:
-    """Causality by a flag, also behind a cache, where the mask begins at the upper left.
-
-    Named: mask_not_moved
-    """
-
-    class GroupedQueryAttention:
-        forward = """
-            - mixed = F.scaled_dot_product_attention(q, keys, values, mask)
-            + mixed = F.scaled_dot_product_attention(q, keys, values, is_causal=True)
-        """
-
-
-class tied_by_habit:
-    """The head's weight is the embedding's.
-
-    Named: head_shared_with_tokens
-    """
-
-    class ModernLM:
-        __init__ = """
-              self.head = nn.Linear(d_model, vocab_size, bias=False)
-            + self.head.weight = self.tokens.weight
-        """

@@ -1,28 +1,6 @@
 """Translators as other people write them; all are trained as the log of the reference says."""
 
 
-class scores_by_hand:
-    """Scores, a mask of -inf and a softmax."""
-
-    class Attention:
-        forward = """
-            - heads = F.scaled_dot_product_attention(q, k, v, mask)
-            + scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
-            + heads = scores.masked_fill(mask.logical_not(), float("-inf")).softmax(dim=-1) @ v
-        """
-
-
-class additive_mask:
-    """A mask of numbers that is added."""
-
-    class Attention:
-        forward = """
-            - heads = F.scaled_dot_product_attention(q, k, v, mask)
-            + added = torch.zeros(mask.shape, dtype=q.dtype, device=q.device).masked_fill(~mask, float("-inf"))
-            + heads = F.scaled_dot_product_attention(q, k, v, attn_mask=added)
-        """
-
-
 class sublayers_one_after_the_other:
     """Three sublayers written out for both norms."""
 
@@ -40,70 +18,11 @@ class sublayers_one_after_the_other:
             return self.norms[-1](x + self.linear2(F.relu(self.linear1(x))))
 
 
-class positions_by_lookup:
-    """Positions are looked up with arange."""
-
-    class TranslationModel:
-        def placed(self, x, which):
-            if self.places is None:
-                return x
-            return x + self.places[which](torch.arange(x.size(1), device=x.device))
-
-
-class causal_by_comparison:
-    """The causal mask from comparing positions."""
-
-    class TranslationModel:
-        forward = """
-            - past = torch.ones(time, time, dtype=torch.bool, device=target.device).tril()
-            + place = torch.arange(time, device=target.device)
-            + past = place[None, :] <= place[:, None]
-        """
-
-
-class loss_over_words:
-    """Words are chosen with a mask first."""
-
-    train = """
-        - loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=model.pad_id)
-        + word = wanted != PAD
-        + loss = F.cross_entropy(logits[word], wanted[word])
-    """
-
-
-class loss_transposed:
-    """The vocabulary as the second axis, as cross_entropy likes it."""
-
-    train = """
-        - loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=model.pad_id)
-        + loss = F.cross_entropy(logits.transpose(1, 2), wanted, ignore_index=0)
-    """
-
-
-class begun_by_roll:
-    """The decoder's input by rolling the target and writing BOS in front."""
-
-    train = """
-        - written = torch.cat((torch.full_like(wanted[:, :1], BOS), wanted[:, :-1]), dim=1)
-        + written = wanted.roll(1, dims=1)
-        + written[:, 0] = BOS
-    """
-
-
 class constant_after_the_warmup:
     """The rate stays where the warm-up has brought it."""
 
     def rate_at(step, steps, warmup):
         return min(1.0, step / warmup) if warmup else 1.0
-
-
-class adamw_without_decay:
-    """AdamW without decay."""
-
-    train = """
-        - optimizer = torch.optim.Adam(model.parameters(), lr=RATE, betas=(0.9, 0.98))
-        + optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.0)
-    """
 
 
 class written_into_a_tensor:
@@ -122,10 +41,3 @@ class written_into_a_tensor:
                 begun = torch.cat([begun, word[:, None]], 1)
         model.train(was)
         return out
-
-
-class log_with_line_ends_of_windows:
-    """The log as an editor on Windows saves it."""
-
-    def training_log():
-        return LOG.replace("\n", "\r\n") + "\r\n"

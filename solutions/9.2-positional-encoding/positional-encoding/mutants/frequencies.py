@@ -41,17 +41,14 @@ class exponent_floored:
 
 
 class other_base:
-    """your base is {VALUE}: it is 10000
+    """your base is 1000: it is 10000
 
     Fails: test_even_columns, test_odd_columns
-    Value: 100 to 1e6, or another number
     """
-
-    VALUE = 1000.0
 
     sinusoidal_positions = """
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
-        + frequency = VALUE ** (-torch.arange(0, d_model, 2, device=device) / d_model)
+        + frequency = 1000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
     """
 
 

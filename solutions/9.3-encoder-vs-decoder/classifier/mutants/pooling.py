@@ -102,17 +102,14 @@ class max_padding_is_zero:
 
 
 class max_finite_fill:
-    """your max fills padding with {VALUE}, which is no longer the smallest number when values are smaller still
+    """your max fills padding with -1e9, which is no longer the smallest number when values are smaller still
 
     Fails: test_pool_max
-    Value: -5e10 to -100, or a finite number
     """
-
-    VALUE = -1e9
 
     pool = """
         - greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
-        + greatest = hidden.masked_fill(padding, VALUE).amax(dim=1)
+        + greatest = hidden.masked_fill(padding, -1e9).amax(dim=1)
     """
 
 

@@ -151,18 +151,15 @@ class eps_fixed:
 
 
 class eps_default_other:
-    """your default eps is {VALUE}, not 1e-5
+    """your default eps is 1e-6, not 1e-5
 
     Fails: test_eps_inside_root
-    Value: 1e-8 to 0.01, or another number
     """
-
-    VALUE = 1e-6
 
     class LayerNorm:
         __init__ = """
             - def __init__(self, d_model: int, eps: float = 1e-5) -> None:
-            + def __init__(self, d_model: int, eps: float = VALUE) -> None:
+            + def __init__(self, d_model: int, eps: float = 1e-6) -> None:
         """
 
 

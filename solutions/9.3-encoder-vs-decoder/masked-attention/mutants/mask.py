@@ -58,35 +58,29 @@ class masked_score_zero:
 
 
 class finite_fill:
-    """your mask adds {VALUE} instead of -inf: a large enough score gets past it
+    """your mask adds -1e4 instead of -inf: a large enough score gets past it
 
     Fails: test_large_forbidden_scores
-    Value: -30000 to -100, or a finite number
     """
-
-    VALUE = -10000.0
 
     scaled_dot_product_attention = """
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
-        + scores = scores + (~mask).to(scores.dtype) * VALUE
+        + scores = scores + (~mask).to(scores.dtype) * -1e4
         + weights = scores.softmax(dim=-1)
     """
 
 
 class small_fill:
-    """your mask puts {VALUE} in place of forbidden scores: an allowed score may be lower still
+    """your mask puts -1000 in place of forbidden scores: an allowed score may be lower still
 
     Fails: test_large_forbidden_scores, test_fully_masked
-    Value: -10000 to -10, or a finite number
     """
-
-    VALUE = -1000.0
 
     scaled_dot_product_attention = """
         - blind = ~mask.any(dim=-1, keepdim=True)
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
         - weights = weights.masked_fill(blind, 0.0)
-        + weights = scores.masked_fill(~mask, VALUE).softmax(dim=-1)
+        + weights = scores.masked_fill(~mask, -1000.0).softmax(dim=-1)
     """
 
 

@@ -386,18 +386,15 @@ class span_padding_zero:
 
 
 class span_padding_finite:
-    """your span's scores are {VALUE} at padding: only -inf has no probability, whatever the other scores are
+    """your span's scores are -1e9 at padding: only -inf has no probability, whatever the other scores are
 
     Fails: test_span_padding
-    Value: -1e10 to -10, or a finite number
     """
-
-    VALUE = -1e9
 
     class SpanHead:
         forward = """
             - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
-            + start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), VALUE).unbind(dim=-1)
+            + start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -1e9).unbind(dim=-1)
         """
 
 

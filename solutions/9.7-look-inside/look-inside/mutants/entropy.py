@@ -135,17 +135,14 @@ class zero_times_infinity:
 
 
 class eps_in_the_logarithm:
-    """your entropy adds {VALUE} inside of the logarithm, which moves every weight, not only those of 0
+    """your entropy adds 1e-9 inside of the logarithm, which moves every weight, not only those of 0
 
     Fails: test_dtypes
-    Value: 1e-12 to 1e-6, or a small number
     """
-
-    VALUE = 1e-9
 
     attention_entropy = """
         - logs = torch.where(weights > 0, weights, 1).log()  # 0 · log 1 in place of 0 · log 0
-        + logs = (weights + VALUE).log()
+        + logs = (weights + 1e-9).log()
     """
 
 

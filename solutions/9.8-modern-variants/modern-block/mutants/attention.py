@@ -157,19 +157,16 @@ class turned_before_the_split:
 
 
 class other_base:
-    """your rotation's base is {VALUE}, not 10000
+    """your rotation's base is 5e5, not 10000
 
-    Value: 100 to 1000000, or another base
     Fails: test_rotary
     """
-
-    VALUE = 500000.0
 
     def rotate(x, positions, base=10000.0):
         d = x.size(-1)
         angle_dtype = torch.promote_types(x.dtype, torch.float32)
         pair = torch.arange(0, d, 2, dtype=angle_dtype, device=x.device)
-        angle = positions.to(angle_dtype)[:, None] * VALUE ** (-pair / d)
+        angle = positions.to(angle_dtype)[:, None] * 500000.0 ** (-pair / d)
         cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
         a, b = x[..., 0::2], x[..., 1::2]
         return torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)

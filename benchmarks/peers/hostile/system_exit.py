@@ -1,3 +1,0 @@
-"""Raises SystemExit at import."""
-
-raise SystemExit(0)

@@ -1,0 +1,252 @@
+"""Draw the pictures of README and docs/ from what the commands print and the pages show: `make pictures`.
+
+Each picture is drawn anew only if what it shows has changed: `digests.json` holds a digest of the command's text, or
+of the files that a page is made from. `--check` says which are out of date, and needs no browser.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+DIGESTS = HERE / "digests.json"
+KATA = [sys.executable, "-m", "grader"]
+MASKS = ROOT / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
+CLASS = {
+    "ada": None, "bo": "causal_shifted_late", "cleo": "causal_inverted", "dov": None, "eun": "additive_inverted",
+}  # fmt: skip
+"""Learners of the class that the pages show, and the catalogued mistake of each."""
+COLOURS = {1: "#f47067", 2: "#57ab5a", 3: "#c69026", 4: "#539bf5", 5: "#b083f0", 6: "#39c5cf"}
+INK, PAPER, DIM = "#d4dae1", "#22272e", "#909dab"
+SIZE, LINE, WIDTH = 14, 20, 8.43
+"""Of a letter in a drawn terminal, in pixels; WIDTH is what all common monospaced fonts have at this size."""
+
+
+def kata(*arguments: str, folder: Path, columns: int = 100) -> str:
+    """Return what a command prints, with the codes for colours."""
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {
+        "COLUMNS": str(columns),
+        "FORCE_COLOR": "1",
+        "KATA_WARM": "0",
+        "TERM": "xterm-256color",
+        "PYTHONPATH": str(ROOT),
+    }
+    done = subprocess.run(
+        [*KATA, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    return done.stdout
+
+
+def mistaken(name: str | None) -> str:
+    """Return a hand-in for masks: right, or with one catalogued mistake."""
+    if name is None:
+        return MASKS.read_text(encoding="utf-8")
+    return re.sub("\x1b\\[[0-9;]*m", "", kata("pack", "mistake", "masks", name, folder=ROOT))
+
+
+def failing_check(folder: Path) -> str:
+    """Return what `kata check masks` says of a causal mask that is shifted by one."""
+    (folder / "masks.py").write_text(mistaken("causal_shifted_late"), encoding="utf-8")
+    return kata("check", "masks.py", folder=folder)
+
+
+def as_svg(command: str, output: str) -> str:
+    """Draw a terminal: a title bar's dots, the command, and what it printed in its colours."""
+    lines = [Text.from_ansi(line) for line in output.rstrip().splitlines()]
+    rows = [_row(Text.assemble(("$ ", "dim"), (command, "bold")), 0)]
+    rows += [_row(line, number) for number, line in enumerate(lines, start=1)]
+    wide = round(max(len(line) for line in lines) * WIDTH + 40)
+    high = (len(lines) + 1) * LINE + 52
+    dots = "".join(f'<circle cx="{20 + 16 * i}" cy="18" r="5" fill="#545d68"/>' for i in range(3))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" role="img">\n'
+        f"<title>{escape(command)}</title>\n"
+        f'<rect width="100%" height="100%" rx="8" fill="{PAPER}"/>{dots}\n'
+        f'<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="{SIZE}" fill="{INK}">\n'
+        + "\n".join(filter(None, rows))
+        + "\n</g>\n</svg>\n"
+    )
+
+
+def _row(line: Text, number: int) -> str:
+    """Return a line as SVG: every run of one style stands at its own column, whatever the font's width."""
+    spans = []
+    for segment in line.render(_console()):
+        text, style = segment.text.rstrip("\n"), segment.style
+        start = sum(len(one[0]) for one in spans)
+        spans.append((text, start, style))
+    y = 52 + number * LINE
+    drawn = [
+        f'<text x="{20 + start * WIDTH:.1f}" y="{y}" xml:space="preserve"{_look(style)}>{escape(text)}</text>'
+        for text, start, style in spans
+        if text.strip()
+    ]
+    return "".join(drawn)
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console(width=200, file=io.StringIO())
+
+
+def _look(style: Any) -> str:
+    if style is None:
+        return ""
+    colour = DIM if style.dim else None
+    if style.color is not None and style.color.number is not None:
+        colour = COLOURS.get(style.color.number % 8, colour)
+    return (f' fill="{colour}"' if colour else "") + (' font-weight="bold"' if style.bold else "")
+
+
+def screenshot(page: Any, name: str, *, height: int) -> None:
+    """Store what the browser shows, as far down as `height`, in as few colours as it needs."""
+    from PIL import Image
+
+    path = HERE / f"{name}.png"
+    clip = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": height}
+    page.screenshot(path=str(path), clip=clip)
+    Image.open(path).convert("RGB").quantize(96).save(path, optimize=True)
+
+
+def draw_pages(folder: Path, wanted: Iterable[str]) -> None:
+    """Play a small class, and store how its pages look in a browser."""
+    from playwright.sync_api import sync_playwright
+
+    for learner, mistake in CLASS.items():
+        (folder / "class" / learner).mkdir(parents=True)
+        (folder / "class" / learner / "masks.py").write_text(mistaken(mistake), encoding="utf-8")
+    kata("grade", "class", "--only", "masks", "--seed", "1", folder=folder)
+    kata("report", folder=folder)
+    kata("demo", "masks", folder=folder)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_chromium())
+        page = browser.new_page(viewport={"width": 980, "height": 900}, device_scale_factor=1.5)
+        for name in wanted:
+            PAGES[name][1](page, folder)
+        browser.close()
+
+
+def _chromium() -> str | None:
+    from shutil import which
+
+    return which("chromium") or which("chromium-browser") or which("google-chrome")
+
+
+def _demo(page: Any, folder: Path) -> None:
+    page.goto((folder / "kata-demo" / "masks" / "index.html").as_uri())
+    screenshot(page, "demo", height=700)
+
+
+def _report(page: Any, folder: Path) -> None:
+    page.goto((folder / "kata-report" / "index.html").as_uri())
+    screenshot(page, "report", height=700)
+
+
+def _feedback(page: Any, folder: Path) -> None:
+    [shown] = [
+        one for one in (folder / "kata-report" / "feedback").glob("*.html") if one.name.startswith("bo")
+    ]
+    page.goto(shown.as_uri())
+    screenshot(page, "feedback", height=700)
+
+
+def _desk(page: Any, folder: Path) -> None:
+    desk = subprocess.Popen(
+        [*KATA, "desk", "--no-browser", "--author", "kim"],
+        cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert desk.stdout is not None
+    try:
+        [address] = re.findall(r"http://\S+", desk.stdout.readline())
+        page.goto(address)
+        page.goto(address.partition("/enter")[0] + "/mark?learner=bo&of=masks")
+        screenshot(page, "desk", height=700)
+    finally:
+        desk.terminate()
+        desk.wait()
+
+
+def _notebook(page: Any, folder: Path) -> None:
+    import nbclient
+    import nbformat
+
+    cells = [mistaken("causal_shifted_late"), "import kata\nkata.check('masks')"]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    alone = folder / "notebook"
+    alone.mkdir()
+    where = {"metadata": {"path": str(alone)}}
+    nbclient.NotebookClient(book, timeout=300, allow_errors=True, resources=where).execute()
+    [html] = [
+        output["data"]["text/html"]
+        for output in book.cells[1].outputs
+        if "text/html" in output.get("data", {})
+    ]
+    code = f"<pre style='background:#f5f5f5;border:1px solid #ddd;padding:8px'>{escape(cells[1])}</pre>"
+    page.set_content(f"<body style='font:14px sans-serif;margin:24px'>{code}{html}</body>")
+    screenshot(page, "notebook", height=450)
+
+
+PAGES: dict[str, tuple[list[str], Callable[[Any, Path], None]]] = {
+    "demo": (["demos"], _demo),
+    "report": (["pages/templates"], _report),
+    "feedback": (["pages/templates"], _feedback),
+    "desk": (["desk/templates"], _desk),
+    "notebook": (["reports/markup.py"], _notebook),
+}
+"""By name, the files and folders of `grader/` that decide how a page looks, and how it is drawn."""
+
+
+def digest_of(parts: Iterable[str]) -> str:
+    """Return a digest of files and folders of grader/."""
+    found = hashlib.sha256()
+    for part in parts:
+        path = ROOT / "grader" / part
+        files = [path] if path.is_file() else sorted(path.rglob("*"))
+        for file in files:
+            if file.suffix in (".html", ".css", ".js", ".svg") or file == path:
+                found.update(file.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def main() -> int:
+    """Draw what has changed, or say so."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="draw nothing; exit 1 if a picture is out of date"
+    )
+    check = parser.parse_args().check
+    known = json.loads(DIGESTS.read_text()) if DIGESTS.exists() else {}
+    with tempfile.TemporaryDirectory() as folder:
+        shown = as_svg("kata check masks", failing_check(Path(folder)))
+    now = {"check": hashlib.sha256(shown.encode()).hexdigest()[:16]}
+    now |= {name: digest_of(parts) for name, (parts, _) in PAGES.items()}
+    stale = [name for name in now if known.get(name) != now[name]]
+    if check:
+        print("\n".join(f"docs/pictures: {name} is out of date: make pictures" for name in stale), end="")
+        return bool(stale)
+    (HERE / "check.svg").write_text(shown, encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        draw_pages(Path(folder), [name for name in stale if name in PAGES])
+    DIGESTS.write_text(json.dumps(now, indent=1) + "\n")
+    print("drawn:", *(stale or ["nothing: all are as they were"]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,22 @@
+"""The pictures of README and docs/ show what commands print and pages look like today."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+def test_no_picture_is_out_of_date() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "pictures" / "draw.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
