@@ -336,7 +336,7 @@ def _import() -> None:
     gc.collect()
     gc.freeze()  # a collection in a forked process would write to, and so copy, all of this
     gc.enable()
-    malloc.give_back()
+    malloc.trim()
     malloc.gather_memory()
 
 

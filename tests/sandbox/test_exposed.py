@@ -37,7 +37,7 @@ def name_pack(packages: Path, value: str) -> None:
 
 def readable(view: View) -> set[str]:
     """Return what is granted one by one, by its name."""
-    return {Path(path).name for path, _ in view.beside}
+    return {path.name for path in view.beside}
 
 
 def test_a_pack_with_answers_is_left_out_and_its_neighbours_are_not(packages: Path) -> None:

@@ -177,12 +177,6 @@ def interrupted(place: Place, folder: Path, number: int, *, warm: bool) -> Any:
     return process.returncode, out, err
 
 
-def test_it_keeps_no_memory_that_only_its_imports_needed(place: Place, workspace: Path) -> None:
-    place.warmed(workspace)
-    assert place.run("check", cwd=workspace).code == 0
-    assert 100 << 20 < place.warmed(workspace).resident_bytes < 300 << 20
-
-
 def test_who_is_killed_takes_the_run_along(place: Place, workspace: Path) -> None:
     place.warmed(workspace)
     write(workspace, SLOW)

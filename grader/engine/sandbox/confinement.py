@@ -63,19 +63,19 @@ def _confine(wanted: Confinement) -> None:
     mapped = resource_limits.mapped_bytes()
     if len(os.listdir("/proc/self/task")) != 1:
         raise OSError("another thread is running, which Landlock would leave free")
-    # In a sandbox what is hidden is not there, and a rule for each of its neighbours would cost a millisecond.
+    # In a sandbox what is hidden is not there; elsewhere each of its neighbours needs a rule, some milliseconds in all.
     view = wanted.python
-    read, beside, listed = (*view.whole, *wanted.read), view.beside, view.listed
+    read, listed = (*view.whole, *view.beside, *wanted.read), view.listed
     if wanted.level == "full":
         if wanted.box is None:
             raise OSError("no sandbox was prepared")
         wanted.box.enter(wanted.read, wanted.write[0], bounds, cuda=wanted.cuda)
-        read, beside, listed = (*view.places, *wanted.read), (), ()
+        read, listed = (*view.places, *wanted.read), ()
         if bounds.processes is None:
             bounds = replace(bounds, processes=wanted.box.threads())
     resource_limits.apply(bounds, mapped)
     _check(libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1))
-    landlock.restrict(read, wanted.write, wanted.cuda, beside, listed)
+    landlock.restrict(read, wanted.write, wanted.cuda, listed)
     if wanted.level == "full" and wanted.box is not None:
         wanted.box.become_user()
     _check(libc.drop_capabilities())

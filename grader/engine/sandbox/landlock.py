@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import os
 import sys
@@ -27,18 +26,6 @@ if sys.platform == "linux":
         | AccessFS.REMOVE_DIR
         | AccessFS.REFER
     )
-
-_ADD_RULE, _PATH_BENEATH = 445, 1
-"""landlock_add_rule(2), which has this number on every architecture since Linux 5.13."""
-
-
-class _PathBeneath(ctypes.Structure):
-    """`struct landlock_path_beneath_attr`, which is packed."""
-
-    _pack_ = 1
-    _layout_ = "ms"  # what `_pack_` has always meant; Python 3.14 wants it said
-    _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
-
 
 _CUDA_READ = (
     "/proc/driver",
@@ -68,17 +55,12 @@ def cuda_paths() -> tuple[Path, ...]:
 
 
 def restrict(
-    read: Iterable[Path],
-    write: Iterable[Path],
-    cuda: bool = False,
-    beside: Iterable[tuple[str, bool]] = (),
-    listed: Iterable[Path] = (),
+    read: Iterable[Path], write: Iterable[Path], cuda: bool = False, listed: Iterable[Path] = ()
 ) -> None:
     """Deny this thread every file, TCP port and foreign process that is not listed.
 
-    `beside` are more to read, hundreds perhaps, with whether each is a folder. Of `listed` folders the names of all
-    that lies below may be seen, and no file read. Every right that the kernel knows is handled. What does not exist,
-    or cannot be reached, stays closed.
+    Of `listed` folders the names of all that lies below may be seen, and no file read. Every right that the kernel
+    knows is handled. What does not exist, or cannot be reached, stays closed.
 
     Raises:
         OSError: the kernel did not take it.
@@ -88,7 +70,6 @@ def restrict(
     with Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL) as rules:
         for path in read:
             _allow(rules, path, _READ_FILE, _READ_FOLDER)
-        _allow_many(rules, beside)
         for path in listed:
             _allow(rules, path, AccessFS.NONE, AccessFS.READ_DIR)
         for path in write:
@@ -104,24 +85,6 @@ if sys.platform == "linux":
     def _allow(rules: Ruleset, path: Path, file: AccessFS, folder: AccessFS) -> None:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             rules.allow_path(path, folder if path.is_dir() else file)
-
-    def _allow_many(rules: Ruleset, entries: Iterable[tuple[str, bool]]) -> None:
-        """Do what `_allow` does, in a quarter of the time: the package checks flags and makes a structure each time."""
-        file, folder = (int(access & rules.handled_fs) for access in (_READ_FILE, _READ_FOLDER))
-        rule = _PathBeneath()
-        add = ctypes.CDLL(None, use_errno=True).syscall
-        fixed = (ctypes.c_long(_ADD_RULE), ctypes.c_int(rules.fileno()), ctypes.c_int(_PATH_BENEATH))
-        where, flags = ctypes.byref(rule), ctypes.c_uint(0)
-        for path, is_folder in entries:
-            try:
-                rule.parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            except OSError:
-                continue  # it is gone, and stays closed
-            rule.allowed = folder if is_folder else file
-            failed = add(*fixed, where, flags)
-            os.close(rule.parent)
-            if failed:
-                raise OSError(ctypes.get_errno(), "landlock_add_rule")
 
     def _allow_cuda(rules: Ruleset) -> None:
         for name in _CUDA_READ:

@@ -56,8 +56,8 @@ class View:
         return tuple(place for place in self.places if place not in self._ways)
 
     @cached_property
-    def beside(self) -> tuple[tuple[str, bool], ...]:
-        """What lies in the other places beside what is hidden, and whether it is a folder: Landlock can only grant."""
+    def beside(self) -> tuple[Path, ...]:
+        """What lies in the other places next to what is hidden: Landlock can only grant."""
         return tuple(entry for place in self.places if place in self._ways for entry in self._around(place))
 
     @property
@@ -74,20 +74,19 @@ class View:
         ways = (folder for path in self.hidden for folder in path.parents)
         return frozenset(folder for folder in ways if _below(folder, self.places))
 
-    def _around(self, folder: Path) -> Iterator[tuple[str, bool]]:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    def _around(self, folder: Path) -> Iterator[Path]:
+        entries = sorted(folder.iterdir())
         if len(entries) > _MOST:
             raise EngineError(
                 f"{self.hidden[0]} must not be read by submissions, but it is below {folder}, which they read.",
                 "Move it elsewhere: there are too many entries in that folder to leave just one out.",
             )
-        for entry in entries:
-            path = folder / entry.name
+        for path in entries:
             # What a link leads to is granted where it lies, or not at all.
             if path in self._ways:
                 yield from self._around(path)
-            elif not entry.is_symlink() and not _below(path, self.hidden):
-                yield entry.path, entry.is_dir()
+            elif not path.is_symlink() and not _below(path, self.hidden):
+                yield path
 
 
 def python_view(hidden: Iterable[Path] = ()) -> View:
