@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick changed everything gate newest hostile jupyter pictures lint bench peers curriculum gpu lock clean
+.PHONY: setup services demo test quick changed everything gate newest hostile jupyter pictures lint house bench peers curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -73,6 +73,10 @@ lint: setup            ## style, types, and that imports run one way
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python benchmarks/house.py --check
+
+house: setup           ## how large it is: lines, files, rooms, functions, hops, the wheel; and the goals
+	$(BIN)/python benchmarks/house.py
 
 bench: setup peers     ## the figures of docs/benchmarks.md; takes more than an hour
 	$(BIN)/python benchmarks/learner.py

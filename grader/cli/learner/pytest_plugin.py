@@ -1,8 +1,8 @@
 """Let pytest show a workspace's checks, and so VS Code's Test Explorer and whatever else speaks pytest.
 
 It is loaded by `-p grader.cli.learner.pytest_plugin`, which `kata start --vscode` writes into `pytest.ini`. What is
-collected is read, not run: the checks' names from the pack. A learner's file is judged by `kata check`, in a process of its own,
-once for all of its checks; nothing of it is imported by pytest.
+collected is read, not run: the checks' names from the pack. A learner's file is judged by `kata check`, in a process
+of its own, once for all of its checks; nothing of it is imported by pytest.
 """
 
 from __future__ import annotations

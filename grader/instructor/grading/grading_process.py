@@ -1,10 +1,10 @@
 """A process that knows the answers, has collected every check once, and grades what it is handed.
 
-Run as `python -m grader.instructor.grading.grading_process FOLDER`; it keeps its temporary files in
-FOLDER, and removes that at its end, which comes when its input ends. Frames on stdin and stdout: a length, then MessagePack. The first frame is the
-set-up, every later one a task, and each task gets one answer. Before that come beats: a length of 0, and how many
-seconds the stage that begins now may take. What takes longer is the process's own work, which is little: whoever waits
-for the answer ends one that is busy, or stands still, beyond that.
+Run as `python -m grader.instructor.grading.grading_process FOLDER`; it keeps its temporary files in FOLDER, and
+removes that at its end, which comes when its input ends. Frames on stdin and stdout: a length, then MessagePack. The
+first frame is the set-up, every later one a task, and each task gets one answer. Before that come beats: a length of
+0, and how many seconds the stage that begins now may take. What takes longer is the process's own work, which is
+little: whoever waits for the answer ends one that is busy, or stands still, beyond that.
 """
 
 from __future__ import annotations
