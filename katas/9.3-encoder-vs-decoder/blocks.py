@@ -1,7 +1,7 @@
 """Given blocks: what the earlier katas build, thin over torch's own operators.
 
 They take and return what yours do, so you can build on them without having passed those katas. You are graded
-with these blocks, not with a changed copy. They call operators by the names that torch uses inside, which is no way
+with these blocks, not with a changed copy. They call operators by the names that torch uses inside, which is not a way
 to write an answer: handed in as one, whole or in parts, they are recognised and earn nothing.
 
 B batch, H heads, T length, D = d_model. A boolean mask is True where attention is allowed: rows are queries,
@@ -298,7 +298,7 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """num_layers decoder layers beside one memory, and a last LayerNorm when norm_first."""
+    """num_layers decoder layers with one memory, and a last LayerNorm when norm_first."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel
 
 DIGITS, LENGTH, WIDTH, STEPS, BATCH, TESTED = 10, 5, 32, 160, 48, 200
 SLOT, BEGIN = DIGITS, DIGITS + 1
-"""Two more tokens: a place to be filled in, and what stands before the first word that is written."""
+"""Two more tokens: a place to be filled in, and what comes before the first word that is written."""
 FAMILIES = ("encoder-only", "decoder-only", "encoder and decoder")
 TASKS = {
     "label": "for each digit: does a larger one come later?",
@@ -37,7 +37,7 @@ class Model(nn.Module):
         if self.writer is not None:
             memory = self.reader(self.embed(source))
             return self.head(self.writer(self.embed(said), memory, causal_mask(said.shape[1])))
-        if labels:  # the answer stands at the words themselves
+        if labels:  # the answer is at the words themselves
             mask = causal_mask(source.shape[1]) if self.family == FAMILIES[1] else None
             return self.head(self.reader(self.embed(source), mask))
         if self.family == FAMILIES[0]:  # every word of the answer is filled in at once
@@ -201,6 +201,6 @@ def _looks(model: Model) -> Exhibit:
         [panel("share of the gradient", found, wanted[0].tolist(), source[0].tolist())],
         row_axis="word written",
         column_axis="word read",
-        note=f"{back:.0%} of what a word hangs on is the one that stands as far from the other end. The order was "
+        note=f"{back:.0%} of what a word depends on is the one that stands as far from the other end. The order was "
         "not given: cross-attention found it.",
     )

@@ -1,7 +1,7 @@
-"""A world of small stories, and a trained model that writes them: weights in story.safetensors beside this file.
+"""A world of small stories, and a trained model that writes them: weights in story.safetensors next to this file.
 
 The stories are made by a grammar. Every name in them is put together anew, of syllables: no name can be known from
-earlier stories, and whoever wants to guess it has to look where it stood before in this one.
+earlier stories, and anyone who wants to guess it has to look where it stood before in this one.
 
 The model is the ModernLM of 9.8.1. Its tokens are single characters.
 """
@@ -115,8 +115,9 @@ def weights() -> dict[str, torch.Tensor]:
 def ngram_loss(read: str, asked: list[str], order: int) -> float:
     """Return what an n-gram model pays for a character of `asked`, in nats.
 
-    It has counted in `read` what followed the last order - 1 characters. How much it trusts a count hangs on how often
-    it has seen the context, and in how many ways that went on (Witten and Bell); the rest is for the shorter context.
+    It has counted in `read` what followed the last order - 1 characters. How much it trusts a count depends on how
+    often it has seen the context, and in how many ways that went on (Witten and Bell); the rest is for the shorter
+    context.
     """
     after: dict[str, Counter[str]] = defaultdict(Counter)
     for place, character in enumerate(read):

@@ -1,6 +1,6 @@
 "use strict";
 // A text to type, cut into tokens by the merges that were learned; the rule is that of the lesson.
-// data: merges [[bytes, bytes]], text: what stands there first, steps: numbers of merges to choose from.
+// data: merges [[bytes, bytes]], text: what is there first, steps: numbers of merges to choose from.
 plays["tokens.js"] = (place, data) => {
   const key = (one, other) => `${one},${other}`;
   const tokens = [...Array(256).keys()].map((byte) => [byte]);

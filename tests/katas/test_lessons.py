@@ -511,7 +511,7 @@ def test_look_inside() -> None:
     assert all(math.isclose(sum(row), 1) for row in weights)
     followers = [weights[t][t - 3 + 1] for t in (2, 3, 4)]
     assert f"the score is {sum(followers[1:]) / 2:.4f}" in lesson
-    assert f"whoever counts it gets {sum(followers) / 3:.4f}" in lesson
+    assert f"If you count it, you get {sum(followers) / 3:.4f}" in lesson
 
     x, y = rows([[0, 1, 2, 7]])[0], rows([[0, 0, 1, 1]])[0]
     xc, yc = x - x.mean(), y - y.mean()

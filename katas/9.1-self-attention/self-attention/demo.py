@@ -152,7 +152,7 @@ class Reader(nn.Module):
 
 def _draw(batch: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return vectors [B, 2N, D], the right answers [B, N] of the first half, and who owns what [B, N]."""
-    order = torch.rand(batch, len(NAMES)).argsort(dim=1)  # who stands where in the second half
+    order = torch.rand(batch, len(NAMES)).argsort(dim=1)  # who is where in the second half
     owned = torch.randint(0, len(VALUES), (batch, len(NAMES)))  # by place in the second half
     asking = F.one_hot(torch.arange(len(NAMES)), len(NAMES)).expand(batch, -1, -1)
     asks = torch.cat(
@@ -203,7 +203,7 @@ def _learning_to_look() -> list[Exhibit]:
         text(
             "Learning where to look",
             "Four positions ask for a colour, four hold one: “ann?” wants what “ann: red” has. Which colour is whose, "
-            "and who stands where, is drawn anew each time. Nobody says where to look. The module is only told "
+            "and who is where, is drawn anew each time. Nobody says where to look. The module is only told "
             "whether the colour was right, and gradients do the rest.",
         ),
         choice(

@@ -247,7 +247,7 @@ def test_sinusoidal_adds(submission, draw):
     "the sinusoidal table is a buffer: there is nothing to train",
     aspect="parameters",
     points=0.5,
-    asked="The table is a buffer: it moves with the module but is no parameter.",
+    asked="The table is a buffer: it moves with the module but is not a parameter.",
 )
 def test_buffer(submission):
     module = submission.SinusoidalPositionalEncoding(6, 9)

@@ -63,7 +63,7 @@ def _hands() -> Exhibit:
         frames,
         start=1,
         slider=True,
-        note="Each pair of columns is a hand; beside it stands how many positions one turn takes (its wavelength). "
+        note="Each pair of columns is a hand; next to it stands how many positions one turn takes (its wavelength). "
         "Pair 0 "
         f"has almost gone round at position 6: its cosine is {float(positions[6, 1]):.2f}. The last one has hardly "
         f"moved at position 63: its sine is {float(positions[63, -2]):.3f}.",

@@ -1,4 +1,4 @@
-"""9.2.1 Positional encoding: a vector for every position, added to what stands there.
+"""9.2.1 Positional encoding: a vector for every position, added to what is there.
 
 B batch, T length, D = d_model the width. Positions count from 0. Columns of the sinusoidal table come in
 pairs, 2i and 2i + 1, which share one frequency.
@@ -41,7 +41,7 @@ class SinusoidalPositionalEncoding(nn.Module):
         max_len: the longest sequence that can be encoded.
 
     Attributes:
-        The table is a buffer: it moves with the module but is no parameter. Its name is yours to choose.
+        The table is a buffer: it moves with the module but is not a parameter. Its name is yours to choose.
     """
 
     def __init__(self, d_model: int, max_len: int) -> None:

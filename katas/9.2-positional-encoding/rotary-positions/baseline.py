@@ -1,4 +1,4 @@
-"""What a rotation cannot do without, in an order that answers nothing: it is timed beside yours."""
+"""What a rotation cannot do without, in an order that answers nothing: it is timed next to yours."""
 
 from __future__ import annotations
 

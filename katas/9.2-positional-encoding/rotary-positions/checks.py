@@ -99,7 +99,7 @@ def right_slopes(num_heads):
 
 
 @check(
-    "rotate keeps the shape, whatever axes stand in front",
+    "rotate keeps the shape, whatever axes come first",
     aspect="shape",
     points=1,
     asked="[.., T, D], queries or keys; any number of axes in front.",
@@ -155,7 +155,7 @@ def test_rotate_lengths(submission, draw):
 
 
 @check(
-    "rows stand where positions say, in any order",
+    "rows are where positions say, in any order",
     aspect="values",
     points=2,
     follows=["test_rotate_values"],
@@ -169,7 +169,7 @@ def test_rotate_positions(submission, draw):
 
 
 @check(
-    "scores of turned queries and keys hang on the distance alone",
+    "scores of turned queries and keys depend on the distance alone",
     aspect="values",
     points=2,
     follows=["test_rotate_positions"],
@@ -337,7 +337,7 @@ def test_one_direction(submission):
 
 
 @check(
-    "the first query stands at offset",
+    "the first query is at offset",
     aspect="cache",
     points=1,
     follows=["test_near_buckets"],
@@ -462,14 +462,14 @@ def test_slopes(submission):
 
 
 @check(
-    "a number of heads that is no power of two is a ValueError",
+    "a number of heads that is not a power of two is a ValueError",
     aspect="errors",
     points=0.5,
-    asked="ValueError when it is no power of two.",
+    asked="ValueError when it is not a power of two.",
 )
 def test_slopes_error(submission):
     for heads in (3, 6, 12):
-        with expect_raises("ValueError", what=f"{heads} is no power of two"):
+        with expect_raises("ValueError", what=f"{heads} is not a power of two"):
             submission.alibi_slopes(heads)
     with expect_no_error("8 is a power of two"):
         submission.alibi_slopes(8)
@@ -494,7 +494,7 @@ def test_alibi(submission):
 
 
 @check(
-    "ALiBi's first query stands at offset",
+    "ALiBi's first query is at offset",
     aspect="cache",
     points=0.5,
     follows=["test_alibi"],

@@ -89,7 +89,7 @@ def _arrows() -> Exhibit:
             y_axis="column 1",
         )
     return choice(
-        "A query one step behind its key, moved along the text",
+        "A query one step after its key, moved along the text",
         "position of the key",
         frames,
         slider=True,

@@ -41,7 +41,7 @@ def relative_buckets(
     """Give each pair of query and key the number of its bucket, by their distance key - query, as T5 does.
 
     Args:
-        query_len, key_len: Tq and Tk. Keys stand at 0, 1, …, Tk - 1.
+        query_len, key_len: Tq and Tk. Keys are at 0, 1, …, Tk - 1.
         num_buckets: how many buckets there are.
         max_distance: from this distance on, everything falls into the last bucket.
         bidirectional: whether keys after the query have buckets of their own, the second half of them. Without it, all
@@ -92,7 +92,7 @@ def alibi_slopes(num_heads: int) -> torch.Tensor:
     """Return how steeply each head forgets.
 
     Args:
-        num_heads: H; ValueError when it is no power of two.
+        num_heads: H; ValueError when it is not a power of two.
 
     Returns:
         float [H]: 2 ** (-8h / H) for h = 1, …, H.

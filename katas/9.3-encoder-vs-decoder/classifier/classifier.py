@@ -2,7 +2,7 @@
 
 B batch, T length, D = d_model, C classes. A boolean mask is True where a token is real.
 
-Beside this file lies sentiment.py, with sentences to train on: `python sentiment.py` prints some. `blocks` has an
+Next to this file is sentiment.py, with sentences to train on: `python sentiment.py` prints some. `blocks` has an
 Encoder as you would build it in 9.3.5: checking brings it along, and `kata start classifier` also writes blocks.py
 here. torch's own nn.Transformer modules are excluded.
 

@@ -57,7 +57,7 @@ def splits(train: int = 640, test: int = 200, seed: int = 0) -> tuple[Sentences,
 
 
 def encode(texts: list[str]) -> Tensor:
-    """Return the tokens of sentences, int64 [N, T], with <cls> in front and padding behind."""
+    """Return the tokens of sentences, int64 [N, T], with <cls> in front and padding at the end."""
     rows = [[_TOKEN["<cls>"], *(_TOKEN[word] for word in text.split())] for text in texts]
     length = max(map(len, rows))
     return torch.tensor([row + [0] * (length - len(row)) for row in rows])

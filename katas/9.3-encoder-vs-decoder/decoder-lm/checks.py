@@ -76,7 +76,7 @@ def continued(table, prompt, count):
 
 
 def ended(tokens, length, eos_id):
-    """Return the tokens with every row filled with eos_id behind its first one after `length`."""
+    """Return the tokens with every row filled with eos_id after its first one after `length`."""
     new = tokens[:, length:] == eos_id
     behind = (new.cumsum(dim=1) - new.int()) > 0
     return torch.cat((tokens[:, :length], tokens[:, length:].masked_fill(behind, eos_id)), dim=1)
@@ -223,7 +223,7 @@ def test_causal(submission, draw):
         touched[:, position] = ((after - before).abs() > limit).any(dim=-1).any(dim=0).cpu()
     expect(touched, "whether the logit depends on the token", axes="logit token", picture="mask").equals(
         torch.ones(6, 6, dtype=torch.bool).tril(),
-        why="the logits at position t depend on tokens 0 to t, on each of them, and on none behind",
+        why="the logits at position t depend on tokens 0 to t, on each of them, and on none after",
     )
 
 
@@ -482,7 +482,7 @@ def test_loss(submission, draw):
 
 
 def padded(draw, pad_id):
-    """Draw tokens with padding behind, in front, and in one row nothing but one real token."""
+    """Draw tokens with padding at the end, in front, and in one row nothing but one real token."""
     tokens = tokens_of(draw, 4, 7, 11)
     tokens = torch.where(tokens == pad_id, (pad_id + 1) % 11, tokens)
     tokens[0, 4:] = pad_id
@@ -505,7 +505,7 @@ def test_loss_padding(submission, draw):
         found = submission.next_token_loss(logits, tokens, pad_id=pad_id)
         expect(found, f"loss with pad_id={pad_id}").is_scalar().close_to(
             oracle(loss_of(tokens, pad_id), logits),
-            why="row 0 has padding behind, row 1 in front, row 2 has nothing else to predict; one mean over all",
+            why="row 0 has padding at the end, row 1 in front, row 2 has nothing else to predict; one mean over all",
         )
         found = submission.next_token_loss(logits, tokens)
         expect(found, "loss with pad_id=None").is_scalar().close_to(
@@ -847,7 +847,7 @@ def test_learning(submission, draw):
             f"it read “{' '.join(words[token] for token in new[row, :verb].tolist())}” and went on with "
             f"“{words[int(guess[row])]}”, not “{words[int(new[row, verb])]}”",
             "the animal decides, in its number; the place says nothing: a guess is right one time in six",
-            "it trained for 150 steps with your next_token_loss, then read what stands before the verb",
+            "it trained for 150 steps with your next_token_loss, then read what comes before the verb",
             stage="values",
         )
 

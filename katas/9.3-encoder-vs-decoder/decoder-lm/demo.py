@@ -136,7 +136,7 @@ def _recurrence() -> Exhibit:
     first, last = (min(times, key=lambda name, at=at: times[name][at]) for at in (0, -1))
     loop = times["RNNCell in a Python loop"][-1] / times["nn.RNN"][-1]
     return lines(
-        "A recurrent layer beside one pass of attention (measured here)",
+        "A recurrent layer next to one pass of attention (measured here)",
         {name: (LONGER, taken) for name, taken in times.items()},
         x_axis="length",
         y_axis="ms",
@@ -170,7 +170,7 @@ def _cache() -> Exhibit:
         else "one given layer of attention (your model takes its place when it passes)"
     )
     return table(
-        "One more token behind a prefix: all again, or with the cache (measured here)",
+        "One more token after a prefix: all again, or with the cache (measured here)",
         ["prefix", "all again, ms", "with the cache, ms", "ratio"],
         rows,
         note=f"Measured: {whose}. The key/value cache holds the keys and values of the prefix, which no later token "
@@ -275,7 +275,7 @@ def _batching() -> Exhibit:
         [[batch, round(wait, 1), round(rate)] for batch, wait, rate in rows],
         note=f"{together[0]} texts at once give {together[2] / alone[2]:.1f} times the tokens a second of one, and "
         f"each waits {together[1] / alone[1]:.1f} times as long. A server chooses between the two; a GPU, which one "
-        "text leaves idle most of the time, gains far more. How the wait grows with the length stands in the table "
+        "text leaves idle most of the time, gains far more. How the wait grows with the length is in the table "
         "of the cache.",
     )
 
@@ -427,7 +427,7 @@ def _sampling(model: nn.Module, letters: list[str]) -> list[Exhibit]:
             f"{shares[TEMPERATURES.index(1.0)]:.0f}% at 1, "
             f"{shares[0]:.0f}% at {TEMPERATURES[0]:g} and {shares[-1]:.0f}% at {TEMPERATURES[-1]:g}. Top-k gives "
             "letters "
-            f"behind the {TOP_K} best a logit of -inf before the softmax, and shares their part among the {TOP_K}.",
+            f"after the {TOP_K} best a logit of -inf before the softmax, and shares their part among the {TOP_K}.",
         ),
         table("Texts drawn with one seed", ["temperature", "top-k", "text"], rows),
     ]

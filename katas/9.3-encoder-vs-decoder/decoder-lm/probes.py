@@ -81,7 +81,7 @@ class Memory:
 class ScriptedModel(nn.Module):
     """A model whose next-token scores are a row of a table, chosen by all tokens so far and their order.
 
-    Whoever forgets a token, reads one twice, or goes on from an old cache is led to another row.
+    Anyone who forgets a token, reads one twice, or goes on from an old cache is led to another row.
     """
 
     def __init__(self, table: Tensor, dropout: float = 0.0) -> None:

@@ -61,7 +61,7 @@ def go_on(reader, tokens, cache=NEWEST):
 
 
 def depends_on_the_beginning(prepared, tokens, logits):
-    """Other tokens at the front must change the logits behind them: else only the newest tokens are looked at."""
+    """Other tokens at the front must change the logits after them: else only the newest tokens are looked at."""
     other = tokens.clone()
     other[:, :BEGINNING] = (other[:, :BEGINNING] + 1) % VOCAB
     found = read(prepared, other)[:, -1:]
@@ -94,7 +94,7 @@ def decode(reader, text, new):
 
 
 def right_steps(steps, text, new, prepared):
-    """One pass over the whole text, with more behind it that nobody has seen, gives the logits of each step."""
+    """One pass over the whole text, with more after it that nobody has seen, gives the logits of each step."""
     for step in steps:
         expect(step, "logits of a step", axes=AXES).is_tensor(shape=(len(new), 1, VOCAB), dtype=torch.float32)
     found = torch.cat(list(steps), dim=1)
@@ -117,10 +117,10 @@ DECODING = Work(
 
 
 @check(
-    "with the cache, a step hardly costs more behind a long text than behind a short one",
+    "with the cache, a step hardly costs more after a long text than after a short one",
     aspect="performance",
     threshold="decoding",
-    asked="with the cache, a step hardly costs more behind a long text than behind a short one",
+    asked="with the cache, a step hardly costs more after a long text than after a short one",
     on_workers_word=HANDED_ON,
 )
 def test_decoding_speed(speed):

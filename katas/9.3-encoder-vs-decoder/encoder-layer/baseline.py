@@ -1,4 +1,4 @@
-"""The work that an encoder cannot do without, in an order that answers nothing: it is what yours is timed beside.
+"""The work that an encoder cannot do without, in an order that answers nothing: it is what yours is timed next to it.
 
 The sublayers change places, the residuals are subtracted, and what the mask hides is what gets attention.
 """

@@ -27,7 +27,7 @@ from grader.checks import (
 AXES = "batch time width"
 D, H, FF = 12, 3, 20
 NEARLY_ALL = 0.99999999
-"""A dropout that leaves nothing of some hundred values; 1.0 would be 0/0 in a dropout written by hand."""
+"""A dropout that leaves nothing of a few hundred values; 1.0 would be 0/0 in a dropout written by hand."""
 PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
 
 
@@ -187,7 +187,9 @@ def test_parts(submission):
     found = {name: list(tensor.shape) for name, tensor in module.named_parameters()}
     wanted = weights()
     there = [name for name in found if name in wanted]
-    expect(there, "weights of the parts").has_names(wanted, why="a part that is no module has no parameters")
+    expect(there, "weights of the parts").has_names(
+        wanted, why="a part that is not a module has no parameters"
+    )
     for name, shape in wanted.items():
         expect(found[name], f"shape of {name}").is_value(shape)
 
@@ -681,7 +683,7 @@ def test_causality(submission, draw):
 
 
 @check(
-    "what stands in masked padding changes no output of a real position",
+    "what is in masked padding changes no output of a real position",
     aspect="padding",
     points=1,
     follows=["test_encoder_shapes"],

@@ -100,7 +100,7 @@ def _known_models() -> Exhibit:
         ["model", "layers", "D", "in layers, M", "in embeddings, M", "all, M", "share of layers"],
         rows,
         note="Published are 110 and 340 million (Devlin et al. 2018), 124 and 1,558 (Radford et al. 2019): nothing "
-        "else is in them. BERT's layers have their norm behind the sum; GPT-2's have it before the sublayer, and a "
+        "else is in them. BERT's layers have their norm after the sum; GPT-2's have it before the sublayer, and a "
         "causal mask. Neither changes the count. GPT-2's output layer is its word embedding again (tied weights).",
     )
 
@@ -152,7 +152,7 @@ def _cost_by_depth() -> Exhibit:
 
 
 class Follower(nn.Module):
-    """Layers between embeddings of what stands at each place and a guess of where its arrows lead."""
+    """Layers between embeddings of what is at each place and a guess of where its arrows lead."""
 
     def __init__(self, pattern: str) -> None:
         super().__init__()

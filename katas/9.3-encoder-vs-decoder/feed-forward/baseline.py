@@ -1,4 +1,4 @@
-"""The work that a feed-forward network cannot do without, in an order that answers nothing: yours is timed beside it.
+"""The work that a feed-forward network cannot do without, in an order that answers nothing: yours is timed next to it.
 
 The weights of the two layers are taken for each other, and the activations keep what they should drop.
 """

@@ -1,4 +1,4 @@
-"""The work that a layer norm cannot do without, in an order that answers nothing: it is what yours is timed beside.
+"""The work that a layer norm cannot do without, in an order that answers nothing: it is what yours is timed next to it.
 
 It adds what should be subtracted, and scales by what should shift.
 """

@@ -1,4 +1,4 @@
-"""Layer norm live: what it keeps of a token, batch norm beside it, its place in a deep stack, its rounding."""
+"""Layer norm live: what it keeps of a token, batch norm next to it, its place in a deep stack, its rounding."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _beside_batch_norm() -> list[Exhibit]:
             "over the batch, so a token's output depends on who else is there, padding included.",
         ),
         table(
-            "The two norms beside each other",
+            "The two norms next to each other",
             ["", "moved by the batch", "a batch of one", "train against eval", "numbers in buffers"],
             rows,
             note="First and third column: the largest change of an output. A model that writes may have a "

@@ -27,7 +27,7 @@ from grader.checks import (
 AXES = "batch time width"
 D, H, FF = 8, 2, 11
 NEARLY_ALL = 0.99999999
-"""A dropout that leaves nothing of some hundred values; 1.0 would be 0/0 in a dropout written by hand."""
+"""A dropout that leaves nothing of a few hundred values; 1.0 would be 0/0 in a dropout written by hand."""
 PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
 ATTENTIONS = ("self_attention", "cross_attention")
 SILENT = {
@@ -297,7 +297,7 @@ def test_post_norm(submission, draw):
 
 
 @check(
-    "self_mask says who of x may look at whom of x, and says nothing about the memory",
+    "self_mask says which positions of x may attend to which, and says nothing about the memory",
     aspect="masks",
     points=2,
     follows=["test_self_attention_sublayer", "test_cross_attention_sublayer"],
@@ -504,7 +504,7 @@ def test_decoder_layers(submission):
 
 
 @check(
-    "pre-norm: a decoder is its layers, each beside the same memory, and a last norm",
+    "pre-norm: a decoder is its layers, each with the same memory, and a last norm",
     aspect="values",
     points=2,
     follows=["test_decoder_layers"],
@@ -550,7 +550,7 @@ def test_decoder_post_norm(submission, draw):
     aspect="masks",
     points=1.5,
     follows=["test_decoder_layers"],
-    asked="Send x through all layers, each beside the same memory and under the same masks.",
+    asked="Send x through all layers, each with the same memory and under the same masks.",
 )
 def test_decoder_masks(submission, draw):
     x, memory = inputs(draw, time=5, source=5)

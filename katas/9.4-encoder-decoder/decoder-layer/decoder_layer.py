@@ -4,7 +4,7 @@ B batch, T length of what is written, S length of what was read, D = d_model. A 
 allowed: rows are queries, columns are keys.
 
 The parts are given in `blocks`, as in 9.3.5. Checking brings blocks.py along; `kata start decoder-layer` also writes it
-beside this file.
+next to this file.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1 and 3.2.3.
 """
@@ -110,7 +110,7 @@ class Decoder(nn.Module):
         self_mask: torch.Tensor | None = None,
         memory_mask: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Send x through all layers, each beside the same memory and under the same masks.
+        """Send x through all layers, each with the same memory and under the same masks.
 
         Args:
             x, memory, self_mask, memory_mask: as in DecoderLayer.

@@ -1,4 +1,4 @@
-"""The decoder layer live: what an output hangs on, where it learns to look, and what a wrong mask costs."""
+"""The decoder layer live: what an output depends on, where it learns to look, and what a wrong mask costs."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _parameters() -> Exhibit:
 
 
 def sensitivity(outputs: Tensor, source: Tensor) -> Tensor:
-    """Return how much the output at each position [T] hangs on each position of a source [1, S, D]: [T, S]."""
+    """Return how much the output at each position [T] depends on each position of a source [1, S, D]: [T, S]."""
     rows = []
     for output in outputs[0]:
         (gradient,) = torch.autograd.grad(output.square().sum(), source, retain_graph=True)
@@ -110,7 +110,7 @@ def _hangs_on() -> Exhibit:
         memory = torch.randn(1, S, D_MODEL, requires_grad=True)
         y = layer(x, memory, *pair) @ weights  # a norm's own squares would sum to the same number everywhere
         frames[name] = heatmap(
-            "what an output hangs on",
+            "what an output depends on",
             [
                 panel("on x", faint(sensitivity(y, x)), range(T), range(T)),
                 panel("on the memory", faint(sensitivity(y, memory)), range(T), range(S)),
@@ -119,7 +119,7 @@ def _hangs_on() -> Exhibit:
             column_axis="input at",
         )
     return choice(
-        "What each output hangs on: gradients of a fresh layer",
+        "What each output depends on: gradients of a fresh layer",
         "masks",
         frames,
         note="1 is the largest gradient of a row, 0 a thousandth of it or none: no way leads from there. Left is what "
@@ -129,7 +129,7 @@ def _hangs_on() -> Exhibit:
 
 
 class Model(nn.Module):
-    """A decoder beside an embedded source."""
+    """A decoder with an embedded source."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -154,7 +154,7 @@ def _texts(generator: torch.Generator, number: int) -> tuple[Tensor, Tensor, Ten
 
 
 def _looks(model: Model, target: Tensor, memory: Tensor) -> Tensor:
-    """Return how much the score of each word hangs on each position of the memory."""
+    """Return how much the score of each word depends on each position of the memory."""
     memory = memory[:1].detach().requires_grad_()
     logits = model(target[:1], memory, None)
     return sensitivity(logits.gather(-1, logits.argmax(-1, keepdim=True)), memory)

@@ -74,7 +74,7 @@ def loss_of(targets, smoothing, pad_id):
 
 
 def state_of(source):
-    """Return the state in which a scripted model begins beside this source [S]."""
+    """Return the state in which a scripted model begins with this source [S]."""
     state = 0
     for word in source:
         state = (5 * state + 3 * word + 1) % STATES
@@ -82,7 +82,7 @@ def state_of(source):
 
 
 class Search:
-    """The right search beside one source: the translation, whether it was clear, and what it met.
+    """The right search with one source: the translation, whether it was clear, and what it met.
 
     `on_the_way` is the penalty of all choices but the last, where it is another one. `again` searches once
     more, with something changed.
@@ -261,7 +261,7 @@ def better(search, greedy):
 
 
 def by_logarithms(search, greedy):
-    """As `never_ends`, and whoever adds up probabilities finds another translation."""
+    """As `never_ends`, and anyone who adds up probabilities finds another translation."""
     return never_ends(search, greedy) and search.words != search.again(logs=search.logs.exp()).words
 
 
@@ -291,7 +291,7 @@ def ask(submission, model, source, max_len, ids=(PAD, BOS, EOS), **options):
 
 
 def expect_translations(found, searches, max_len, pad=PAD, name="translations", why=""):
-    """Compare with the right ones; behind the longest of them there may be padding."""
+    """Compare with the right ones; after the longest of them there may be padding."""
     wanted = rows_of(searches, pad)
     expect(found, name, axes="batch time").is_tensor(shape=(len(searches), None), dtype=torch.int64)
     expect(found.shape[1], "length of the result").is_between(wanted.shape[1], max_len)
@@ -336,7 +336,7 @@ def test_shapes(submission, draw):
 
 
 @check(
-    "forward is decode beside what encode has read",
+    "forward is decode with what encode has read",
     aspect="values",
     points=1,
     asked="Return decode(target, encode(source), source).",
@@ -366,7 +366,7 @@ def test_causal(submission, draw):
         touched[:, position] = dependence(before, score(model, source, tokens(changed)))
     expect(touched, "whether the logit depends on the target word", axes="logit word", picture="mask").equals(
         torch.ones(6, 6, dtype=torch.bool).tril(),
-        why="the logits at position t depend on target words 0 to t, on each of them, and on none behind",
+        why="the logits at position t depend on target words 0 to t, on each of them, and on none after",
     )
 
 
@@ -419,10 +419,10 @@ def test_memory(submission, draw):
 
 
 @check(
-    "what encode holds at real positions does not hang on the padding behind them",
+    "more padding after a sentence does not change what encode returns for its words",
     aspect="padding",
     points=2.5,
-    asked="What real positions hold never hangs on padding.",
+    asked="Padding never changes the vectors at real positions.",
 )
 def test_padding_read(submission, draw):
     for pad_id in (PAD, 4):
@@ -432,9 +432,7 @@ def test_padding_read(submission, draw):
         short = remember(model, source)
         expect(
             remember(model, tokens(padded))[:, :6], f"memory of the words with pad_id={pad_id}", axes=MEMORY
-        ).same_as(
-            short, name="that of the same source without padding", why="three tokens of padding stand behind"
-        )
+        ).same_as(short, name="that of the same source without padding", why="three tokens of padding follow")
 
 
 @check(
@@ -715,7 +713,7 @@ def test_smoothing(submission, draw):
 
 
 def padded(draw, pad_id):
-    """Draw targets [4, 7] with padding behind in two rows."""
+    """Draw targets [4, 7] with padding at the end in two rows."""
     targets = texts(draw, 4, 7, 11, pad_id)
     targets[0, 4:], targets[2, 1:] = pad_id, pad_id
     return targets
@@ -783,7 +781,7 @@ def test_loss_stability(submission, draw):
 
 
 @check(
-    "one beam is greedy: each next word is the best one after all that was written, beside its own source",
+    "one beam is greedy: each next word is the best one after all that was written, with its own source",
     aspect="values",
     points=3,
     asked="1 is greedy: always the best next word.",
@@ -801,11 +799,11 @@ def test_greedy(submission, draw):
 
 
 @check(
-    "a translation keeps its eos_id, and behind it stands padding while others go on",
+    "a translation keeps its eos_id and is filled up with padding while others go on",
     aspect="values",
     points=3,
     follows=["test_greedy"],
-    asked="with its eos_id if it has ended, and with model.pad_id behind that.",
+    asked="with its eos_id if it has ended, and with model.pad_id after that.",
 )
 def test_ends(submission, draw):
     for ids in ((PAD, BOS, EOS), (5, 0, 3)):
@@ -1025,7 +1023,7 @@ def test_own_model(submission, draw):
 
 
 def written(model, source, length, vocab=13):
-    """Return the model's greedy words [B, length] beside a source, one after the other."""
+    """Return the model's greedy words [B, length] with a source, one after the other."""
     with torch.no_grad():
         memory = model.encode(source)
         expect(memory, "memory", axes=MEMORY).is_tensor(shape=(*source.shape, None))

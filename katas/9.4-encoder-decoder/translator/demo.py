@@ -110,7 +110,7 @@ class Recurrent(nn.Module):
         real = source != PAD
         last = states[torch.arange(len(source)), real.sum(1) - 1]
         hidden, _ = self.writer(self.written(target), last[None].contiguous())
-        if self.attention:  # as Luong et al. 2015: the state asks, and what it finds stands beside it
+        if self.attention:  # as Luong et al. 2015: the state asks, and what it finds is next to it
             found, _ = scaled_dot_product_attention(self.ask(hidden), states, states, real[:, None])
             hidden = torch.cat((hidden, found), -1)
         return self.head(hidden)
@@ -223,7 +223,7 @@ def _weights(model: nn.Module, source: Tensor, target: Tensor) -> Tensor:
             for part in (module.w_q(x), module.w_k(context))
         )
         return scaled_dot_product_attention(q, k, k)[1][0].mean(0)
-    # Attention of another make: what the score of each word hangs on says nearly the same.
+    # Attention of another make: what the score of each word depends on says nearly the same.
     memory = model.encode(source).detach().requires_grad_()
     rows = []
     for best in model.decode(target, memory, source)[0].amax(-1):
@@ -304,7 +304,7 @@ def _fed_back(model: nn.Module, half: nn.Module, test: Pairs) -> list[Exhibit]:
             "A wrong first word, fed back: the article in the other gender",
             ["right", "by itself", "after the wrong article"],
             rows,
-            note=f"Of the words behind the first one {kept[0]:.0%} are right when the model begins by itself, and "
+            note=f"Of the words after the first one {kept[0]:.0%} are right when the model begins by itself, and "
             f"{kept[1]:.0%} after a wrong article: such a past was never met in training.",
         ),
     ]
@@ -336,7 +336,7 @@ def _recurrent(train: Pairs, test: Pairs, curve: tuple[list[int], list[float]]) 
         torch.manual_seed(0)
         curves[name] = _train(Recurrent(attention), train, test)[1]
     return lines(
-        "New sentences right to the last word: a transformer beside recurrent encoder-decoders",
+        "New sentences right to the last word: a transformer next to recurrent encoder-decoders",
         curves,
         x_axis="training step",
         y_axis="share right",

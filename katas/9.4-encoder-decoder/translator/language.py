@@ -2,7 +2,7 @@
 
     sentence = noun phrase, ["not"] verb, noun phrase
 
-In English adjectives stand before their noun and never change. In Spanish they stand behind it, in the other order, and
+In English adjectives come before their noun and never change. In Spanish they come after it, in the other order, and
 article and adjectives take the noun's gender and number: *the small white houses* are *las casas blancas pequeñas*. The
 verb agrees with the subject in both, and *do not see*, *does not see* are *no ven*, *no ve*. So the languages share
 neither the order of their words nor their number, and what an article has to be stands two or three words further on.
@@ -83,7 +83,7 @@ def splits(train: int = 1500, test: int = 200, seed: int = 0) -> tuple[Pairs, Pa
 
 
 def encode(texts: list[str], words: tuple[str, ...]) -> Tensor:
-    """Return the tokens of sentences, int64 [N, T], with EOS behind each and padding behind that."""
+    """Return the tokens of sentences, int64 [N, T], with EOS after each and padding after that."""
     place = {word: token for token, word in enumerate(words)}
     rows = [[*(place[word] for word in text.split()), EOS] for text in texts]
     length = max(map(len, rows))

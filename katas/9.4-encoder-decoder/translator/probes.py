@@ -41,7 +41,7 @@ def refill(model: nn.Module, seed: int, scale: float | None = None) -> None:
 class ScriptedTranslator(nn.Module):
     """A model whose scores are a row of a table, chosen by all words of the source and of what was written, in order.
 
-    Whoever forgets a word, or continues one hypothesis with the past, the memory or the source of another, is led to
+    Anyone who forgets a word, or continues one hypothesis with the past, the memory or the source of another, is led to
     another row.
     """
 

@@ -1,9 +1,9 @@
-"""9.4.2 A translator: read a sentence as a whole, write another beside it, and search for the best one.
+"""9.4.2 A translator: read a sentence as a whole, write another with it, and search for the best one.
 
 B batch, S length of the source, T length of the target, D = d_model, V the size of the target's vocabulary. A boolean
 mask is True where attention is allowed.
 
-Beside this file lies language.py, with English sentences and their Spanish: `python language.py` prints some. `blocks`
+Next to this file is language.py, with English sentences and their Spanish: `python language.py` prints some. `blocks`
 has Encoder and Decoder as you would build them in 9.3.5 and 9.4.1: checking brings it along, and `kata start
 translator` also writes blocks.py here.
 
@@ -50,7 +50,7 @@ class Translator(nn.Module):
         raise NotImplementedError("Translator.__init__")
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
-        """Read int tokens [B, S]; return the memory [B, S, D]. What real positions hold never hangs on padding."""
+        """Read int tokens [B, S]; return the memory [B, S, D]. Padding never changes the vectors at real positions."""
         # TODO
         raise NotImplementedError("Translator.encode")
 
@@ -116,7 +116,7 @@ def translate(
     Args:
         model: it comes in train or eval mode, and is left as it came; nothing is dropped while it translates.
         source: int tokens [B, S]; it is encoded once.
-        bos_id: the token that stands before the first word.
+        bos_id: the token that comes before the first word.
         eos_id: the token that ends a translation.
         max_len: how many tokens a translation has at most, eos_id included.
         beams: how many hypotheses are kept. 1 is greedy: always the best next word. It may be more than there are
@@ -125,7 +125,7 @@ def translate(
 
     Returns:
         int64 [B, L], L <= max_len: for each source the hypothesis with the best score of those kept at the end, without
-        bos_id, with its eos_id if it has ended, and with model.pad_id behind that.
+        bos_id, with its eos_id if it has ended, and with model.pad_id after that.
     """
     # TODO: what has to be known of a hypothesis? When one is continued in two ways, what has to be copied?
     raise NotImplementedError("translate")

@@ -19,8 +19,8 @@ def train(text: str, num_merges: int) -> list[tuple[bytes, bytes]]:
         num_merges: how many pairs to merge, one after the other.
 
     Returns:
-        The pairs in the order in which they were merged: each time the one that stands side by side most often in the
-        text as it then is; of equals the greatest, as Python compares tuples of bytes. A pair never crosses a piece.
+        The pairs in the order in which they were merged: each time the one that occurs side by side most often in the
+        text as it then is; on a tie the greatest, as Python compares tuples of bytes. A pair never crosses a piece.
         Fewer when no pair is left.
     """
     # TODO: count, choose, merge, and again.
@@ -34,7 +34,7 @@ class Tokenizer:
 
     Args:
         merges: pairs as `train` returns them.
-        special: strings that are one token each wherever they stand in a text, such as "<|end|>".
+        special: strings that are one token each wherever they are in a text, such as "<|end|>".
     """
 
     vocab_size: int
@@ -55,6 +55,6 @@ class Tokenizer:
         raise NotImplementedError("Tokenizer.encode")
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of these ids; bytes that are no UTF-8 become U+FFFD, as errors="replace" has it."""
+        """Return the text of these ids; invalid UTF-8 becomes U+FFFD, as errors="replace" has it."""
         # TODO: when are the bytes of a character complete?
         raise NotImplementedError("Tokenizer.decode")

@@ -1,6 +1,6 @@
-"""Checks of 9.5.1. What is expected was worked out by hand; only which letters stand in the texts is drawn.
+"""Checks of 9.5.1. What is expected was worked out by hand; only which letters are in the texts is drawn.
 
-The letters keep their order, so that "of equals the greatest" gives the same pairs whichever are drawn.
+The letters keep their order, so that "on a tie the greatest" gives the same pairs whichever are drawn.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ def test_form(submission, draw):
 
 
 @check(
-    "the pair that stands side by side most often is merged first",
+    "the pair that occurs side by side most often is merged first",
     aspect="values",
     points=2,
     follows=["test_form"],
-    asked="each time the one that stands side by side most often in the text as it then is",
+    asked="each time the one that occurs side by side most often in the text as it then is",
 )
 def test_most_frequent(submission, draw):
     letters = Letters(draw)
@@ -88,7 +88,7 @@ def test_counted_anew(submission, draw):
         submission,
         text,
         letters.pairs("a|b", "ab|c", "g|h", "ab|d"),
-        "where the first pair was merged, its second part stands beside nothing any more",
+        "where the first pair was merged, its second part is next to nothing any more",
     )
 
 
@@ -97,7 +97,7 @@ def test_counted_anew(submission, draw):
     aspect="values",
     points=2,
     follows=["test_most_frequent"],
-    asked="of equals the greatest, as Python compares tuples of bytes.",
+    asked="on a tie the greatest, as Python compares tuples of bytes.",
 )
 def test_ties(submission, draw):
     letters = Letters(draw)
@@ -111,7 +111,7 @@ def test_ties(submission, draw):
     aspect="values",
     points=1,
     follows=["test_ties", "test_counted_anew"],
-    asked="of equals the greatest, as Python compares tuples of bytes.",
+    asked="on a tie the greatest, as Python compares tuples of bytes.",
 )
 def test_ties_of_merged(submission, draw):
     letters = Letters(draw)
@@ -142,7 +142,7 @@ def test_pieces(submission, draw):
         submission,
         letters.text("ba ca da ea"),
         letters.pairs("e|a", "d|a", "c|a", "b|a", " |ea", " |da", " |ca"),
-        "what ends a piece is not beside what begins the next",
+        "what ends a piece is not next to what begins the next",
     )
     learns(
         submission,
@@ -179,13 +179,13 @@ def test_pattern(submission, draw):
     aspect="values",
     points=1.5,
     follows=["test_ties", "test_ties_of_merged"],
-    asked=["In `aaa` a pair of two a's stands twice", "From left to right: `aaa` becomes `aa a`."],
+    asked=["The pair (a, a) occurs twice in `aaa`", "From left to right: `aaa` becomes `aa a`."],
 )
 def test_runs(submission, draw):
     letters = Letters(draw)
     a = letters.text("a")
     for text, pairs, why in (
-        ("aaa\naaa\nbc\nbc\nbc", ("a|a", "b|c", "aa|a"), f"{a}{a} stands at two places of {a * 3}"),
+        ("aaa\naaa\nbc\nbc\nbc", ("a|a", "b|c", "aa|a"), f"{a}{a} occurs at two places of {a * 3}"),
         ("aaab", ("a|a", "aa|a", "aaa|b"), f"from left to right, {a * 3} becomes {a * 2} {a}"),
         ("aaaaa", ("a|a", "aa|aa", "aaaa|a"), ""),
     ):
@@ -224,7 +224,7 @@ def test_bytes(submission, draw):
         ("äöä", [(b"\xc3", b"\xa4"), (b"\xc3\xa4", b"\xc3"), (b"\xc3\xa4\xc3", b"\xb6")]),
         ("🙂🙃", [(b"\xf0", b"\x9f"), (b"\xf0\x9f", b"\x99"), (b"\xf0\x9f\x99", b"\x83")]),
         ("aä", [(b"\xc3", b"\xa4"), (b"a", b"\xc3\xa4")]),  # ä is a letter, in one piece with others
-        ("e\u0301", [(b"\xcc", b"\x81")]),  # an accent by itself is no letter to the pattern
+        ("e\u0301", [(b"\xcc", b"\x81")]),  # an accent by itself is not a letter to the pattern
     ):
         learns(submission, text, pairs, "what is counted are bytes, not characters")
 
@@ -380,7 +380,7 @@ def test_longest(submission, draw):
 
 
 @check(
-    "a special string means itself: . | + ( and the like are no patterns",
+    "a special string means itself: . | + ( and the like are not patterns",
     aspect="values",
     points=1,
     follows=["test_special"],
@@ -443,11 +443,11 @@ def test_split_characters(submission, draw):
 
 
 @check(
-    "bytes that are no UTF-8 become U+FFFD, and no error",
+    "invalid UTF-8 decodes to U+FFFD instead of raising",
     aspect="stability",
     points=1,
     follows=["test_decode"],
-    asked='bytes that are no UTF-8 become U+FFFD, as errors="replace" has it.',
+    asked='invalid UTF-8 becomes U+FFFD, as errors="replace" has it.',
 )
 def test_no_text(submission, draw):
     tokenizer = submission.Tokenizer([(b"\xe2", b"\x82")], ["<end>"])

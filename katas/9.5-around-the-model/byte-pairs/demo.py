@@ -92,7 +92,7 @@ def demo() -> list[Exhibit]:
 
 
 def _shown(token: bytes) -> str:
-    """Return a token as one can see it: a space as _, and bytes that are no text as figures."""
+    """Return a token as one can see it: a space as _, and bytes that are not text as figures."""
     try:
         return token.decode().replace(" ", "_").replace("\n", "⏎")
     except UnicodeDecodeError:
@@ -143,7 +143,7 @@ def _try_it(merges: list[tuple[bytes, bytes]]) -> Exhibit:
             "steps": list(STEPS),
         },
         table(start, ["tokens", "how many"], [[" ".join(tokens), len(tokens)]]),
-        note="On the page each box is a token, with its id below. A byte that is no character by itself is shown as "
+        note="On the page each box is a token, with its id below. A byte that is not a character by itself is shown as "
         "two figures: half an emoji has no picture. Look where a word is cut that the text above never had.",
     )
 

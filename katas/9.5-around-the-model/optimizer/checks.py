@@ -319,7 +319,7 @@ def test_defaults(submission, draw):
 def test_late_gradient(submission, draw):
     values, gradients = drawn(draw, 4, 3)
     for step in (0, 2):
-        gradients[step][1] = None  # in the middle: the parameter behind it goes on
+        gradients[step][1] = None  # in the middle: the parameter after it goes on
     options = {**SAID, "lr": 0.1, "weight_decay": 0.3}
     made = bench(submission, values, **options)
     first, *_, found = [made.step(given) for given in gradients]
@@ -361,7 +361,7 @@ def test_groups(submission, draw):
     aspect="arguments",
     points=1,
     follows=["test_first_step"],
-    asked="The options are those that stand in the parameter's group at this moment.",
+    asked="The options are those that are in the parameter's group at this moment.",
     on_workers_word=WORD,
 )
 def test_schedule(submission, draw):

@@ -54,7 +54,7 @@ class AdamW(torch.optim.Optimizer):
         """Move every parameter that has a gradient, in place; the gradients stay as they are.
 
         A parameter without a gradient stays as it is, does not decay, and its steps are not counted. The options are
-        those that stand in the parameter's group at this moment.
+        those that are in the parameter's group at this moment.
         """
         # TODO
         raise NotImplementedError("AdamW.step")

@@ -85,7 +85,7 @@ FILTERS = (("top_k", right_top_k, 3), ("top_p", right_top_p, 0.7), ("min_p", rig
 
 
 @check(
-    "the filters keep the shape, whatever axes stand in front",
+    "the filters keep the shape, whatever axes come first",
     aspect="shape",
     points=1,
     asked="[.., V], any number of axes in front; each row is filtered by itself.",

@@ -183,5 +183,5 @@ def _surprise(logits: Tensor) -> Exhibit:
         ["text", "knows nothing", "counts of words", "counts of pairs"],
         rows,
         note=f"There are {len(WORDS)} words. Counts of pairs are scored on the text that they were counted in, which "
-        "is no merit; that they are worse than nothing on shuffled words shows how much they hang on order.",
+        "is not a merit; that they are worse than nothing on shuffled words shows how much they depend on order.",
     )

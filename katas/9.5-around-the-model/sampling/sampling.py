@@ -59,7 +59,7 @@ def repetition_penalty(logits: torch.Tensor, tokens: torch.Tensor, penalty: floa
 
     Args:
         logits: [B, V].
-        tokens: int [B, T], what stands in each row so far.
+        tokens: int [B, T], what is in each row so far.
         penalty: above 1. A logit above 0 is divided by it, any other multiplied; once, however often the token
             occurred.
 

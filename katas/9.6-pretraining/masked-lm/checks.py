@@ -149,7 +149,7 @@ def real_tokens(draw, batch=3, time=6):
 
 
 def looks_at(model, draw, pad_id=0):
-    """Tell of a token's body whether it hangs on the others, on padding, and on the others where there is padding."""
+    """Tell of a token's body whether it depends on the others, on padding, and on the others where there is padding."""
     tokens = torch.full((1, 4), pad_id + 1, device=draw.device)
     others, padded = tokens.clone(), tokens.clone()
     others[:, 1:], padded[:, 2:] = pad_id + 2, pad_id
@@ -374,7 +374,7 @@ def test_hide_random_tokens(submission, draw):
         for token in special:
             if counts[token]:
                 times = int(counts[token])
-                fail(f"special token put in  {token} stands in inputs {times} times; it is special")
+                fail(f"special token put in  {token} is in inputs {times} times; it is special")
         if counts[12] or (put_in < 0).any():
             fail("no such token  inputs hold tokens beyond vocab_size - 1 = 11")
         wanted = 1 / len(ordinary)
@@ -585,7 +585,7 @@ def test_tied(submission, draw):
 
 
 @check(
-    "each position sees what stands before it and after it",
+    "each position sees what comes before it and after it",
     aspect="causality",
     points=2,
     follows=["test_shapes"],
@@ -624,7 +624,7 @@ def test_positions(submission, draw):
     order_matters = not equal(body[1:, 0], body[:1, 0])
     recognised_by(submission, order_matters=order_matters, looks_at=hangs)
     expect(body[1:, 0], "body at position 0", axes="batch width").differs_from(
-        body[:1, 0], why="two words behind it have changed places"
+        body[:1, 0], why="two words after it have changed places"
     )
 
 
@@ -647,7 +647,7 @@ def test_padding(submission, draw):
         padded[:, :6] = tokens
         beside = scores(model, with_axes(padded, "batch", "time")).actual[:, :6]
         recognised_by(submission, padding=pad_id, looks_at=hangs)
-        expect(beside, f"logits with padding behind, pad_id={pad_id}", axes=LOGITS).same_as(
+        expect(beside, f"logits with padding at the end, pad_id={pad_id}", axes=LOGITS).same_as(
             alone, name="the same text without padding"
         )
 

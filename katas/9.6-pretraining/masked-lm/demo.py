@@ -165,7 +165,7 @@ def _found(model: nn.Module) -> Exhibit:
         "Gaps, and what the model says",
         ["sentence", "1st guess", "2nd guess", "3rd guess"],
         rows,
-        note=f"After {STEPS} steps at a rate of 0.15. What stands behind a gap can decide it: with “sailors” behind, "
+        note=f"After {STEPS} steps at a rate of 0.15. What comes after a gap can decide it: with “sailors” after it, "
         f"the fourth begins with “these”, {behind}. "
         + ("Your own model." if OWN else "A given stand-in: yours takes its place when it passes."),
     )

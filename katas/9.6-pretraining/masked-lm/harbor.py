@@ -38,7 +38,7 @@ _TOKEN = {word: token for token, word in enumerate(WORDS)}
 
 
 def sentences(count: int, seed: int = 0) -> Tensor:
-    """Return int64 [count, LENGTH], with <cls> in front and padding behind."""
+    """Return int64 [count, LENGTH], with <cls> in front and padding at the end."""
     rng = random.Random(seed)
     return encode([_sentence(rng) for _ in range(count)])
 

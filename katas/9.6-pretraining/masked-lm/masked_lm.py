@@ -2,7 +2,7 @@
 
 B batch, T length, D = d_model, V words.
 
-Beside this file lies harbor.py, with sentences to train on: `python harbor.py` prints some. `blocks` has an Encoder
+Next to this file is harbor.py, with sentences to train on: `python harbor.py` prints some. `blocks` has an Encoder
 as you would build it in 9.3.5, and checking brings it along. To read it here, type `kata start masked-lm` in a
 terminal: it asks first, as blocks.py answers earlier katas, and those that you have not passed are then given up.
 

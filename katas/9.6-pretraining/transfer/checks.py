@@ -65,7 +65,7 @@ def head_of(submission, draw, kind):
 
 
 def ragged(draw, batch=3, time=7):
-    """Return hidden [B, T, D] and a mask with padding in front, between and behind."""
+    """Return hidden [B, T, D] and a mask with padding in front, between and at the end."""
     hidden = draw.normal(batch=batch, time=time, width=D)
     mask = torch.ones(batch, time, dtype=torch.bool)
     mask[0, 5:], mask[1, :2], mask[2, 1:] = False, False, False
@@ -310,7 +310,7 @@ def shown_mode(found, twin, state, x):
     aspect="gradient",
     points=2,
     asked="Let no parameter of the module learn any more.",
-    on_workers_word="a layer behind the module has to learn from drawn numbers as one computed here does",
+    on_workers_word="a layer after the module has to learn from drawn numbers as one computed here does",
 )
 def test_freeze(submission, draw):
     module, state, twin = brought(submission, draw, "Nested", 4, 3)
@@ -339,7 +339,7 @@ def test_freeze(submission, draw):
 
     wanted = after_a_step(loss, dict.fromkeys(numbers, 0.1), numbers, before, x)
     for name, found in layer.state_dict().items():
-        expect(found, f"{name} of a layer behind the module after a step").close_to(wanted[name])
+        expect(found, f"{name} of a layer that follows the module, after a step").close_to(wanted[name])
 
 
 @check(
@@ -427,11 +427,11 @@ def test_groups(submission, draw):
 
 
 @check(
-    "the last layer learns at lr, each earlier one at decay times the rate behind it",
+    "the last layer learns at lr, each earlier one at decay times the rate after it",
     aspect="values",
     points=2,
     follows=["test_groups"],
-    asked="of the last layer; each earlier one has `decay` times the rate of the one behind it.",
+    asked="of the last layer; each earlier one has `decay` times the rate of the one after it.",
 )
 def test_rates(submission, draw):
     for count, lr, decay in ((4, 0.1, 0.5), (3, 2e-5, 0.95), (1, 0.3, 0.1)):
@@ -445,7 +445,7 @@ def test_rates(submission, draw):
     aspect="values",
     points=1.5,
     follows=["test_rates"],
-    asked="Make a group of parameters for each layer, as torch.optim takes them",
+    asked="Make a group of parameters for each layer, in torch.optim's format",
     on_workers_word="the layers have to move from drawn numbers as in a step that is computed here",
 )
 def test_groups_step(submission, draw):
@@ -536,7 +536,7 @@ def test_multi_task_parameters(submission, draw):
     expect(found, "parameters").has_names(list(numbers))
     loaded = {}
     for part, module in parts.items():
-        # Whoever holds a copy does not see what is loaded into the part that was given.
+        # Anyone who holds a copy does not see what is loaded into the part that was given.
         state = {name: draw.like(value) for name, value in part_of(numbers, part).items()}
         module.load_state_dict(state)
         loaded |= {f"{part}.{name}": value for name, value in state.items()}
@@ -584,7 +584,7 @@ def test_multi_task_gradients(submission, draw):
 
 
 @check(
-    "a task that there is no head for is a ValueError",
+    "an unknown task raises ValueError",
     aspect="errors",
     points=1,
     asked="ValueError: there is no such task.",

@@ -53,7 +53,7 @@ class Letters:
     """Letters and all that is known of them."""
 
     tokens: Tensor
-    """int64 [N, LENGTH], with <cls> in front and padding behind."""
+    """int64 [N, LENGTH], with <cls> in front and padding at the end."""
     tags: Tensor
     """int64 [N, LENGTH]: the place of each word's tag in TAGS, -100 at <cls> and padding."""
     start: Tensor

@@ -31,7 +31,7 @@ class TokenHead(nn.Module):
         raise NotImplementedError("TokenHead.__init__")
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return logits [B, T, L]. What stands at padding is free: a loss passes over it."""
+        """Return logits [B, T, L]. What is at padding is free: a loss passes over it."""
         # TODO
         raise NotImplementedError("TokenHead.forward")
 
@@ -106,11 +106,11 @@ def freeze(module: nn.Module) -> None:
 
 
 def layerwise_groups(layers: Sequence[nn.Module], lr: float, decay: float) -> list[dict[str, Any]]:
-    """Make a group of parameters for each layer, as torch.optim takes them: the deeper below, the slower.
+    """Make a group of parameters for each layer, in torch.optim's format; lower layers get lower rates.
 
     Args:
         layers: from the first to the last. No parameter is in two of them.
-        lr: of the last layer; each earlier one has `decay` times the rate of the one behind it.
+        lr: of the last layer; each earlier one has `decay` times the rate of the one after it.
 
     Returns:
         One group for each layer, in their order: {"params": its parameters, "lr": its rate}.

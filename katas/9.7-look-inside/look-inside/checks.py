@@ -1,6 +1,6 @@
 """Checks of 9.7.1. Measures are compared in float64, probes where no rounding decides, models with sums over heads.
 
-`probes` runs beside the submission: it has models with the parts that `ablate_heads` is told of. What they compute
+`probes` runs next to the submission: it has models with the parts that `ablate_heads` is told of. What they compute
 without some heads comes from `read` and `stacked` in here.
 """
 
@@ -525,7 +525,7 @@ def test_probe_between(submission, draw):
     features, labels = clusters(draw, names)
     aside = torch.tensor(
         [6.0, 0, 0, 0, 0]
-    )  # far from 0 towards one class: whoever forgets the middle finds that one
+    )  # far from 0 towards one class: anyone who forgets the middle finds that one
     features = with_axes(features + aside.to(draw.device), "example", "feature")
     places, wanted = [], []
     for one in range(4):
@@ -615,7 +615,7 @@ def test_probe_ridge(submission, draw):
 def test_probe_default(submission, draw):
     scale = (
         1e-3 / 400.0
-    ) ** 0.5  # features so small that 1e-3 counts beside their squares as 400 does beside ours
+    ) ** 0.5  # features so small that 1e-3 counts next to their squares as 400 does next to ours
     features, labels, places = line(draw)
     features, places = (with_axes(one * scale, "example", "feature") for one in (features, places))
     compare_labels(submission, draw, features, labels, places, "labels along a line of small numbers")

@@ -100,7 +100,7 @@ except ImportError:  # nor does the learner's block of 9.8.1: the same model in 
             return self.linear2(F.silu(self.gate(x)) * self.linear1(x))
 
     class Layer(nn.Module):
-        """Both, each behind a norm."""
+        """Both, each after a norm."""
 
         def __init__(self, width: int, heads: int, shared: int, inner: int) -> None:
             super().__init__()
@@ -278,7 +278,7 @@ def _looks(model: nn.Module, best: tuple[int, list[int]]) -> Exhibit:
         "Where a head looks while it reads the second copy",
         "head",
         frames,
-        note="An induction head draws a diagonal beside the main one: each letter looks at what followed it before.",
+        note="An induction head draws a diagonal next to the main one: each letter looks at what followed it before.",
     )
 
 
@@ -351,14 +351,14 @@ def _probes(model: nn.Module) -> Exhibit:
         found,
         x_axis="vectors after so many layers",
         y_axis="right, on stories that the probe has not seen",
-        note=f"Which character stands there is read off the embedding ({before:.0%}) and less well at the end "
+        note=f"Which character is there is read off the embedding ({before:.0%}) and less well at the end "
         f"({after:.0%}): the vector has become one of what comes next, from {nexts[0]:.0%} to {nexts[-1]:.0%}. With "
         f"random weights the same probe ends at {said['the next character, untrained'][-1]:.0%}: the control.",
     )
 
 
 def places_of(text: str) -> tuple[list[int], list[int]]:
-    """Return where letters of names are behind the first that have occurred, and where no name is."""
+    """Return where letters of names are after the first that have occurred, and where no name is."""
     later, inside = [], set()
     for name in {*re.findall(r"\b[A-Z][a-z]+", text)} - NO_NAMES:
         for time, hit in enumerate(re.finditer(rf"\b{name}\b", text)):
@@ -370,7 +370,7 @@ def places_of(text: str) -> tuple[list[int], list[int]]:
 
 @torch.no_grad()
 def paid(model: nn.Module, texts: list[str] = TEXTS) -> tuple[float, float]:
-    """Return what the model pays for a letter of a name that has occurred, and for what is no name."""
+    """Return what the model pays for a letter of a name that has occurred, and for what is not a name."""
     known, rest = [], []
     for text in texts:
         tokens = story.encode(text)
@@ -395,7 +395,7 @@ def _prices(model: nn.Module, scores: Tensor) -> Exhibit:
     names, others = (
         panel(title, values, NAMED, [f"head {head}" for head in range(HEADS)])
         for title, values in zip(
-            ("letters of a name that has occurred", "what is no name"), price, strict=True
+            ("letters of a name that has occurred", "what is not a name"), price, strict=True
         )
     )
     return heatmap(

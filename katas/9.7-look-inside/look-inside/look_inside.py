@@ -3,7 +3,7 @@
 T positions, Tq queries, Tk keys, H heads, d the width of a head, N examples, D features. Weights are what a softmax
 made of scores: none is negative, and the row of a query sums to one, or to zero where it may attend to nothing.
 
-`story.py` and `story.safetensors` beside this file hold the weights of a trained model. Nothing in here needs them.
+`story.py` and `story.safetensors` next to this file hold the weights of a trained model. Nothing in here needs them.
 
 References: Olsson et al. 2022, "In-context Learning and Induction Heads" (arXiv:2209.11895); Alain and Bengio 2016
 (arXiv:1610.01644); Michel et al. 2019 (arXiv:1905.10650).
@@ -34,7 +34,7 @@ def attention_entropy(weights: Tensor) -> Tensor:
 def induction_score(weights: Tensor, period: int) -> Tensor:
     """Say how much of its attention a head gives to what followed the previous copy of the current token.
 
-    The text is `period` random tokens, repeated. The previous copy of the token at t stands at t - period, and what
+    The text is `period` random tokens, repeated. The previous copy of the token at t is at t - period, and what
     followed it at t - period + 1.
 
     Args:

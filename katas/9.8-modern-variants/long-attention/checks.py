@@ -222,7 +222,7 @@ def test_rows(submission, draw):
 
 
 @check(
-    "under causal a query sees its own key and those before, and none behind",
+    "under causal a query sees its own key and those before, and none after",
     aspect="causality",
     points=3,
     follows=["test_shapes"],
@@ -426,7 +426,7 @@ def test_mask_values(submission, draw):
     y = expect(output_of(model, x, mask)[mask], "output at real positions", axes="position width")
     y.close_to(
         oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}, mask.cpu())[mask.cpu()], x),
-        why="what is added behind has to be 0: a bias is not",
+        why="what is added after has to be 0: a bias is not",
     )
 
 

@@ -200,7 +200,7 @@ def best_characters(result, rows):
 
 
 def expect_best(prompts, written):
-    """Require each character that was written to be the best one behind all that stands before it."""
+    """Require each character that was written to be the best one after all that comes before it."""
     sizes = STORY["SIZES"]
     state = {name: tensor.double() for name, tensor in STORY["weights"]().items()}
     logits = read(torch.cat((prompts, written), dim=1), sizes["num_heads"], sizes["num_kv_heads"], state)[
@@ -391,7 +391,7 @@ def test_causal(submission, draw):
         changed[:, position] += draw.normal(batch=2, width=D)
         after = output_of(module(with_axes(changed, *AXES.split()))).detach()
         touched[:, position] = ((after - before).abs() > 1e-4).any(-1).any(0).cpu()
-    expect(touched, "whether the output hangs on the input", axes="output input", picture="mask").equals(
+    expect(touched, "whether the output depends on the input", axes="output input", picture="mask").equals(
         torch.ones(5, 5, dtype=torch.bool).tril()
     )
 

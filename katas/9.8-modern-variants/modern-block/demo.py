@@ -87,7 +87,7 @@ def paid(model: ModernLM, one: str) -> Tensor:
 
 @torch.no_grad()
 def continued(model: ModernLM, prompt: str, count: int) -> str:
-    """Return what the model writes behind a prompt, always the best character."""
+    """Return what the model writes after a prompt, always the best character."""
     tokens = story.encode(prompt)[None]
     for _ in range(count):
         logits, _ = model(tokens)
@@ -118,13 +118,11 @@ def _written() -> Exhibit:
     model, parts = model_of(STATE), []
     for one in STORIES[:3]:
         parts.append(f"{one[1:BEGUN]} ▸ {continued(model, one[:BEGUN], WRITTEN)}".replace("\n", " ¶ "))
-    return text(
-        "It writes: what stands behind ▸ is the model's, always the best character", "\n\n".join(parts)
-    )
+    return text("It writes: what comes after ▸ is the model's, always the best character", "\n\n".join(parts))
 
 
 def occurrences(one: str) -> list[tuple[int, int, int]]:
-    """Return for each name of a story how often it has occurred before, and where its letters behind the first are."""
+    """Return for each name of a story how often it has occurred before, and where its letters after the first are."""
     names, found = set(re.findall(r"\b[A-Z][a-z]+", one)) - {"One", "By", "In", "Then", "So", "All", "No"}, []
     for name in names:
         for time, hit in enumerate(re.finditer(rf"\b{name}\b", one)):
@@ -144,7 +142,7 @@ def _names() -> Exhibit:
     mean = sums / counts
     return lines(
         "What a letter of a name costs, by how often the name has occurred",
-        {"letters behind the first": (times, mean)},
+        {"letters after the first": (times, mean)},
         x_axis="times that it has occurred before",
         y_axis="nats a letter",
         note=f"New, a letter of a name costs {float(mean[0]):.2f} nats. Names are drawn, a vowel of 5 and a consonant "

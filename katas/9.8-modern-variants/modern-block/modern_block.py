@@ -3,7 +3,7 @@
 B batch, T new positions, S all positions so far, D = d_model, H query heads, G heads of keys and values, d = D / H the
 width of a head, V the size of the vocabulary. Nothing in here has a bias.
 
-`story.py` and `story.safetensors` beside this file hold the weights of a trained model for your ModernLM. Checking
+`story.py` and `story.safetensors` next to this file hold the weights of a trained model for your ModernLM. Checking
 brings both along; attention may be torch's own or yours.
 
 References: Zhang and Sennrich 2019 (arXiv:1910.07467); Ainslie et al. 2023 (arXiv:2305.13245); Su et al. 2021

@@ -288,10 +288,10 @@ def test_patches(submission, draw):
 
 
 @check(
-    "an image whose height or width is no multiple of size is a ValueError",
+    "an image whose height or width is not a multiple of size is a ValueError",
     aspect="errors",
     points=1,
-    asked="ValueError: H or W is no multiple of size.",
+    asked="ValueError: H or W is not a multiple of size.",
 )
 def test_patch_errors(submission, draw):
     for height, width, size in ((4, 7, 2), (7, 4, 2), (6, 6, 4), (2, 2, 3)):
@@ -319,10 +319,10 @@ def test_unpatchify(submission, draw):
 
 
 @check(
-    "unpatchify refuses sides that are no multiples, and more or fewer patches than fill the image",
+    "unpatchify refuses sides that are not multiples, and more or fewer patches than fill the image",
     aspect="errors",
     points=1,
-    asked="height or width is no multiple of size, or N is not the number of patches that such an image has.",
+    asked="height or width is not a multiple of size, or N is not the number of patches that such an image has.",
 )
 def test_unpatchify_errors(submission, draw):
     for number, height, width, size, what in (
@@ -523,10 +523,10 @@ def test_alone(submission, draw):
 
 
 @check(
-    "a side that is no multiple of patch_size is a ValueError, as soon as the model is made",
+    "a side that is not a multiple of patch_size is a ValueError, as soon as the model is made",
     aspect="errors",
     points=1,
-    asked="ValueError when image_size is no multiple of it.",
+    asked="ValueError when image_size is not a multiple of it.",
 )
 def test_model_errors(submission):
     for side, size in ((7, 2), (6, 4)):
@@ -630,7 +630,7 @@ def test_learning(submission, draw):
 
 
 @check(
-    "the model stands on the given Encoder: no transformer of torch's is used",
+    "the model is built on the given Encoder: no transformer of torch's is used",
     aspect="scratch",
     points=0.5,
     asked="torch's own `nn.Transformer…` modules are excluded",

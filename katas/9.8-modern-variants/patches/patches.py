@@ -2,7 +2,7 @@
 
 B batch, C channels, H and W pixels from top to bottom and from left to right, N patches, D = d_model, K classes.
 
-Beside this file lies shapes.py, with images to train on: `python shapes.py` prints some. `blocks` has an Encoder as
+Next to this file is shapes.py, with images to train on: `python shapes.py` prints some. `blocks` has an Encoder as
 you would build it in 9.3.5: checking brings it along, and `kata start patches` also writes blocks.py here.
 
 References: Dosovitskiy et al. 2020 (arXiv:2010.11929), section 3.1.
@@ -28,7 +28,7 @@ def patchify(images: torch.Tensor, size: int) -> torch.Tensor:
         by row.
 
     Raises:
-        ValueError: H or W is no multiple of size.
+        ValueError: H or W is not a multiple of size.
     """
     # TODO: every axis of the result is made of which parts of which axes?
     raise NotImplementedError("patchify")
@@ -46,7 +46,7 @@ def unpatchify(patches: torch.Tensor, size: int, height: int, width: int) -> tor
         [B, C, H, W]
 
     Raises:
-        ValueError: height or width is no multiple of size, or N is not the number of patches that such an image has.
+        ValueError: height or width is not a multiple of size, or N is not the number of patches that such an image has.
     """
     # TODO
     raise NotImplementedError("unpatchify")
@@ -57,7 +57,7 @@ class VisionTransformer(nn.Module):
 
     Args:
         image_size: the side of an image, H = W.
-        patch_size: the side of a patch; ValueError when image_size is no multiple of it.
+        patch_size: the side of a patch; ValueError when image_size is not a multiple of it.
         channels: C.
         num_classes: K.
         d_model, num_heads, d_ff, num_layers: sizes of the encoder.
@@ -89,7 +89,7 @@ class VisionTransformer(nn.Module):
         num_layers: int = 2,
     ) -> None:
         super().__init__()
-        # TODO: how many rows have the positions?
+        # TODO: how many rows does `positions` need?
         raise NotImplementedError("VisionTransformer.__init__")
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:

@@ -280,12 +280,12 @@ def test_norm_first(submission, draw):
         size=200.0,
     )
     expect(deep[:, 1], "logits at position 1", axes="batch token").differs_from(
-        deep[:, 0], why="another token stands there, and its embedding is in the stream"
+        deep[:, 0], why="another token is there, and its embedding is in the stream"
     )
 
 
 @check(
-    'with norm="first" one norm stands before the head: a stream four times as large gives the same scores',
+    'with norm="first" one norm comes before the head: a stream four times as large gives the same scores',
     aspect="values",
     points=2,
     follows=["test_norm_first"],
@@ -514,7 +514,7 @@ def test_seeds(submission, draw):
     points=5,
     asked=[
         "s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:",
-        "never exceeds the full rate, which does not hang on warmup.",
+        "never rises above the full rate, which is the same for every warmup.",
     ],
 )
 def test_warmup(submission, draw):
@@ -686,7 +686,7 @@ def chance(draw, seed):
 
 
 @check(
-    "at temperature 0 the best token is written, behind all that stands there",
+    "at temperature 0 the best token is written, after all that is there",
     aspect="values",
     points=4,
     asked=["0 takes the best token.", "int64 [B, T + count]: tokens, then what was written."],
@@ -704,7 +704,7 @@ def test_greedy(submission, draw):
 
 
 @check(
-    "behind max_len tokens the model reads the last max_len of them, no more and no fewer",
+    "after max_len tokens the model reads the last max_len of them, no more and no fewer",
     aspect="values",
     points=4,
     follows=["test_greedy"],
@@ -908,7 +908,7 @@ def test_log_repeated(submission, draw):
     text = with_axes(stories(0, RUNS["STORIES"]), "time").to(draw.device)
     for run, settings in RUNS["RUNS"].items():
         seed, logged = log[run]
-        # At a full rate at once rounding grows, and without warm-up what follows may hang on the number of steps.
+        # At a full rate at once rounding grows, and without warm-up what follows may depend on the number of steps.
         begun = BEGUN if settings.get("warmup", 20) else 1
         _, rows = trained(submission, text, len(STORY["CHARACTERS"]), begun, seed, **settings)
         named = "".join(f", {name}={value!r}" for name, value in settings.items())

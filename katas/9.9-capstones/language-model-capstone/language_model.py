@@ -1,8 +1,10 @@
 """9.9.1 A language model from an empty file: the model, its training, its writing, and the log of your runs.
 
-B batch, T length, V the size of the vocabulary. Nothing is given but these interfaces; what stands inside is yours.
+B batch, T length, V the size of the vocabulary. You get these signatures and nothing else; the code inside is up
+to you.
 
-Beside this file lie story.py, with a grammar of stories, and runs.py. `python runs.py` calls your `train` for every run
+Next to this file are story.py, with a grammar of stories, and runs.py. `python runs.py` calls your `train` for every
+run
 of the lesson, writes log.csv, and puts its text at the end of this file, where `training_log` finds it.
 
 References: Radford et al. 2019 (GPT-2); Xiong et al. 2020 (arXiv:2002.04745); Kazemnejad et al. 2023
@@ -16,7 +18,7 @@ from torch import nn
 
 
 class LanguageModel(nn.Module):
-    """A decoder-only transformer: each position scores what comes next, from itself and what stands before it.
+    """A decoder-only transformer: each position scores what comes next, from itself and what comes before it.
 
     Args:
         vocab_size: V; tokens count from 0.
@@ -73,7 +75,8 @@ def train(
         seed: what weights and pieces are drawn from. The same seed gives the same run, whatever ran before.
         norm, positions, num_layers: of the model.
         warmup: the rate of step s is s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:
-            step 1 has the full rate. Later it may fall, and never exceeds the full rate, which does not hang on warmup.
+            step 1 has the full rate. After that it may fall, but never rises above the full rate, which is the same for
+            every warmup.
 
     Returns:
         (model, rows): a row (step, loss, rate) for each step, from 1 on. loss is the mean of -log p over the batch of
@@ -91,7 +94,7 @@ def generate(
     temperature: float = 1.0,
     generator: torch.Generator | None = None,
 ) -> torch.Tensor:
-    """Write `count` more tokens behind each text, with your model or any that has max_len and gives logits.
+    """Write `count` more tokens after each text, with your model or any that has max_len and gives logits.
 
     Args:
         model: it comes in train or eval mode and is left as it came; it writes in eval mode, without gradients.

@@ -235,10 +235,10 @@ def test_source(submission, draw):
 
 
 @check(
-    "padding behind a source changes nothing, whatever token it is",
+    "padding after a source changes nothing, whatever token it is",
     aspect="padding",
     points=5,
-    asked="What stands at such positions of the source changes nothing.",
+    asked="What is at such positions of the source changes nothing.",
 )
 def test_padding(submission, draw):
     for pad_id, norm in ((PAD, "first"), (4, "last")):
@@ -248,7 +248,7 @@ def test_padding(submission, draw):
         expect(score(model, tokens(padded), target), f"logits with pad_id={pad_id}", axes=LOGITS).same_as(
             score(model, source, target),
             name="those of the same source without padding",
-            why="three tokens of padding stand behind",
+            why="three tokens of padding follow",
             size=LARGEST,
         )
 
@@ -264,7 +264,7 @@ def test_pad_id(submission, draw):
     model, (source, target) = build(submission, draw, pad_id=4), pair(draw, pad_id=4)
     longer = torch.cat((source, torch.zeros_like(source[:, :2])), dim=1)
     expect(score(model, tokens(longer), target), "logits with pad_id=4", axes=LOGITS).differs_from(
-        score(model, source, target), why="two words that are token 0 stand behind the source"
+        score(model, source, target), why="two words that are token 0 come after the source"
     )
 
 
@@ -369,7 +369,7 @@ def with_few_and_many_layers(submission, draw, norm):
     'with norm="first" a stream to which no sublayer adds anything reaches the head as it was, whatever the depth',
     aspect="values",
     points=3,
-    asked='"first": x + f(norm(x)) around each sublayer, and one norm behind each stack.',
+    asked='"first": x + f(norm(x)) around each sublayer, and one norm after each stack.',
 )
 def test_norm_first(submission, draw):
     shallow, deep = with_few_and_many_layers(submission, draw, "first")
@@ -380,16 +380,16 @@ def test_norm_first(submission, draw):
         size=200.0,
     )
     expect(deep[:, 1], "logits at position 1", axes="batch token").differs_from(
-        deep[:, 0], why="another word stands there, and its embedding is in the stream"
+        deep[:, 0], why="another word is there, and its embedding is in the stream"
     )
 
 
 @check(
-    'with norm="first" one norm stands before the head: a stream four times as large gives the same scores',
+    'with norm="first" one norm comes before the head: a stream four times as large gives the same scores',
     aspect="values",
     points=2,
     follows=["test_norm_first"],
-    asked="one norm behind each stack.",
+    asked="one norm after each stack.",
 )
 def test_final_norm(submission, draw):
     source, target = pair(draw)
@@ -570,7 +570,7 @@ def test_rows_of_training(submission, draw):
 
 
 @check(
-    "padding behind sources and targets does not count: with more of it each loss is the same",
+    "padding after sources and targets does not count: with more of it each loss is the same",
     aspect="padding",
     points=4,
     needs=["test_rows_of_training"],
@@ -641,7 +641,7 @@ def test_seeds(submission, draw):
     points=5,
     asked=[
         "s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:",
-        "never exceeds the full rate, which does not hang on warmup.",
+        "never rises above the full rate, which is the same for every warmup.",
     ],
 )
 def test_warmup(submission, draw):
@@ -801,7 +801,7 @@ def expect_translations(found, rows, pad=PAD, why=""):
 
 
 def standing_behind(found, rows, pad):
-    """Return what stands behind translations that are right up to their ends: one token, 0, or nothing known."""
+    """Return what comes after translations that are right up to their ends: one token, 0, or nothing known."""
     if not isinstance(found, torch.Tensor) or found.dim() != 2 or len(found) != len(rows):
         return None
     texts = found.tolist()
@@ -828,11 +828,11 @@ def test_greedy(submission, draw):
 
 
 @check(
-    "sentences of a batch end each at its own EOS, and pad_id stands behind",
+    "each sentence ends at its own EOS and is filled up with pad_id",
     aspect="padding",
     points=4,
     follows=["test_greedy"],
-    asked="with model.pad_id behind that.",
+    asked="with model.pad_id after that.",
 )
 def test_ends(submission, draw):
     for pad in (PAD, 5):
@@ -994,7 +994,7 @@ def test_log_repeated(submission, draw):
     sizes = len(LANGUAGE["SOURCE_WORDS"]), len(LANGUAGE["TARGET_WORDS"])
     for run, settings in RUNS["RUNS"].items():
         seed, logged = log[run]
-        # At a full rate at once rounding grows, and without warm-up what follows may hang on the number of steps.
+        # At a full rate at once rounding grows, and without warm-up what follows may depend on the number of steps.
         begun = BEGUN if settings.get("warmup", 20) else 1
         _, rows = trained(submission, pairs, sizes, begun, seed, **settings)
         named = "".join(f", {name}={value!r}" for name, value in settings.items())

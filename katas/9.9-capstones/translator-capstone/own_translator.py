@@ -1,9 +1,9 @@
 """9.9.2 A translator from an empty file: the model, its training, its search, and the log of your runs.
 
-B batch, S length of the source, T length of the target, V the size of the target's vocabulary. Nothing is given but
-these interfaces; what stands inside is yours.
+B batch, S length of the source, T length of the target, V the size of the target's vocabulary. You get these signatures
+and nothing else; the code inside is up to you.
 
-Beside this file lie language.py, with English sentences and their Spanish, and runs.py. `python runs.py` calls your
+Next to this file are language.py, with English sentences and their Spanish, and runs.py. `python runs.py` calls your
 `train` for every run of the lesson, writes log.csv, and puts its text at the end of this file, where `training_log`
 finds it.
 
@@ -20,16 +20,16 @@ PAD, BOS, EOS = 0, 1, 2
 
 
 class TranslationModel(nn.Module):
-    """An encoder that reads a sentence as a whole, and a decoder that writes another beside it.
+    """An encoder that reads a sentence as a whole, and a decoder that writes another with it.
 
     Args:
         source_vocab, target_vocab: how many words either language has; tokens count from 0.
         d_model, num_heads, d_ff: the sizes.
         num_layers: of the encoder, and of the decoder, each layer with parameters of its own.
         max_len: the longest source and the longest target that must work.
-        norm: "first": x + f(norm(x)) around each sublayer, and one norm behind each stack. "last": norm(x + f(x)).
+        norm: "first": x + f(norm(x)) around each sublayer, and one norm after each stack. "last": norm(x + f(x)).
         positions: whether anything besides the causal mask tells positions apart, in source and target.
-        pad_id: the token that is padding. What stands at such positions of the source changes nothing.
+        pad_id: the token that is padding. What is at such positions of the source changes nothing.
 
     Attributes:
         pad_id: as given. `translate` needs it.
@@ -56,7 +56,7 @@ class TranslationModel(nn.Module):
         """Score what comes next after each position of the target.
 
         Args:
-            source: int tokens [B, S], padding behind.
+            source: int tokens [B, S], padding at the end.
             target: int tokens [B, T], what has been written so far, from BOS on.
 
         Returns:
@@ -84,7 +84,7 @@ def train(
     Everything that is not an argument is yours: widths, batch, optimizer, rate, schedule.
 
     Args:
-        source: int [N, S] sentences, padding behind; the model is trained on its device.
+        source: int [N, S] sentences, padding at the end; the model is trained on its device.
         target: int [N, T] their translations, each with EOS at its end, then padding. The decoder reads BOS and then
             the target up to the word before.
         source_vocab, target_vocab: as above.
@@ -92,7 +92,8 @@ def train(
         seed: what weights and pairs are drawn from. The same seed gives the same run, whatever ran before.
         norm, positions, num_layers: of the model.
         warmup: the rate of step s is s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:
-            step 1 has the full rate. Later it may fall, and never exceeds the full rate, which does not hang on warmup.
+            step 1 has the full rate. After that it may fall, but never rises above the full rate, which is the same for
+            every warmup.
 
     Returns:
         (model, rows): a row (step, loss, rate) for each step, from 1 on. loss is the mean of -log p over the words of
@@ -112,7 +113,7 @@ def translate(model: nn.Module, source: torch.Tensor, *, max_len: int) -> torch.
         max_len: how many tokens a translation has at most, EOS included.
 
     Returns:
-        int64 [B, L], L <= max_len: without BOS, up to EOS where it was written, and with model.pad_id behind that.
+        int64 [B, L], L <= max_len: without BOS, up to EOS where it was written, and with model.pad_id after that.
     """
     # TODO
     raise NotImplementedError("translate")

@@ -1,7 +1,7 @@
 """The runs of the capstone: `python runs.py` trains them with your `train`, and logs them.
 
-It writes log.csv beside this file, prints where each run ended, and puts the log's text at the end of
-own_translator.py, as `LOG`; one that stands there is replaced.
+It writes log.csv next to this file, prints where each run ended, and puts the log's text at the end of
+own_translator.py, as `LOG`; one that is there is replaced.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def lines_of(run: str, rows: list[tuple[int, float, float]]) -> list[str]:
 
 
 def put(text: str, module: Path) -> None:
-    """Put the log at the end of a module, in place of the one that stands there."""
+    """Put the log at the end of a module, in place of the one that is there."""
     kept = re.sub(r'\n*^LOG = """.*?"""\n', "\n", module.read_text(encoding="utf-8"), flags=re.M | re.S)
     module.write_text(f'{kept.rstrip()}\n\n\nLOG = """\\\n{text}"""\n', encoding="utf-8")
 

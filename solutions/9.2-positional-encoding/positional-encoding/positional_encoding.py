@@ -1,4 +1,4 @@
-"""Positional encoding: a vector for every position, added to what stands there.
+"""Positional encoding: a vector for every position, added to what is there.
 
 B batch, T length, D = d_model the width. Positions count from 0.
 References: Vaswani et al. 2017 (arXiv:1706.03762), section 3.5; Devlin et al. 2018 (arXiv:1810.04805).

@@ -68,7 +68,7 @@ def test_any_odd_width(submission, draw):
 )
 def test_any_buckets(submission, reference, draw):
     for direction in (True, False):
-        # Odd numbers of buckets and distances that are no power of anything: few fall on a border.
+        # Odd numbers of buckets and distances that are not a power of anything: few fall on a border.
         for num_buckets, max_distance in ((14, 61), (26, 223), (8, 47)):
             options = {"num_buckets": num_buckets, "max_distance": max_distance, "bidirectional": direction}
             query_len, key_len = draw.sizes(2, 1, 300)
@@ -127,5 +127,5 @@ def test_any_alibi(submission, reference, draw):
         sizes = (*draw.sizes(2, 1, 50), draw.size(0, 30))
         wanted = oracle(lambda a=(heads, *sizes): reference.alibi_bias(*a))
         expect(submission.alibi_bias(heads, *sizes), "bias", axes=BIAS).close_to(wanted)
-    with expect_raises("ValueError", what="5 is no power of two"):
+    with expect_raises("ValueError", what="5 is not a power of two"):
         submission.alibi_bias(5, 2, 3)

@@ -156,7 +156,7 @@ def test_encoder_gradients(submission, reference, draw):
     ],
 )
 def test_encoder_dropout(submission, reference, draw):
-    x = draw.normal(batch=2, time=5, width=8, scale=30.0)  # beside which no eps shows
+    x = draw.normal(batch=2, time=5, width=8, scale=30.0)  # next to which no eps shows
     module, state, _ = pair(submission, reference, draw, "Encoder", 3, 8, 2, 13, dropout=0.99999999)
     module.train()
     weight, bias = state["norm.weight"], state["norm.bias"]

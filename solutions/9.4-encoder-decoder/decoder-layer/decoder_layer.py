@@ -78,7 +78,7 @@ class Decoder(nn.Module):
         self_mask: torch.Tensor | None = None,
         memory_mask: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Send x [B, T, D] through all layers, each beside the same memory and under the same masks."""
+        """Send x [B, T, D] through all layers, each with the same memory and under the same masks."""
         for layer in self.layers:
             x = layer(x, memory, self_mask, memory_mask)
         return self.norm(x)

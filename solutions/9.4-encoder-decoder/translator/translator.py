@@ -1,4 +1,4 @@
-"""9.4.2 Translator: an encoder reads, a decoder writes beside it; a loss that leaves room, and a search."""
+"""9.4.2 Translator: an encoder reads, a decoder writes with it; a loss that leaves room, and a search."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_any_encoding(submission, reference, draw):
     "any ids have a text, whatever bytes they make together",
     aspect="stability",
     points=1,
-    asked='bytes that are no UTF-8 become U+FFFD, as errors="replace" has it.',
+    asked='invalid UTF-8 becomes U+FFFD, as errors="replace" has it.',
 )
 def test_any_ids(submission, reference, draw):
     _, merges = learnable(reference, draw, "é日🙂 ab", 60, 20)
@@ -139,7 +139,7 @@ def test_side_by_side(submission, reference, draw):
     points=1,
     asked=[
         "All of it works for any text, an empty one and one of many pages, in any script",
-        "a text of some thousand words and a hundred merges should take seconds, not minutes.",
+        "a text of a few thousand words and a hundred merges should take seconds, not minutes.",
     ],
 )
 def test_long(submission, reference, draw):

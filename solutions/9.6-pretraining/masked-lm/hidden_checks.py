@@ -115,7 +115,7 @@ def test_other_sizes(submission, draw):
 
 
 @check(
-    "padding in front, between words and behind",
+    "padding in front, between words and at the end",
     aspect="padding",
     points=2,
     asked="Positions matter; padding never does to a real token.",
@@ -129,7 +129,7 @@ def test_padding_anywhere(submission, draw):
     with torch.no_grad():
         alone = scored(model, tokens[2:, :9].contiguous(), 30)
     expect(before[2:, :9], "logits of the words", axes=LOGITS).same_as(
-        alone, name="the same text without padding behind"
+        alone, name="the same text without padding at the end"
     )
     expect(before[real], "logits of the words", axes="real word").is_finite()
 

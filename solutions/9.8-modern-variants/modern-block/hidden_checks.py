@@ -77,7 +77,7 @@ def test_any_groups(submission, reference, draw):
 
 
 @check(
-    "hundreds of positions are right, and so is what is written behind them",
+    "hundreds of positions are right, and so is what is written after them",
     aspect="values",
     points=3.5,
     asked=["It works for any sizes, one position and hundreds", "in pieces or in one go"],

@@ -89,7 +89,7 @@ class FeedForward(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention and feed-forward, each behind a norm and added to what came in."""
+    """Attention and feed-forward, each after a norm and added to what came in."""
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int, d_ff: int) -> None:
         super().__init__()

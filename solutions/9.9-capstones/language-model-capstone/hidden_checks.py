@@ -26,7 +26,7 @@ def score(model, text, vocab):
 
 
 @check(
-    "models of any sizes score every token from itself and what stands before it",
+    "models of any sizes score every token from itself and what comes before it",
     aspect="causality",
     points=5,
     asked=[

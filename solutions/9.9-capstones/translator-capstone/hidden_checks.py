@@ -58,7 +58,7 @@ def test_any_sizes(submission, draw):
         whole = score(model, source, target, vocab)
         padded = torch.cat((source, torch.ones_like(source[:, :1]).expand(-1, longest - short)), dim=1)
         expect(score(model, tokens(padded), target, vocab), "logits", axes=LOGITS).same_as(
-            whole, name="those without padding behind the source"
+            whole, name="those without padding after the source"
         )
         for length in (1, longest // 2):
             part = tokens(target[:, :length])

@@ -153,7 +153,7 @@ class list_returned:
     """your forward returns a list: the pair is a tuple, return output, weights
 
     Fails: test_weights_shape, test_output_shape
-    Costs: what is no pair is not looked into
+    Costs: what is not a pair is not looked into
     """
 
     class SelfAttention:

@@ -155,7 +155,7 @@ class features_compared:
     """your scores compare features, [d_k, d_k]: every position is compared with every position, [T, T]
 
     Fails: test_weights_shape
-    Costs: weights of features are no weights of positions, and most of this kata is about those
+    Costs: weights of features are not weights of positions, and most of this kata is about those
     """
 
     class SelfAttention:
@@ -185,7 +185,7 @@ class batch_as_one_sequence:
     """your sequences are joined to one, whose positions all look at each other: keep the batch axis
 
     Fails: test_weights_shape, test_sequences_are_alone
-    Costs: weights across sequences are no weights of positions, and most of this kata is about those
+    Costs: weights across sequences are not weights of positions, and most of this kata is about those
     """
 
     class SelfAttention:

@@ -29,7 +29,7 @@ class multiplied:
 
 
 class concatenated:
-    """your positions are set beside x: they are added, and the width stays d_model
+    """your positions are set next to x: they are added, and the width stays d_model
 
     Fails: test_sinusoidal_adds, test_learned_adds
     """

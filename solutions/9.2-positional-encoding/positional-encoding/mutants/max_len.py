@@ -1,6 +1,6 @@
 """What happens wrongly to a sequence that is longer than the table.
 
-max_len positions fit, one more is a ValueError; whoever hides that has positions that mean something else.
+max_len positions fit, one more is a ValueError; anyone who hides that has positions that mean something else.
 """
 
 

@@ -18,7 +18,7 @@ class module_arguments_swapped:
 
 
 class table_in_plain_attribute:
-    """your sinusoidal table is no buffer: as a plain attribute it stays behind when the module moves
+    """your sinusoidal table is not a buffer: as a plain attribute it stays behind when the module moves
 
     Fails: test_buffer
     """
@@ -64,7 +64,7 @@ class table_grows:
 
 
 class learned_as_buffer:
-    """your learned table is no nn.Parameter: no optimizer will ever see it
+    """your learned table is not an nn.Parameter: no optimizer will ever see it
 
     Fails: test_learned_parameter
     """

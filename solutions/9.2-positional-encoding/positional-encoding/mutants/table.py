@@ -1,6 +1,6 @@
 """What the sinusoidal table gets wrong around its frequencies.
 
-Rows are positions, counted from 0 in float32. Sines stand in the even columns, cosines in the odd ones, so there is an
+Rows are positions, counted from 0 in float32. Sines are in the even columns, cosines in the odd ones, so there is an
 even number of them.
 """
 

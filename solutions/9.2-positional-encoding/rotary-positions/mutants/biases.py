@@ -18,7 +18,7 @@ class heads_last:
 
 
 class no_batch_axis:
-    """your bias is [H, Tq, Tk]: an axis of 1 stands in front, for the batch
+    """your bias is [H, Tq, Tk]: an axis of 1 comes first, for the batch
 
     Fails: test_bias_values
     """
@@ -111,7 +111,7 @@ class slopes_halved:
 
 
 class any_number_of_heads:
-    """your slopes are made for any number of heads: one that is no power of two is a ValueError
+    """your slopes are made for any number of heads: one that is not a power of two is a ValueError
 
     Fails: test_slopes_error
     """
@@ -147,7 +147,7 @@ class signed_distance:
 
 
 class alibi_offset_ignored:
-    """your ALiBi ignores offset: the first query always stands at 0
+    """your ALiBi ignores offset: the first query is always at 0
 
     Fails: test_alibi_offset, test_pieces
     """
@@ -205,7 +205,7 @@ class table_without_embedding:
 
 
 class slopes_in_between:
-    """your slopes for a number that is no power of two are put together from two series: here it is a ValueError
+    """your slopes for a number that is not a power of two are put together from two series: here it is a ValueError
 
     Fails: test_slopes_error
     """

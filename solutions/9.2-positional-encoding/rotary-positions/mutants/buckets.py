@@ -148,7 +148,7 @@ class buckets_int32:
 
 
 class bucket_offset_ignored:
-    """your relative_buckets ignores offset: the first query always stands at 0
+    """your relative_buckets ignores offset: the first query is always at 0
 
     Fails: test_bucket_offset
     """

@@ -1,11 +1,11 @@
 """How rotate gets positions, dtypes and errors wrong.
 
-Row t stands at positions[t], or at t when nothing is said; angles are made in float32, the result has the dtype of x.
+Row t is at positions[t], or at t when nothing is said; angles are made in float32, the result has the dtype of x.
 """
 
 
 class positions_ignored:
-    """your rows stand at 0, 1, 2, … whatever positions says
+    """your rows are at 0, 1, 2, … whatever positions says
 
     Fails: test_rotate_positions
     """

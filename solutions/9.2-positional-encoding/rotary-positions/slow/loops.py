@@ -1,6 +1,6 @@
 """Rotations that are right and are made pair after pair, position after position, or by matrices that are nearly empty.
 
-Slices of every second column, the angles of all positions beside them and a stack turn everything in a few calls.
+Slices of every second column, the angles of all positions next to them and a stack turn everything in a few calls.
 """
 
 

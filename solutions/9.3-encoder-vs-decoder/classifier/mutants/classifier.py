@@ -157,10 +157,10 @@ class encoder_detached:
 
 
 class torch_encoder:
-    """your classifier stands on torch's transformer, not on the Encoder that is given
+    """your classifier is built on torch's transformer, not on the Encoder that is given
 
     Fails: test_from_scratch
-    Costs: what is not built on the given Encoder is no answer to this kata
+    Costs: what is not built on the given Encoder is not an answer to this kata
     """
 
     class EncoderClassifier:

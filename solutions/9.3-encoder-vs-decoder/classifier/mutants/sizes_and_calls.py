@@ -23,7 +23,7 @@ class padding_kept:
     """your model keeps what is real from the first batch of a shape: the next one has other padding
 
     Fails: test_in_turns
-    Unnamed: which visible check meets a kept mask hangs on which ran before
+    Unnamed: which visible check meets a kept mask depends on which ran before
     """
 
     class EncoderClassifier:

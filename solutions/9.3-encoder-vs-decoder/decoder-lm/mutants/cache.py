@@ -211,7 +211,7 @@ class cache_wrong_axis:
 
 
 class cache_wrong_order:
-    """your new keys and values stand before the old ones: they come after them, as the tokens do
+    """your new keys and values come before the old ones: they come after them, as the tokens do
 
     Fails: test_cache_chunks
     """

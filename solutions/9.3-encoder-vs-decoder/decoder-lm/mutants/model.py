@@ -176,7 +176,7 @@ class torch_encoder:
     """your layers are torch's own transformer layers: build them from the given blocks
 
     Fails: test_from_scratch
-    Costs: what is not built from scratch is no answer to this kata
+    Costs: what is not built from scratch is not an answer to this kata
     """
 
     class Block:

@@ -6,7 +6,7 @@ last pre-norm layer.
 
 
 class layers_in_plain_list:
-    """your layers stand in a Python list, where no optimizer finds their parameters: use nn.ModuleList
+    """your layers are in a Python list, where no optimizer finds their parameters: use nn.ModuleList
 
     Fails: test_encoder_layers
     """

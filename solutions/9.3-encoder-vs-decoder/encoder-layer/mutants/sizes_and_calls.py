@@ -5,7 +5,7 @@ Every layer works on all positions, under the mask of this very call.
 
 
 class positions_cut:
-    """your layer passes 256 positions at most through its feed-forward network: those behind go without
+    """your layer passes 256 positions at most through its feed-forward network: those after that go without
 
     Fails: test_long
     Unnamed: no visible text is as long

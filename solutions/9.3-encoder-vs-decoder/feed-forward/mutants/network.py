@@ -372,7 +372,7 @@ class pair_returned:
     """your forward returns more than the output: one tensor [B, T, D] is asked for
 
     Fails: test_relu_values
-    Costs: what is no tensor is not looked into
+    Costs: what is not a tensor is not looked into
     """
 
     class FeedForward:

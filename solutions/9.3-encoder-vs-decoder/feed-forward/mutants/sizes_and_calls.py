@@ -5,7 +5,7 @@ The same weights serve every position, however many there are, as they are now.
 
 
 class first_positions_alone:
-    """your network passes 512 positions at most: those behind come out as zeros
+    """your network passes 512 positions at most: those after that come out as zeros
 
     Fails: test_large
     Unnamed: no visible text is as long

@@ -1,6 +1,6 @@
 """What mean and variance get wrong.
 
-They are taken over the last axis alone: each position has its own, whatever axes stand in front.
+They are taken over the last axis alone: each position has its own, whatever axes come first.
 """
 
 

@@ -113,7 +113,7 @@ class heads_interleaved_both_ways:
 
 
 class heads_attend_to_heads:
-    """your heads stay behind the positions, so heads look at heads: move them in front, [B, H, T, d]
+    """your heads stay after the positions, so heads look at heads: move them in front, [B, H, T, d]
 
     Fails: test_module_values
     """

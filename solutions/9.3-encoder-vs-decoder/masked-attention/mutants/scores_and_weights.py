@@ -1,6 +1,6 @@
 """What scaled dot-product attention gets wrong before there is a mask.
 
-Scores are divided by the root of the keys' width; each query's weights sum to one; any axes may stand in front.
+Scores are divided by the root of the keys' width; each query's weights sum to one; any axes may come first.
 """
 
 
@@ -195,7 +195,7 @@ class softmax_without_dim:
 
 
 class axes_counted_from_the_front:
-    """your axes are counted from the front: the last two are -2 and -1, however many stand before them
+    """your axes are counted from the front: the last two are -2 and -1, however many come before them
 
     Fails: test_shapes
     """

@@ -23,7 +23,7 @@ class mask_kept:
     """your module keeps the mask of the first call and obeys it for ever after
 
     Fails: test_in_turns
-    Unnamed: which visible check sees a second mask hangs on which fail before
+    Unnamed: which visible check sees a second mask depends on which fail before
     """
 
     class MultiHeadAttention:

@@ -33,7 +33,7 @@ class query_loop:
 
 
 class head_loop:
-    """you attend for one sequence and one head at a time: `@` multiplies all of them, whatever axes stand in front
+    """you attend for one sequence and one head at a time: `@` multiplies all of them, whatever axes come first
 
     Fails: test_many_heads_speed
     """

@@ -1,7 +1,7 @@
 """What `padding_mask` gets wrong.
 
-It says of every key whether it is a real token, whoever asks: [B, T] with an axis of length 1 for the heads and one for
-the queries. Padding is what equals pad_id, wherever it stands.
+It says of every key whether it is a real token, whichever query asks: [B, T] with an axis of length 1 for the heads
+and one for the queries. Padding is what equals pad_id, wherever it stands.
 """
 
 

@@ -137,7 +137,7 @@ class memory_as_mask:
     """your cross-attention gets the memory where its mask belongs: forward(x, mask, context)
 
     Fails: test_layer_shapes
-    Costs: what is no mask is refused, so hardly anything can be compared
+    Costs: what is not a mask is refused, so hardly anything can be compared
     """
 
     class DecoderLayer:

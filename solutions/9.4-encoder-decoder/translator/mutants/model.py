@@ -296,7 +296,7 @@ class target_shifted_in_decode:
 
 
 class no_padding_mask:
-    """your masks forget padding, in the encoder and beside the memory
+    """your masks forget padding, in the encoder and with the memory
 
     Fails: test_padding_read, test_padding_looked_at
     """

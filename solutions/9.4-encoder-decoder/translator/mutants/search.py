@@ -2,7 +2,7 @@
 
 
 class bos_returned:
-    """your translations begin with bos_id: it stands before the first word, and is not returned
+    """your translations begin with bos_id: it comes before the first word, and is not returned
 
     Fails: test_greedy
     Costs: every translation is wrong by its first token
@@ -28,7 +28,7 @@ class eos_dropped:
 
 
 class eos_repeated:
-    """your translations are filled with eos_id: behind the first one stands model.pad_id
+    """your translations are filled with eos_id: after the first one comes model.pad_id
 
     Fails: test_ends
     """
@@ -54,7 +54,7 @@ class filled_with_zeros:
 
 
 class rows_never_end:
-    """your rows go on behind their eos_id: what has ended stays as it is
+    """your rows go on after their eos_id: what has ended stays as it is
 
     Fails: test_ends
     """
@@ -343,7 +343,7 @@ class penalty_of_gnmt:
 
 
 class beams_beside_other_rows:
-    """your memory is repeated whole, row after row: repeat_interleave lays each row beside its own beams
+    """your memory is repeated whole, row after row: repeat_interleave lays each row next to its own beams
 
     Fails: test_beams
     """

@@ -16,7 +16,7 @@ def _pairs(tokens):
 
 
 class _Counts:
-    """How often each pair stands in the text, and in which words."""
+    """How often each pair is in the text, and in which words."""
 
     def __init__(self, text):
         self.often = Counter(_pieces(text))

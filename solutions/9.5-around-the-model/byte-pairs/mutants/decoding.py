@@ -1,6 +1,6 @@
 """How ids become the wrong text.
 
-The bytes of all tokens are put one behind the other; then they are read as UTF-8, and what is none becomes U+FFFD.
+The bytes of all tokens are put one after the other; then they are read as UTF-8, and what is none becomes U+FFFD.
 """
 
 
@@ -18,7 +18,7 @@ class token_by_token:
 
 
 class errors_raised:
-    """your decode raises an error at bytes that are no UTF-8: errors="replace" gives U+FFFD
+    """your decode raises an error at invalid UTF-8: errors="replace" gives U+FFFD
 
     Fails: test_no_text
     """
@@ -31,7 +31,7 @@ class errors_raised:
 
 
 class errors_ignored:
-    """your decode leaves out bytes that are no UTF-8: U+FFFD stands for them
+    """your decode leaves out bytes that are not UTF-8: U+FFFD stands for them
 
     Fails: test_no_text
     """
@@ -44,7 +44,7 @@ class errors_ignored:
 
 
 class errors_escaped:
-    """your decode writes bytes that are no UTF-8 as \\\\x and figures: U+FFFD stands for them
+    """your decode writes bytes that are not UTF-8 as \\\\x and figures: U+FFFD stands for them
 
     Fails: test_no_text
     """

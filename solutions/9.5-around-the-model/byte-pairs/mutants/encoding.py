@@ -219,7 +219,7 @@ class size_to_be_called:
 
 
 class ids_one_by_one_off:
-    """your first merge has the id 257: the ids go on behind 255
+    """your first merge has the id 257: the ids go on after 255
 
     Fails: test_ids
     """
@@ -316,7 +316,7 @@ class special_between_spaces:
 
 
 class special_swallows_spaces:
-    """your encode drops the white space beside special strings
+    """your encode drops the white space next to special strings
 
     Fails: test_special
     """

@@ -1,6 +1,6 @@
 """How the wrong pairs are learned.
 
-Each time the pair that stands side by side most often is merged, of equals the greatest; then all is counted anew.
+Each time the pair that occurs side by side most often is merged, on a tie the greatest; then all is counted anew.
 """
 
 
@@ -17,7 +17,7 @@ class least_frequent:
 
 
 class frequency_forgotten:
-    """your train takes the greatest pair, however often it stands there
+    """your train takes the greatest pair, however often it occurs
 
     Fails: test_most_frequent
     """
@@ -118,7 +118,7 @@ class ties_by_shown_bytes:
 
 
 class counted_only_once:
-    """your train counts pairs once and takes the most frequent of them: after each merge others stand there
+    """your train counts pairs once and takes the most frequent of them: after each merge others are there
 
     Fails: test_counted_anew
     """
@@ -169,7 +169,7 @@ class words_counted_once:
 
 
 class runs_counted_without_overlap:
-    """your train counts aa once in aaa: what counts are the places where two tokens stand side by side
+    """your train counts aa once in aaa: what counts are the places where two tokens are side by side
 
     Fails: test_runs
     """
@@ -185,7 +185,7 @@ class runs_counted_without_overlap:
 
 
 class pairs_counted_once_a_piece:
-    """your train counts a pair once in each piece, however often it stands there
+    """your train counts a pair once in each piece, however often it occurs
 
     Fails: test_runs
     """
@@ -247,7 +247,7 @@ class nothing_left_is_an_error:
 
 
 class single_pairs_left:
-    """your train stops at pairs that stand there once: it goes on until no pair is left
+    """your train stops at pairs that are there once: it goes on until no pair is left
 
     Fails: test_ties_of_merged
     """

@@ -34,7 +34,7 @@ class spaces_apart:
 
 
 class spaces_behind:
-    """your spaces stand at the end of the word before: they belong to the word behind them
+    """your spaces are at the end of the word before: they belong to the word after them
 
     Fails: test_pieces
     """
@@ -61,7 +61,7 @@ class white_space_cut:
 
 
 class last_space_to_the_word:
-    """your runs of white space leave their last space to the word behind: a run is one piece
+    """your runs of white space leave their last space to the next word: a run is one piece
 
     Fails: test_pattern
     """

@@ -1,11 +1,11 @@
 """How decay, groups and what is remembered go wrong.
 
-Decay stands beside the moments; options are those of the group, now; what is remembered is each parameter's own.
+Decay is next to the moments; options are those of the group, now; what is remembered is each parameter's own.
 """
 
 
 class decay_in_the_gradient:
-    """your decay goes through the moments: that is Adam with L2; here it stands beside them
+    """your decay goes through the moments: that is Adam with L2; here it is next to them
 
     Fails: test_decay_alone
     """
@@ -92,7 +92,7 @@ class missing_as_zeros:
 
 
 class stops_at_a_missing_gradient:
-    """your step ends at the first parameter without a gradient: those behind it have to be moved
+    """your step ends at the first parameter without a gradient: those after it have to be moved
 
     Fails: test_late_gradient
     """

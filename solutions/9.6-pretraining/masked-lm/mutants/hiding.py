@@ -306,7 +306,7 @@ class seed_of_its_own:
 
 
 class limit_included:
-    """your hide chooses what is beside the rate: at rate 0 nothing, at rate 1 all
+    """your hide chooses what is next to the rate: at rate 0 nothing, at rate 1 all
 
     Fails: test_hide_ends
     """

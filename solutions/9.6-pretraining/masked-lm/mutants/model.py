@@ -57,7 +57,7 @@ class no_positions:
 
 
 class causal:
-    """your body looks at what stands before a gap only: both sides are there to be read
+    """your body looks at what comes before a gap only: both sides are there to be read
 
     Fails: test_both_sides
     """
@@ -148,7 +148,7 @@ class body_returned_too:
     """your forward returns the body too: it returns the logits alone
 
     Fails: test_shapes
-    Costs: what is no tensor cannot be compared with anything
+    Costs: what is not a tensor cannot be compared with anything
     """
 
     class MaskedLM:

@@ -70,7 +70,7 @@ class eval_mode_too:
 
 
 class gradient_forbidden:
-    """your frozen module lets no gradient through: what stands before it could not learn
+    """your frozen module lets no gradient through: what comes before it could not learn
 
     Fails: test_freeze_leaves
     """
@@ -122,7 +122,7 @@ class last_decayed_too:
 
 
 class one_rate_for_all:
-    """your layers all learn at lr: each earlier one at decay times the rate behind it
+    """your layers all learn at lr: each earlier one at decay times the rate after it
 
     Fails: test_rates
     """
@@ -134,7 +134,7 @@ class one_rate_for_all:
 
 
 class rates_subtracted:
-    """your rates fall by steps of the same size: each is decay times the one behind it
+    """your rates fall by steps of the same size: each is decay times the one after it
 
     Fails: test_rates
     """
@@ -158,7 +158,7 @@ class rates_divided:
 
 
 class groups_from_the_last:
-    """your groups begin with the last layer: they stand in the order of the layers
+    """your groups begin with the last layer: they are in the order of the layers
 
     Fails: test_groups
     """
@@ -221,7 +221,7 @@ class parameters_copied:
 
 
 class rates_of_one_decay:
-    """your earlier layers all learn at lr · decay: each one is slower than the one behind it
+    """your earlier layers all learn at lr · decay: each one is slower than the one after it
 
     Fails: test_rates
     """

@@ -14,7 +14,7 @@ class looks_at_the_copy:
 
 
 class one_too_far:
-    """your score is about t - period + 2: what followed the copy stands at t - period + 1
+    """your score is about t - period + 2: what followed the copy is at t - period + 1
 
     Fails: test_induction_values
     """

@@ -160,7 +160,7 @@ class ridge_not_used:
 
 
 class ridge_beside_a_mean:
-    """your ridge stands beside a mean of squared errors: beside their sum it counts N times less
+    """your ridge is next to a mean of squared errors: next to their sum it counts N times less
 
     Fails: test_probe_ridge
     """

@@ -243,7 +243,7 @@ class never_undone:
 
 
 class lost_with_an_exception:
-    """your undoing stands behind yield alone: an exception in the block passes it by
+    """your undoing comes after yield alone: an exception in the block passes it by
 
     Fails: test_ablate_exception
     """

@@ -163,7 +163,7 @@ class heads_of_rows:
 
 
 class heads_joined_untransposed:
-    """your heads are joined without moving their axis back behind the time
+    """your heads are joined without moving their axis back after the time
 
     Fails: test_values
     """

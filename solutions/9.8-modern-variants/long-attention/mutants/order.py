@@ -29,7 +29,7 @@ class own_key_not_seen:
 
 
 class one_key_too_many:
-    """your queries see the key behind them: query i sees keys 0 to i
+    """your queries see the key after them: query i sees keys 0 to i
 
     Fails: test_causal
     """
@@ -41,7 +41,7 @@ class one_key_too_many:
 
 
 class from_the_right:
-    """your causal sums run from the right: query i sees what stands before it
+    """your causal sums run from the right: query i sees what comes before it
 
     Fails: test_causal
     """

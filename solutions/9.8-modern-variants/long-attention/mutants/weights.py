@@ -213,7 +213,7 @@ class heads_averaged:
 
 
 class four_axes_only:
-    """your einsum names four axes: any number of them may stand in front, or none
+    """your einsum names four axes: any number of them may come first, or none
 
     Fails: test_shapes
     Costs: nothing can be seen of a function that takes no other tensors

@@ -48,7 +48,7 @@ class first_head_for_all:
 
 
 class heads_not_put_back:
-    """your heads are not put side by side again: the axis of heads has to stand behind that of time first
+    """your heads are not put side by side again: the axis of heads has to come after that of time first
 
     Fails: test_rotary
     Costs: numbers of all positions are mixed, so that attention is right for a single position alone
@@ -116,7 +116,7 @@ class not_turned:
 
 
 class queries_alone_turned:
-    """your keys are not turned, only queries: scores hang on the query's place, not on the distance
+    """your keys are not turned, only queries: scores depend on the query's place, not on the distance
 
     Fails: test_rotary
     """
@@ -173,7 +173,7 @@ class other_base:
 
 
 class angles_end:
-    """your angles end with position 100: whatever stands behind it is turned as far
+    """your angles end with position 100: whatever comes after it is turned as far
 
     Fails: test_text
     """

@@ -1,11 +1,11 @@
 """How the cache goes wrong.
 
-New positions stand behind the cached ones: they are turned so, see all that is cached, and the cache keeps G heads.
+New positions come after the cached ones: they are turned so, see all that is cached, and the cache keeps G heads.
 """
 
 
 class positions_begin_anew:
-    """your new positions begin with 0 behind a cache: the first of them stands behind what is cached
+    """your new positions begin with 0 after a cache: the first of them comes after what is cached
 
     Fails: test_cache
     """
@@ -18,7 +18,7 @@ class positions_begin_anew:
 
 
 class mask_not_moved:
-    """your mask behind a cache begins at its first key: it has to move right by what is cached
+    """your mask after a cache begins at its first key: it has to move right by what is cached
 
     Fails: test_cache
     """
@@ -31,7 +31,7 @@ class mask_not_moved:
 
 
 class no_mask_behind_a_cache:
-    """your new positions see each other's future behind a cache
+    """your new positions see each other's future after a cache
 
     Fails: test_cache
     """

@@ -156,7 +156,7 @@ class torchs_own_norm:
 
 
 class root_detached:
-    """your root is cut from the graph: it hangs on x as well, and gradients go through it
+    """your root is cut from the graph: it depends on x as well, and gradients go through it
 
     Fails: test_norm_gradients
     """

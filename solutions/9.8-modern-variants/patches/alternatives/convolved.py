@@ -10,7 +10,7 @@ from torch import nn
 def patchify(images: torch.Tensor, size: int) -> torch.Tensor:
     _, _, H, W = images.shape
     if H % size != 0 or W % size != 0:
-        raise ValueError(f"{H} x {W} is no multiple of {size}")
+        raise ValueError(f"{H} x {W} is not a multiple of {size}")
     windows = images.unfold(2, size, size).unfold(3, size, size)  # [B, C, rows, columns, size, size]
     return windows.flatten(2, 3).transpose(1, 2).flatten(2)
 

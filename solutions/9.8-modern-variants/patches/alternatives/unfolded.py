@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 def patchify(images: torch.Tensor, size: int) -> torch.Tensor:
     if any(side % size for side in images.shape[-2:]):
-        raise ValueError("a side is no multiple of size")
+        raise ValueError("a side is not a multiple of size")
     return F.unfold(images, size, stride=size).transpose(1, 2)
 
 
@@ -34,7 +34,7 @@ class VisionTransformer(nn.Module):
     ) -> None:
         super().__init__()
         if image_size % patch_size:
-            raise ValueError("image_size is no multiple of patch_size")
+            raise ValueError("image_size is not a multiple of patch_size")
         self.patch_size = patch_size
         self.embedding = nn.Linear(channels * patch_size * patch_size, d_model)
         self.class_token = nn.Parameter(torch.zeros(1, 1, d_model))

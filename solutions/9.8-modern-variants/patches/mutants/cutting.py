@@ -77,7 +77,7 @@ class sides_exchanged:
 
 
 class remainder_cut_off:
-    """your patchify drops the pixels that fill no patch: sides that are no multiple have to be a ValueError
+    """your patchify drops the pixels that fill no patch: sides that are not multiple have to be a ValueError
 
     Fails: test_patch_errors
     """
@@ -102,7 +102,7 @@ class reshape_complains:
 
 
 class grid_kept:
-    """your patches stand in a grid of rows and columns: N of them in one axis are wanted
+    """your patches are in a grid of rows and columns: N of them in one axis are wanted
 
     Fails: test_patch_shapes
     Costs: every check of patches compares [B, N, C · size²]
@@ -167,7 +167,7 @@ class filled_in_float32:
 
 
 class numbers_before_patches:
-    """your patches stand behind their numbers, as torch's unfold has them: [B, C · size², N] lacks a transpose
+    """your patches come after their numbers, as torch's unfold has them: [B, C · size², N] lacks a transpose
 
     Fails: test_patch_shapes
     Costs: every check of patches compares [B, N, C · size²]

@@ -93,7 +93,7 @@ class number_not_looked_at:
 
 
 class joined_sides_not_looked_at:
-    """your unpatchify counts the patches, but lets sides pass that are no multiple of size
+    """your unpatchify counts the patches, but lets sides pass that are not a multiple of size
 
     Fails: test_unpatchify_errors
     """

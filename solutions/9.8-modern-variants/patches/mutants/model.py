@@ -18,7 +18,7 @@ class embedding_without_bias:
 
 
 class side_not_checked:
-    """your model takes sides that are no multiple of patch_size, and complains when images come or never
+    """your model takes sides that are not a multiple of patch_size, and complains when images come or never
 
     Fails: test_model_errors
     """
@@ -237,10 +237,10 @@ class kept_from_the_first_call:
 
 
 class torchs_encoder:
-    """your model stands on torch's transformer, not on the Encoder that is given
+    """your model is built on torch's transformer, not on the Encoder that is given
 
     Fails: test_from_scratch
-    Costs: what is not built on the given Encoder is no answer to this kata
+    Costs: what is not built on the given Encoder is not an answer to this kata
     """
 
     class VisionTransformer:

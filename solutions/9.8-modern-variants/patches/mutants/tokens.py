@@ -6,7 +6,7 @@ output.
 
 
 class token_at_the_end:
-    """your class token has the last row of the positions, as if it stood behind the patches: row 0 is its own
+    """your class token has the last row of the positions, as if it stood after the patches: row 0 is its own
 
     Fails: test_class_token, test_values
     """
@@ -257,7 +257,7 @@ class other_names:
 
 
 class token_added_to_patches:
-    """your class token is added to every patch, too: it stands in front, and the patches stay as they are
+    """your class token is added to every patch, too: it comes first, and the patches stay as they are
 
     Fails: test_values
     """

@@ -2,7 +2,7 @@
 
 
 class no_causal_mask:
-    """your attention looks ahead: each position may see itself and what stands before it
+    """your attention looks ahead: each position may see itself and what comes before it
 
     Fails: test_causal
     """
@@ -200,7 +200,7 @@ class inner_width_fixed:
 
 
 class heads_side_by_side_wrongly:
-    """your heads are not put side by side again: the axis of time has to stand before that of heads first
+    """your heads are not put side by side again: the axis of time has to come before that of heads first
 
     Fails: test_causal
     """

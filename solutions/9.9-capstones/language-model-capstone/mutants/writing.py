@@ -2,7 +2,7 @@
 
 
 class prompt_dropped:
-    """your generate returns the new tokens alone: those given stand before them
+    """your generate returns the new tokens alone: those given come before them
 
     Fails: test_greedy
     """

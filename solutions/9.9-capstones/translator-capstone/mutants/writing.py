@@ -14,7 +14,7 @@ class bos_returned:
 
 
 class end_ignored:
-    """your translations go on behind EOS: pad_id stands there
+    """your translations go on after EOS: pad_id belongs there
 
     Fails: test_greedy
     """
@@ -49,7 +49,7 @@ class padded_with_0:
 
 
 class padded_with_another_token:
-    """your translations have another token than pad_id behind their EOS
+    """your translations have another token than pad_id after their EOS
 
     Fails: test_ends
     """
