@@ -19,13 +19,14 @@ from .made_up import WHEN, check, report
 pytestmark = pytest.mark.slow
 
 PAGE = Path(__file__).parents[2] / "docs" / "instructors.md"
+REFERENCE = PAGE.with_name("instructors-reference.md")
 SESSION = re.compile(r"(?ms)^```console\n(.*?)^```$")
 
 
 def sessions() -> list[tuple[str, str]]:
     """Every `$ kata gradebook ...` of the page and what it prints, up to the next one."""
     found = []
-    for block in SESSION.findall(PAGE.read_text(encoding="utf-8")):
+    for block in SESSION.findall(PAGE.read_text(encoding="utf-8") + REFERENCE.read_text(encoding="utf-8")):
         for part in re.split(r"(?m)^\$ ", block)[1:]:
             command, _, output = part.partition("\n")
             if command.startswith("kata gradebook"):

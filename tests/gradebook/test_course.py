@@ -225,7 +225,7 @@ def test_a_roster_that_is_a_folder(tmp_path: Path) -> None:
 
 
 def test_the_documented_example_is_one(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "instructors.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "instructors-reference.md").read_text(encoding="utf-8")
     toml, csv = (
         re.findall(rf"(?ms)^```{kind}\n(.*?)^```", page.partition("## Course settings")[2])[0]
         for kind in ("toml", "csv")
