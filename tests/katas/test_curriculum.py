@@ -14,7 +14,7 @@ from grader.catalogue import Catalogue, Kata
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "curriculum.md"
-TEXT = PAGE.read_text(encoding="utf-8")
+TEXT = PAGE.read_text(encoding="utf-8") + PAGE.with_name("curriculum-items.md").read_text(encoding="utf-8")
 COMMANDS = sorted(set(re.findall(r"`(kata [a-z]+ [^`]+)`", TEXT)))
 
 

@@ -1,4 +1,4 @@
-"""The items of docs/curriculum.md: each has its command, which works on a right answer and shows what is quoted."""
+"""The items of docs/curriculum-items.md: each has its command, which works on a right answer and shows what is quoted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.conftest import Ran
 from tests.demos.test_demos import Shared, once
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = (ROOT / "docs" / "curriculum.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "curriculum-items.md").read_text(encoding="utf-8")
 ROWS = {
     int(number): (where, command)
     for number, where, command in re.findall(
