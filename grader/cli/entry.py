@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run the command line and leave the process."""
+    if sys.platform == "win32":  # no fork, no sockets of Unix: nothing of what follows can even be imported
+        sys.exit("error: Kata needs Linux or macOS.\n  On Windows it runs in WSL 2: wsl --install -d Debian")
     from grader.cli import warm_process
 
     if not warm_process.is_warm(sys.argv[1:]):
