@@ -1,4 +1,4 @@
-"""The items of docs/curriculum-items.md: each has its command, which works on a right answer and shows what is quoted."""
+"""The items of docs/curriculum-items.md: each has its command, which works and shows what is quoted."""
 
 from __future__ import annotations
 
