@@ -89,7 +89,7 @@ def _in_worker(text: str) -> list[str]:
     stack = [name_of(*place) for place in ast.literal_eval(line.removeprefix("stack "))]
     names = [name for name in stack if name is not None]
     # What stands above belongs to the fork: it is the grader's way to start a worker, and no call passes there.
-    return names[next(place for place, name in enumerate(names) if name.startswith("worker.serve.")) :]
+    return names[next(place for place, name in enumerate(names) if name.startswith("engine.worker.serve.")) :]
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def test_a_check_goes_the_way_that_is_told() -> None:
         [sys.executable, "-m", "benchmarks.hops"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     way = [line.split()[2] for line in found.stdout.splitlines()]
-    assert way[way.index("cli.check.check") :] == told
+    assert way[way.index("cli.learner.check.check") :] == told
     assert len(told) <= LONGEST
 
 

@@ -27,6 +27,7 @@ from grader.cli.context import (
     trust_option,
 )
 from grader.cli.learner.cells import are_answer, cells_of
+from grader.devices import Device
 from grader.engine.host.warm import start_launcher
 from grader.errors import KataError, UsageError
 from grader.files import within
@@ -153,6 +154,7 @@ def check(
     if perf and not (quiet or for_programs or any(target.kata.speed for target in request.targets)):
         note("there are no speed checks here; --perf changes nothing")
     first = request.targets[0].kata
+    Device(device).require()  # before anything is asked of anybody
     launcher = start_launcher(device=device, preload=first.preload)
     from grader.engine.runner.suite import Options, with_suites
 
