@@ -69,7 +69,6 @@ UNCONFINED = [cheat for cheat in CHEATS if "process" in cheat.table]
 @pytest.fixture(autouse=True)
 def in_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One call in a turn, no picture, and locks of our own: what is so far over its threshold shows beside others."""
-    monkeypatch.setattr(benchmark_run, "MOST_CALLS", 1)
     monkeypatch.setattr(forms, "FAILS", 1)  # a second series would say the same
     monkeypatch.setattr(Speed, "_sketch_of", lambda *_: None)
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
