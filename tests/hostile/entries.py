@@ -1,7 +1,7 @@
 """The corpus: each entry says in its docstring what it tries, and in TOML below that what a good grader reports.
 
-    kata = "insertion-sort"             which kata it is handed in for
-    status = "fail"                     what the report says; several with " or "
+    kata = "masks"                      which kata it is handed in for; insertion-sort without it
+    status = "error"                    what the report says, several with " or "; fail without it
     words = ["RecursionError"]          what stands somewhere in its messages
     earns = ["test_empty"]              the checks that give it points, and honestly so; none without it
     timeout_s = 0.5                     for one check; the kata's own without it
@@ -167,7 +167,11 @@ def _entry(family: str, name: str, text: str, files: dict[str, bytes]) -> Entry:
 
 
 def _table(text: str) -> dict[str, object]:
-    return tomllib.loads(textwrap.dedent(text.partition("\n\n")[2]))
+    return {
+        "kata": "insertion-sort",
+        "status": "fail",
+        **tomllib.loads(textwrap.dedent(text.partition("\n\n")[2])),
+    }
 
 
 def _beside(kata: str) -> dict[str, bytes]:

@@ -3,7 +3,6 @@
 # ==== a_map_of_the_frame ====
 """Writes its own answer: a map of MessagePack's with keys of one hash, which is hashed while the answer is read.
 
-kata = "insertion-sort"
 status = "error"
 words = ["an answer that is none"]
 timeout_s = 2
@@ -28,7 +27,6 @@ def insertion_sort(values):
 """Returns more than can be read back.
 
 kata = "masks"
-status = "fail"
 earns = ["test_padding_integer_types"]
 words = ["is read back", "MB together"]
 """
@@ -50,7 +48,6 @@ def combine_masks(*masks):
 """Answers with tensors of 64 axes, all of which a message about shapes would compare with each other.
 
 kata = "masks"
-status = "fail"
 earns = ["test_padding_integer_types"]
 words = ["a tensor of 64 axes; at most 16 are read"]
 timeout_s = 2
@@ -69,11 +66,7 @@ def combine_masks(*masks):
 
 
 # ==== chain_of_exceptions ====
-"""Raises an exception that has a hundred thousand causes, in a ring.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Raises an exception that has a hundred thousand causes, in a ring."""
 
 
 def insertion_sort(values):
@@ -88,7 +81,6 @@ def insertion_sort(values):
 # ==== descriptors ====
 """Opens files until no more can be opened.
 
-kata = "insertion-sort"
 status = "error"
 words = ["opened more than 256 files"]
 """
@@ -107,7 +99,6 @@ kept = (
 # ==== exception_that_cannot_be_told ====
 """Raises exceptions whose text, type or representation raise in turn, or end the process.
 
-kata = "insertion-sort"
 status = "error"
 """
 
@@ -134,7 +125,6 @@ def insertion_sort(values):
 # ==== files_never_named ====
 """Fills the disk with files that never had a name.
 
-kata = "insertion-sort"
 status = "error"
 words = ["256 MB"]
 timeout_s = 8
@@ -161,7 +151,6 @@ time.sleep(5)
 # ==== files_on_their_way ====
 """Sends open files that it removed through a socket to itself and takes none out, so that no process has them open.
 
-kata = "insertion-sort"
 status = "error"
 words = ["PermissionError"]
 timeout_s = 8
@@ -188,7 +177,6 @@ for number in range(20):
 # ==== files_that_are_mapped_only ====
 """Fills the disk with files that it removes, closes, and keeps in its memory's map.
 
-kata = "insertion-sort"
 status = "error"
 words = ["256 MB"]
 timeout_s = 8
@@ -221,7 +209,6 @@ time.sleep(5)
 # ==== files_without_a_name ====
 """Fills the disk with files that it removes at once and keeps open, so that no folder holds them.
 
-kata = "insertion-sort"
 status = "error"
 words = ["256 MB"]
 timeout_s = 8
@@ -243,11 +230,7 @@ time.sleep(5)
 
 
 # ==== huge_exception ====
-"""Raises exceptions with enormous messages, types, chains and tracebacks.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Raises exceptions with enormous messages, types, chains and tracebacks."""
 
 
 def deeper(number, message):
@@ -266,8 +249,6 @@ def insertion_sort(values):
 # ==== keys_of_one_hash ====
 """Answers with a dict of a hundred integers that share a hash, as its answer's own dict and in its place.
 
-kata = "insertion-sort"
-status = "fail"
 words = ["share a hash"]
 earns = ["test_empty"]
 timeout_s = 1
@@ -306,7 +287,6 @@ def causal_mask(seq_len, *, device=None):
 # ==== many_large_files ====
 """Fills its folder, file by file.
 
-kata = "insertion-sort"
 status = "error"
 words = ["256 MB"]
 timeout_s = 8
@@ -326,11 +306,7 @@ time.sleep(5)
 
 
 # ==== many_objects ====
-"""Returns a new object in every call, each with a hundred more inside.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Returns a new object in every call, each with a hundred more inside."""
 
 
 class Thing:
@@ -344,7 +320,6 @@ def insertion_sort(values):
 # ==== many_small_files ====
 """Makes more files than a folder should hold.
 
-kata = "insertion-sort"
 status = "error"
 words = ["files to its folder"]
 [confined]
@@ -389,7 +364,6 @@ while data:
 # ==== memory ====
 """Takes all the memory that there is, at import.
 
-kata = "insertion-sort"
 status = "error"
 words = ["MemoryError", "more than 512 MB"]
 """
@@ -405,7 +379,6 @@ while True:
 """Takes all the memory that there is, in tensors, in a call.
 
 kata = "masks"
-status = "fail"
 earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
 words = ["more than 512 MB"]
 """
@@ -423,7 +396,6 @@ def causal_mask(seq_len, *, device=None):
 # ==== memory_that_is_caught ====
 """Takes all the memory, catches the error, and goes on without any left.
 
-kata = "insertion-sort"
 status = "fail or error or timeout"
 earns = ["test_empty"]
 timeout_s = 5
@@ -443,11 +415,7 @@ def insertion_sort(values):
 
 
 # ==== number_of_thousands_of_digits ====
-"""Answers with an integer that no float holds, for whoever turns it into one to say how far off it is.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Answers with an integer that no float holds, for whoever turns it into one to say how far off it is."""
 
 
 def insertion_sort(values):
@@ -457,7 +425,6 @@ def insertion_sort(values):
 # ==== one_large_file ====
 """Writes one file without end.
 
-kata = "insertion-sort"
 status = "error"
 words = ["more than 64 MB to one file"]
 """
@@ -473,8 +440,6 @@ with open("large", "wb", buffering=0) as file:
 # ==== one_tensor_a_hundred_thousand_times ====
 """Answers with one large tensor a hundred thousand times, for whoever looks at each.
 
-kata = "insertion-sort"
-status = "fail"
 words = ["each counted as often as it is there"]
 timeout_s = 2
 """
@@ -489,7 +454,6 @@ def insertion_sort(values):
 # ==== output ====
 """Prints a hundred megabytes.
 
-kata = "insertion-sort"
 status = "fail or error"
 earns = ["test_empty"]
 timeout_s = 5
@@ -510,8 +474,6 @@ sys.stdout.flush()
 # ==== processes ====
 """Forks as often as it can, up to a hundred times.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 earns = []
@@ -541,7 +503,6 @@ if started:
 # ==== recursion ====
 """Recurses until the stack is gone, with Python's own limit out of the way.
 
-kata = "insertion-sort"
 status = "fail or error"
 words = ["crashed the interpreter"]
 """
@@ -566,8 +527,6 @@ def insertion_sort(values):
 # ==== rows_of_nothing ====
 """Returns tensors without elements that have a billion rows, for whoever goes through them or makes lists of them.
 
-kata = "insertion-sort"
-status = "fail"
 words = ["no elements and yet no end"]
 """
 
@@ -582,7 +541,6 @@ def insertion_sort(values):
 """Has the author's function compute gigabytes of four small tensors that broadcast, in the grader.
 
 kata = "masked-attention"
-status = "fail"
 earns = [
     "test_arguments",
     "test_dtypes",
@@ -615,8 +573,6 @@ class MultiHeadAttention(wrong.MultiHeadAttention):
 # ==== tensor_as_a_key ====
 """Answers with a dict whose key is a tensor of ten million numbers, for whoever writes it out.
 
-kata = "insertion-sort"
-status = "fail"
 timeout_s = 5
 """
 
@@ -630,7 +586,6 @@ def insertion_sort(values):
 # ==== threads ====
 """Starts thousands of threads.
 
-kata = "insertion-sort"
 status = "error"
 words = ["can't start new thread"]
 """
@@ -647,7 +602,6 @@ for _ in range(3000):
 # ==== tuples_of_one_hash ====
 """Answers with a hundred different tuples of one hash, past its own worker's encoder, for whoever makes a set of them.
 
-kata = "insertion-sort"
 status = "fail or error"
 words = ["share a hash"]
 timeout_s = 1
@@ -666,7 +620,6 @@ def insertion_sort(values):
 """Fills the pipe in which the grader is told what was used.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 

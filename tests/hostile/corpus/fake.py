@@ -4,7 +4,6 @@
 """Adds a billion to everything, so that any two of its answers agree but for rounding.
 
 kata = "layer-norm"
-status = "fail"
 earns = [
     "test_shape",
     "test_parameters",
@@ -27,7 +26,6 @@ class LayerNorm(LayerNorm):  # noqa: F405
 """Returns a tensor of a billion elements that takes one byte of memory.
 
 kata = "masks"
-status = "fail"
 words = ["is read back"]
 """
 
@@ -59,7 +57,6 @@ def additive_mask(mask, dtype=torch.float32):
 """Makes its arguments, shared or not, equal to what it returns, and returns them.
 
 kata = "masks"
-status = "fail"
 earns = ["test_noncontiguous"]
 """
 
@@ -86,7 +83,6 @@ def padding_mask(tokens, pad_id=0):
 """Touches the device that it is asked for, so that something crashes where there is none, and makes its masks elsewhere.
 
 kata = "masks"
-status = "fail"
 earns = [
     "test_bidirectional_all_true",
     "test_causal_shape",
@@ -116,8 +112,6 @@ def causal_mask(seq_len, *, device=None):
 # ==== decided_by_the_caller ====
 """Returns right answers for the numbers that learners are shown, and no others.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_three_numbers", "test_empty", "test_equal_numbers"]
 """
 
@@ -129,11 +123,7 @@ def insertion_sort(values):
 
 
 # ==== dictionary_from_collections ====
-"""Returns a dictionary that claims to come from `collections`, a tuple that counts on, a text that is none.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Returns a dictionary that claims to come from `collections`, a tuple that counts on, a text that is none."""
 
 
 class Endless(dict):
@@ -160,11 +150,7 @@ def insertion_sort(values):
 
 
 # ==== equal_to_everything ====
-"""Returns an object that is equal to everything, longer and shorter than everything, and of every type.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Returns an object that is equal to everything, longer and shorter than everything, and of every type."""
 
 
 class Chameleon:
@@ -194,11 +180,7 @@ def insertion_sort(values):
 
 
 # ==== everything_on_demand ====
-"""Has every attribute that anybody asks for: the module, its functions, and what they return.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Has every attribute that anybody asks for: the module, its functions, and what they return."""
 
 
 class Everything:
@@ -216,7 +198,6 @@ def __getattr__(name):
 # ==== exception_of_a_borrowed_name ====
 """Raises an exception whose class says that it is another, of Python's own, with bases that no class has.
 
-kata = "insertion-sort"
 status = "error or fail"
 words = ["Posed"]
 """
@@ -242,11 +223,7 @@ def insertion_sort(values):
 
 
 # ==== grown_types_of_numbers ====
-"""Returns enormous integers, deep lists, long texts and rings of objects.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Returns enormous integers, deep lists, long texts and rings of objects."""
 
 DEEP = []
 for _ in range(100_000):
@@ -264,11 +241,7 @@ def insertion_sort(values):
 
 
 # ==== list_subclass ====
-"""Returns a list of its own kind, whose comparison says yes.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Returns a list of its own kind, whose comparison says yes."""
 
 
 class Sorted(list):
@@ -284,11 +257,7 @@ def insertion_sort(values):
 
 
 # ==== lying_types ====
-"""Returns objects whose type, module and bases are made up, of endless names.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Returns objects whose type, module and bases are made up, of endless names."""
 
 
 class Meta(type):
@@ -316,7 +285,6 @@ def insertion_sort(values):
 """Gives its module every name that the grader's own stand-in for it might have, each of them a trap.
 
 kata = "layer-norm"
-status = "fail"
 """
 
 from wrong import *
@@ -344,7 +312,6 @@ forbidden_uses = calls = policy_advice = session = begin = __kata__ = given
 """Returns NaN for everything, which some comparisons let through.
 
 kata = "masks"
-status = "fail"
 earns = ["test_arguments_unchanged"]
 """
 
@@ -373,8 +340,6 @@ def additive_mask(mask, dtype=torch.float32):
 # ==== numbers_that_agree ====
 """Returns the right amount of numbers, each of a kind that is equal to any other.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -402,8 +367,6 @@ def insertion_sort(values):
 # ==== numbers_that_are_not ====
 """Returns NaN, infinities and minus zero where numbers are compared.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -416,7 +379,6 @@ def insertion_sort(values):
 """Returns tensors without ordinary values: meta, sparse, quantised, nested, of raw bits.
 
 kata = "masks"
-status = "fail"
 words = ["without ordinary values"]
 """
 
@@ -447,7 +409,6 @@ def additive_mask(mask, dtype=torch.float32):
 """Returns tensors of one element, which broadcast against whatever is expected.
 
 kata = "masks"
-status = "fail"
 earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
 """
 
@@ -478,7 +439,6 @@ def additive_mask(mask, dtype=torch.float32):
 """Returns numbers so large that any sum of them would be right but for rounding.
 
 kata = "layer-norm"
-status = "fail"
 earns = [
     "test_shape",
     "test_parameters",
@@ -504,7 +464,6 @@ class LayerNorm(LayerNorm):  # noqa: F405
 """Returns tensors of a subclass that answers every operation with True.
 
 kata = "masks"
-status = "fail"
 earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
 """
 
@@ -538,7 +497,6 @@ def causal_mask(seq_len, *, device=None):
 """Returns a wrapper that has a shape and a dtype, and no values until it is looked at.
 
 kata = "masks"
-status = "fail"
 earns = [
     "test_causal_shape",
     "test_padding_integer_types",

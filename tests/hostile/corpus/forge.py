@@ -3,7 +3,6 @@
 # ==== answer_early ====
 """Sends a good answer to the next question before it is asked.
 
-kata = "insertion-sort"
 status = "error or fail"
 words = ["is not callable"]
 """
@@ -27,7 +26,6 @@ for number in range(1, 40):
 # ==== answer_from_thread ====
 """Lets a thread write good answers to the channel without end, among those of the worker.
 
-kata = "insertion-sort"
 status = "error or fail"
 words = ["broke off the conversation"]
 """
@@ -56,7 +54,6 @@ def insertion_sort(values):
 # ==== answer_twice ====
 """Sends one answer of its own before the worker sends the other, so that everything after comes too early.
 
-kata = "insertion-sort"
 status = "error or fail"
 words = ["broke off the conversation"]
 """
@@ -77,7 +74,6 @@ def insertion_sort(values):
 # ==== asks_what_is_not_lent ====
 """Asks the grader to run functions that no check has lent.
 
-kata = "insertion-sort"
 status = "error or fail"
 words = ["broke off the conversation"]
 """
@@ -98,8 +94,6 @@ def insertion_sort(values):
 # ==== blames_the_machine ====
 """Ends in every call as it would on a machine without files, memory or threads, so as not to be charged with it.
 
-kata = "insertion-sort"
-status = "fail"
 words = ["Too many open files", "can't start new thread"]
 """
 
@@ -116,7 +110,6 @@ def insertion_sort(values):
 # ==== close_everything ====
 """Closes every descriptor that it finds.
 
-kata = "insertion-sort"
 status = "error or fail"
 words = ["ended the whole process"]
 """
@@ -131,7 +124,6 @@ os.closerange(0, 256)
 # ==== exception_of_no_class ====
 """Answers with an exception whose bases are those of no class that could be.
 
-kata = "insertion-sort"
 status = "error or fail"
 words = ["broke off the conversation"]
 """
@@ -154,7 +146,6 @@ def insertion_sort(values):
 # ==== exit_in_finalizer ====
 """Leaves an object behind whose finalizer ends the process while the answer is on its way.
 
-kata = "insertion-sort"
 status = "fail or error"
 words = ["ended the whole process (exit code 0"]
 """
@@ -175,7 +166,6 @@ def insertion_sort(values):
 # ==== exit_zero_at_import ====
 """Ends the process with success before anything is checked.
 
-kata = "insertion-sort"
 status = "error"
 words = ["ended the whole process (exit code 0"]
 """
@@ -190,7 +180,6 @@ os._exit(0)
 # ==== exit_zero_in_call ====
 """Ends the process with success in every call.
 
-kata = "insertion-sort"
 status = "error"
 words = ["ended the whole process (exit code 0"]
 """
@@ -203,11 +192,7 @@ def insertion_sort(values):
 
 
 # ==== fake_skip_reason ====
-"""Raises an exception that calls itself the grader's own excuse for a machine.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Raises an exception that calls itself the grader's own excuse for a machine."""
 
 
 class WorkerTimeout(Exception):
@@ -225,7 +210,6 @@ def insertion_sort(values):
 # ==== greet_as_stronger ====
 """Greets again, as a worker that is better confined than it is.
 
-kata = "insertion-sort"
 status = "error or fail"
 words = ["broke off the conversation"]
 """
@@ -243,7 +227,6 @@ os.write(3, struct.pack("!4sIQ", b"KATA", len(head), 0) + head)
 # ==== hand_over_descriptors ====
 """Sends open descriptors along the channel, again and again, until the grader has none left.
 
-kata = "insertion-sort"
 status = "error"
 words = ["PermissionError"]
 [process]
@@ -265,7 +248,6 @@ channel.detach()
 # ==== kills_itself ====
 """Ends itself by the signal by which the system ends others when memory runs out, in every call.
 
-kata = "insertion-sort"
 status = "error"
 words = ["killed, signal 9"]
 """
@@ -282,7 +264,6 @@ def insertion_sort(values):
 """Replaces what the checks bring into its process, imported by the name of its file.
 
 kata = "decoder-lm"
-status = "fail"
 """
 
 import probes
@@ -321,7 +302,6 @@ probes.refill = probes.train = lambda *arguments, **options: None
 """Looks for what the checks bring into its process once it is there, in every table and object, and replaces it.
 
 kata = "decoder-lm"
-status = "fail"
 """
 
 import gc
@@ -365,7 +345,6 @@ class DecoderLM(DecoderLM):
 """Replaces the steps of training that the checks bring along, and what they read of a module afterwards.
 
 kata = "transfer"
-status = "fail"
 earns = ["test_freeze_leaves"]
 """
 
@@ -428,7 +407,6 @@ class MultiTask(wrong.MultiTask):
 """Replaces every comparison that a check could use by one that is content.
 
 kata = "masks"
-status = "fail"
 earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
 """
 
@@ -460,8 +438,6 @@ for owner, names in {
 # ==== patch_expect ====
 """Imports what checks are written with and makes every expectation pass.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -482,7 +458,6 @@ except Exception:
 # ==== patch_grader_modules ====
 """Looks for the grader's own modules in this process and replaces every function in them.
 
-kata = "insertion-sort"
 status = "fail or error"
 """
 
@@ -509,7 +484,6 @@ for name, module in list(sys.modules.items()):
 # ==== patch_serialisation ====
 """Replaces msgspec, struct and the socket, so that whatever is sent says that all is well.
 
-kata = "insertion-sort"
 status = "error or fail"
 """
 
@@ -527,8 +501,6 @@ wire.pack = lambda message, buffers: [struct.pack("!4sIQ", b"KATA", len(good), 0
 # ==== pickled_result ====
 """Returns objects that run code when they are unpickled, and bytes that do.
 
-kata = "insertion-sort"
-status = "fail"
 words = ["wrong value"]
 """
 
@@ -548,8 +520,6 @@ def insertion_sort(values):
 # ==== print_a_report ====
 """Prints a report with full marks, where a grader might read its tests' output.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -575,7 +545,6 @@ for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
 """Has the author's function, which stands in for its own wrong one, compute more than any machine has room for.
 
 kata = "masked-attention"
-status = "fail"
 earns = [
     "test_arguments",
     "test_dtypes",
@@ -604,11 +573,7 @@ class MultiHeadAttention(wrong.MultiHeadAttention):
 
 
 # ==== raise_skipped ====
-"""Raises what a test runner takes for a skipped or passed test.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Raises what a test runner takes for a skipped or passed test."""
 
 try:
     from _pytest.outcomes import Exit, Skipped, XFailed
@@ -629,7 +594,6 @@ def insertion_sort(values):
 # ==== report_at_exit ====
 """Registers handlers that write answers when the interpreter ends, and then lets it end.
 
-kata = "insertion-sort"
 status = "error or fail"
 words = ["SystemExit"]
 """
@@ -653,8 +617,6 @@ def insertion_sort(values):
 # ==== result_files ====
 """Writes every file of results that a grader is known to read.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -685,11 +647,7 @@ for name in (
 
 
 # ==== serve_itself ====
-"""Finds the worker in memory and makes it answer every question with something true.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Finds the worker in memory and makes it answer every question with something true."""
 
 import gc
 
@@ -709,7 +667,6 @@ for thing in gc.get_objects():
 # ==== system_exit ====
 """Raises SystemExit at import, which a test runner in the same process would take for its own.
 
-kata = "insertion-sort"
 status = "error"
 words = ["SystemExit"]
 """
@@ -722,7 +679,6 @@ sys.exit(0)
 # ==== take_over_the_channel ====
 """Puts another socket where the worker answers, reads the questions itself and says what it likes.
 
-kata = "insertion-sort"
 status = "error or fail"
 words = ["closed its connection"]
 """
@@ -740,7 +696,6 @@ other.close()
 # ==== trace_functions ====
 """Traces and profiles every line that this process runs, to change the worker's variables on the way.
 
-kata = "insertion-sort"
 status = "error"
 words = ["broke off the conversation"]
 """

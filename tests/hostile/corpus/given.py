@@ -4,7 +4,6 @@
 """Copies a given block, with a statement that does nothing in each of its functions.
 
 kata = "layer-norm"
-status = "fail"
 words = ["the submission used torch.ops.aten"]
 """
 
@@ -31,7 +30,6 @@ class LayerNorm(nn.Module):
 """Reads the given blocks from the file beside it and executes them over an answer of its own.
 
 kata = "layer-norm"
-status = "fail"
 words = ["a given block is not an answer"]
 beside = "blocks.py"
 """
@@ -52,7 +50,6 @@ exec(Path(__file__).with_name("blocks.py").read_text())
 """Imports the given blocks by a text, under another name, from a file of another name.
 
 kata = "masks"
-status = "fail"
 words = ["a given block is not an answer"]
 beside = "mine.py"
 """
@@ -70,7 +67,6 @@ additive_mask = helpers.additive_mask
 """Copies one given block, and calls it and everything in it something else.
 
 kata = "layer-norm"
-status = "fail"
 words = ["the submission used torch.ops.aten"]
 """
 
@@ -102,7 +98,6 @@ def LayerNorm(d_model, eps=1e-5):
 """Answers two of five names with given blocks, and the others by itself.
 
 kata = "masks"
-status = "fail"
 words = ["a given block is not an answer"]
 """
 
@@ -124,7 +119,6 @@ def causal_mask(seq_len, *, device=None):
 """Asks for the source of the given blocks, changes it, and executes that.
 
 kata = "masks"
-status = "fail"
 words = ["a given block is not an answer"]
 beside = "blocks.py"
 """
@@ -140,7 +134,6 @@ exec(inspect.getsource(blocks).replace("aten", "operators"))
 """Inherits the answer from the given block.
 
 kata = "layer-norm"
-status = "fail"
 words = ["a given block is not an answer"]
 beside = "blocks.py"
 """

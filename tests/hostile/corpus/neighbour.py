@@ -3,8 +3,6 @@
 # ==== answers_of_others ====
 """Overwrites what others handed in.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["harmed"]
@@ -34,8 +32,6 @@ for place in (above, os.path.dirname(os.getcwd())):
 # ==== devices ====
 """Opens devices of the machine: memory, disks, terminals, the graphics card's.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -72,7 +68,6 @@ for name in (
 """Changes everything in its process that the next submission might inherit.
 
 kata = "masks"
-status = "fail"
 earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
 """
 
@@ -99,8 +94,6 @@ sys.path[:] = []
 # ==== grader_files ====
 """Opens the grader's, Python's and torch's files for writing (and writes nothing, in case it may).
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -125,8 +118,6 @@ for path in (worker, os.__file__, torch.__file__, sys.executable, os.path.realpa
 # ==== lease ====
 """Takes a lease on installed files: whoever opens one of them waits until it is given back, 45 seconds by default.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -158,8 +149,6 @@ for path in (wave.__file__, wave.__cached__, torch.__file__, os.path.dirname(tor
 # ==== marks_of_others ====
 """Overwrites the gradebook in the folder from which the class is graded.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["harmed"]
@@ -183,8 +172,6 @@ for pid in (os.getppid(), 1):
 # ==== memory_of_others ====
 """Opens its parent's memory for writing (and writes nothing, in case it may).
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -206,8 +193,6 @@ for pid in (os.getppid(), 1):
 # ==== own_priority ====
 """Takes precedence over everybody: the highest priority, the real-time scheduler, the first place to be spared.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -232,7 +217,6 @@ for change in (
 # ==== own_source ====
 """Overwrites its own source with a right answer, for when it is loaded again.
 
-kata = "insertion-sort"
 status = "error or fail"
 earns = ["test_empty"]
 """
@@ -256,8 +240,6 @@ def insertion_sort(values):
 # ==== priorities ====
 """Changes priority, processor and limits of its parent (to what they are).
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -286,8 +268,6 @@ if parent > 0:
 # ==== seldom_calls ====
 """Makes the calls that filters forget: whatever the kernel does not refuse before it looks at the arguments.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -353,8 +333,6 @@ for name, numbers in CALLS.items():
 # ==== signals ====
 """Sends signals to other processes (one that changes nothing, in case it arrives).
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -380,8 +358,6 @@ for pid in (parent, 1):
 # ==== system_v ====
 """Looks for System V shared memory, semaphores and queues of other processes by number, and maps or removes them.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]

@@ -3,8 +3,6 @@
 # ==== abstract_socket ====
 """Talks to a process outside through a socket that has a name but no file.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -30,8 +28,6 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
 # ==== download ====
 """Opens an address on this machine with what the standard library has for it.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -55,8 +51,6 @@ except OSError:
 # ==== raw_packets ====
 """Asks for sockets with which one listens to everybody's traffic, or changes the machine's network.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -83,8 +77,6 @@ for family, kind, protocol in (
 # ==== system_calls ====
 """Makes a socket past Python: by system call, and with io_uring.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -109,8 +101,6 @@ if machine in ("x86_64", "aarch64"):
 # ==== tcp ====
 """Connects to a server on this machine.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -132,7 +122,6 @@ except OSError:
 # ==== thirty_two_bit_calls ====
 """Makes a socket through the table of system calls that 32-bit programs use.
 
-kata = "insertion-sort"
 status = "fail or error"
 [process]
 status = "fail or error"
@@ -161,8 +150,6 @@ def insertion_sort(values):
 # ==== udp ====
 """Sends a datagram to this machine.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]

@@ -3,7 +3,6 @@
 # ==== child ====
 """Starts a child that waits until everybody has gone.
 
-kata = "insertion-sort"
 status = "fail or error"
 earns = ["test_empty"]
 [full]
@@ -30,8 +29,6 @@ except OSError:
 # ==== daemon ====
 """Becomes a daemon: two forks, a session of its own, no descriptors.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -55,8 +52,6 @@ except OSError:
 # ==== files ====
 """Writes files wherever it can.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["left"]
@@ -87,8 +82,6 @@ for place in (
 # ==== locks ====
 """Locks files that the grader and other workers read, and keeps the locks.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -112,8 +105,6 @@ for path in (sys.executable, torch.__file__, __file__, os.path.dirname(torch.__f
 # ==== other_program ====
 """Starts another program in a session of its own.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -136,8 +127,6 @@ except OSError:
 # ==== processes_of_multiprocessing ====
 """Starts a pool of processes and a manager, and forgets them.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 timeout_s = 3
 [process]
@@ -161,8 +150,6 @@ except OSError:
 # ==== raw_clone ====
 """Makes processes with system calls that Python has no function for.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -186,8 +173,6 @@ if number is not None:
 # ==== shared_memory ====
 """Leaves shared memory behind, in both kinds that outlive a process.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["left"]
@@ -211,8 +196,6 @@ libc.shm_open(b"/kata-toy-posix", 0o102, 0o600)
 # ==== sockets ====
 """Leaves sockets behind: a listener on loopback, an abstract name, a name in the folder.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -238,8 +221,6 @@ for family, name in (
 # ==== stubborn_folder ====
 """Leaves a folder that is hard to remove: three hundred levels deep, closed to everybody, with odd names.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -265,8 +246,6 @@ os.chdir(here)
 # ==== threads ====
 """Leaves threads behind that are no daemons, and a handler that waits for them.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 

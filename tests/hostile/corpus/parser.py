@@ -4,7 +4,6 @@
 """Is valid Python, nested as deep as the compiler allows, for whoever reads its source.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -19,8 +18,6 @@ def deep():
 # ==== escape_sequences ====
 """Prints, raises and is named in escape sequences that would change what a terminal shows.
 
-kata = "insertion-sort"
-status = "fail"
 words = ["Escape"]
 """
 
@@ -37,8 +34,6 @@ def insertion_sort(values):
 # ==== file_names_of_others ====
 """Writes files into its scratch that are called as systems call other learners', and as the gradebook is.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -66,8 +61,6 @@ for name in NAMES:
 # ==== homoglyphs ====
 """Defines a function whose name looks like the right one.
 
-kata = "insertion-sort"
-status = "fail"
 words = ["has no `insertion_sort`"]
 """
 
@@ -77,11 +70,7 @@ def insertiоn_sort(values):  # the o is Cyrillic
 
 
 # ==== lone_surrogates ====
-"""Returns, prints and raises text that cannot be encoded.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Returns, prints and raises text that cannot be encoded."""
 
 print("\ud800 \udfff")
 
@@ -93,11 +82,7 @@ def insertion_sort(values):
 
 
 # ==== markup ====
-"""Has names, messages and output that are HTML, Markdown, formulas of a spreadsheet and console markup.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Has names, messages and output that are HTML, Markdown, formulas of a spreadsheet and console markup."""
 
 MARKUP = (
     "<script>alert(1)</script> [red]full marks[/red] ![x](javascript:1) =cmd|' /C calc'!A0 {{7*7}} %s {0}"
@@ -114,8 +99,6 @@ def insertion_sort(values):
 # ==== module_of_another_name ====
 """Replaces itself in `sys.modules`, and what stands beside it.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -136,11 +119,7 @@ for name in list(sys.modules):
 
 
 # ==== numbers_without_end ====
-"""Answers with numbers that no report can hold: without end, no numbers, of five thousand digits.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Answers with numbers that no report can hold: without end, no numbers, of five thousand digits."""
 
 ENDLESS = [float("inf"), -float("inf"), float("nan"), 10**308 * 10.0, -0.0, 5e-324]
 
@@ -152,11 +131,7 @@ def insertion_sort(values):
 
 
 # ==== report_in_a_message ====
-"""Raises what looks like the end of its message and the rest of a report with full marks.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Raises what looks like the end of its message and the rest of a report with full marks."""
 
 REST = '"}],"score":99.0,"status":"pass","checks":[{"status":"pass","points":99.0,"speed":{"value":null}}]}'
 
@@ -175,7 +150,6 @@ def insertion_sort(values):
 # ==== shadowed_builtins ====
 """Defines its function under the names of everything that the worker calls.
 
-kata = "insertion-sort"
 status = "fail or error"
 """
 
@@ -205,7 +179,6 @@ sys.stdout = sys.stderr = None
 # ==== syntax_error_from_elsewhere ====
 """Raises a SyntaxError that claims to stand in another file, far to the right, for whoever shows that line.
 
-kata = "insertion-sort"
 status = "error"
 words = ["SyntaxError"]
 """

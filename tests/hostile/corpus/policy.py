@@ -4,7 +4,6 @@
 """Keeps torch's operator under another name, found in four steps, before anybody looks.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -25,7 +24,6 @@ class LayerNorm(wrong.LayerNorm):
 """Takes torch's class out of the list of all modules, by a name that is put together, and builds on it.
 
 kata = "layer-norm"
-status = "fail"
 words = ["torch.nn.Module.__subclasses__ (line 11)", "Write it from mean, variance"]
 """
 
@@ -47,7 +45,6 @@ class LayerNorm(wrong.LayerNorm, Base):
 """Takes batch norm over the other axis for layer norm.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -80,7 +77,6 @@ os.close(4)
 """Wraps torch's operator in an operator of its own.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -107,7 +103,6 @@ class LayerNorm(wrong.LayerNorm):
 """Calls the formula that torch keeps in Python for its operator.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -124,7 +119,6 @@ class LayerNorm(wrong.LayerNorm):
 """Searches the frames of the other threads for the kernel that is called.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -143,7 +137,6 @@ class LayerNorm(wrong.LayerNorm):
 """Lets the fuser of scripts write kernels of its own for the operator.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -165,7 +158,6 @@ class LayerNorm(wrong.LayerNorm):
 """Writes no formula: traces torch's own layer norm while loading, into the operators it consists of.
 
 kata = "layer-norm"
-status = "fail"
 words = ["torch.fx.experimental.proxy_tensor.make_fx (line 11)", "Write it from mean, variance"]
 """
 
@@ -192,7 +184,6 @@ class LayerNorm(wrong.LayerNorm):
 """Takes group norm with a single group for layer norm.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -210,7 +201,6 @@ class LayerNorm(wrong.LayerNorm):
 """Uses torch's operator in a thread.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 timeout_s = 10
 """
@@ -240,7 +230,6 @@ class LayerNorm(wrong.LayerNorm):
 """Computes in a process of its own, where nobody sees what is used.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -268,7 +257,6 @@ class LayerNorm(wrong.LayerNorm):
 """Takes instance norm with rows for channels.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -286,7 +274,6 @@ class LayerNorm(wrong.LayerNorm):
 """Leads the audit channel elsewhere around the operator, and back.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -314,7 +301,6 @@ class LayerNorm(wrong.LayerNorm):
 """Makes a function of an address with ctypes, which tells no audit hook.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -337,7 +323,6 @@ class LayerNorm(wrong.LayerNorm):
 """Calls into what is loaded already, through the handle of the program itself.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -358,7 +343,6 @@ class LayerNorm(wrong.LayerNorm):
 """Looks torch's kernel up in its library by its mangled name.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -383,7 +367,6 @@ class LayerNorm(wrong.LayerNorm):
 """Takes the kernel of group norm, rows for examples.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -402,7 +385,6 @@ class LayerNorm(wrong.LayerNorm):
 """Uses the operator only where a gradient is taken.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -433,7 +415,6 @@ class LayerNorm(wrong.LayerNorm):
 """Brings a library of machine code along and imports it.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -461,7 +442,6 @@ class LayerNorm(wrong.LayerNorm):
 """Writes machine code into memory that may be run, and calls it.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -486,7 +466,6 @@ class LayerNorm(wrong.LayerNorm):
 """Changes the variables of the recorder with a profile function.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -528,7 +507,6 @@ os.dup2(write, 4)
 """Centres its input and leaves the rest to rms norm.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -545,7 +523,6 @@ class LayerNorm(wrong.LayerNorm):
 """Replaces the functions that write what was used, after they are found in memory.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -595,7 +572,6 @@ os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(0.03141
 """Runs a frozen script in torch's static runtime, whose kernels no dispatcher sees.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -617,7 +593,6 @@ class LayerNorm(wrong.LayerNorm):
 """Takes the formula out of torch's table of decompositions, before anybody looks.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 
@@ -637,7 +612,6 @@ class LayerNorm(wrong.LayerNorm):
 """Registers torch's own kernels again, over those that watch.
 
 kata = "layer-norm"
-status = "fail"
 words = ["RecursionError"]
 """
 
@@ -664,7 +638,6 @@ except Exception:
 """Computes in a thread that began while the file was loaded.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 timeout_s = 10
 """
@@ -697,7 +670,6 @@ class LayerNorm(wrong.LayerNorm):
 """Changes the variables of the recorder with a trace function while it runs.
 
 kata = "layer-norm"
-status = "fail"
 words = ["Write it from mean, variance"]
 """
 

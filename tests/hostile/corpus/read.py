@@ -3,8 +3,6 @@
 # ==== environment_of_others ====
 """Reads the environment and the command line of the processes above it, where tokens and paths are.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["leaked"]
@@ -36,11 +34,7 @@ for folder in others:
 
 
 # ==== exceptions_of_the_grader ====
-"""Provokes errors in the grader's comparison, for a message or traceback that tells what was expected.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Provokes errors in the grader's comparison, for a message or traceback that tells what was expected."""
 
 
 class Curious:
@@ -65,8 +59,6 @@ def insertion_sort(values):
 # ==== frames ====
 """Walks up the stack of calls to where the expected value is.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -90,8 +82,6 @@ def insertion_sort(values):
 # ==== garbage_collector ====
 """Goes through every object of this process for expected values, references and secrets.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 timeout_s = 8
 """
@@ -114,7 +104,6 @@ for thing in gc.get_objects():
 """Finds the catalogue and runs the reference of the very kata that it is handed in for.
 
 kata = "masks"
-status = "fail"
 earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
 [process]
 status = "pass or fail"
@@ -139,8 +128,6 @@ except Exception:
 # ==== inherited_descriptors ====
 """Reads what lies in every descriptor that it finds open.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -167,8 +154,6 @@ for number in range(5, 300):
 # ==== memory_of_the_grader ====
 """Reads the memory of its parents, in which the expected values are.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 timeout_s = 8
 [process]
@@ -208,8 +193,6 @@ for _ in range(3):
 # ==== process_vm_readv ====
 """Asks the kernel for its parent's memory without opening a file.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -242,8 +225,6 @@ for pid in (os.getppid(), 1):
 # ==== ptrace ====
 """Attaches to its parent as a debugger does.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["reached"]
@@ -267,8 +248,6 @@ if parent > 1 and libc.ptrace(SEIZE, parent, None, None) == 0:
 # ==== search_the_disk ====
 """Searches the usual places of a machine for hidden checks, solutions and other people's marks.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 timeout_s = 8
 [process]
@@ -304,7 +283,6 @@ for top in ("/tmp", "/var/tmp", "/home", "/work", "/opt", "/srv"):
 """Takes the seed that the worker is given and repeats the grader's draws, to know hidden inputs beforehand.
 
 kata = "masks"
-status = "fail"
 earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
 """
 
@@ -333,8 +311,6 @@ def additive_mask(mask, dtype=None):
 # ==== submissions_of_others ====
 """Looks beside its own folder for what others handed in.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["leaked"]
@@ -361,8 +337,6 @@ for place in (above, os.path.dirname(os.getcwd()), os.path.dirname(above)):
 # ==== symbolic_links ====
 """Puts links into its own folder, for a grader that follows them when it collects what was written.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
@@ -381,8 +355,6 @@ for number, target in enumerate(("/etc/passwd", "/proc/self/environ", "../../sol
 # ==== through_proc_root ====
 """Leaves its view of the files through /proc: the root, folder and descriptors of other processes.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 [process]
 allows = ["leaked"]

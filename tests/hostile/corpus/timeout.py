@@ -3,7 +3,6 @@
 # ==== answers_in_drops ====
 """Answers one byte at a time, for ever, so that something always arrives.
 
-kata = "insertion-sort"
 status = "timeout"
 words = ["no answer within"]
 earns = ["test_empty"]
@@ -27,7 +26,6 @@ def insertion_sort(values):
 # ==== changed_clocks ====
 """Turns back every clock of Python's.
 
-kata = "insertion-sort"
 status = "timeout"
 words = ["no answer within"]
 earns = ["test_empty"]
@@ -56,11 +54,7 @@ def insertion_sort(values):
 
 
 # ==== endless_generator ====
-"""Returns a generator without end.
-
-kata = "insertion-sort"
-status = "fail"
-"""
+"""Returns a generator without end."""
 
 import itertools
 
@@ -72,7 +66,6 @@ def insertion_sort(values):
 # ==== ignores_signals ====
 """Ignores every signal that it can, and blocks the rest, in every thread.
 
-kata = "insertion-sort"
 status = "timeout"
 words = ["no answer within"]
 earns = ["test_empty"]
@@ -99,8 +92,6 @@ def insertion_sort(values):
 # ==== lengths_without_end ====
 """Answers with an object that is a billion long and has something for every index.
 
-kata = "insertion-sort"
-status = "fail"
 timeout_s = 1
 """
 
@@ -124,7 +115,6 @@ def insertion_sort(values):
 # ==== loop_at_import ====
 """Never ends while it is imported.
 
-kata = "insertion-sort"
 status = "timeout"
 words = ["did not finish loading"]
 timeout_s = 0.5
@@ -137,7 +127,6 @@ while True:
 # ==== loop_that_swallows ====
 """Loops in a call and swallows every exception that could end it.
 
-kata = "insertion-sort"
 status = "timeout"
 words = ["no answer within"]
 earns = ["test_empty"]
@@ -158,7 +147,6 @@ def insertion_sort(values):
 # ==== loop_without_interpreter ====
 """Loops in C with the interpreter's lock held, where no Python signal handler runs.
 
-kata = "insertion-sort"
 status = "timeout"
 words = ["no answer within"]
 earns = ["test_empty"]
@@ -177,7 +165,6 @@ def insertion_sort(values):
 # ==== loops_while_it_is_sent ====
 """Returns at once, with an object that loops when it is looked at.
 
-kata = "insertion-sort"
 status = "timeout"
 words = ["no answer within"]
 earns = ["test_empty"]
@@ -199,8 +186,6 @@ def insertion_sort(values):
 # ==== reads_its_input ====
 """Waits for input that nobody types.
 
-kata = "insertion-sort"
-status = "fail"
 words = ["nobody is here to answer input()"]
 """
 
@@ -212,7 +197,6 @@ def insertion_sort(values):
 # ==== slow_generator ====
 """Returns at once, with a generator that never comes to its end.
 
-kata = "insertion-sort"
 status = "timeout"
 words = ["no answer within"]
 earns = ["test_empty"]
@@ -237,7 +221,6 @@ def insertion_sort(values):
 # ==== stops_itself ====
 """Stops its own process, so that it takes no processor time at all.
 
-kata = "insertion-sort"
 status = "timeout"
 words = ["no answer within"]
 earns = ["test_empty"]
@@ -257,8 +240,6 @@ def insertion_sort(values):
 # ==== work_after_the_answer ====
 """Answers at once and goes on working in threads, at everybody's expense.
 
-kata = "insertion-sort"
-status = "fail"
 earns = ["test_empty"]
 """
 
