@@ -206,9 +206,7 @@ def unmark(book: Gradebook, number: int, comment: str, author: str) -> None:
     Example:
       kata gradebook unmark 12 --comment "meant for adam"
     """
-    from grader.instructor.gradebook.written import undo
-
-    undo(book, number, author=author, comment=comment)
+    book.undo("answer_mark", number, author=author, comment=comment)
     _say(f"taken back  mark {number}")
 
 

@@ -229,7 +229,9 @@ def revoke(book: Gradebook, number: int | None, options: MarkChange) -> None:
             raise UsageError(
                 f"{safe(who)}, {kata}: there is no change {number} to take back; there is {numbers}.", hint
             )
-        book.revoke(number or standing[-1], author=author_of(options.author), comment=options.comment)
+        book.undo(
+            "adjustment", number or standing[-1], author=author_of(options.author), comment=options.comment
+        )
 
 
 @gradebook.command(short_help="Show how marks came about: attempts, and what people changed.")

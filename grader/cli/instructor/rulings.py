@@ -26,7 +26,7 @@ SHOWN = 10
 """Rulings that are named one by one when they are taken back."""
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.records import Ruling
+    from grader.instructor.gradebook.records import Decision
     from grader.instructor.gradebook.store import Gradebook
 
 
@@ -220,7 +220,7 @@ def rulings(book: Gradebook, learner: str | None, as_json: bool) -> None:
         console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
 
 
-def _sentence(one: Ruling, own: dict[int, int]) -> str:
+def _sentence(one: Decision, own: dict[int, int]) -> str:
     from grader.instructor.gradebook.history import described
 
     where = f"{one.learner}, {one.kata}" if one.kata else one.learner or "everybody"
@@ -258,7 +258,7 @@ def withdraw(book: Gradebook, numbers: list[int], comment: str, author: str) -> 
       kata gradebook withdraw 12 --comment "it was adam"
       kata gradebook withdraw 12-40 --comment "shared among others"
     """
-    taken = book.withdraw(*numbers, author=author, comment=comment)
+    taken = book.undo("ruling", *numbers, author=author, comment=comment)
     own = book.attempt_numbers({one.learner for one in taken})
     for one in taken[:SHOWN]:
         told = safe(_sentence(one, own))

@@ -18,7 +18,6 @@ from grader.instructor.gradebook import (
     history,
     recording,
     rows,
-    rulings,
     schema,
     scope,
     versions,
@@ -27,7 +26,7 @@ from grader.instructor.gradebook.address import DEFAULT, Address
 from grader.instructor.gradebook.connections import Connections
 from grader.instructor.gradebook.counting import HandIn
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import Decision
+from grader.instructor.gradebook.decisions import Draft, What
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
@@ -35,12 +34,13 @@ from grader.instructor.gradebook.records import (
     AnswerMark,
     Answers,
     Attempt,
+    Decision,
+    DecisionKind,
     HistoryEvent,
     Key,
     Mark,
+    Marking,
     Row,
-    Ruling,
-    RulingKind,
     RunRecord,
     StoredHandIn,
 )
@@ -272,7 +272,7 @@ class Gradebook:
     def adjust(
         self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
     ) -> int:
-        """Give points, or take them when negative; return the adjustment's number, for `revoke`.
+        """Give points, or take them when negative; return the adjustment's number, for `undo`.
 
         Args:
             learner: whose mark.
@@ -286,30 +286,21 @@ class Gradebook:
             GradebookUsageError: the learner or the kata is unknown, or the points are no number, or nothing says why.
             ChangedMeanwhile: the mark has another version by now; nothing was written.
         """
-        return self._decide(learner, kata, Decision("adjust", points, comment, author), seen)
+        return self.rule("adjust", learner, points, comment=comment, author=author, kata=kata, seen=seen)
 
     def override(
         self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
     ) -> int:
-        """Set the mark, whatever was graded, is late, or was adjusted before; return its number, for `revoke`.
+        """Set the mark, whatever was graded, is late, or was adjusted before; return its number, for `undo`.
 
         Raises:
             GradebookUsageError: as `adjust`, or the points are below 0.
         """
-        return self._decide(learner, kata, Decision("override", points, comment, author), seen)
-
-    def revoke(self, adjustment: int, *, author: str, comment: str = "") -> None:
-        """Take an adjustment or an override back; the history keeps both.
-
-        Raises:
-            GradebookUsageError: there is no such adjustment, or it was already revoked.
-        """
-        with self._guard, self._connections.deciding("revoking an adjustment") as connection:
-            decisions.revoke(connection, adjustment, author=author, comment=comment)
+        return self.rule("override", learner, points, comment=comment, author=author, kata=kata, seen=seen)
 
     def rule(
         self,
-        kind: RulingKind,
+        kind: DecisionKind,
         learner: str | None,
         value: Any,
         *,
@@ -319,12 +310,12 @@ class Gradebook:
         seen: int | None = None,
         of: str | None = None,
     ) -> int:
-        """Write down what somebody decided besides points; return its number, for `withdraw`.
+        """Write down what somebody decided; return its number, for `undo`.
 
         Args:
-            kind: what kind of ruling.
+            kind: what kind of decision.
             learner: whom it is about; None where it holds for the whole class.
-            value: what was decided, as `Ruling.value` says.
+            value: what was decided, as `Decision.value` says.
             comment: why, or what is said.
             author: whose word it is.
             kata: which kata it is about.
@@ -335,10 +326,11 @@ class Gradebook:
             GradebookUsageError: the learner or the kata is unknown, or nothing says why.
             ChangedMeanwhile: the mark has another version by now; nothing was written.
         """
+        draft = Draft(kind, value, comment, author)
         whose = learner or "the class"
-        with self._guard, self._connections.deciding(f"writing a ruling about {whose}") as connection:
+        with self._guard, self._connections.deciding(f"writing a decision about {whose}") as connection:
             if learner is None:
-                return rulings.rule(connection, kind, None, None, value, comment=comment, author=author)
+                return decisions.add(connection, draft)
             versions.alone_with(connection, learner)
             kata_id = None
             if (about := kata or of) is None:
@@ -347,33 +339,36 @@ class Gradebook:
                 somebody, number = scope.find(connection, self.course, learner, about)
                 versions.insist_on(connection, somebody, number, seen)
                 kata_id = number if kata is not None else None
-            row = decisions.row_of(connection, somebody)
-            return rulings.rule(connection, kind, row, kata_id, value, comment=comment, author=author)
+            return decisions.add(connection, draft, scope.row_of(connection, somebody), kata_id)
 
-    def withdraw(self, *numbers: int, author: str, comment: str) -> list[Ruling]:
-        """Take rulings back, all or none, and return them; the history keeps both.
+    def undo(self, what: What, *numbers: int, author: str, comment: str) -> list[Decision]:
+        """Take decisions of one sort back, all or none, and return them; the history keeps both.
 
         Raises:
-            GradebookUsageError: there is no such ruling, one is withdrawn already, or nothing says why.
+            GradebookUsageError: there is none of a number, one was taken back already, or nothing says why.
         """
-        with self._guard, self._connections.deciding("withdrawing rulings") as connection:
-            return [rulings.withdraw(connection, one, author=author, comment=comment) for one in numbers]
+        with self._guard, self._connections.deciding("taking decisions back") as connection:
+            return [decisions.undo(connection, what, one, author=author, comment=comment) for one in numbers]
 
     def rulings(
-        self, kinds: Collection[RulingKind] | None = None, learners: Collection[str] | None = None
-    ) -> list[Ruling]:
-        """Return every ruling, oldest first, also those that are withdrawn; of these kinds and learners alone."""
-        with self._connections.reading("reading its rulings") as connection:
-            only = [] if kinds is None else [schema.rulings.c.kind.in_(kinds)]
+        self, kinds: Collection[DecisionKind] | None = None, learners: Collection[str] | None = None
+    ) -> list[Decision]:
+        """Return decisions, oldest first, also those that were taken back, of these learners alone.
+
+        Without `kinds`, all but points and marks of written answers.
+        """
+        with self._connections.reading("reading what was decided") as connection:
+            kind = schema.decisions.c.kind
+            only = [kind.not_in(decisions.OF_POINTS) if kinds is None else kind.in_(kinds)]
             if learners is not None:
-                rows = [row for one in scope.people(connection, self.course, learners) for row in one.rows]
-                only.append(schema.rulings.c.learner_id.in_(rows))
-            return rulings.rulings(connection, *only)
+                names = scope.names_of(scope.people(connection, self.course, learners))
+                only.append(schema.decisions.c.learner_id.in_(list(names)))
+            return decisions.decisions(connection, *only)
 
     def said(self) -> dict[tuple[str, str], Comments]:
         """Return what people said about hand-ins, by learner's identity and kata."""
         with self._connections.reading("reading what was said") as connection:
-            found = rulings.rulings(connection, schema.rulings.c.kind.in_(KINDS))
+            found = decisions.decisions(connection, schema.decisions.c.kind.in_(KINDS))
             return said_about(found, scope.identity(connection, self.course)) if found else {}
 
     def aliases(self) -> dict[str, str]:
@@ -421,8 +416,8 @@ class Gradebook:
     ) -> dict[tuple[str, str], tuple[list[Answers], list[AnswerMark]]]:
         """Return, by learner and kata, every sheet that was handed in and every mark, oldest first."""
         with self._connections.reading("reading written answers", whole=True) as connection:
-            people = scope.people(connection, self.course, learners)
-            sheets, marks = answers.handed_in(connection, people), answers.marks(connection, people)
+            names = scope.names_of(scope.people(connection, self.course, learners))
+            sheets, marks = answers.handed_in(connection, names), answers.marks(connection, names)
             slugs = scope.katas(connection, None)
         return {
             (name, slugs[kata][0]): (sheets.get((name, kata), []), marks.get((name, kata), []))
@@ -442,26 +437,18 @@ class Gradebook:
         self,
         learner: str,
         kata: str,
-        question: int,
+        given: Marking,
         *,
-        answer: str,
-        criteria: Sequence[int],
-        points: float,
-        max_points: float,
         comment: str,
         author: str,
         seen: int | None = answers.ANY,
     ) -> int:
-        """Write what somebody gives for an answer; return the mark's number, for `revoke_answer_mark`.
+        """Write what somebody gives for an answer; return the mark's number, for `undo`.
 
         Args:
             learner: whose answer.
             kata: of which kata.
-            question: its number, from 1 on.
-            answer: digest of what was marked; empty where there was nothing.
-            criteria: numbers of those that were met.
-            points: from 0 to `max_points`.
-            max_points: what the question is worth.
+            given: for which question, and how much.
             comment: for the learner, after the release; may be empty.
             author: whose word it is.
             seen: number of the mark that stood when the answer was looked at, None where none did.
@@ -470,38 +457,11 @@ class Gradebook:
             GradebookUsageError: the learner or the kata is unknown, or the points are out of bounds.
             ChangedMeanwhile: another mark stands by now.
         """
-        doing = f"marking an answer of {learner}"
-        with self._guard, self._connections.deciding(doing) as connection:
+        draft = Draft("answer_mark", given, comment, author)
+        with self._guard, self._connections.deciding(f"marking an answer of {learner}") as connection:
             versions.alone_with(connection, learner)
             somebody, kata_id = scope.find(connection, self.course, learner, kata)
-            return answers.mark(
-                connection,
-                somebody,
-                decisions.row_of(connection, somebody),
-                kata_id,
-                question,
-                answer=answer,
-                criteria=criteria,
-                points=points,
-                max_points=max_points,
-                comment=comment,
-                author=author,
-                seen=seen,
-            )
-
-    def revoke_answer_mark(self, number: int, *, author: str, comment: str) -> None:
-        """Take a mark of a written answer back; the one before it counts again.
-
-        Raises:
-            GradebookUsageError: there is no such mark, it is taken back already, or nothing says why.
-        """
-        with self._guard, self._connections.deciding("taking back a mark of an answer") as connection:
-            answers.revoke(connection, number, author=author, comment=comment)
-
-    def _decide(self, learner: str, kata: str, decision: Decision, seen: int | None) -> int:
-        doing = f"writing a decision about {learner}"
-        with self._guard, self._connections.deciding(doing) as connection:
-            return decisions.decide(connection, self.course, learner, kata, decision, seen)
+            return answers.mark(connection, somebody, kata_id, draft, seen)
 
     # What happened
 
@@ -522,7 +482,7 @@ class Gradebook:
     def decisions(self, most: int) -> list[tuple[str, str | None, HistoryEvent]]:
         """Return what people decided last, with learner and kata, the newest first."""
         with self._connections.reading("reading what was decided") as connection:
-            return history.decisions(connection, self.course, most)
+            return history.newest_decisions(connection, self.course, most)
 
     def assign(
         self,
@@ -533,7 +493,7 @@ class Gradebook:
         author: str,
         most: int | None = None,
     ) -> list[int]:
-        """Share hand-ins, learner and kata, among markers; return the rulings' numbers, for `withdraw`.
+        """Share hand-ins, learner and kata, among markers; return the rulings' numbers, for `undo`.
 
         Those that are somebody's stay theirs.
 
@@ -547,11 +507,12 @@ class Gradebook:
             people = {one.name: one for one in scope.people(connection, self.course)}
             numbers = {slug: kata for kata, (slug, _) in scope.katas(connection, None).items()}
             rows = [
-                (decisions.row_of(connection, people[learner]), numbers[kata])
+                (scope.row_of(connection, people[learner]), numbers[kata])
                 for learner, kata in what
                 if learner in people and kata in numbers
             ]
-            return rulings.assign(connection, rows, markers, comment=comment, author=author, most=most)
+            drafts = [Draft("assign", marker, comment, author) for marker in markers]
+            return decisions.assign(connection, rows, drafts, most)
 
     def stored(self, learners: Collection[str] | None = None) -> list[StoredHandIn]:
         """Return every content that was handed in, once for each learner and kata; of `learners` alone, by identity."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from sqlalchemy import ColumnElement, Connection, Table, func, or_, select, text
 
 from grader.instructor.gradebook import schema
+from grader.instructor.gradebook.decisions import MARKING
 from grader.instructor.gradebook.errors import ChangedMeanwhile
 from grader.instructor.gradebook.migrate import ADVISORY_KEY
 from grader.instructor.gradebook.scope import Somebody
@@ -27,15 +28,14 @@ def alone_with(connection: Connection, learner: str) -> None:
 
 def version_of(connection: Connection, somebody: Somebody, kata: int) -> int:
     """Return the version of one learner's mark for one kata, by the kata's row."""
-    rows, found = list(somebody.rows), 0
-    for table in (schema.attempts, schema.adjustments, schema.rulings):
-        about = table.c.kata_id == kata
-        if table is schema.rulings:  # more time for everything, say
-            about = or_(about, table.c.kata_id.is_(None))
-        taken_back = func.count(table.c.revoked_at) if "revoked_at" in table.c else 0
-        wanted = select(func.count() + taken_back).where(table.c.learner_id.in_(rows), about)
-        found += connection.execute(wanted).scalar_one()
-    return found
+    attempts, decided = schema.attempts.c, schema.decisions.c
+    graded = select(func.count()).where(attempts.learner_id.in_(somebody.rows), attempts.kata_id == kata)
+    # More time for everything, say, is about no kata alone. Marks of answers have numbers of their own to look at.
+    about = or_(decided.kata_id == kata, decided.kata_id.is_(None)), decided.kind != MARKING
+    said = select(func.count() + func.count(decided.revoked_at)).where(
+        decided.learner_id.in_(somebody.rows), *about
+    )
+    return sum(int(connection.execute(one).scalar_one()) for one in (graded, said))
 
 
 def insist_on(connection: Connection, somebody: Somebody, kata: int, seen: int | None) -> None:
@@ -51,14 +51,7 @@ def insist_on(connection: Connection, somebody: Somebody, kata: int, seen: int |
         )
 
 
-_KEPT = (
-    schema.attempts,
-    schema.submissions,
-    schema.adjustments,
-    schema.rulings,
-    schema.answers,
-    schema.answer_marks,
-)
+_KEPT = (schema.attempts, schema.submissions, schema.answers, schema.decisions)
 
 
 def _numbers(table: Table) -> list[ColumnElement[int]]:
