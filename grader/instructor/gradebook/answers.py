@@ -20,7 +20,7 @@ from grader.instructor.gradebook.errors import (
     UnreadableRecord,
 )
 from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Marking, WrittenPart
-from grader.instructor.gradebook.scope import Somebody, names_of, row_of
+from grader.instructor.gradebook.scope import Somebody, katas, names_of, people, row_of
 from grader.instructor.gradebook.storage import unpacked
 from grader.report.json_text import encode
 
@@ -53,6 +53,18 @@ def handed_in(connection: Connection, names: dict[int, str]) -> dict[tuple[str, 
             )
         )
     return found
+
+
+def written_answers(
+    connection: Connection, course: Course, learners: Collection[str] | None = None
+) -> dict[tuple[str, str], tuple[list[Answers], list[AnswerMark]]]:
+    """Return, by learner and kata, every sheet that was handed in and every mark, oldest first."""
+    names = names_of(people(connection, course, learners))
+    sheets, given, slugs = handed_in(connection, names), marks(connection, names), katas(connection, None)
+    return {
+        (name, slugs[kata][0]): (sheets.get((name, kata), []), given.get((name, kata), []))
+        for name, kata in dict.fromkeys((*sheets, *given))
+    }
 
 
 def _answered(text: Any) -> dict[int, str]:

@@ -13,7 +13,15 @@ from grader.instructor.gradebook import decisions, schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import GradebookError, UnreadableRecord
 from grader.instructor.gradebook.identities import LEARNT_BY
-from grader.instructor.gradebook.records import Attempt, Decision, HistoryEvent, Key, RunRecord, StoredHandIn
+from grader.instructor.gradebook.records import (
+    Attempt,
+    Decision,
+    DecisionKind,
+    HistoryEvent,
+    Key,
+    RunRecord,
+    StoredHandIn,
+)
 from grader.instructor.gradebook.scope import Somebody, find, identity, names_of, people
 from grader.instructor.gradebook.storage import booked, report_of, storable, unpacked
 from grader.instructor.submissions.submission import Bundle
@@ -120,9 +128,18 @@ def called(learner: str, kata: str, number: int) -> str:
     return f"Attempt {number} ({learner}, {kata})"
 
 
-def stored(connection: Connection, people: Iterable[Somebody]) -> list[StoredHandIn]:
-    """Return every content that these handed in, once for each name and kata, in the order of people."""
-    order = {row: place for place, one in enumerate(people) for row in one.rows}
+def stored(
+    connection: Connection, course: Course, learners: Collection[str] | None = None
+) -> list[StoredHandIn]:
+    """Return every content that was handed in, once for each name and kata, in the order of people.
+
+    Args:
+        connection: to read from.
+        course: whose roster holds.
+        learners: of these alone, by identity.
+    """
+    whose = people(connection, course, learners)
+    order = {row: place for place, one in enumerate(whose) for row in one.rows}
     table = schema.submissions
     wanted = (
         select(
@@ -197,6 +214,21 @@ def unpack(name: Callable[[], str], row: Any) -> Bundle:
         raise GradebookError(f"{name()}: what was handed in cannot be read: {error}.", _GRADE_AGAIN) from None
 
 
+def attempt_numbers(
+    connection: Connection, course: Course, learners: Collection[str] | None = None
+) -> dict[int, int]:
+    """Return, by attempt, the how-manyth it is of its learner at its kata: what people see and name.
+
+    Args:
+        connection: to read from.
+        course: whose roster holds.
+        learners: only theirs, by identity or any name that they were graded under.
+    """
+    whose = identity(connection, course)
+    wanted = None if learners is None else {whose(name) for name in learners}
+    return numbers(connection, people(connection, course, wanted))
+
+
 def numbers(connection: Connection, people: Iterable[Somebody]) -> dict[int, int]:
     """Return, by attempt, the how-manyth it is of a learner at a kata, in the order of grading, from 1 on."""
     table, whose = schema.attempts, names_of(people)
@@ -228,6 +260,24 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
         if one.kata == kata or one.kind in ("alias", "damaged") or extended:
             found += _decided(one, own)
     return sorted(found, key=lambda event: event.at)
+
+
+def rulings(
+    connection: Connection,
+    course: Course,
+    kinds: Collection[DecisionKind] | None = None,
+    learners: Collection[str] | None = None,
+) -> list[Decision]:
+    """Return decisions, oldest first, also those that were taken back, of these learners alone.
+
+    Without `kinds`, all but points and marks of written answers.
+    """
+    kind = schema.decisions.c.kind
+    only = [kind.not_in(decisions.OF_POINTS) if kinds is None else kind.in_(kinds)]
+    if learners is not None:
+        names = names_of(people(connection, course, learners))
+        only.append(schema.decisions.c.learner_id.in_(list(names)))
+    return decisions.decisions(connection, *only)
 
 
 def newest_decisions(

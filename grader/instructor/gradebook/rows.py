@@ -16,7 +16,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import UnreadableRecord
 from grader.instructor.gradebook.lateness import settle
 from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenPart
-from grader.instructor.gradebook.scope import Somebody, katas, names_of, people
+from grader.instructor.gradebook.scope import Somebody, find_learner, katas, names_of, people
 from grader.instructor.gradebook.storage import booked, report_of
 from grader.report.report import KataReport
 
@@ -135,14 +135,19 @@ def marks(
 
 
 def handed_in(
-    connection: Connection, course: Course, learner: Somebody, slugs: Collection[str] | None
+    connection: Connection, course: Course, learner: str, slugs: Collection[str] | None = None
 ) -> dict[str, tuple[int, list[HandIn]]]:
-    """Return, by kata, everything that a learner handed in, oldest first, and the number of what counts."""
+    """Return, by kata, everything that a learner handed in, oldest first, and the number of what counts.
+
+    Raises:
+        GradebookUsageError: the learner is unknown.
+    """
+    somebody = find_learner(connection, course, learner)
     chosen = katas(connection, slugs)
-    found = _given(connection, [learner], _needed(connection, course, chosen))
+    found = _given(connection, [somebody], _needed(connection, course, chosen))
     slug_of = katas(connection, None)
     mine = {slug_of[kata][0]: [_hand_in(row) for row in rows] for (_, kata), rows in found.items()}
-    counted = count(course, learner.name, mine, learner.rulings)
+    counted = count(course, somebody.name, mine, somebody.rulings)
     return {
         slug: (counted[slug].id, sorted(mine[slug], key=lambda one: one.order))
         for slug, _ in chosen.values()

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from grader.instructor.gradebook.decisions import releases, standing
+from sqlalchemy import Connection
+
+from grader.instructor.gradebook import schema
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.decisions import decisions, releases, standing
 from grader.instructor.gradebook.records import Decision, DecisionKind
+from grader.instructor.gradebook.scope import identity
 
 KINDS: tuple[DecisionKind, ...] = ("remark", "dispute", "answer", "close", "release")
 
@@ -29,6 +34,12 @@ class Comments:
     threads: list[Thread] = field(default_factory=list)
     released: bool = False
     """Whether the learner may read remarks: a release of the kata stands. Disputes are the learner's own."""
+
+
+def said(connection: Connection, course: Course) -> dict[tuple[str, str], Comments]:
+    """Return what people said about hand-ins, by learner's identity and kata."""
+    found = decisions(connection, schema.decisions.c.kind.in_(KINDS))
+    return said_about(found, identity(connection, course)) if found else {}
 
 
 def threads(rulings: Iterable[Decision]) -> list[Thread]:

@@ -68,6 +68,16 @@ def people(connection: Connection, course: Course, learners: Collection[str] | N
     return [one for key, one in found.items() if key in wanted]
 
 
+def learners(connection: Connection, course: Course) -> list[str]:
+    """Return everybody who was graded or is in the roster, 2 before 10."""
+    return [one.name for one in people(connection, course)]
+
+
+def aliases(connection: Connection, course: Course) -> dict[str, str]:
+    """Return the identity by every other name that people or the roster gave somebody."""
+    return everybody(connection, course).other
+
+
 def identity(connection: Connection, course: Course) -> Callable[[str], str]:
     """Return what tells, of a name that the gradebook has, whose it is."""
     return partial(everybody(connection, course).identity, course)
@@ -171,6 +181,11 @@ def katas(connection: Connection, wanted: Collection[str] | None) -> dict[int, t
     chosen = [row for row in rows if wanted is None or row.slug in wanted]
     chosen.sort(key=lambda row: (natural_key(row.number), row.slug))
     return {row.id: (row.slug, row.number) for row in chosen}
+
+
+def slugs(connection: Connection, course: Course) -> list[str]:
+    """Return the katas that were graded for anybody, as far as the course has them, in the order of their numbers."""
+    return [slug for slug, _ in katas(connection, course.katas).values()]
 
 
 def find(connection: Connection, course: Course, learner: str, kata: str) -> tuple[Somebody, int]:

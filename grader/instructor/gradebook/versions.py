@@ -7,15 +7,15 @@ who give two points each for the same reason have looked at the same mark.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
 from sqlalchemy import ColumnElement, Connection, Table, func, or_, select, text
 
 from grader.instructor.gradebook import schema
+from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import MARKING
 from grader.instructor.gradebook.errors import ChangedMeanwhile
 from grader.instructor.gradebook.migrate import ADVISORY_KEY
-from grader.instructor.gradebook.scope import Somebody
+from grader.instructor.gradebook.scope import Somebody, find, people
 from grader.instructor.gradebook.storage import storable
 
 
@@ -36,6 +36,15 @@ def version_of(connection: Connection, somebody: Somebody, kata: int) -> int:
         decided.learner_id.in_(somebody.rows), *about
     )
     return sum(int(connection.execute(one).scalar_one()) for one in (graded, said))
+
+
+def version(connection: Connection, course: Course, learner: str, kata: str) -> int:
+    """Return the version of a mark, for `seen`: it grows with whatever is graded, decided or taken back about it.
+
+    Raises:
+        GradebookUsageError: the learner or the kata is unknown.
+    """
+    return version_of(connection, *find(connection, course, learner, kata))
 
 
 def insist_on(connection: Connection, somebody: Somebody, kata: int, seen: int | None) -> None:
@@ -78,7 +87,7 @@ def state(connection: Connection) -> tuple[int, ...]:
     return tuple(map(int, connection.execute(_STATE).one()))
 
 
-def stamps(connection: Connection, people: Iterable[Somebody]) -> dict[str, int]:
+def stamps(connection: Connection, course: Course) -> dict[str, int]:
     """Return, by learner, the sum of what was handed in, graded, decided and taken back: another sum, another page."""
     found: Counter[int] = Counter()
     for table in _KEPT:
@@ -86,4 +95,4 @@ def stamps(connection: Connection, people: Iterable[Somebody]) -> dict[str, int]
         each = select(table.c.learner_id, sum(numbers[1:], numbers[0])).group_by(table.c.learner_id)
         for learner, number in connection.execute(each):
             found[learner] += int(number)
-    return {one.name: sum(found[row] for row in one.rows) for one in people}
+    return {one.name: sum(found[row] for row in one.rows) for one in people(connection, course)}
