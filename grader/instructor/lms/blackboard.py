@@ -10,7 +10,7 @@ from datetime import datetime
 
 from grader.files import NotRead
 from grader.instructor.lms.person import Cells, Person, filled, full_name
-from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Named, Roster, System
+from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Roster, System, SystemName
 
 LONGEST = 1020
 """Characters of a name that the pattern is tried on: in an archive a name may have thousands."""
@@ -50,7 +50,7 @@ class Blackboard(System):
         ),
     )
 
-    def file(self, name: str) -> Named | None:
+    def file(self, name: str) -> SystemName | None:
         """Take a name apart; who it is, is all that stands before the mark until the notes are read."""
         marks = [found for found in _MARK.finditer(name) if found.start()] if len(name) <= LONGEST else []
         if not marks:
@@ -58,9 +58,11 @@ class Blackboard(System):
         first = marks[0]
         before = name[: first.start()]
         original = name[first.end("end") :] if first["end"] == "_" else None
-        return Named(before, before, original, first["time"], _time(first["time"]), doubtful=len(marks) > 1)
+        return SystemName(
+            before, before, original, first["time"], _time(first["time"]), doubtful=len(marks) > 1
+        )
 
-    def resolved(self, named: dict[ItemT, Named]) -> dict[ItemT, Named]:
+    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
         """Tell the user from `HW_9_bob_r`, which stands before the mark: both parts of it may hold a `_`.
 
         Only the system's own notes are believed, and each of its own learner alone. They also tell what the homework is
@@ -80,7 +82,7 @@ class Blackboard(System):
             users[before] = noted.get(before) or rest or before
         return {item: replace(made, learner=users[made.key]) for item, made in named.items()}
 
-    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, Named], notes: list[str]) -> list[ItemT]:
+    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, SystemName], notes: list[str]) -> list[ItemT]:
         """Return the files of the newest attempt, without the system's note."""
         newest = max(named[item].number for item in theirs)
         older = sorted({named[item].number for item in theirs} - {newest})

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from grader.instructor.lms.person import Cells, Person, filled, full_name
-from grader.instructor.lms.system import Download, GradeFile, Identifier, ItemT, Named, Roster, System
+from grader.instructor.lms.system import Download, GradeFile, Identifier, ItemT, Roster, System, SystemName
 
 OVERVIEW = "index.html"
 """Lies beside the folders."""
@@ -63,7 +63,7 @@ class Brightspace(System):
         end=("End-of-Line Indicator", "#"),
     )
 
-    def folder(self, name: str) -> Named | None:
+    def folder(self, name: str) -> SystemName | None:
         """Take a name apart: a number, who, and when; it names no zone."""
         found = _NAMED.fullmatch(name)
         if found is None or found["month"] not in _MONTHS:
@@ -74,7 +74,7 @@ class Brightspace(System):
             at = datetime(int(found["year"]), month, int(found["day"]), hour, int(found["minute"]))
         except ValueError:
             return None
-        return Named(found["name"], found["who"], submitted_at=at)
+        return SystemName(found["name"], found["who"], submitted_at=at)
 
     def read(self, items: Sequence[ItemT]) -> Download[ItemT]:
         """Say whose the folders are; the overview is nobody's."""
@@ -82,7 +82,7 @@ class Brightspace(System):
         found.taken.update(item for item in items if item.name == OVERVIEW)
         return found
 
-    def resolved(self, named: dict[ItemT, Named]) -> dict[ItemT, Named]:
+    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
         """Believe a number that has one name, and tell it on where the name has one number."""
         names: dict[str, set[str]] = defaultdict(set)
         for made in named.values():
@@ -97,7 +97,7 @@ class Brightspace(System):
             named[item] = replace(made, ids={"name": made.learner} | ({self.name: made.key} if sure else {}))
         return named
 
-    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, Named], notes: list[str]) -> list[ItemT]:
+    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, SystemName], notes: list[str]) -> list[ItemT]:
         """Return the newest of a learner's folders."""
         newest = max(theirs, key=lambda item: named[item].submitted_at or datetime.min)
         older = sorted(item.name for item in theirs if item is not newest)

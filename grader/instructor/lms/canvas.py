@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from grader.catalogue import ARCHIVES, SUBMISSION_SUFFIXES
 from grader.instructor.lms.person import Cells, Person, filled, turned
-from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Named, Roster, System
+from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Roster, System, SystemName
 
 POINTS_POSSIBLE = "Points Possible"
 """Canvas's own words."""
@@ -80,12 +80,12 @@ class Canvas(System):
         decimals=2,
     )
 
-    def file(self, name: str) -> Named | None:
+    def file(self, name: str) -> SystemName | None:
         """Take a file's name apart."""
         found = _ANONYMOUS.fullmatch(name) or _NAMED.fullmatch(name) or _TEXT.fullmatch(name)
         if not found:
             return None
-        return Named(
+        return SystemName(
             f"{found['name']}_{found['user']}",
             found["user"],
             _unnumbered(found["original"]),
@@ -93,7 +93,7 @@ class Canvas(System):
             late=found["late"] is not None,
         )
 
-    def resolved(self, named: dict[ItemT, Named]) -> dict[ItemT, Named]:
+    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
         """Return nothing unless it is a download: attachments are numbered once, users have one name."""
         attachments = Counter(made.number for made in named.values() if made.number)
         names: dict[str, set[str]] = defaultdict(set)
@@ -105,7 +105,7 @@ class Canvas(System):
             return {}
         return named
 
-    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, Named], notes: list[str]) -> list[ItemT]:
+    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, SystemName], notes: list[str]) -> list[ItemT]:
         """Return of each file the newest."""
         newest: dict[str, ItemT] = {}
         for item in sorted(theirs, key=lambda item: named[item].number):

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from grader.files import NotRead
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name, is_student, turned
-from grader.instructor.lms.system import Claim, Download, ItemT, Named, Place, Roster, System, Times
+from grader.instructor.lms.system import Claim, Download, ItemT, Place, Roster, System, SystemName, Times
 
 METADATA = "submission_metadata.yml"
 
@@ -55,9 +55,9 @@ class Gradescope(System):
     logins = ("sid",)
     beside = frozenset({METADATA})
 
-    def folder(self, name: str) -> Named | None:
+    def folder(self, name: str) -> SystemName | None:
         """Take a folder's name apart; who it is, only the metadata says."""
-        return Named(name, name) if re.fullmatch(r"submission_[0-9]+", name) else None
+        return SystemName(name, name) if re.fullmatch(r"submission_[0-9]+", name) else None
 
     def is_wrapper(self, name: str) -> bool:
         """Whether it is the folder around a whole export."""

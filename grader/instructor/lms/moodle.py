@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name
-from grader.instructor.lms.system import GradeFile, Identifier, Named, Roster, System, Times
+from grader.instructor.lms.system import GradeFile, Identifier, Roster, System, SystemName, Times
 
 # Looked for at every place, so that overlapping ones are seen as well.
 _MARK = re.compile(r"(?=_(?P<id>[0-9]+)_assignsubmission_[a-z]+(?P<end>_|\Z))")
@@ -75,14 +75,14 @@ class Moodle(System):
         lambda learner, name, person: (person.moodle_id or learner, name, person.email),
     )
 
-    def file(self, name: str) -> Named | None:
+    def file(self, name: str) -> SystemName | None:
         """Take a file's name apart."""
         marks = [found for found in _MARK.finditer(name) if found.start()]
         if not marks:
             return None
         first = marks[0]
         original = name[first.end("end") :] or None
-        return Named(name[: first.start()], first["id"], original, doubtful=len(marks) > 1)
+        return SystemName(name[: first.start()], first["id"], original, doubtful=len(marks) > 1)
 
     folder = file  # they are called alike
 

@@ -44,7 +44,7 @@ ItemT = TypeVar("ItemT", bound=Item)
 
 
 @dataclass(frozen=True)
-class Named:
+class SystemName:
     """A file or folder name that a system made, taken apart.
 
     A system writes who it is first, then a mark, then what the learner called the file. So the leftmost mark is the
@@ -174,11 +174,11 @@ class System:
     beside: frozenset[str] = frozenset()
     """Files of the system's own that lie beside the learners'."""
 
-    def file(self, name: str) -> Named | None:
+    def file(self, name: str) -> SystemName | None:
         """Take a file's name apart, if the system calls a learner's file so."""
         return None
 
-    def folder(self, name: str) -> Named | None:
+    def folder(self, name: str) -> SystemName | None:
         """Take a folder's name apart, if the system calls a learner's folder so."""
         return None
 
@@ -186,7 +186,7 @@ class System:
         """Whether the system calls the folder around a whole download so."""
         return False
 
-    def made(self, item: Item) -> Named | None:
+    def made(self, item: Item) -> SystemName | None:
         """Take a name apart."""
         return self.folder(item.name) if item.kind == "folder" else self.file(item.name)
 
@@ -215,11 +215,11 @@ class System:
             found.claims.append(claim)
         return found
 
-    def resolved(self, named: dict[ItemT, Named]) -> dict[ItemT, Named]:
+    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
         """Return what the names say once all of them are known."""
         return named
 
-    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, Named], notes: list[str]) -> list[ItemT]:
+    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, SystemName], notes: list[str]) -> list[ItemT]:
         """Return which of a learner's files count, and note what does not."""
         return theirs
 
