@@ -147,6 +147,12 @@ def test_no_student_is_taken_for_the_line_of_points() -> None:
     assert [line[0] for line in lines if "Points Possible" in line[0]] == ["    Points Possible"]
 
 
+def test_canvas_gets_two_decimals_and_moodle_all_of_them() -> None:
+    rows = [row("ada", score=1.2345)]
+    for system, mark in (("canvas", "1.23"), ("moodle", "1.2345")):
+        assert table(to_grades(GRADES[system], rows, columns_of(rows), NOBODY))[-1][-1] == mark
+
+
 def test_moodle_has_somebody_to_map_and_a_column_for_each_kata() -> None:
     assert table(to_grades(GRADES["moodle"], small_class(), columns(), COURSE)) == [
         ["Identifier", "Full name", "Email address", "9.3.1 Masks", "9.3.3 Layer norm"],
