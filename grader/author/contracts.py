@@ -26,6 +26,7 @@ from grader.report.report import WRONG
 
 REASONS = "contracts.toml"
 SABOTEURS = Path(__file__).with_name("saboteurs.py")
+"""Its source goes behind the reference, into a worker."""
 PROPERTIES = (
     "values",
     "rows",
@@ -134,15 +135,20 @@ class Contracts:
             tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         )
 
-    def cells(self, seed: int = SEED, step: Callable[[int, int], None] = lambda *_: None) -> list[Cell]:
-        """Return what became of each sabotage on one seed.
+    def cells(
+        self,
+        seed: int = SEED,
+        step: Callable[[int, int], None] = lambda *_: None,
+        draw: Callable[[list[Sabotage]], list[Sabotage]] = lambda tried: tried,
+    ) -> list[Cell]:
+        """Return what became of each sabotage on one seed, or of those that `draw` chooses.
 
         Raises:
             PackError: the reference does not pass, or a reason is about nothing.
         """
-        parts = self._parts(seed)
-        tried = [one for part in parts for one in self._sabotages(part)]
-        self._look_at_reasons(tried)
+        every = [one for part in self._parts(seed) for one in self._sabotages(part)]
+        self._look_at_reasons(every)
+        tried = draw(every)
 
         def cell(launcher: Launcher, one: Sabotage) -> Cell:
             reasons = self.reasons.get(one.part, {})
@@ -259,3 +265,17 @@ def _of_results(part: Part) -> Iterator[tuple[str, str, str]]:
         yield "gradients", "cuts_gradients", ""
         if part.module:
             yield "gradients", "cuts_parameters", ""
+
+
+VISIBLE, HIDDEN, EXCUSED, HOLE = "yes", "hidden", "-", "HOLE"
+
+
+def table(cells: Iterable[Cell]) -> list[list[str]]:
+    """Return a row for each part and a column for each property; a property is as good as its worst saboteur."""
+    worst: dict[str, dict[str, str]] = {}
+    order = (EXCUSED, VISIBLE, HIDDEN, HOLE)
+    for cell in cells:
+        row = worst.setdefault(cell.sabotage.part, {})
+        state = HOLE if cell.hole else HIDDEN if cell.hidden else VISIBLE if cell.caught else EXCUSED
+        row[cell.sabotage.breaks] = max(row.get(cell.sabotage.breaks, EXCUSED), state, key=order.index)
+    return [[part, *(row.get(one, "") for one in PROPERTIES)] for part, row in worst.items()]
