@@ -199,9 +199,10 @@ class Contracts:
 def _patch(saboteur: str, part: Part, about: str) -> str:
     """Return the lines that put a saboteur around a part."""
     source = SABOTEURS.read_text(encoding="utf-8")
+    what = f"{part.name}, _saboteurs[{saboteur!r}], {int(part.method)}, {about!r}"
     return (
         f"\n_saboteurs = {{'__name__': 'saboteurs'}}\nexec({source!r}, _saboteurs)\n"
-        f"{part.name} = _saboteurs[{saboteur!r}]({part.name}, {int(part.method)}, {about!r})\n"
+        f"{part.name} = _saboteurs['wrong']({what})\n"
     )
 
 

@@ -1,7 +1,7 @@
-"""Saboteurs: each takes a right function and breaks exactly one property of it.
+"""Saboteurs: each makes a right function wrong in exactly one property.
 
-The source of this file is appended to a reference, which runs in a worker: nothing here may import `grader`. A saboteur
-is called with the right function, how many leading arguments are `self`, and the parameter that it is about, or "".
+The source of this file goes behind a reference, into a worker: nothing here may import `grader`. A saboteur is a
+function of one call; `wrong(right, saboteur, skip, about)` puts it in the place of a right function.
 """
 
 from __future__ import annotations
@@ -14,14 +14,73 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-Right = Callable[..., Any]
 FACT = "contract:"
 LONG = 64
 """An axis longer than this is longer than what most examples use."""
 
 
+class Call:
+    """One call of a right function, as a saboteur sees it."""
+
+    def __init__(self, right: Callable[..., Any], skip: int, about: str, kept: dict[Any, Any]) -> None:
+        self.right = right
+        self.about = about
+        """The parameter that is sabotaged, or ""."""
+        self.kept = kept
+        """What earlier calls left behind."""
+        self._skip = skip
+        self.args: tuple[Any, ...] = ()
+        self.kwargs: dict[str, Any] = {}
+
+    @property
+    def given(self) -> list[Any]:
+        """The arguments without `self`."""
+        return [*self.args[self._skip :], *self.kwargs.values()]
+
+    @property
+    def owner(self) -> tuple[Any, ...]:
+        """`self`, where there is one."""
+        return self.args[: self._skip]
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The arguments by the names of their parameters, with `self`."""
+        return dict(inspect.signature(self.right).bind(*self.args, **self.kwargs).arguments)
+
+    @property
+    def models(self) -> list[nn.Module]:
+        """The modules among the arguments, and `self` if it is one."""
+        return [one for one in (*self.args, *self.kwargs.values()) if isinstance(one, nn.Module)]
+
+    def run(self) -> Any:
+        """Return what is right."""
+        return self.right(*self.args, **self.kwargs)
+
+    def run_with(self, change: Callable[[Any], Any]) -> Any:
+        """Return what is right for another value of the parameter that this is about."""
+        bound = inspect.signature(self.right).bind(*self.args, **self.kwargs)
+        if self.about in bound.arguments:
+            bound.arguments[self.about] = change(bound.arguments[self.about])
+        return self.right(*bound.args, **bound.kwargs)
+
+
+def wrong(
+    right: Callable[..., Any], saboteur: Callable[[Call], Any], skip: int, about: str
+) -> Callable[..., Any]:
+    """Return a function that a saboteur answers for; the first `skip` arguments are `self`."""
+    kept: dict[Any, Any] = {}
+
+    @functools.wraps(right)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        call = Call(right, skip, about, kept)
+        call.args, call.kwargs = args, kwargs
+        return saboteur(call)
+
+    return function
+
+
 def each(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    """Change every tensor in a value, within lists, tuples and dicts."""
+    """Change every tensor in a value, also in lists, tuples and dicts."""
     if isinstance(value, Tensor):
         return change(value)
     if type(value) in (list, tuple):
@@ -31,303 +90,225 @@ def each(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
     return value
 
 
-def tensors(*values: Any) -> list[Tensor]:
-    """Return every tensor in these values."""
+def tensors(value: Any) -> list[Tensor]:
+    """Return every tensor in a value."""
     found: list[Tensor] = []
-
-    def note(tensor: Tensor) -> Tensor:
-        found.append(tensor)
-        return tensor
-
-    for value in values:
-        each(list(value) if isinstance(value, tuple) else value, note)
+    each(value, lambda one: found.append(one) or one)  # type: ignore[func-returns-value]
     return found
 
 
-def after(change: Callable[[Any, tuple[Any, ...]], Any]) -> Callable[[Right, int, str], Right]:
-    """Make a saboteur of what changes a result: it is given the result and the arguments without `self`."""
-
-    def saboteur(right: Right, skip: int, about: str) -> Right:
-        @functools.wraps(right)
-        def wrong(*args: Any, **kwargs: Any) -> Any:
-            return change(right(*args, **kwargs), (*args[skip:], *kwargs.values()))
-
-        return wrong
-
-    return saboteur
-
-
-def before(change: Callable[[Any], Any]) -> Callable[[Right, int, str], Right]:
-    """Make a saboteur of what changes the argument it is about."""
-
-    def saboteur(right: Right, skip: int, about: str) -> Right:
-        signature = inspect.signature(right)
-
-        @functools.wraps(right)
-        def wrong(*args: Any, **kwargs: Any) -> Any:
-            bound = signature.bind(*args, **kwargs)
-            if about in bound.arguments:
-                bound.arguments[about] = change(bound.arguments[about])
-            return right(*bound.args, **bound.kwargs)
-
-        return wrong
-
-    return saboteur
-
-
 def zeros(value: Any) -> Any:
-    """Return zeros in the form of a result; its graph stays."""
+    """Return zeros in the form of a result, with its graph."""
     return each(value, lambda one: one * 0 if one.is_floating_point() else torch.zeros_like(one))
 
 
-def _sizes(result: Any, given: tuple[Any, ...]) -> set[int]:
-    return {size for one in tensors(result, *given) for size in one.shape}
+# --- values and rows ---
 
 
-zero_when_long = after(
-    lambda result, given: zeros(result) if max(_sizes(result, given), default=0) > LONG else result
-)
-zero_at_one_row = after(
-    lambda result, given: (
-        zeros(result) if any(one.dim() > 1 and one.shape[0] == 1 for one in tensors(*given[:1])) else result
-    )
-)
-zero_at_one_position = after(
-    lambda result, given: (
-        zeros(result) if any(one.dim() > 1 and one.shape[1] == 1 for one in tensors(*given[:1])) else result
-    )
-)
+def zero_when_long(call: Call) -> Any:
+    """Give zeros where an axis is longer than 64."""
+    result = call.run()
+    sizes = [size for one in tensors([result, call.given]) for size in one.shape]
+    return zeros(result) if max(sizes, default=0) > LONG else result
 
 
-def _first_row(result: Any, given: tuple[Any, ...]) -> Any:
-    rows = next((one.shape[0] for one in tensors(*given) if one.dim() > 1), 0)
+def _zero_at_one(call: Call, axis: int) -> Any:
+    first = tensors(call.given[:1])
+    return zeros(call.run()) if any(one.dim() > 1 and one.shape[axis] == 1 for one in first) else call.run()
+
+
+def zero_at_one_row(call: Call) -> Any:
+    """Give zeros for a single row."""
+    return _zero_at_one(call, 0)
+
+
+def zero_at_one_position(call: Call) -> Any:
+    """Give zeros for a single position."""
+    return _zero_at_one(call, 1)
+
+
+def first_row_for_all(call: Call) -> Any:
+    """Give the first row's result to all rows."""
+    rows = next((one.shape[0] for one in tensors(call.given) if one.dim() > 1), 0)
     return each(
-        result,
+        call.run(),
         lambda one: one[:1].expand_as(one).clone() if one.dim() > 1 and one.shape[0] == rows > 1 else one,
     )
 
 
-first_row_for_all = after(_first_row)
+# --- dtype ---
 
 
-def _of(dtypes: tuple[torch.dtype, ...], change: Callable[[Tensor], Tensor]) -> Callable[[Any, Any], Any]:
-    return lambda result, given: each(result, lambda one: change(one) if one.dtype in dtypes else one)
+def rounds_to_float32(call: Call) -> Any:
+    """Compute float64 in float32."""
+    return each(call.run(), lambda one: one.float().double() if one.dtype == torch.float64 else one)
 
 
-rounds_to_float32 = after(_of((torch.float64,), lambda one: one.float().double()))
-returns_float32 = after(_of((torch.float64, torch.float16, torch.bfloat16), lambda one: one.float()))
-zero_in_half = after(_of((torch.float16, torch.bfloat16), lambda one: one * 0))
-cuts_gradients = after(lambda result, given: each(result, lambda one: one.detach()))
-cuts_argument = before(lambda value: each(value, lambda one: one.detach()))
+def returns_float32(call: Call) -> Any:
+    """Return float32, whatever comes in."""
+    return each(call.run(), lambda one: one.float() if one.is_floating_point() else one)
 
 
-def _misread(one: Tensor) -> Tensor:
-    """Return what one gets who takes a tensor's memory for contiguous."""
-    if one.is_contiguous() or not one.numel():
-        return one
-    flat = one.as_strided((one.untyped_storage().nbytes() // one.element_size(),), (1,), 0)
-    start = one.storage_offset()
-    flat = flat[start : start + one.numel()]
-    return flat.view(one.shape) if flat.numel() == one.numel() else torch.zeros_like(one)
+def zero_in_half(call: Call) -> Any:
+    """Give zeros in half precision."""
+    return each(call.run(), lambda one: one * 0 if one.dtype in (torch.float16, torch.bfloat16) else one)
 
 
-reads_the_storage = before(lambda value: each(value, _misread))
+# --- arguments ---
 
 
-def writes_to_argument(right: Right, skip: int, about: str) -> Right:
-    """Change one value of an argument when the work is done."""
-    signature = inspect.signature(right)
+def reads_the_storage(call: Call) -> Any:
+    """Take the memory of an argument for contiguous."""
 
-    @functools.wraps(right)
-    def wrong(*args: Any, **kwargs: Any) -> Any:
-        result = right(*args, **kwargs)
-        for one in tensors(signature.bind(*args, **kwargs).arguments.get(about)):
-            if one.numel():
-                one = one.detach()
-                place = (0,) * one.dim()
-                with torch.no_grad():
-                    one[place] = ~one[place] if one.dtype == torch.bool else one[place] + 1
-        return each(result, torch.clone) if any(one._base is not None for one in tensors(result)) else result
+    def misread(one: Tensor) -> Tensor:
+        if one.is_contiguous() or not one.numel():
+            return one
+        size, start = one.untyped_storage().nbytes() // one.element_size(), one.storage_offset()
+        flat = one.as_strided((size,), (1,), 0)[start : start + one.numel()]
+        return flat.view(one.shape) if flat.numel() == one.numel() else torch.zeros_like(one)
 
-    return wrong
+    return call.run_with(lambda value: each(value, misread))
 
 
-def replays_first_answer(right: Right, skip: int, about: str) -> Right:
-    """Give the first answer again to other values of the same shapes."""
-    kept: dict[Any, Any] = {}
-
-    @functools.wraps(right)
-    def wrong(*args: Any, **kwargs: Any) -> Any:
-        given = tensors(*args[skip:], *kwargs.values())
-        rest = [one for one in (*args[skip:], *kwargs.values()) if not isinstance(one, Tensor)]
-        key = (
-            *(id(one) for one in args[:skip]),
-            *((one.shape, one.dtype) for one in given),
-            repr(rest) if not tensors(*rest) else "",
-        )
-        if not given:
-            return right(*args, **kwargs)
-        if key not in kept:
-            kept[key] = (args[:skip], right(*args, **kwargs))  # with `self`, so that its id is not used again
-        return each(kept[key][1], torch.clone)
-
-    return wrong
+def writes_to_argument(call: Call) -> Any:
+    """Change one number of an argument when the work is done."""
+    result = call.run()
+    kept = each(result, torch.clone) if any(one._base is not None for one in tensors(result)) else result
+    for one in tensors(call.named.get(call.about)):
+        if one.numel():
+            own, place = one.detach(), (0,) * one.dim()
+            own[place] = ~own[place] if own.dtype == torch.bool else own[place] + 1
+    return kept
 
 
-def keeps_argument(right: Right, skip: int, about: str) -> Right:
-    """Use the first value of one argument for all later ones of its form."""
-    signature = inspect.signature(right)
-    kept: dict[Any, Any] = {}
-
-    @functools.wraps(right)
-    def wrong(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        if about in bound.arguments:
-            value = bound.arguments[about]
-            form = tuple((one.shape, one.dtype) for one in tensors(value)) or type(value)
-            if value is not None:
-                bound.arguments[about] = kept.setdefault((*map(id, args[:skip]), form), (args[:skip], value))[
-                    1
-                ]
-        return right(*bound.args, **bound.kwargs)
-
-    return wrong
+def refuses_keyword(call: Call) -> Any:
+    """Take an argument by position alone."""
+    if call.about in call.kwargs:
+        raise TypeError(f"some positional-only arguments passed as keyword arguments: '{call.about}'")
+    return call.run()
 
 
-def refuses_keyword(right: Right, skip: int, about: str) -> Right:
-    """Take one parameter by position alone."""
-
-    @functools.wraps(right)
-    def wrong(*args: Any, **kwargs: Any) -> Any:
-        if about in kwargs:
-            raise TypeError(
-                f"{right.__name__}() got some positional-only arguments passed as keyword arguments: '{about}'"
-            )
-        return right(*args, **kwargs)
-
-    return wrong
+def ignores_option(call: Call) -> Any:
+    """Take the default, whatever is given."""
+    bound = inspect.signature(call.right).bind(*call.args, **call.kwargs)
+    bound.arguments.pop(call.about, None)
+    return call.right(*bound.args, **bound.kwargs)
 
 
-def ignores_option(right: Right, skip: int, about: str) -> Right:
-    """Take the default of one parameter, whatever is given."""
-    signature = inspect.signature(right)
-
-    @functools.wraps(right)
-    def wrong(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        bound.arguments.pop(about, None)
-        return right(*bound.args, **bound.kwargs)
-
-    return wrong
-
-
-def needs_a_list(right: Right, skip: int, about: str) -> Right:
-    """Refuse everything but a list."""
+def needs_a_list(call: Call) -> Any:
+    """Refuse a tuple or a generator."""
 
     def listed(value: Any) -> Any:
         if value is not None and not isinstance(value, list | str | bytes | Tensor | nn.Module):
             raise TypeError(f"object of type '{type(value).__name__}' has no len()")
         return value
 
-    return before(listed)(right, skip, about)
+    return call.run_with(listed)
 
 
-def cuts_parameters(right: Right, skip: int, about: str) -> Right:
-    """Give no gradient to the first half of a module's parameters."""
+# --- memory ---
 
-    @functools.wraps(right)
-    def wrong(*args: Any, **kwargs: Any) -> Any:
-        parameters = [one for one in args[0].parameters() if one.requires_grad]
-        cut = parameters[: -(-len(parameters) // 2)]
+
+def replays_first_answer(call: Call) -> Any:
+    """Give the first answer again to other values of the same sizes."""
+    given = tensors(call.given)
+    rest = [one for one in call.given if not tensors(one)]
+    key = (*map(id, call.owner), *((one.shape, one.dtype) for one in given), repr(rest))
+    if not given:
+        return call.run()
+    if key not in call.kept:
+        call.kept[key] = (call.owner, call.run())  # with `self`, so that its id is not used again
+    return each(call.kept[key][1], torch.clone)
+
+
+def keeps_argument(call: Call) -> Any:
+    """Use the first value of an argument for all later ones of its sizes."""
+
+    def first(value: Any) -> Any:
+        form = tuple((one.shape, one.dtype) for one in tensors(value)) or type(value)
+        return call.kept.setdefault((*map(id, call.owner), form), (call.owner, value))[1]
+
+    return call.run_with(lambda value: value if value is None else first(value))
+
+
+# --- gradients ---
+
+
+def cuts_gradients(call: Call) -> Any:
+    """Let no gradient out of the result."""
+    return each(call.run(), torch.detach)
+
+
+def cuts_argument(call: Call) -> Any:
+    """Let no gradient reach an argument."""
+    return call.run_with(lambda value: each(value, torch.detach))
+
+
+def cuts_parameters(call: Call) -> Any:
+    """Give no gradient to the first half of the parameters."""
+    parameters = [one for one in call.args[0].parameters() if one.requires_grad]
+    cut = parameters[: -(-len(parameters) // 2)]
+    for one in cut:
+        one.requires_grad_(False)
+    try:
+        return call.run()
+    finally:
         for one in cut:
-            one.requires_grad_(False)
-        try:
-            return right(*args, **kwargs)
-        finally:
-            for one in cut:
-                one.requires_grad_(True)
-
-    return wrong
+            one.requires_grad_(True)
 
 
-def observes(right: Right, skip: int, about: str) -> Right:
-    """Break nothing: print what is seen of a part's arguments and results, each fact once."""
-    signature = inspect.signature(right)
-    seen: set[str] = set()
-
-    def facts(name: str, value: Any) -> set[str]:
-        found = tensors(value)
-        kinds = {"tensor": bool(found), "module": isinstance(value, nn.Module) or callable(value)}
-        kinds["floating"] = any(one.is_floating_point() for one in found)
-        kinds["batched"] = any(one.dim() > 1 and one.shape[0] > 1 for one in found)
-        kinds["differentiable"] = any(one.requires_grad for one in found)
-        return {f"{kind} {name}" for kind, holds in kinds.items() if holds}
-
-    @functools.wraps(right)
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        result = right(*args, **kwargs)
-        given = list(signature.bind(*args, **kwargs).arguments.items())[skip:]
-        new = facts("return", result).union(*(facts(name, value) for name, value in given)) - seen
-        seen.update(new)
-        for fact in sorted(new):
-            print(f"{FACT} {about} {fact}")
-        return result
-
-    return watched
+# --- modes ---
 
 
-def _modules(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[nn.Module]:
-    return [one for one in (*args, *kwargs.values()) if isinstance(one, nn.Module)]
-
-
-def loses_mode_on_error(right: Right, skip: int, about: str) -> Right:
+def loses_mode_on_error(call: Call) -> Any:
     """Leave modules in eval mode when an exception ends the call."""
-
-    @functools.wraps(right)
-    def wrong(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return right(*args, **kwargs)
-        except NotImplementedError:
-            raise
-        except Exception:
-            for one in _modules(args, kwargs):
-                one.eval()
-            raise
-
-    return wrong
+    try:
+        return call.run()
+    except NotImplementedError:
+        raise
+    except Exception:
+        for one in call.models:
+            one.eval()
+        raise
 
 
-def changes_mode(right: Right, skip: int, about: str) -> Right:
-    """Leave modules in the other mode than they were in."""
-
-    @functools.wraps(right)
-    def wrong(*args: Any, **kwargs: Any) -> Any:
-        result = right(*args, **kwargs)
-        for one in _modules(args, kwargs):
-            one.train(not one.training)
-        return result
-
-    return wrong
+def changes_mode(call: Call) -> Any:
+    """Leave modules in the other mode."""
+    result = call.run()
+    for one in call.models:
+        one.train(not one.training)
+    return result
 
 
-def leaves_gradients_off(right: Right, skip: int, about: str) -> Right:
-    """Switch gradients off for everything that comes after."""
-
-    @functools.wraps(right)
-    def wrong(*args: Any, **kwargs: Any) -> Any:
-        result = right(*args, **kwargs)
-        torch.set_grad_enabled(False)
-        return result
-
-    return wrong
+def leaves_gradients_off(call: Call) -> Any:
+    """Leave gradients switched off."""
+    result = call.run()
+    torch.set_grad_enabled(False)
+    return result
 
 
-def seeds_torch(right: Right, skip: int, about: str) -> Right:
+def seeds_torch(call: Call) -> Any:
     """Seed torch's global generator."""
+    torch.manual_seed(0)
+    return call.run()
 
-    @functools.wraps(right)
-    def wrong(*args: Any, **kwargs: Any) -> Any:
-        torch.manual_seed(0)
-        return right(*args, **kwargs)
 
-    return wrong
+# --- none of them ---
+
+
+def observes(call: Call) -> Any:
+    """Break nothing: print each fact about arguments and results once, with the part's name (`about`)."""
+    result = call.run()
+    for name, value in {**dict(list(call.named.items())[len(call.owner) :]), "return": result}.items():
+        found = tensors(value)
+        holds = {
+            "tensor": bool(found),
+            "module": isinstance(value, nn.Module) or callable(value),
+            "floating": any(one.is_floating_point() for one in found),
+            "batched": any(one.dim() > 1 and one.shape[0] > 1 for one in found),
+            "differentiable": any(one.requires_grad for one in found),
+        }
+        for kind in (kind for kind, seen in holds.items() if seen):
+            if call.kept.setdefault((kind, name), len(call.kept)) == len(call.kept) - 1:
+                print(f"{FACT} {call.about} {kind} {name}")
+    return result
