@@ -34,6 +34,8 @@ PROPERTIES = (
     "layout",
     "arguments",
     "memory",
+    "padding",
+    "members",
     "gradients",
     "modes",
     "forms",
@@ -238,6 +240,11 @@ def _of_arguments(part: Part) -> Iterator[tuple[str, str, str]]:
         yield "layout", "reads_the_storage", name
         yield "arguments", "writes_to_argument", name
         yield "memory", "keeps_argument", name
+    for name in part.given("boolean"):
+        yield "padding", "takes_mask_for_a_prefix", name
+        yield "padding", "takes_last_row_of_mask", name
+    for name in part.given("members"):
+        yield "members", "drops_last_member", name
     for name in part.given("differentiable") if "floating return" in part.facts else ():
         yield "gradients", "cuts_argument", name
     if any(word in ast.unparse(part.node) for word in ("no_grad", "inference_mode", "set_grad_enabled")):

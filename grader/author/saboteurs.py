@@ -206,6 +206,34 @@ def needs_a_list(call: Call) -> Any:
     return call.run_with(listed)
 
 
+# --- padding and members ---
+
+
+def takes_mask_for_a_prefix(call: Call) -> Any:
+    """Take what a boolean mask allows for the first places of the last axis."""
+
+    def prefix(one: Tensor) -> Tensor:
+        return one.sort(dim=-1, descending=True).values if one.dtype == torch.bool and one.dim() else one
+
+    return call.run_with(lambda value: each(value, prefix))
+
+
+def takes_last_row_of_mask(call: Call) -> Any:
+    """Take the last row of a boolean mask for every row."""
+
+    def last(one: Tensor) -> Tensor:
+        return one[-1:].expand_as(one) if one.dtype == torch.bool and one.dim() > 1 else one
+
+    return call.run_with(lambda value: each(value, last))
+
+
+def drops_last_member(call: Call) -> Any:
+    """Leave out the last of several members."""
+    return call.run_with(
+        lambda value: value[:-1] if type(value) in (list, tuple) and len(value) > 1 else value
+    )
+
+
 # --- memory ---
 
 
@@ -304,6 +332,8 @@ def observes(call: Call) -> Any:
         holds = {
             "tensor": bool(found),
             "module": isinstance(value, nn.Module) or callable(value),
+            "boolean": any(one.dtype == torch.bool and one.dim() > 1 for one in found),
+            "members": type(value) in (list, tuple) and len(value) > 1,
             "floating": any(one.is_floating_point() for one in found),
             "batched": any(one.dim() > 1 and one.shape[0] > 1 for one in found),
             "differentiable": any(one.requires_grad for one in found),
