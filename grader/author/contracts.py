@@ -44,7 +44,7 @@ PROPERTIES = (
 )
 
 
-@dataclass
+@dataclass(eq=False)
 class Part:
     """A required function or a method of a required class, and what it was seen to take and return."""
 
@@ -177,7 +177,7 @@ class Contracts:
     def _parts(self, seed: int) -> list[Part]:
         """Return the parts of the reference, with what they are seen to take and to return."""
         parts = {part.name: part for part in parts_of(self._right, self._kata.required)}
-        text = self._right + "".join(_patch("observes", part, part.name) for part in parts.values())
+        text = _sabotaged(self._right, "observes", {part: part.name for part in parts.values()})
         options = Options(seed=seed, name=False)
         report = self._suite.check(self._file, self._launcher, options, content=text.encode())
         if report.status != "pass":
@@ -192,20 +192,20 @@ class Contracts:
 
     def _sabotages(self, part: Part) -> Iterator[Sabotage]:
         for property_, saboteur, about in applicable(part):
-            text = self._right + _patch(saboteur, part, about)
+            text = _sabotaged(self._right, saboteur, {part: about})
             yield Sabotage(part.name, property_, saboteur, about, text)
         for property_, what, text in turned(self._right, part.name):
             yield Sabotage(part.name, property_, what, "", text)
 
 
-def _patch(saboteur: str, part: Part, about: str) -> str:
-    """Return the lines that put a saboteur around a part."""
+def _sabotaged(right: str, saboteur: str, about: dict[Part, str]) -> str:
+    """Return a module with a saboteur around these parts."""
     source = SABOTEURS.read_text(encoding="utf-8")
-    what = f"{part.name}, _saboteurs[{saboteur!r}], {int(part.method)}, {about!r}"
-    return (
-        f"\n_saboteurs = {{'__name__': 'saboteurs'}}\nexec({source!r}, _saboteurs)\n"
-        f"{part.name} = _saboteurs['wrong']({what})\n"
-    )
+    lines = [right, f"_saboteurs = {{'__name__': 'saboteurs'}}", f"exec({source!r}, _saboteurs)"]
+    for part, what in about.items():
+        given = f"{part.name}, _saboteurs[{saboteur!r}], {int(part.method)}, {what!r}"
+        lines.append(f"{part.name} = _saboteurs['wrong']({given})")
+    return "\n".join([*lines, ""])
 
 
 def parts_of(text: str, required: Iterable[str]) -> Iterator[Part]:
