@@ -201,7 +201,7 @@ class Contracts:
 def _sabotaged(right: str, saboteur: str, about: dict[Part, str]) -> str:
     """Return a module with a saboteur around these parts."""
     source = SABOTEURS.read_text(encoding="utf-8")
-    lines = [right, f"_saboteurs = {{'__name__': 'saboteurs'}}", f"exec({source!r}, _saboteurs)"]
+    lines = [right, "_saboteurs = {'__name__': 'saboteurs'}", f"exec({source!r}, _saboteurs)"]
     for part, what in about.items():
         given = f"{part.name}, _saboteurs[{saboteur!r}], {int(part.method)}, {what!r}"
         lines.append(f"{part.name} = _saboteurs['wrong']({given})")
