@@ -80,7 +80,8 @@ class _Asked:
     def __init__(self, part: Part, submission: Any, reference: Any, draw: Draw) -> None:
         self._part, self._submission, self._draw = part, submission, draw
         self._owner, _, self._method = part.name.partition(".")
-        self._reference = right = reference if isfunction(reference) else getattr(reference, self._owner)
+        right: Any = reference if isfunction(reference) else getattr(reference, self._owner)
+        self._reference = right
         self._is_class = isinstance(right, type)
         self._is_module = self._is_class and issubclass(right, nn.Module)
         self._state: dict[str, Tensor] = {}
