@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from grader.instructor.gradebook.decisions import standing
-from grader.instructor.gradebook.identities import LEARNT_BY, Found, Match, Matches, alike, match
+from grader.instructor.gradebook.identities import LEARNT_BY, Match, Matches, alike, match
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt
+from grader.instructor.lms.person import Found
 from grader.instructor.submissions import LearnerFolder
 
 
