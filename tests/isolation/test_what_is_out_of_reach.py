@@ -149,6 +149,9 @@ def test_no_process_of_the_machine_is_in_its_cell(shut_in: Lab, submission: Subm
         name: os.readlink(f"/proc/{submission.pid}/ns/{name}") for name in ("pid", "mnt", "ipc", "net")
     }
     assert all(os.readlink(f"/proc/self/ns/{name}") != there for name, there in namespaces.items())
+    other = shut_in.open("x = 1", "other")
+    assert all(os.readlink(f"/proc/{other.pid}/ns/{name}") != namespaces[name] for name in ("mnt", "ipc"))
+    other.close()
     if shut_in.user is None and os.geteuid() == 0:
         assert 0x70000000 <= user < 0x80000000
         assert (group, groups) == (user, [])
