@@ -267,7 +267,8 @@ class ForkServer:
         code = _end(request, None if child is None else child.pidfd)
         if child is not None:
             os.close(child.pidfd)
-        if not self._inside:  # in a pid namespace every worker is confined, and none can have started anything
+        # In a pid namespace every worker is confined, and none can have started anything.
+        if not self._inside:
             sandbox.kill_descendants(exclude=frozenset((*self._children, *self._branches)))
         return Ended(code)
 
