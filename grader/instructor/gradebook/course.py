@@ -18,7 +18,7 @@ from grader.errors import UsageError, did_you_mean
 from grader.instructor.gradebook.address import Address
 from grader.instructor.gradebook.assignments import Assignment, AssignmentTable
 from grader.instructor.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
-from grader.instructor.gradebook.records import Mark, Row, Ruling
+from grader.instructor.gradebook.records import Decision, Mark, Row
 from grader.instructor.gradebook.roster import Person, read_roster, same
 
 COURSE_FILE = "course.toml"
@@ -122,17 +122,17 @@ class Course:
         by_kata: dict[str, Assignment] = self.__dict__["_by_kata"]
         return by_kata.get(kata)
 
-    def due_for(self, learner: str, kata: str, rulings: Collection[Ruling] = ()) -> datetime | None:
+    def due_for(self, learner: str, kata: str, rulings: Collection[Decision] = ()) -> datetime | None:
         """Return when a kata is due for a learner, extensions included, in UTC; None when it never is."""
         return self._moved(self.due.get(kata), learner, kata, rulings)
 
-    def closes_for(self, learner: str, kata: str, rulings: Collection[Ruling] = ()) -> datetime | None:
+    def closes_for(self, learner: str, kata: str, rulings: Collection[Decision] = ()) -> datetime | None:
         """Return when a kata's assignment closes for a learner, in UTC; moved by extensions as the due time is."""
         assignment = self.assignment_of(kata)
         return None if assignment is None else self._moved(assignment.closes, learner, kata, rulings)
 
     def _moved(
-        self, time: datetime | None, learner: str, kata: str, rulings: Collection[Ruling]
+        self, time: datetime | None, learner: str, kata: str, rulings: Collection[Decision]
     ) -> datetime | None:
         if time is None:
             return None
@@ -159,7 +159,7 @@ class Course:
         score: float,
         max_score: float,
         *,
-        rulings: Collection[Ruling] = (),
+        rulings: Collection[Decision] = (),
         free_days: int = 0,
     ) -> Lateness:
         """Return how late a submission is, and what it costs of `score`."""
