@@ -112,7 +112,6 @@ def errno_of(*_: object, **__: object) -> int:
 STEPS: dict[str, tuple[object, str, Callable[..., Any]]] = {
     "a pid namespace for the zygote": (sandbox, "renew_processes", lambda: False),
     "mounts for all workers": (sandbox, "prepare", lambda anchor, view: None),
-    "a pid namespace for a worker": (libc, "start_idler", refuse),
     "the environment": (sandbox, "replace_environment", refuse_in_a_worker),
     "inherited descriptors": (process, "_rewire", refuse),
     "namespaces": (full.Sandbox, "_enter", refuse),
@@ -150,12 +149,19 @@ def test_a_worker_below_the_promised_level_reads_no_submission(
 
 @pytest.mark.slow
 def test_a_gpu_s_driver_finds_its_own_processes_and_no_others(shut_in: Lab) -> None:
-    submission = shut_in.open(
-        "def maps():\n    return open('/proc/self/maps').read(8)\n", "gpu", device="cuda"
-    )
+    source = """
+        import os
+        def maps():
+            return open('/proc/self/maps').read(8)
+        def others():
+            return [pid for pid in range(1, os.getpid() + 9) if pid != os.getpid() and os.path.exists(f'/proc/{pid}')]
+    """
+    neighbour = shut_in.open("x = 1", "neighbour", device="cuda")
+    submission = shut_in.open(source, "gpu", device="cuda")
     assert submission("maps").error is None
+    assert submission("others").value == []
+    neighbour.close()
     view = Path(f"/proc/{submission.pid}/root")
-    assert {path.name for path in (view / "proc").iterdir() if path.name.isdigit()} == {"1", "2"}
     assert (view / "sys/devices").is_dir()
     assert not (view / "etc/passwd").exists()
     for device in Path("/dev").glob("nvidia*"):

@@ -9,7 +9,6 @@ from grader.engine.sandbox.exposed import exposing, refuse_exposed, refuse_forei
 from grader.engine.sandbox.full import (
     Sandbox,
     SharedMounts,
-    leave_sandbox,
     open_sandbox,
     prepare,
     renewed,
@@ -40,7 +39,6 @@ __all__ = [
     "exposing",
     "forced",
     "kill_descendants",
-    "leave_sandbox",
     "offered",
     "open_sandbox",
     "overrun",

@@ -1,6 +1,7 @@
-"""The sandbox a worker lives in at level *full*: processes, files, objects and a user of its own, and nothing else.
+"""The sandbox a worker lives in at level *full*: files, shared memory and a user of its own, and nothing else.
 
-The zygote prepares once what all sandboxes share; a worker then locks itself in, which takes about two milliseconds.
+The zygote makes what all its workers share: a pid namespace, a network without neighbours, mounts of Python and the
+machine's libraries. Each worker adds its own mount, IPC and host name namespaces, which end with it.
 """
 
 from __future__ import annotations
@@ -8,12 +9,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import signal
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.engine.sandbox import landlock, libc, seccomp
+from grader.engine.sandbox import landlock, libc, namespaces, seccomp
 from grader.engine.sandbox.limits import ResourceLimits
 from grader.engine.sandbox.namespaces import in_child
 from grader.engine.sandbox.read_paths import View, links_on_the_way, python_links, python_view
@@ -24,8 +24,6 @@ _NOTHING = "nothing"
 _FIRST_USER = 0x70000000
 """Users for workers: from here to 0x7fffffff no system hands out any."""
 _SLOTS = 64
-_WORKER = 2
-"""A worker's process number in its sandbox; the first is the namespace holder."""
 _USER_THREADS = 256
 """Threads that a worker with a user of its own may have at a time."""
 
@@ -35,7 +33,7 @@ _MAPS = 512
 _SPARE = 100
 """Low descriptors have a meaning in a worker."""
 _OWN = libc.CLONE_NEWNS | libc.CLONE_NEWIPC | libc.CLONE_NEWUTS
-"""What a namespace holder gets anew beside its pid namespace, for the worker to join."""
+"""What no two workers share, not even one after the other."""
 _RDONLY = libc.MOUNT_READ_ONLY | libc.MOUNT_NOSUID
 _DEVICES = ("/dev/", "/sys/")
 
@@ -53,7 +51,6 @@ class SharedMounts:
     """Places that only their owner may read: each worker sees them as its own."""
     hidden: tuple[Path, ...] = ()
     """Folders below the places which look empty."""
-    ending: list[libc.Idler] = field(default_factory=list)
     _maps: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     @property
@@ -74,12 +71,6 @@ class SharedMounts:
                 os.close(self._maps.pop(next(iter(self._maps))))
             self._maps[key] = _make_owners_map(key[:2], user)
         return self._maps[key]
-
-    def collect(self) -> None:
-        """Clear away the namespace holders of closed sandboxes that have ended."""
-        for holder in tuple(self.ending):
-            if os.waitpid(holder.pid, os.WNOHANG)[0]:
-                self.ending.remove(holder)
 
 
 def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
@@ -103,7 +94,7 @@ def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
             for path in view.hidden:
                 if path.is_relative_to(place):
                     libc.bind(str(anchor / _NOTHING), str(point / path.relative_to(place)), _RDONLY)
-        seccomp.assemble(os.uname().machine, _WORKER)  # it remembers
+        seccomp.assemble(os.uname().machine)  # it remembers
         private = frozenset(place for place in places if not _is_public(place))
         return SharedMounts(anchor, places, python_links(), _first_user(), private, view.hidden)
     except (OSError, KeyError):
@@ -113,7 +104,7 @@ def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
 def renewed(shared: SharedMounts) -> SharedMounts:
     """Return what was prepared, for a process that was forked off the one that did: its workers are other users."""
     first = None if shared.first_user is None else _first_user()
-    return replace(shared, first_user=first, ending=[], _maps={})
+    return replace(shared, first_user=first, _maps={})
 
 
 def rehearse(folder: Path) -> bool:
@@ -142,36 +133,18 @@ def _act(folder: Path) -> int:
         # What a worker cannot read would only be missed when a submission imports it.
         return all(os.access(path, os.R_OK) for path in (given, *shared.places))
 
-    try:
-        code = in_child(live)
-        leave_sandbox()
-        return code
-    finally:
-        box.close()
+    return in_child(live)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Sandbox:
-    """One worker's sandbox: made by the zygote with `open_sandbox`, entered by the worker, closed by the zygote."""
+    """One worker's sandbox: planned by the zygote with `open_sandbox`, made by the worker with `enter`."""
 
     shared: SharedMounts
-    slot: int
-    holder: libc.Idler
-    """The first process of the sandbox's pid namespace: with its end everything in the sandbox ends."""
-    door: int
-    """The namespace holder's pidfd."""
     user: int | None
     """Who the worker becomes in it; None where it stays who it is."""
     owners: dict[Path, int]
     """For what is given to it, the descriptor of a map from the owner to the user."""
-
-    def hold(self) -> tuple[int, ...]:
-        """Return the descriptors that `enter` needs, and closes; for the worker, which closes all others."""
-        self.door = fcntl.fcntl(self.door, fcntl.F_DUPFD_CLOEXEC, _SPARE)
-        self.owners = {
-            path: fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _SPARE) for path, number in self.owners.items()
-        }
-        return (self.door, *self.owners.values())
 
     def enter(self, read: Iterable[Path], scratch: Path, limits: ResourceLimits, *, cuda: bool) -> None:
         """Leave the machine's files for good: from here on there are the shared places, `read`, and an empty `scratch`.
@@ -184,14 +157,14 @@ class Sandbox:
         try:
             self._enter(tuple(path for path in read if path not in self.shared.places), scratch, limits, cuda)
         finally:
-            for number in {self.door, *self.owners.values()}:
+            for number in set(self.owners.values()):
                 os.close(number)
 
     def _enter(self, read: Sequence[Path], scratch: Path, limits: ResourceLimits, cuda: bool) -> None:
         given = _outermost(read)
         if any(path == Path("/") for path in given):
             raise PermissionError("the whole machine cannot be given to a worker")
-        libc.join(self.door, _OWN)  # several namespaces by one pidfd: Linux 5.8
+        _check(libc.unshare(_OWN))
         root = self.shared.root
         libc.mount("kata", root, "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,nr_inodes=2048,mode=0755")
         self._show(given, cuda)
@@ -214,16 +187,6 @@ class Sandbox:
     def threads(self) -> int | None:
         """Say how many threads its user may have, None without a user of its own."""
         return None if self.user is None else _USER_THREADS
-
-    def close(self) -> None:
-        """End what is left in the sandbox; for the zygote, when the worker itself has been waited for.
-
-        The system takes the mounts apart meanwhile; `self.shared.collect` clears away who did that.
-        """
-        os.close(self.door)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.holder.pid, signal.SIGKILL)
-        self.shared.ending.append(self.holder)
 
     def _show(self, given: Sequence[Path], cuda: bool) -> None:
         shared, root = self.shared, self.shared.root
@@ -262,7 +225,8 @@ class Sandbox:
         if cuda:
             point = Path(root, "proc")
             point.mkdir(exist_ok=True)
-            libc.mount("proc", str(point), "proc", libc.MS_NOSUID | libc.MS_NODEV)
+            # The pid namespace is the zygote's: a worker finds no process there that it may not trace, none but itself.
+            libc.mount("proc", str(point), "proc", libc.MS_NOSUID | libc.MS_NODEV, "hidepid=2")
 
     def _copies(self, sources: Mapping[Path, Path]) -> dict[Path, int]:
         """Open mounts of what is this worker's alone; its owner over there is the worker's user in here."""
@@ -291,42 +255,17 @@ class Sandbox:
 
 
 def open_sandbox(shared: SharedMounts, slot: int, read: Iterable[Path]) -> Sandbox:
-    """Make a sandbox: the next process that this one forks lives in its pid namespace. Then call `leave_sandbox`.
+    """Plan a worker's sandbox before it is forked: who it becomes, and whose files are seen as its own.
 
     `read` is what will be given to `Sandbox.enter`: its owner is to be the worker's user in there. Where that cannot
-    be, the worker stays who it is.
+    be, the worker stays who it is. `slot` is a number that no living worker of this zygote has.
 
     Raises:
         OSError: it was refused.
     """
-    shared.collect()
     user = None if shared.first_user is None else shared.first_user + slot % _SLOTS
     given = () if user is None else (*_outermost(read), *shared.private)
-    owners = {path: shared.owners_map(path, user or 0) for path in given}
-    _check(libc.unshare(libc.CLONE_NEWPID))
-    holder = None
-    try:
-        holder = libc.start_idler(_OWN)
-        return Sandbox(shared, slot, holder, os.pidfd_open(holder.pid), user, owners)
-    except OSError:
-        if holder is not None:  # nobody else knows of it
-            os.kill(holder.pid, signal.SIGKILL)
-            shared.ending.append(holder)
-        leave_sandbox()
-        raise
-
-
-def leave_sandbox() -> None:
-    """Let the next process that this one forks live beside it again.
-
-    Raises:
-        OSError: it was refused.
-    """
-    own = os.open("/proc/self/ns/pid", os.O_RDONLY)
-    try:
-        libc.join(own, libc.CLONE_NEWPID)
-    finally:
-        os.close(own)
+    return Sandbox(shared, user, {path: shared.owners_map(path, user or 0) for path in given})
 
 
 def visible_pid(descriptor: int) -> int:
@@ -344,19 +283,16 @@ def visible_pid(descriptor: int) -> int:
 
 def _make_owners_map(owner: tuple[int, int], user: int) -> int:
     """Return the descriptor of a user namespace in which `owner`, a user and a group, is `user`."""
-    idler = libc.start_idler(libc.CLONE_NEWUSER)
-    try:
-        descriptor = os.pidfd_open(idler.pid)
-        try:
-            folder = Path("/proc", str(visible_pid(descriptor)))
-        finally:
-            os.close(descriptor)
+    # A namespace is made by a process that enters it, and its map is written by one that has powers outside.
+    with namespaces.waiting_in(libc.CLONE_NEWUSER) as descriptor:
+        folder = Path("/proc", str(visible_pid(descriptor)))
         (folder / "uid_map").write_text(f"{owner[0]} {user} 1")
         (folder / "gid_map").write_text(f"{owner[1]} {user} 1")
-        return os.open(folder / "ns/user", os.O_RDONLY | os.O_CLOEXEC)
+        opened = os.open(folder / "ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, _SPARE)
     finally:
-        os.kill(idler.pid, signal.SIGKILL)
-        os.waitpid(idler.pid, 0)
+        os.close(opened)
 
 
 def _first_user() -> int | None:
