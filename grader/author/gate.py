@@ -460,7 +460,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         "baseline.py",
         "reflect.md",
         "demo.py",
-        "fingerprints.json.gz",
+        "fingerprints.json.xz",
         "calibration.json",
     }
     learners |= {f"{kata.module}.py", *(path.name for path in (*kata.given, *kata.support))}
