@@ -14,6 +14,8 @@ RUBRIC = "rubric.toml"
 """How written answers are marked: a file beside the solution, on which no verdict hangs."""
 
 SUBMISSION_SUFFIXES = (".py", ".ipynb")
+ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
+"""What work can be handed in as."""
 
 
 def number_key(number: str) -> tuple[int, ...]:

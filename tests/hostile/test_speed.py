@@ -20,7 +20,6 @@ from grader.engine import sandbox
 from grader.engine.host.launcher import ForkLauncher, Launcher
 from grader.engine.runner.suite import Options, with_suites
 from grader.engine.sandbox.levels import LEVELS
-from grader.engine.timing import benchmark_run
 from grader.engine.timing import speed as forms
 from grader.engine.timing.speed import Speed
 from grader.report.report import CheckReport

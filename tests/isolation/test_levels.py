@@ -176,3 +176,30 @@ def test_other_owners_files_are_readable_where_they_are_given(shut_in: Lab) -> N
     submission = shut_in.open("import helper\ndef f():\n    return helper.VALUE\n", "user", given=given)
     assert submission("f").value == 7
     submission.close()
+
+
+def test_root_s_workers_are_not_root_where_only_root_may_read_python(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if os.geteuid() != 0 or sandbox.probe().level != "full":
+        pytest.skip("only root at full has workers with users of their own")
+    before = os.umask(0o077)
+    try:
+        python = tmp_path / "python"
+        python.mkdir()
+        (python / "version").write_text("3")
+        view = sandbox.python_view()
+        places = (*view.places, python)
+        monkeypatch.setattr(sandbox, "python_view", lambda hidden=(): sandbox.View(places, view.hidden))
+        lab = Lab("full", None)
+    finally:
+        os.umask(before)
+    try:
+        submission = lab.open(
+            f"import os\ndef f():\n    return open({str(python / 'version')!r}).read(), os.getuid()\n"
+        )
+        text, user = submission("f").value
+        assert text == "3"
+        assert user >= full._FIRST_USER
+    finally:
+        lab.close()

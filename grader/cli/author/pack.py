@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from grader.report.style import console, keep_whole, safe, status_text
 
 if TYPE_CHECKING:
     from grader.author.calibrate import Calibrated
+    from grader.author.contracts import Cell
     from grader.author.gate import Verdict
 
 
@@ -287,6 +289,86 @@ def asked(id_: str, as_json: bool) -> None:
     for row in found:
         console().print(f"{row['file']:<24}  {row['check']}", style="bold", highlight=False)
         console().print(f"{'':<24}  {row['words']}", highlight=False)
+
+
+@pack.command(short_help="Show which property of which part the checks look at, and where none does.")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@click.option("--seeds", type=click.IntRange(1, 100), default=1, show_default=True, help="Seeds to try.")
+@json_option
+def contracts(id_: str | None, seeds: int, as_json: bool) -> int:
+    """Break one property of one part of the reference at a time, and see whether a check notices.
+
+    The table has a row for each function and method, and a column for each property: "yes" where a visible check
+    notices, "hidden" where only a hidden one does, "-" where contracts.toml says why the lesson does not ask for it,
+    HOLE where what was broken keeps full marks. Exit code 1 says that there is a hole.
+
+    \b
+    Example:
+      kata pack contracts layer-norm
+      kata pack contracts --seeds 3 --json
+    """
+    from grader.catalogue import Catalogue
+    from grader.engine.host.warm import start_launcher
+
+    catalogue = Catalogue.discover()
+    katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
+    # Before the suites are imported: workers are split off from a process that has seen no answer.
+    launcher = start_launcher()
+    from grader.author.contracts import Contracts
+    from grader.cli.progress import examining
+    from grader.engine.runner.suite import Suite, with_suites
+
+    def tried(suites: dict[str, Suite]) -> dict[str, list[Cell]]:
+        jobs = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
+        own = {kata.slug: Contracts(kata, suites[kata.slug], launcher, jobs) for kata in katas}
+        return {
+            slug: [cell for seed in range(seeds) for cell in one.cells(seed, partial(step, slug))]
+            for slug, one in own.items()
+        }
+
+    with examining() as step:
+        try:
+            found = with_suites(katas, tried, hidden=True)
+        finally:
+            launcher.close()
+    if as_json:
+        print_json({"katas": {slug: [_as_json(cell) for cell in cells] for slug, cells in found.items()}})
+    else:
+        for slug, cells in found.items():
+            _show_contracts(slug, cells)
+    return 1 if any(cell.hole for cells in found.values() for cell in cells) else 0
+
+
+def _as_json(cell: Cell) -> dict[str, object]:
+    return {
+        "part": cell.sabotage.part,
+        "property": cell.sabotage.breaks,
+        "saboteur": cell.sabotage.name,
+        "caught": cell.caught or None,
+        "hidden": cell.hidden,
+        "reason": cell.reason or None,
+    }
+
+
+def _show_contracts(slug: str, cells: list[Cell]) -> None:
+    from rich.table import Table
+
+    from grader.author.contracts import PROPERTIES, table
+
+    out = console()
+    grid = Table(slug, *PROPERTIES, box=None, pad_edge=False)
+    for row in table(cells):
+        grid.add_row(*row)
+    keep_whole(grid, 0)
+    out.print(grid)
+    holes = [cell for cell in cells if cell.hole]
+    caught, excused = sum(bool(cell.caught) for cell in cells), sum(bool(cell.reason) for cell in cells)
+    counts = f"{caught} caught, {excused} not asked for, {len(holes)} keep full marks"
+    out.print(f"{len(cells)} saboteurs: {counts}\n")
+    for cell in holes:
+        out.print(
+            f"  {cell.sabotage.part}: {safe(cell.sabotage.name)} keeps full marks ({cell.sabotage.breaks})"
+        )
 
 
 @pack.command(short_help="Make wheels of a pack: one for learners, one for instructors.")

@@ -19,6 +19,7 @@ from grader.engine.checks.conduct import (
     resting_on,
     speak_of,
 )
+from grader.engine.checks.contract import Part
 from grader.engine.checks.describe import type_names
 from grader.engine.checks.draw import Draw, with_axes
 from grader.engine.checks.expect import expect
@@ -33,6 +34,7 @@ from grader.engine.checks.training import TrainingBooks
 __all__ = [
     "Draw",
     "Expected",
+    "Part",
     "TrainingBooks",
     "as_left",
     "check",

@@ -9,7 +9,7 @@ import contextlib
 import fcntl
 import os
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -49,6 +49,8 @@ class SharedMounts:
     links: tuple[tuple[Path, str], ...]
     first_user: int | None
     """The first of the users that workers may become; None where they stay who they are."""
+    private: frozenset[Path] = frozenset()
+    """Places that only their owner may read: each worker sees them as its own."""
     hidden: tuple[Path, ...] = ()
     """Folders below the places which look empty."""
     ending: list[libc.Idler] = field(default_factory=list)
@@ -87,6 +89,7 @@ def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
     """
     view = python_view() if view is None else view
     places = view.places
+    os.umask(0o022)  # this process and its workers make folders on the way to what a worker's user reads
     try:
         _check(libc.unshare(libc.CLONE_NEWNS))
         libc.mount("none", "/", None, libc.MS_REC | libc.MS_PRIVATE)
@@ -101,14 +104,15 @@ def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
                 if path.is_relative_to(place):
                     libc.bind(str(anchor / _NOTHING), str(point / path.relative_to(place)), _RDONLY)
         seccomp.assemble(os.uname().machine, _WORKER)  # it remembers
-        return SharedMounts(anchor, places, python_links(), _first_user(places), view.hidden)
+        private = frozenset(place for place in places if not _is_public(place))
+        return SharedMounts(anchor, places, python_links(), _first_user(), private, view.hidden)
     except (OSError, KeyError):
         return None
 
 
 def renewed(shared: SharedMounts) -> SharedMounts:
     """Return what was prepared, for a process that was forked off the one that did: its workers are other users."""
-    first = None if shared.first_user is None else _first_user(shared.places)
+    first = None if shared.first_user is None else _first_user()
     return replace(shared, first_user=first, ending=[], _maps={})
 
 
@@ -135,7 +139,8 @@ def _act(folder: Path) -> int:
     def live() -> int:
         box.enter((given,), Path("/scratch"), ResourceLimits(), cuda=False)
         box.become_user()
-        return os.access(given, os.R_OK | os.X_OK)
+        # What a worker cannot read would only be missed when a submission imports it.
+        return all(os.access(path, os.R_OK) for path in (given, *shared.places))
 
     try:
         code = in_child(live)
@@ -225,9 +230,13 @@ class Sandbox:
         wanted = {place: shared.anchor / str(index) for index, place in enumerate(shared.places)}
         if cuda:
             wanted.update({path: path for path in landlock.cuda_paths()})
-        own = self._copies(
-            [path for path in given if not _below(path, shared.places) or _below(path, shared.hidden)]
-        )
+        ours = {
+            path: path for path in given if not _below(path, shared.places) or _below(path, shared.hidden)
+        }
+        if self.user is not None:
+            # A Python of mode 0700, such as pyenv's below /root, is mapped too: no worker stays root to read it.
+            ours |= {place: wanted[place] for place in shared.private}
+        own = self._copies(ours)
         # A reference is given what lies beside it; the way there is made anew, and shows nothing else.
         opened = [
             path
@@ -255,17 +264,20 @@ class Sandbox:
             point.mkdir(exist_ok=True)
             libc.mount("proc", str(point), "proc", libc.MS_NOSUID | libc.MS_NODEV)
 
-    def _copies(self, given: Sequence[Path]) -> dict[Path, int]:
-        """Open mounts of what the submission may read; its owner over there is the worker's user in here."""
+    def _copies(self, sources: Mapping[Path, Path]) -> dict[Path, int]:
+        """Open mounts of what is this worker's alone; its owner over there is the worker's user in here."""
         attributes = _RDONLY | libc.MOUNT_NODEV
-        if self.user is None:
-            return {path: libc.copy_tree(str(path), attributes) for path in given}
         try:
-            return {path: libc.copy_tree(str(path), attributes, self.owners[path]) for path in given}
+            return {
+                path: libc.copy_tree(
+                    str(source), attributes, None if self.user is None else self.owners[path]
+                )
+                for path, source in sources.items()
+            }
         except (OSError, KeyError) as error:
             # Not every file system can (ext4 and XFS since Linux 5.12, tmpfs since 6.3, overlay never). Without the map
             # the worker would have to stay root, which is not what was promised.
-            places = ", ".join(map(str, given))
+            places = ", ".join(map(str, sources))
             raise PermissionError(f"owners of files cannot be mapped below {places} ({error})") from error
 
     def _mount_scratch(self, point: Path, limits: ResourceLimits) -> None:
@@ -289,7 +301,7 @@ def open_sandbox(shared: SharedMounts, slot: int, read: Iterable[Path]) -> Sandb
     """
     shared.collect()
     user = None if shared.first_user is None else shared.first_user + slot % _SLOTS
-    given = () if user is None else _outermost(read)
+    given = () if user is None else (*_outermost(read), *shared.private)
     owners = {path: shared.owners_map(path, user or 0) for path in given}
     _check(libc.unshare(libc.CLONE_NEWPID))
     holder = None
@@ -347,9 +359,9 @@ def _make_owners_map(owner: tuple[int, int], user: int) -> int:
         os.waitpid(idler.pid, 0)
 
 
-def _first_user(places: Iterable[Path]) -> int | None:
-    """Choose users for the workers of this zygote: only root can, and only where anybody may read what they need."""
-    if os.geteuid() != 0 or not all(place.stat().st_mode & 0o004 for place in places):
+def _first_user() -> int | None:
+    """Choose users for the workers of this zygote: only root can, where the system has that many."""
+    if os.geteuid() != 0:
         return None
     lines = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
     if not any(
@@ -359,6 +371,12 @@ def _first_user(places: Iterable[Path]) -> int | None:
     # /proc still is the machine's: its numbers are unique there, and a zygote lives as long as its workers.
     own = int(os.readlink("/proc/self"))
     return _FIRST_USER + own % (1 << 22) * _SLOTS
+
+
+def _is_public(place: Path) -> bool:
+    """Whether any user may read a file, or a folder and what is in it."""
+    wanted = 0o005 if place.is_dir() else 0o004
+    return place.stat().st_mode & wanted == wanted
 
 
 def _attributes(path: Path) -> int:

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from grader.instructor.gradebook.identities import LEARNT_BY, Found, Match, Matches, alike, match
+from grader.instructor.gradebook.identities import LEARNT_BY, Match, Matches, alike, match
 from grader.instructor.gradebook.rulings import standing
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt
+from grader.instructor.lms.person import Found
 from grader.instructor.submissions import LearnerFolder
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from grader.checks import (
+    Part,
     check,
     expect,
     expect_gradients,
@@ -179,3 +180,21 @@ def test_in_turns(submission, reference, draw):
             compare(module, x, state, eps)
     modules[0].load_state_dict({**modules[0].state_dict(), **states[1]})
     compare(modules[0], second, states[1], epsilons[0])
+
+
+@check(
+    "a layer norm keeps its promises at every size, in float64 and half precision, however it is called",
+    aspect="values",
+    points=0.5,
+    asked="It works for any width and any number of leading axes, one feature and thousands.",
+)
+def test_contract(submission, reference, draw):
+    dtypes = [torch.float64, torch.bfloat16]
+    part = Part("LayerNorm", {"d_model": 7, "eps": 1e-3}, axes=["batch time width"], dtypes=dtypes)
+    sizes = ((2, 5), (1, 4), (3, 1), (2, 70))
+    part.expect(
+        submission,
+        reference,
+        draw,
+        [{"x": draw.normal(batch=batch, time=time, width=7)} for batch, time in sizes],
+    )

@@ -1,0 +1,289 @@
+"""The contract of a kata: every part times every property, and whether a check notices when that property is broken.
+
+A part is a required function, or a public method of a required class. For each property, saboteurs break just that in
+the reference, one at a time, and hand the result in. A saboteur that keeps full marks is a hole: nothing in the checks
+looks at this property of this part. Where a lesson does not ask for it, `contracts.toml` beside the reference says
+why.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.author.saboteurs import FACT
+from grader.author.side_by_side import side_by_side
+from grader.author.turned import turned
+from grader.catalogue import Kata
+from grader.engine.host.launcher import Launcher
+from grader.engine.mistakes.recognise import SEED
+from grader.engine.runner.suite import Options, Suite
+from grader.errors import PackError
+from grader.report.report import WRONG
+
+REASONS = "contracts.toml"
+SABOTEURS = Path(__file__).with_name("saboteurs.py")
+"""Its source goes behind the reference, into a worker."""
+PROPERTIES = (
+    "values",
+    "rows",
+    "dtype",
+    "layout",
+    "arguments",
+    "memory",
+    "padding",
+    "members",
+    "gradients",
+    "modes",
+    "forms",
+    "borders",
+    "blocked",
+)
+
+
+@dataclass(eq=False)
+class Part:
+    """A required function or a method of a required class, and what it was seen to take and return."""
+
+    name: str
+    """`causal_mask`, or `MultiHeadAttention.forward`."""
+    node: ast.FunctionDef
+    module: bool
+    """Whether it is a method of a class with parameters."""
+    facts: set[str] = field(default_factory=set)
+    """As `saboteurs.observes` prints them: `tensor x`, `floating return`, …"""
+
+    @property
+    def method(self) -> bool:
+        """Whether its first parameter is `self`."""
+        return "." in self.name
+
+    @property
+    def parameters(self) -> list[ast.arg]:
+        """Its parameters without `self`."""
+        given = self.node.args
+        return [*given.posonlyargs, *given.args][self.method :] + given.kwonlyargs
+
+    @property
+    def options(self) -> list[str]:
+        """Names of the parameters that have a default."""
+        given = self.node.args
+        plain = [*given.posonlyargs, *given.args]
+        named = [
+            one for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value is not None
+        ]
+        return [one.arg for one in plain[len(plain) - len(given.defaults) :] + named]
+
+    def given(self, kind: str) -> list[str]:
+        """Return the parameters that were seen to take this kind of value."""
+        return [one.arg for one in self.parameters if f"{kind} {one.arg}" in self.facts]
+
+
+@dataclass(frozen=True)
+class Sabotage:
+    """One way to break one property of one part."""
+
+    part: str
+    breaks: str
+    """The property."""
+    saboteur: str
+    about: str
+    text: str
+    """What is handed in."""
+
+    @property
+    def name(self) -> str:
+        """The saboteur, and the parameter that it is about."""
+        return f"{self.saboteur}({self.about})" if self.about else self.saboteur
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What became of a sabotage."""
+
+    sabotage: Sabotage
+    caught: str = ""
+    """The check that noticed, or how the submission ended."""
+    hidden: bool = False
+    """Whether only a hidden check noticed."""
+    reason: str = ""
+    """Why the lesson does not ask for it."""
+
+    @property
+    def hole(self) -> bool:
+        """Whether nobody noticed, and nobody says why."""
+        return not self.caught and not self.reason
+
+
+class Contracts:
+    """Tries every saboteur on every part of a kata's reference."""
+
+    def __init__(self, kata: Kata, suite: Suite, launcher: Launcher, jobs: int = 1) -> None:
+        if kata.solution is None or kata.solution_folder is None:
+            raise PackError(f"{kata.slug}: there is no reference in the solutions folder")
+        self._kata, self._suite, self._launcher, self._jobs = (
+            kata,
+            suite.but_for(suite.trained()),
+            launcher,
+            jobs,
+        )
+        self._right = kata.solution.read_text(encoding="utf-8")
+        self._file = kata.stub.with_name(f"{kata.module}.py")
+        path = kata.solution_folder / REASONS
+        self.reasons: dict[str, dict[str, str]] = (
+            tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        )
+
+    def cells(
+        self,
+        seed: int = SEED,
+        step: Callable[[int, int], None] = lambda *_: None,
+        draw: Callable[[list[Sabotage]], list[Sabotage]] = lambda tried: tried,
+    ) -> list[Cell]:
+        """Return what became of each sabotage on one seed, or of those that `draw` chooses.
+
+        Raises:
+            PackError: the reference does not pass, or a reason is about nothing.
+        """
+        every = [one for part in self._parts(seed) for one in self._sabotages(part)]
+        self._look_at_reasons(every)
+        tried = draw(every)
+
+        def cell(launcher: Launcher, one: Sabotage) -> Cell:
+            reasons = self.reasons.get(one.part, {})
+            if reason := reasons.get(one.name) or reasons.get(one.breaks):
+                return Cell(one, reason=reason)
+            options = Options(seed=seed, name=False, fail_fast=True)
+            report = self._suite.check(self._file, launcher, options, content=one.text.encode())
+            if report.status == "pass":
+                return Cell(one)
+            failed = next((check for check in report.checks if check.status in WRONG), None)
+            return Cell(one, failed.id, failed.hidden) if failed else Cell(one, report.status)
+
+        return side_by_side(cell, tried, self._launcher, self._jobs, lambda done: step(done, len(tried)))
+
+    def _look_at_reasons(self, tried: list[Sabotage]) -> None:
+        known = {(one.part, what) for one in tried for what in (one.name, one.breaks)}
+        for part, reasons in self.reasons.items():
+            for what in reasons:
+                if (part, what) not in known:
+                    raise PackError(
+                        f"{self._kata.slug}: {REASONS} gives a reason for {part}, {what}, which is not tried"
+                    )
+
+    def _parts(self, seed: int) -> list[Part]:
+        """Return the parts of the reference, with what they are seen to take and to return."""
+        parts = {part.name: part for part in parts_of(self._right, self._kata.required)}
+        text = _sabotaged(self._right, "observes", {part: part.name for part in parts.values()})
+        options = Options(seed=seed, name=False)
+        report = self._suite.check(self._file, self._launcher, options, content=text.encode())
+        if report.status != "pass":
+            raise PackError(
+                f"{self._kata.slug}: the reference does not pass: kata pack check {self._kata.slug}"
+            )
+        for line in "\n".join(check.output or "" for check in report.checks).splitlines():
+            if line.startswith(FACT):
+                name, fact = line.removeprefix(FACT).split(maxsplit=1)
+                parts[name].facts.add(fact)
+        return list(parts.values())
+
+    def _sabotages(self, part: Part) -> Iterator[Sabotage]:
+        for property_, saboteur, about in applicable(part):
+            text = _sabotaged(self._right, saboteur, {part: about})
+            yield Sabotage(part.name, property_, saboteur, about, text)
+        for property_, what, text in turned(self._right, part.name):
+            yield Sabotage(part.name, property_, what, "", text)
+
+
+def _sabotaged(right: str, saboteur: str, about: dict[Part, str]) -> str:
+    """Return a module with a saboteur around these parts."""
+    source = SABOTEURS.read_text(encoding="utf-8")
+    lines = [right, "_saboteurs = {'__name__': 'saboteurs'}", f"exec({source!r}, _saboteurs)"]
+    for part, what in about.items():
+        given = f"{part.name}, _saboteurs[{saboteur!r}], {int(part.method)}, {what!r}"
+        lines.append(f"{part.name} = _saboteurs['wrong']({given})")
+    return "\n".join([*lines, ""])
+
+
+def parts_of(text: str, required: Iterable[str]) -> Iterator[Part]:
+    """Yield the parts of a module: required functions, and the public methods of required classes."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and node.name in required:
+            yield Part(node.name, node, module=False)
+        if isinstance(node, ast.ClassDef) and node.name in required:
+            module = any("Module" in ast.unparse(base) for base in node.bases)
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and (
+                    not method.name.startswith("_") or method.name == "__init__"
+                ):
+                    yield Part(f"{node.name}.{method.name}", method, module)
+
+
+def applicable(part: Part) -> Iterator[tuple[str, str, str]]:
+    """Yield property, saboteur and parameter of what can be broken in a part."""
+    if not part.name.endswith(".__init__"):
+        yield from _of_results(part)
+        yield from _of_arguments(part)
+    for one in part.parameters:
+        yield "forms", "refuses_keyword", one.arg
+        if one.arg in part.options:
+            yield "forms", "ignores_option", one.arg
+        if one.annotation and any(word in ast.unparse(one.annotation) for word in ("Iterable", "Sequence")):
+            yield "forms", "needs_a_list", one.arg
+
+
+def _of_arguments(part: Part) -> Iterator[tuple[str, str, str]]:
+    for name in part.given("tensor"):
+        yield "layout", "reads_the_storage", name
+        yield "arguments", "writes_to_argument", name
+        yield "memory", "keeps_argument", name
+    for name in part.given("boolean"):
+        yield "padding", "takes_mask_for_a_prefix", name
+        yield "padding", "takes_last_row_of_mask", name
+    for name in part.given("members"):
+        yield "members", "drops_last_member", name
+    for name in part.given("floating") if "floating return" in part.facts else ():
+        yield "gradients", "cuts_argument", name
+    if any(word in ast.unparse(part.node) for word in ("no_grad", "inference_mode", "set_grad_enabled")):
+        yield "modes", "leaves_gradients_off", ""
+    if "generator" in [one.arg for one in part.parameters]:
+        yield "modes", "seeds_torch", ""
+    if part.given("module"):
+        yield "modes", "loses_mode_on_error", ""
+        yield "modes", "changes_mode", ""
+
+
+def _of_results(part: Part) -> Iterator[tuple[str, str, str]]:
+    if "tensor return" in part.facts:
+        yield "values", "zero_when_long", ""
+        if part.given("tensor"):
+            yield "memory", "replays_first_answer", ""
+        if part.given("batched") and "batched return" in part.facts:
+            yield "rows", "zero_at_one_row", ""
+            yield "rows", "zero_at_one_position", ""
+            yield "rows", "first_row_for_all", ""
+    if "floating return" in part.facts:
+        yield "dtype", "rounds_to_float32", ""
+        yield "dtype", "returns_float32", ""
+        yield "dtype", "zero_in_half", ""
+    if "floating return" in part.facts and (part.module or part.given("floating")):
+        yield "gradients", "cuts_gradients", ""
+        if part.module:
+            yield "gradients", "cuts_parameters", ""
+
+
+VISIBLE, HIDDEN, EXCUSED, HOLE = "yes", "hidden", "-", "HOLE"
+
+
+def table(cells: Iterable[Cell]) -> list[list[str]]:
+    """Return a row for each part and a column for each property; a property is as good as its worst saboteur."""
+    worst: dict[str, dict[str, str]] = {}
+    order = (EXCUSED, VISIBLE, HIDDEN, HOLE)
+    for cell in cells:
+        row = worst.setdefault(cell.sabotage.part, {})
+        state = HOLE if cell.hole else HIDDEN if cell.hidden else VISIBLE if cell.caught else EXCUSED
+        row[cell.sabotage.breaks] = max(row.get(cell.sabotage.breaks, EXCUSED), state, key=order.index)
+    return [[part, *(row.get(one, "") for one in PROPERTIES)] for part, row in worst.items()]

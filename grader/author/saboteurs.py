@@ -1,0 +1,343 @@
+"""Saboteurs: each makes a right function wrong in exactly one property.
+
+The source of this file goes behind a reference, into a worker: nothing here may import `grader`. A saboteur is a
+function of one call; `wrong(right, saboteur, skip, about)` puts it in the place of a right function.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+FACT = "contract:"
+LONG = 64
+"""An axis longer than this is longer than what most examples use."""
+
+
+class Call:
+    """One call of a right function, as a saboteur sees it."""
+
+    def __init__(self, right: Callable[..., Any], skip: int, about: str, kept: dict[Any, Any]) -> None:
+        self.right = right
+        self.about = about
+        """The parameter that is sabotaged, or ""."""
+        self.kept = kept
+        """What earlier calls left behind."""
+        self._skip = skip
+        self.args: tuple[Any, ...] = ()
+        self.kwargs: dict[str, Any] = {}
+
+    @property
+    def given(self) -> list[Any]:
+        """The arguments without `self`."""
+        return [*self.args[self._skip :], *self.kwargs.values()]
+
+    @property
+    def owner(self) -> tuple[Any, ...]:
+        """`self`, where there is one."""
+        return self.args[: self._skip]
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The arguments by the names of their parameters, with `self`."""
+        return dict(inspect.signature(self.right).bind(*self.args, **self.kwargs).arguments)
+
+    @property
+    def models(self) -> list[nn.Module]:
+        """The modules among the arguments, and `self` if it is one."""
+        return [one for one in (*self.args, *self.kwargs.values()) if isinstance(one, nn.Module)]
+
+    def run(self) -> Any:
+        """Return what is right."""
+        return self.right(*self.args, **self.kwargs)
+
+    def run_with(self, change: Callable[[Any], Any]) -> Any:
+        """Return what is right for another value of the parameter that this is about."""
+        bound = inspect.signature(self.right).bind(*self.args, **self.kwargs)
+        if self.about in bound.arguments:
+            bound.arguments[self.about] = change(bound.arguments[self.about])
+        return self.right(*bound.args, **bound.kwargs)
+
+
+def wrong(
+    right: Callable[..., Any], saboteur: Callable[[Call], Any], skip: int, about: str
+) -> Callable[..., Any]:
+    """Return a function that a saboteur answers for; the first `skip` arguments are `self`."""
+    kept: dict[Any, Any] = {}
+
+    @functools.wraps(right)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        call = Call(right, skip, about, kept)
+        call.args, call.kwargs = args, kwargs
+        return saboteur(call)
+
+    return function
+
+
+def each(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    """Change every tensor in a value, also in lists, tuples and dicts."""
+    if isinstance(value, Tensor):
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)(each(part, change) for part in value)
+    if isinstance(value, dict):
+        return {key: each(part, change) for key, part in value.items()}
+    return value
+
+
+def tensors(value: Any) -> list[Tensor]:
+    """Return every tensor in a value."""
+    found: list[Tensor] = []
+    each(value, lambda one: found.append(one) or one)  # type: ignore[func-returns-value]
+    return found
+
+
+def zeros(value: Any) -> Any:
+    """Return zeros in the form of a result, with its graph."""
+    return each(value, lambda one: one * 0 if one.is_floating_point() else torch.zeros_like(one))
+
+
+# --- values and rows ---
+
+
+def zero_when_long(call: Call) -> Any:
+    """Give zeros where an axis is longer than 64."""
+    result = call.run()
+    sizes = [size for one in tensors([result, call.given]) for size in one.shape]
+    return zeros(result) if max(sizes, default=0) > LONG else result
+
+
+def _zero_at_one(call: Call, axis: int) -> Any:
+    first = tensors(call.given[:1])
+    return zeros(call.run()) if any(one.dim() > 1 and one.shape[axis] == 1 for one in first) else call.run()
+
+
+def zero_at_one_row(call: Call) -> Any:
+    """Give zeros for a single row."""
+    return _zero_at_one(call, 0)
+
+
+def zero_at_one_position(call: Call) -> Any:
+    """Give zeros for a single position."""
+    return _zero_at_one(call, 1)
+
+
+def first_row_for_all(call: Call) -> Any:
+    """Give the first row's result to all rows."""
+    rows = next((one.shape[0] for one in tensors(call.given) if one.dim() > 1), 0)
+    return each(
+        call.run(),
+        lambda one: one[:1].expand_as(one).clone() if one.dim() > 1 and one.shape[0] == rows > 1 else one,
+    )
+
+
+# --- dtype ---
+
+
+def rounds_to_float32(call: Call) -> Any:
+    """Compute float64 in float32."""
+    return each(call.run(), lambda one: one.float().double() if one.dtype == torch.float64 else one)
+
+
+def returns_float32(call: Call) -> Any:
+    """Return float32, whatever comes in."""
+    return each(call.run(), lambda one: one.float() if one.is_floating_point() else one)
+
+
+def zero_in_half(call: Call) -> Any:
+    """Give zeros in half precision."""
+    return each(call.run(), lambda one: one * 0 if one.dtype in (torch.float16, torch.bfloat16) else one)
+
+
+# --- arguments ---
+
+
+def reads_the_storage(call: Call) -> Any:
+    """Take the memory of an argument for contiguous."""
+
+    def misread(one: Tensor) -> Tensor:
+        if one.is_contiguous() or not one.numel():
+            return one
+        size, start = one.untyped_storage().nbytes() // one.element_size(), one.storage_offset()
+        flat = one.as_strided((size,), (1,), 0)[start : start + one.numel()]
+        return flat.view(one.shape) if flat.numel() == one.numel() else torch.zeros_like(one)
+
+    return call.run_with(lambda value: each(value, misread))
+
+
+def writes_to_argument(call: Call) -> Any:
+    """Change one number of an argument when the work is done."""
+    result = call.run()
+    kept = each(result, torch.clone) if any(one._base is not None for one in tensors(result)) else result
+    for one in tensors(call.named.get(call.about)):
+        if one.numel():
+            own, place = one.detach(), (0,) * one.dim()
+            own[place] = ~own[place] if own.dtype == torch.bool else own[place] + 1
+    return kept
+
+
+def refuses_keyword(call: Call) -> Any:
+    """Take an argument by position alone."""
+    if call.about in call.kwargs:
+        raise TypeError(f"some positional-only arguments passed as keyword arguments: '{call.about}'")
+    return call.run()
+
+
+def ignores_option(call: Call) -> Any:
+    """Take the default, whatever is given."""
+    bound = inspect.signature(call.right).bind(*call.args, **call.kwargs)
+    bound.arguments.pop(call.about, None)
+    return call.right(*bound.args, **bound.kwargs)
+
+
+def needs_a_list(call: Call) -> Any:
+    """Refuse a tuple or a generator."""
+
+    def listed(value: Any) -> Any:
+        if value is not None and not isinstance(value, list | str | bytes | Tensor | nn.Module):
+            raise TypeError(f"object of type '{type(value).__name__}' has no len()")
+        return value
+
+    return call.run_with(listed)
+
+
+# --- padding and members ---
+
+
+def takes_mask_for_a_prefix(call: Call) -> Any:
+    """Take what a boolean mask allows for the first places of the last axis."""
+
+    def prefix(one: Tensor) -> Tensor:
+        return one.sort(dim=-1, descending=True).values if one.dtype == torch.bool and one.dim() else one
+
+    return call.run_with(lambda value: each(value, prefix))
+
+
+def takes_last_row_of_mask(call: Call) -> Any:
+    """Take the last row of a boolean mask for every row."""
+
+    def last(one: Tensor) -> Tensor:
+        return one[-1:].expand_as(one) if one.dtype == torch.bool and one.dim() > 1 else one
+
+    return call.run_with(lambda value: each(value, last))
+
+
+def drops_last_member(call: Call) -> Any:
+    """Leave out the last of several members."""
+    return call.run_with(
+        lambda value: value[:-1] if type(value) in (list, tuple) and len(value) > 1 else value
+    )
+
+
+# --- memory ---
+
+
+def replays_first_answer(call: Call) -> Any:
+    """Give the first answer again to other values of the same sizes."""
+    given = tensors(call.given)
+    rest = [one for one in call.given if not tensors(one)]
+    key = (*map(id, call.owner), *((one.shape, one.dtype) for one in given), repr(rest))
+    if not given:
+        return call.run()
+    if key not in call.kept:
+        call.kept[key] = (call.owner, call.run())  # with `self`, so that its id is not used again
+    return each(call.kept[key][1], torch.clone)
+
+
+def keeps_argument(call: Call) -> Any:
+    """Use the first value of an argument for all later ones of its sizes."""
+
+    def first(value: Any) -> Any:
+        form = tuple((one.shape, one.dtype) for one in tensors(value)) or type(value)
+        return call.kept.setdefault((*map(id, call.owner), form), (call.owner, value))[1]
+
+    return call.run_with(lambda value: value if value is None else first(value))
+
+
+# --- gradients ---
+
+
+def cuts_gradients(call: Call) -> Any:
+    """Let no gradient out of the result."""
+    return each(call.run(), torch.detach)
+
+
+def cuts_argument(call: Call) -> Any:
+    """Let no gradient reach an argument."""
+    return call.run_with(lambda value: each(value, torch.detach))
+
+
+def cuts_parameters(call: Call) -> Any:
+    """Give no gradient to the first half of the parameters."""
+    parameters = [one for one in call.args[0].parameters() if one.requires_grad]
+    cut = parameters[: -(-len(parameters) // 2)]
+    for one in cut:
+        one.requires_grad_(False)
+    try:
+        return call.run()
+    finally:
+        for one in cut:
+            one.requires_grad_(True)
+
+
+# --- modes ---
+
+
+def loses_mode_on_error(call: Call) -> Any:
+    """Leave modules in eval mode when an exception ends the call."""
+    try:
+        return call.run()
+    except NotImplementedError:
+        raise
+    except Exception:
+        for one in call.models:
+            one.eval()
+        raise
+
+
+def changes_mode(call: Call) -> Any:
+    """Leave modules in the other mode."""
+    result = call.run()
+    for one in call.models:
+        one.train(not one.training)
+    return result
+
+
+def leaves_gradients_off(call: Call) -> Any:
+    """Leave gradients switched off."""
+    result = call.run()
+    torch.set_grad_enabled(False)
+    return result
+
+
+def seeds_torch(call: Call) -> Any:
+    """Seed torch's global generator."""
+    torch.manual_seed(0)
+    return call.run()
+
+
+# --- none of them ---
+
+
+def observes(call: Call) -> Any:
+    """Break nothing: print each fact about arguments and results once, with the part's name (`about`)."""
+    result = call.run()
+    for name, value in {**dict(list(call.named.items())[len(call.owner) :]), "return": result}.items():
+        found = tensors(value)
+        holds = {
+            "tensor": bool(found),
+            "module": isinstance(value, nn.Module) or callable(value),
+            "boolean": any(one.dtype == torch.bool and one.dim() > 1 for one in found),
+            "members": type(value) in (list, tuple) and len(value) > 1,
+            "floating": any(one.is_floating_point() for one in found),
+            "batched": any(one.dim() > 1 and one.shape[0] > 1 for one in found),
+        }
+        for kind in (kind for kind, seen in holds.items() if seen):
+            if call.kept.setdefault((kind, name), len(call.kept)) == len(call.kept) - 1:
+                print(f"{FACT} {call.about} {kind} {name}")
+    return result

@@ -1,0 +1,348 @@
+"""What holds for every part of every kata, asked in one place: `Part(...).expect(submission, reference, draw, calls)`.
+
+A part is a function or a method that the kata requires. Its author says how it is called; what is asked then is always
+the same: right values at every size, a second call that knows nothing of the first, arguments by name, in any memory
+order and left as they were, rows that are judged alone, other dtypes, gradients. Each of it is compared with the
+reference in float64, within the tolerance of `oracle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from inspect import isfunction
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grader.engine.checks.conduct import expect_unchanged, presupposed
+from grader.engine.checks.describe import dtype_name
+from grader.engine.checks.draw import Draw, axes_of, with_axes
+from grader.engine.checks.expect import expect
+from grader.engine.checks.failure import fail
+from grader.engine.checks.gradients import cut_off, oracle_gradients
+from grader.engine.checks.oracle import Expected, oracle
+from grader.engine.wire.cotangents import products
+
+Arguments = dict[str, Any]
+"""Arguments by the stub's names, in its order."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A required function, or a required class and its method, and how messages speak of what it returns."""
+
+    name: str
+    """`causal_mask`, `LayerNorm`, or `Tokenizer.encode`; of a class alone it is the call of an instance."""
+    made: Arguments = field(default_factory=dict)
+    """Of a class: what it is made with, by the stub's names."""
+    outputs: Sequence[str] = ("result",)
+    """What it returns; more than one name for a tuple."""
+    axes: Sequence[str] = ()
+    """The axes of each output, e.g. "batch time width"."""
+    dtypes: Sequence[torch.dtype] = (torch.float64,)
+    """Besides float32: those that the lesson promises."""
+    gradients: bool = True
+    """Whether gradients of the outputs are asked for, where any argument or parameter is floating."""
+    rows: bool = True
+    """Whether each entry of the first axis, where tensors share it, is computed alone."""
+    scores: float = 0.0
+    """As in `close_to`."""
+
+    def expect(self, submission: Any, reference: Any, draw: Draw, calls: Sequence[Arguments]) -> None:
+        """Demand all of it for every call.
+
+        Args:
+            submission: the learner's module.
+            reference: the right one, or of a function the right function alone.
+            draw: of the check.
+            calls: arguments by name. Among them one call where an axis is longer than 64, one with a single row and one
+                with a single position: what is right for ordinary sizes alone is not right.
+        """
+        __tracebackhide__ = True
+        asked = _Asked(self, submission, reference, draw)
+        for call in calls:
+            asked.values(call)
+        for call in calls:
+            asked.forms(call)
+            if self.rows:
+                asked.rows(call)
+            for dtype in self.dtypes:
+                asked.dtype(call, dtype)
+            if self.gradients:
+                asked.slopes(call)
+
+
+class _Asked:
+    """One part of a submission next to that of the reference, with the same parameters."""
+
+    def __init__(self, part: Part, submission: Any, reference: Any, draw: Draw) -> None:
+        self._part, self._submission, self._draw = part, submission, draw
+        self._owner, _, self._method = part.name.partition(".")
+        right: Any = reference if isfunction(reference) else getattr(reference, self._owner)
+        self._reference = right
+        self._is_class = isinstance(right, type)
+        self._is_module = self._is_class and issubclass(right, nn.Module)
+        self._state: dict[str, Tensor] = {}
+        if self._is_module:
+            self._state = {
+                name: self._drawn(value) for name, value in right(**part.made).state_dict().items()
+            }
+        self._answers = self._made(by_name=False)
+
+    # What is asked -------------------------------------------------------------------------------------------------
+
+    def values(self, call: Arguments) -> None:
+        """Right values, then for other values of the same sizes, then the first again."""
+        __tracebackhide__ = True
+        other = {name: _flipped(value) for name, value in call.items()}
+        for arguments, when in (
+            (call, ""),
+            (other, " of a second call"),
+            (call, " of the first call, again"),
+        ):
+            self._compare(self._call(self._answers, arguments), self._right(arguments), when)
+            expect_unchanged(self._submission)
+
+    def forms(self, call: Arguments) -> None:
+        """The same whether arguments are given by name, and however they lie in memory."""
+        __tracebackhide__ = True
+        wanted = self._right(call)
+        named = self._made(by_name=True) if self._is_class else self._answers
+        self._compare(named(**_fresh(call)), wanted, ", arguments given by name")
+        expect_unchanged(self._submission)
+        strided = {name: self._strided(value) for name, value in call.items()}
+        self._compare(
+            self._call(self._answers, strided), wanted, " for arguments that are not contiguous in memory"
+        )
+        expect_unchanged(self._submission)
+
+    def rows(self, call: Arguments) -> None:
+        """A row alone gives what it gives among others."""
+        __tracebackhide__ = True
+        sizes = {value.shape[0] for value in call.values() if isinstance(value, Tensor) and value.dim() > 1}
+        if len(sizes) != 1 or sizes == {1}:
+            return
+        last = sizes.pop() - 1
+        alone = {
+            name: _as_drawn(value[last:].clone(), value)
+            if isinstance(value, Tensor) and value.dim() > 1
+            else value
+            for name, value in call.items()
+        }
+        self._compare(self._call(self._answers, alone), self._right(alone), f" of row {last} alone")
+
+    def dtype(self, call: Arguments, dtype: torch.dtype) -> None:
+        """The same promise in another dtype, whose rounding is the tolerance."""
+        __tracebackhide__ = True
+        if not self._state and not any(_is_floating(value) for value in call.values()):
+            return
+        cast = {name: _as_drawn(_cast(value, dtype), value) for name, value in call.items()}
+        answers = self._made(by_name=False, dtype=dtype)
+        self._compare(self._call(answers, cast), self._right(cast, dtype), f" in {dtype_name(dtype)}")
+
+    def slopes(self, call: Arguments) -> None:
+        """Gradients of every floating argument and of every parameter, in float64."""
+        __tracebackhide__ = True
+        given = {
+            name: _as_drawn(value.detach().double().clone().requires_grad_(), value)
+            for name, value in call.items()
+            if _is_floating(value)
+        }
+        rest = {name: value for name, value in call.items() if name not in given}
+        answers = self._made(by_name=False, dtype=torch.float64)
+        state = {name: value.double() for name, value in self._state.items() if value.is_floating_point()}
+        inputs = {**given, **state}
+
+        def right(*tensors: Tensor) -> tuple[Tensor, ...]:
+            values = dict(zip(inputs, tensors, strict=True))
+            own = {name: values[name] for name in state}
+            result = self._run(own, {**_ordered(call, {**rest, **{name: values[name] for name in given}})})
+            return tuple(one for one in _several(result) if one.requires_grad)
+
+        with torch.enable_grad():
+            probe = (
+                right(*(value.detach().clone().requires_grad_() for value in inputs.values()))
+                if inputs
+                else ()
+            )
+        if not probe:
+            return
+        results = _several(self._call(answers, _ordered(call, {**rest, **given})))
+        with presupposed("its values must be right"):
+            live = [one for one in results if isinstance(one, Tensor) and one.is_floating_point()]
+            expect(len(live), "number of floating results").is_value(len(probe))
+            for one, want in zip(live, probe, strict=True):
+                expect(one, "result").is_tensor(shape=tuple(want.shape), dtype=want.dtype)
+        for one, name in zip(live, self._part.outputs, strict=False):
+            if not one.requires_grad:
+                fail(*cut_off(name), stage="gradient", subject=one)
+        cotangents = [self._draw.like(want.detach()) for want in probe]
+        torch.autograd.backward(products(zip(live, cotangents, strict=True)))
+        leaves = {**given, **self._learned(answers)}
+        wanted = oracle_gradients(right, inputs, cotangents)
+        for name in inputs:
+            if leaves[name].grad is not None:
+                axes = " ".join(axes_of(leaves[name]) or ())
+                expect(leaves[name].grad, f"gradient of {name}", axes=axes or None).close_to(
+                    _in_float64(wanted[name])
+                )
+            elif bool(wanted[name].value.any()):
+                fail(f"no gradient  {name}  none arrives, though the result depends on it", stage="gradient")
+
+    # How it is asked -----------------------------------------------------------------------------------------------
+
+    def _made(self, *, by_name: bool, dtype: torch.dtype | None = None) -> Callable[..., Any]:
+        """Return the learner's function, or what an instance of the class with the drawn parameters is called by."""
+        __tracebackhide__ = True
+        found = getattr(self._submission, self._owner)
+        if not self._is_class:
+            return found  # type: ignore[no-any-return]
+        made = self._part.made
+        instance = found(**made) if by_name else found(*made.values())
+        if self._is_module:
+            own = instance.state_dict()
+            for name in self._state:
+                if name not in own:
+                    fail(f"no parameter  {name}  it cannot be loaded", stage="names")
+            instance.load_state_dict({**own, **self._state})
+            instance.eval()
+            if dtype is not None:
+                instance = instance.to(dtype)
+        return getattr(instance, self._method) if self._method else instance  # type: ignore[no-any-return]
+
+    def _run(self, state: Mapping[str, Tensor], call: Arguments) -> Any:
+        """Run the reference, with these parameters."""
+        found, call = self._reference, _fresh(call)
+        if not self._is_class:
+            return found(**call)
+        instance = found(**self._part.made)
+        if not self._is_module:
+            return getattr(instance, self._method or "__call__")(**call)
+        instance = instance.to(next(iter(state.values())).dtype) if state else instance
+        instance.eval()
+        if self._method:
+            instance.load_state_dict(state)
+            return getattr(instance, self._method)(**call)
+        return torch.func.functional_call(instance, dict(state), (), call)
+
+    def _right(self, call: Arguments, dtype: torch.dtype | None = None) -> Any:
+        """Return what the reference gives, as `Expected` where it is tensors."""
+        tensors = {name: value for name, value in call.items() if isinstance(value, Tensor)}
+        names = [*tensors, *self._state]
+        given: list[Tensor] = [*tensors.values(), *(_cast(value, dtype) for value in self._state.values())]
+        result: list[Any] = []
+
+        def right(*values: Tensor) -> Any:
+            named = dict(zip(names, values, strict=True))
+            state = {name: named[name] for name in self._state}
+            own = {**call, **{name: named[name] for name in tensors}}
+            result[:] = [self._run(state, own)]
+            return tuple(_several(result[0]))
+
+        with torch.no_grad():
+            if not all(
+                isinstance(one, Tensor) for one in _several(self._run(dict(self._state), _on_cpu(call)))
+            ):
+                return self._run(dict(self._state), _on_cpu(call))
+            wanted = oracle(right, *given, dtype=dtype)
+            return tuple(map(_in_float64, wanted)) if dtype == torch.float64 else wanted
+
+    def _compare(self, found: Any, wanted: Any, when: str) -> None:
+        __tracebackhide__ = True
+        outputs, axes = self._part.outputs, self._part.axes
+        if not (isinstance(wanted, tuple) and all(isinstance(one, Expected) for one in wanted)):
+            expect(found, outputs[0] + when).is_value(wanted)
+            return
+        several = len(outputs) > 1
+        results = expect(found, "result").is_tuple(len(outputs)) if several else (found,)
+        for place, (one, want) in enumerate(zip(results, wanted, strict=True)):
+            words = axes[place] if place < len(axes) else None
+            expect(one, outputs[place] + when, axes=words).close_to(want, scores=self._part.scores)
+
+    def _call(self, answers: Callable[..., Any], call: Arguments) -> Any:
+        __tracebackhide__ = True
+        return answers(*_fresh(call).values())
+
+    def _learned(self, answers: Any) -> dict[str, Tensor]:
+        """Return the learner's parameters with their gradients."""
+        if not self._is_module or self._method:
+            return {}
+        with torch.no_grad():  # so that they arrive as leaves
+            return dict(answers.named_parameters())
+
+    def _drawn(self, value: Tensor) -> Tensor:
+        """Return random numbers as large as what a parameter starts as: zeros and ones hide mistakes."""
+        if not value.is_floating_point():
+            return value
+        start = value.detach()
+        spread = float(start.std()) if start.numel() > 1 else 0.0
+        return start + self._draw.like(start) * (spread or 0.3)
+
+    def _strided(self, value: Any) -> Any:
+        return self._draw.noncontiguous(value) if isinstance(value, Tensor) else value
+
+
+CONSTANTS = 2.0**-28
+"""In float64 a result may be off by this share of the largest: constants such as eps may have been kept in float32. A
+result that went through float32 is off by more."""
+
+
+def _in_float64(wanted: Expected) -> Expected:
+    """Allow for constants that were kept in float32."""
+    top = float(wanted.value.abs().max()) if wanted.value.numel() else 0.0
+    return replace(wanted, tolerance=max(wanted.tolerance, CONSTANTS * top))
+
+
+def _ordered(call: Arguments, values: Arguments) -> Arguments:
+    return {name: values[name] for name in call}
+
+
+def _flipped(value: Any) -> Any:
+    """Return a tensor's values in another order: what could be one call's could be another's."""
+    if not isinstance(value, Tensor) or not value.dim():
+        return value
+    axis = max(range(value.dim()), key=lambda place: value.shape[place])
+    return _as_drawn(value.detach().flip(axis), value)
+
+
+def _as_drawn(value: Any, like: Any) -> Any:
+    """Name the axes of a tensor as those of another are."""
+    names = axes_of(like)
+    return (
+        with_axes(value, *names)
+        if names and isinstance(value, Tensor) and value.dim() == len(names)
+        else value
+    )
+
+
+def _fresh(call: Arguments) -> Arguments:
+    """Return arguments whose generators stand where those of the call do, and stay there."""
+
+    def fresh(value: Any) -> Any:
+        if isinstance(value, torch.Generator):
+            own = torch.Generator(value.device)
+            own.set_state(value.get_state())
+            return own
+        return list(value) if type(value) is list else dict(value) if type(value) is dict else value
+
+    return {name: fresh(value) for name, value in call.items()}
+
+
+def _on_cpu(call: Arguments) -> Arguments:
+    return {
+        name: value.detach().cpu() if isinstance(value, Tensor) else value for name, value in call.items()
+    }
+
+
+def _is_floating(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.is_floating_point()
+
+
+def _cast(value: Any, dtype: torch.dtype | None) -> Any:
+    return value.detach().to(dtype) if dtype is not None and _is_floating(value) else value
+
+
+def _several(result: Any) -> Sequence[Any]:
+    return result if isinstance(result, tuple | list) else (result,)
