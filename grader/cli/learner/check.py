@@ -70,7 +70,7 @@ class CheckRequest:
 
 
 @dataclass(frozen=True)
-class Flags:
+class CheckOptions:
     """What the options of `kata check` say."""
 
     keyword: str | None
@@ -114,7 +114,7 @@ class Flags:
 @click.command(short_help="Check what this folder holds, or one unit, kata, file or folder.")
 @click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
 @gathered(
-    Flags,
+    CheckOptions,
     click.option(
         "-k",
         "keyword",
@@ -152,7 +152,7 @@ class Flags:
     ),
     trust_option,
 )
-def check(what: str | None, options: Flags) -> int:
+def check(what: str | None, options: CheckOptions) -> int:
     """Check what this folder holds, or one unit, kata, file or folder.
 
     The first failure is shown in full: what was called, where the first difference is, and how to repeat just
@@ -186,7 +186,7 @@ def check(what: str | None, options: Flags) -> int:
     return 0 if all(report.status == "pass" and not _is_slow(report) for report in reports) else 1
 
 
-def _requested(what: str | None, options: Flags) -> CheckRequest:
+def _requested(what: str | None, options: CheckOptions) -> CheckRequest:
     """Return what is to be checked, after everything that may be refused and asked before torch is imported."""
     around = here()
     if options.from_cells:
@@ -336,7 +336,7 @@ def announce(request: CheckRequest, *, quiet: bool) -> None:
 
 
 def run(
-    request: CheckRequest, launcher: Launcher, flags: Flags, suites: dict[str, Suite]
+    request: CheckRequest, launcher: Launcher, flags: CheckOptions, suites: dict[str, Suite]
 ) -> list[KataReport]:
     """Check every target once, in order."""
     from grader.engine.runner.suite import Options
@@ -396,7 +396,7 @@ def remember(request: CheckRequest, reports: list[KataReport]) -> None:
             record_check(progress, report)
 
 
-def _show(reports: list[KataReport], request: CheckRequest, options: Flags) -> None:
+def _show(reports: list[KataReport], request: CheckRequest, options: CheckOptions) -> None:
     if options.annotations is not None:
         from grader.report.annotations import WRITERS
 
