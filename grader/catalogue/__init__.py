@@ -1,4 +1,7 @@
-"""Packs, units and katas: what there is, read from data files and checked; what an ID means."""
+"""Packs, units and katas: read from data files and checked; what an ID names.
+
+May import the modules at the top; never the engine, and no torch.
+"""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Kata:
     @property
     def fingerprints(self) -> Path:
         """What catalogued mistakes leave behind, so that they are recognised where no mutant is."""
-        return self.folder / "fingerprints.json.gz"
+        return self.folder / "fingerprints.json.xz"
 
     @property
     def reflections(self) -> Path:

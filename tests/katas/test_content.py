@@ -460,7 +460,7 @@ def test_a_topic_begins_with_what_is_right(content: Content) -> None:
 
 @pytest.mark.slow
 def test_every_visible_check_is_failed_by_some_mutant(content: Content) -> None:
-    fingerprints = Fingerprints.load(content.folder / "fingerprints.json.gz")
+    fingerprints = Fingerprints.load(content.folder / "fingerprints.json.xz")
     failed = {check for mutant in fingerprints.mutants.values() for check in mutant.checks}
     # What a trained model returns hangs on the processor, so checks that train leave no fingerprint.
     assert {check.name for check in content.checks if not check.trained} == failed

@@ -1,4 +1,7 @@
-"""What a worker may read, write, allocate and call. No torch, no learner, no answers in here."""
+"""What a worker may read, write, allocate and call. No torch, no learner, no answers in here.
+
+May import engine.wire and the modules at the top; never the rest of the engine.
+"""
 
 from __future__ import annotations
 
