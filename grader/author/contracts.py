@@ -45,7 +45,7 @@ PROPERTIES = (
 
 
 @dataclass(eq=False)
-class Part:
+class SeenPart:
     """A required function or a method of a required class, and what it was seen to take and return."""
 
     name: str
@@ -101,7 +101,7 @@ class Sabotage:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ContractCell:
     """What became of a sabotage."""
 
     sabotage: Sabotage
@@ -142,7 +142,7 @@ class Contracts:
         seed: int = SEED,
         step: Callable[[int, int], None] = lambda *_: None,
         draw: Callable[[list[Sabotage]], list[Sabotage]] = lambda tried: tried,
-    ) -> list[Cell]:
+    ) -> list[ContractCell]:
         """Return what became of each sabotage on one seed, or of those that `draw` chooses.
 
         Raises:
@@ -152,16 +152,16 @@ class Contracts:
         self._look_at_reasons(every)
         tried = draw(every)
 
-        def cell(launcher: Launcher, one: Sabotage) -> Cell:
+        def cell(launcher: Launcher, one: Sabotage) -> ContractCell:
             reasons = self.reasons.get(one.part, {})
             if reason := reasons.get(one.name) or reasons.get(one.breaks):
-                return Cell(one, reason=reason)
+                return ContractCell(one, reason=reason)
             options = Options(seed=seed, name=False, fail_fast=True)
             report = self._suite.check(self._file, launcher, options, content=one.text.encode())
             if report.status == "pass":
-                return Cell(one)
+                return ContractCell(one)
             failed = next((check for check in report.checks if check.status in WRONG), None)
-            return Cell(one, failed.id, failed.hidden) if failed else Cell(one, report.status)
+            return ContractCell(one, failed.id, failed.hidden) if failed else ContractCell(one, report.status)
 
         return side_by_side(cell, tried, self._launcher, self._jobs, lambda done: step(done, len(tried)))
 
@@ -174,7 +174,7 @@ class Contracts:
                         f"{self._kata.slug}: {REASONS} gives a reason for {part}, {what}, which is not tried"
                     )
 
-    def _parts(self, seed: int) -> list[Part]:
+    def _parts(self, seed: int) -> list[SeenPart]:
         """Return the parts of the reference, with what they are seen to take and to return."""
         parts = {part.name: part for part in parts_of(self._right, self._kata.required)}
         text = _sabotaged(self._right, "observes", {part: part.name for part in parts.values()})
@@ -190,7 +190,7 @@ class Contracts:
                 parts[name].facts.add(fact)
         return list(parts.values())
 
-    def _sabotages(self, part: Part) -> Iterator[Sabotage]:
+    def _sabotages(self, part: SeenPart) -> Iterator[Sabotage]:
         for property_, saboteur, about in applicable(part):
             text = _sabotaged(self._right, saboteur, {part: about})
             yield Sabotage(part.name, property_, saboteur, about, text)
@@ -198,7 +198,7 @@ class Contracts:
             yield Sabotage(part.name, property_, what, "", text)
 
 
-def _sabotaged(right: str, saboteur: str, about: dict[Part, str]) -> str:
+def _sabotaged(right: str, saboteur: str, about: dict[SeenPart, str]) -> str:
     """Return a module with a saboteur around these parts."""
     source = SABOTEURS.read_text(encoding="utf-8")
     lines = [right, "_saboteurs = {'__name__': 'saboteurs'}", f"exec({source!r}, _saboteurs)"]
@@ -208,21 +208,21 @@ def _sabotaged(right: str, saboteur: str, about: dict[Part, str]) -> str:
     return "\n".join([*lines, ""])
 
 
-def parts_of(text: str, required: Iterable[str]) -> Iterator[Part]:
+def parts_of(text: str, required: Iterable[str]) -> Iterator[SeenPart]:
     """Yield the parts of a module: required functions, and the public methods of required classes."""
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef) and node.name in required:
-            yield Part(node.name, node, module=False)
+            yield SeenPart(node.name, node, module=False)
         if isinstance(node, ast.ClassDef) and node.name in required:
             module = any("Module" in ast.unparse(base) for base in node.bases)
             for method in node.body:
                 if isinstance(method, ast.FunctionDef) and (
                     not method.name.startswith("_") or method.name == "__init__"
                 ):
-                    yield Part(f"{node.name}.{method.name}", method, module)
+                    yield SeenPart(f"{node.name}.{method.name}", method, module)
 
 
-def applicable(part: Part) -> Iterator[tuple[str, str, str]]:
+def applicable(part: SeenPart) -> Iterator[tuple[str, str, str]]:
     """Yield property, saboteur and parameter of what can be broken in a part."""
     if not part.name.endswith(".__init__"):
         yield from _of_results(part)
@@ -235,7 +235,7 @@ def applicable(part: Part) -> Iterator[tuple[str, str, str]]:
             yield "forms", "needs_a_list", one.arg
 
 
-def _of_arguments(part: Part) -> Iterator[tuple[str, str, str]]:
+def _of_arguments(part: SeenPart) -> Iterator[tuple[str, str, str]]:
     for name in part.given("tensor"):
         yield "layout", "reads_the_storage", name
         yield "arguments", "writes_to_argument", name
@@ -256,7 +256,7 @@ def _of_arguments(part: Part) -> Iterator[tuple[str, str, str]]:
         yield "modes", "changes_mode", ""
 
 
-def _of_results(part: Part) -> Iterator[tuple[str, str, str]]:
+def _of_results(part: SeenPart) -> Iterator[tuple[str, str, str]]:
     if "tensor return" in part.facts:
         yield "values", "zero_when_long", ""
         if part.given("tensor"):
@@ -278,7 +278,7 @@ def _of_results(part: Part) -> Iterator[tuple[str, str, str]]:
 VISIBLE, HIDDEN, EXCUSED, HOLE = "yes", "hidden", "-", "HOLE"
 
 
-def table(cells: Iterable[Cell]) -> list[list[str]]:
+def table(cells: Iterable[ContractCell]) -> list[list[str]]:
     """Return a row for each part and a column for each property; a property is as good as its worst saboteur."""
     worst: dict[str, dict[str, str]] = {}
     order = (EXCUSED, VISIBLE, HIDDEN, HOLE)

@@ -13,12 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-import torch
-
 from grader import interpreter
 from grader.author import steadiness
 from grader.author.asked import complaints
-from grader.author.contracts import REASONS
+from grader.author.contracts import REASONS, Contracts, Sabotage
 from grader.author.demands import demands_of
 from grader.author.idle import Idleness
 from grader.author.pairs import HandIn, candidates, known, unlike_either
@@ -27,8 +25,6 @@ from grader.catalogue import Kata, read_hints
 from grader.catalogue.given import BLOCKS
 from grader.catalogue.katas import RUBRIC
 from grader.catalogue.rubric import rubric_of
-from grader.engine.checks.draw import axes_of
-from grader.engine.host.calls import CallRecord, Calls
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.source import read_source
 from grader.engine.mistakes.mistakes import Mistake, in_full, mistakes, slow_answers
@@ -38,7 +34,7 @@ from grader.engine.runner.kata_terms import terms_for
 from grader.engine.runner.suite import Options, Suite
 from grader.errors import PackError
 from grader.files import write_atomic
-from grader.report.report import WRONG, CheckReport, KataReport
+from grader.report.report import WRONG, KataReport
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -51,7 +47,6 @@ Draw = Callable[[list[str]], Container[str]]
 Marks = dict[str, list[Mark]]
 SAMPLE = 24
 """So many mistakes at most are a sample."""
-LEAST_MUTANTS, LEAST_ALTERNATIVES, LEAST_CHECKS = 10, 2, 12
 TRANSCRIPTS = "transcripts.txt"
 SLOW_PATIENCE = 3.0
 """A slow answer has so many times what a check allows: it has to be right, not to keep to the time."""
@@ -143,8 +138,6 @@ class Gate:
             return verdict
         mutants = self._read(mistakes, kata, "mutants", verdict)
         verdict.mutants = len(mutants or [])
-        if mutants is not None and len(mutants) < LEAST_MUTANTS:
-            verdict.find("mutants", f"there are fewer than {LEAST_MUTANTS} mutants")
         if mutants is not None and self._draw is not None:
             drawn = self._draw([mutant.name for mutant in mutants])
             kept = Fingerprints.load(kata.fingerprints).mutants
@@ -164,6 +157,8 @@ class Gate:
         with _copies(kata) as copy:
             self._stub(kata, suite, copy, verdict)
             self._right_answers(kata, suite, copy, verdict)
+            if not any(one.rule == "right answers" for one in verdict.findings):
+                self._contracts(kata, suite, verdict)
             if mutants is not None:
                 self._wrong_answers(kata, suite, copy, mutants, verdict)
                 if self._mistake_seeds:
@@ -220,14 +215,9 @@ class Gate:
                 f"visible checks are worth {visible:g} and hidden ones {hidden:g}; "
                 f"kata.toml says {kata.points:g} and {kata.hidden_points:g}",
             )
-        if len([check for check in report.checks if not check.hidden]) < LEAST_CHECKS:
-            verdict.find("checks", f"there are fewer than {LEAST_CHECKS} visible checks")
 
     def _right_answers(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
         assert kata.solution is not None
-        if len(kata.alternatives) < LEAST_ALTERNATIVES:
-            verdict.find("alternatives", f"there are fewer than {LEAST_ALTERNATIVES} alternatives")
-        inputs = Inputs()
         times = []
         files = (kata.solution, *kata.alternatives)
         for place, file in enumerate(files):
@@ -235,8 +225,7 @@ class Gate:
                 self._step(
                     f"{kata.slug}: right answers", place * self._seeds + seed, len(files) * self._seeds
                 )
-                watch = inputs.look if file == kata.solution and seed < 2 else None
-                report = suite.check(copy(file), self._launcher, Options(seed=seed), watch)
+                report = suite.check(copy(file), self._launcher, Options(seed=seed))
                 times.append(report.duration_s)
                 if report.status != "pass":
                     verdict.find(
@@ -244,8 +233,31 @@ class Gate:
                     )
                     break
         verdict.seconds = sorted(times)[len(times) // 2]
-        for message in inputs.complaints():
-            verdict.find("inputs", message)
+
+    def _contracts(self, kata: Kata, suite: Suite, verdict: Verdict) -> None:
+        """Demand that each property of each part is looked at, or that the author says why not."""
+
+        def drawn(every: list[Sabotage]) -> list[Sabotage]:
+            if self._draw is None:
+                return every
+            names = self._draw([f"{one.part} {one.name}" for one in every])
+            return [one for one in every if f"{one.part} {one.name}" in names]
+
+        contracts = Contracts(kata, suite, self._launcher, self._jobs)
+        try:
+            cells = contracts.cells(
+                step=lambda done, of: self._step(f"{kata.slug}: contracts", done, of), draw=drawn
+            )
+        except PackError as error:
+            verdict.find("contracts", error.message)
+            return
+        for cell in cells:
+            if cell.hole:
+                verdict.find(
+                    "contracts",
+                    f"{cell.sabotage.part}: {cell.sabotage.name} keeps full marks, so no check looks at its "
+                    f"{cell.sabotage.breaks}; see kata pack contracts {kata.slug}",
+                )
 
     def _wrong_answers(
         self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict
@@ -381,53 +393,6 @@ class Gate:
                 "transcripts",
                 f"what learners would read has changed: kata pack check {kata.slug} --update, then read the difference",
             )
-
-
-class Inputs:
-    """What checks hand to a submission: is it varied enough for a wrong answer to show?"""
-
-    def __init__(self) -> None:
-        self._constant: set[str] = set()
-        self._varied: set[str] = set()
-        self._sizes: dict[str, set[int]] = {}
-        self._distinct = False
-        self._queries_and_keys = False
-        self._tensors = False
-
-    def look(self, report: CheckReport, calls: Calls) -> None:
-        """Look at the calls of one check."""
-        for call in calls:
-            self._look_at(report.name, call)
-
-    def _look_at(self, check: str, call: CallRecord) -> None:
-        sizes: dict[str, int] = {}
-        for value in (*call.args, *call.kwargs.values()):
-            if not isinstance(value, torch.Tensor):
-                continue
-            self._tensors = True
-            if value.is_floating_point() and value.numel() > 1:
-                constant = bool((value == value.flatten()[0]).all())
-                (self._constant if constant else self._varied).add(check)
-            sizes.update(axes_of(value) or {})
-        for axis, size in sizes.items():
-            self._sizes.setdefault(axis, set()).add(size)
-        if len(sizes) > 1 and len(set(sizes.values())) == len(sizes):
-            self._distinct = True
-        self._queries_and_keys |= "query" in sizes and "key" in sizes and sizes["query"] != sizes["key"]
-
-    def complaints(self) -> Iterator[str]:
-        """Say what is missing."""
-        if not self._tensors:
-            return
-        for check in sorted(self._constant - self._varied):
-            yield f"“{check}” gives only constant tensors: a wrong answer can be right by chance"
-        if len(self._sizes) > 1 and not self._distinct:
-            yield "no call has axes of pairwise different sizes: swapped axes go unnoticed"
-        for axis in ("batch", "head"):
-            if axis in self._sizes and max(self._sizes[axis]) < 2:
-                yield f"the axis {axis} never has more than one entry"
-        if {"query", "key"} <= self._sizes.keys() and not self._queries_and_keys:
-            yield "the number of queries never differs from the number of keys"
 
 
 def _speed_checks(kata: Kata, verdict: Verdict) -> set[str]:

@@ -19,7 +19,7 @@ LONG = 64
 """An axis longer than this is longer than what most examples use."""
 
 
-class Call:
+class SabotagedCall:
     """One call of a right function, as a saboteur sees it."""
 
     def __init__(self, right: Callable[..., Any], skip: int, about: str, kept: dict[Any, Any]) -> None:
@@ -65,14 +65,14 @@ class Call:
 
 
 def wrong(
-    right: Callable[..., Any], saboteur: Callable[[Call], Any], skip: int, about: str
+    right: Callable[..., Any], saboteur: Callable[[SabotagedCall], Any], skip: int, about: str
 ) -> Callable[..., Any]:
     """Return a function that a saboteur answers for; the first `skip` arguments are `self`."""
     kept: dict[Any, Any] = {}
 
     @functools.wraps(right)
     def function(*args: Any, **kwargs: Any) -> Any:
-        call = Call(right, skip, about, kept)
+        call = SabotagedCall(right, skip, about, kept)
         call.args, call.kwargs = args, kwargs
         return saboteur(call)
 
@@ -105,29 +105,29 @@ def zeros(value: Any) -> Any:
 # --- values and rows ---
 
 
-def zero_when_long(call: Call) -> Any:
+def zero_when_long(call: SabotagedCall) -> Any:
     """Give zeros where an axis is longer than 64."""
     result = call.run()
     sizes = [size for one in tensors([result, call.given]) for size in one.shape]
     return zeros(result) if max(sizes, default=0) > LONG else result
 
 
-def _zero_at_one(call: Call, axis: int) -> Any:
+def _zero_at_one(call: SabotagedCall, axis: int) -> Any:
     first = tensors(call.given[:1])
     return zeros(call.run()) if any(one.dim() > 1 and one.shape[axis] == 1 for one in first) else call.run()
 
 
-def zero_at_one_row(call: Call) -> Any:
+def zero_at_one_row(call: SabotagedCall) -> Any:
     """Give zeros for a single row."""
     return _zero_at_one(call, 0)
 
 
-def zero_at_one_position(call: Call) -> Any:
+def zero_at_one_position(call: SabotagedCall) -> Any:
     """Give zeros for a single position."""
     return _zero_at_one(call, 1)
 
 
-def first_row_for_all(call: Call) -> Any:
+def first_row_for_all(call: SabotagedCall) -> Any:
     """Give the first row's result to all rows."""
     rows = next((one.shape[0] for one in tensors(call.given) if one.dim() > 1), 0)
     return each(
@@ -139,17 +139,17 @@ def first_row_for_all(call: Call) -> Any:
 # --- dtype ---
 
 
-def rounds_to_float32(call: Call) -> Any:
+def rounds_to_float32(call: SabotagedCall) -> Any:
     """Compute float64 in float32."""
     return each(call.run(), lambda one: one.float().double() if one.dtype == torch.float64 else one)
 
 
-def returns_float32(call: Call) -> Any:
+def returns_float32(call: SabotagedCall) -> Any:
     """Return float32, whatever comes in."""
     return each(call.run(), lambda one: one.float() if one.is_floating_point() else one)
 
 
-def zero_in_half(call: Call) -> Any:
+def zero_in_half(call: SabotagedCall) -> Any:
     """Give zeros in half precision."""
     return each(call.run(), lambda one: one * 0 if one.dtype in (torch.float16, torch.bfloat16) else one)
 
@@ -157,7 +157,7 @@ def zero_in_half(call: Call) -> Any:
 # --- arguments ---
 
 
-def reads_the_storage(call: Call) -> Any:
+def reads_the_storage(call: SabotagedCall) -> Any:
     """Take the memory of an argument for contiguous."""
 
     def misread(one: Tensor) -> Tensor:
@@ -170,7 +170,7 @@ def reads_the_storage(call: Call) -> Any:
     return call.run_with(lambda value: each(value, misread))
 
 
-def writes_to_argument(call: Call) -> Any:
+def writes_to_argument(call: SabotagedCall) -> Any:
     """Change one number of an argument when the work is done."""
     result = call.run()
     kept = each(result, torch.clone) if any(one._base is not None for one in tensors(result)) else result
@@ -181,21 +181,21 @@ def writes_to_argument(call: Call) -> Any:
     return kept
 
 
-def refuses_keyword(call: Call) -> Any:
+def refuses_keyword(call: SabotagedCall) -> Any:
     """Take an argument by position alone."""
     if call.about in call.kwargs:
         raise TypeError(f"some positional-only arguments passed as keyword arguments: '{call.about}'")
     return call.run()
 
 
-def ignores_option(call: Call) -> Any:
+def ignores_option(call: SabotagedCall) -> Any:
     """Take the default, whatever is given."""
     bound = inspect.signature(call.right).bind(*call.args, **call.kwargs)
     bound.arguments.pop(call.about, None)
     return call.right(*bound.args, **bound.kwargs)
 
 
-def needs_a_list(call: Call) -> Any:
+def needs_a_list(call: SabotagedCall) -> Any:
     """Refuse a tuple or a generator."""
 
     def listed(value: Any) -> Any:
@@ -209,7 +209,7 @@ def needs_a_list(call: Call) -> Any:
 # --- padding and members ---
 
 
-def takes_mask_for_a_prefix(call: Call) -> Any:
+def takes_mask_for_a_prefix(call: SabotagedCall) -> Any:
     """Take what a boolean mask allows for the first places of the last axis."""
 
     def prefix(one: Tensor) -> Tensor:
@@ -218,7 +218,7 @@ def takes_mask_for_a_prefix(call: Call) -> Any:
     return call.run_with(lambda value: each(value, prefix))
 
 
-def takes_last_row_of_mask(call: Call) -> Any:
+def takes_last_row_of_mask(call: SabotagedCall) -> Any:
     """Take the last row of a boolean mask for every row."""
 
     def last(one: Tensor) -> Tensor:
@@ -227,7 +227,7 @@ def takes_last_row_of_mask(call: Call) -> Any:
     return call.run_with(lambda value: each(value, last))
 
 
-def drops_last_member(call: Call) -> Any:
+def drops_last_member(call: SabotagedCall) -> Any:
     """Leave out the last of several members."""
     return call.run_with(
         lambda value: value[:-1] if type(value) in (list, tuple) and len(value) > 1 else value
@@ -237,7 +237,7 @@ def drops_last_member(call: Call) -> Any:
 # --- memory ---
 
 
-def replays_first_answer(call: Call) -> Any:
+def replays_first_answer(call: SabotagedCall) -> Any:
     """Give the first answer again to other values of the same sizes."""
     given = tensors(call.given)
     rest = [one for one in call.given if not tensors(one)]
@@ -249,7 +249,7 @@ def replays_first_answer(call: Call) -> Any:
     return each(call.kept[key][1], torch.clone)
 
 
-def keeps_argument(call: Call) -> Any:
+def keeps_argument(call: SabotagedCall) -> Any:
     """Use the first value of an argument for all later ones of its sizes."""
 
     def first(value: Any) -> Any:
@@ -262,17 +262,17 @@ def keeps_argument(call: Call) -> Any:
 # --- gradients ---
 
 
-def cuts_gradients(call: Call) -> Any:
+def cuts_gradients(call: SabotagedCall) -> Any:
     """Let no gradient out of the result."""
     return each(call.run(), torch.detach)
 
 
-def cuts_argument(call: Call) -> Any:
+def cuts_argument(call: SabotagedCall) -> Any:
     """Let no gradient reach an argument."""
     return call.run_with(lambda value: each(value, torch.detach))
 
 
-def cuts_parameters(call: Call) -> Any:
+def cuts_parameters(call: SabotagedCall) -> Any:
     """Give no gradient to the first half of the parameters."""
     parameters = [one for one in call.args[0].parameters() if one.requires_grad]
     cut = parameters[: -(-len(parameters) // 2)]
@@ -288,7 +288,7 @@ def cuts_parameters(call: Call) -> Any:
 # --- modes ---
 
 
-def loses_mode_on_error(call: Call) -> Any:
+def loses_mode_on_error(call: SabotagedCall) -> Any:
     """Leave modules in eval mode when an exception ends the call."""
     try:
         return call.run()
@@ -300,7 +300,7 @@ def loses_mode_on_error(call: Call) -> Any:
         raise
 
 
-def changes_mode(call: Call) -> Any:
+def changes_mode(call: SabotagedCall) -> Any:
     """Leave modules in the other mode."""
     result = call.run()
     for one in call.models:
@@ -308,14 +308,14 @@ def changes_mode(call: Call) -> Any:
     return result
 
 
-def leaves_gradients_off(call: Call) -> Any:
+def leaves_gradients_off(call: SabotagedCall) -> Any:
     """Leave gradients switched off."""
     result = call.run()
     torch.set_grad_enabled(False)
     return result
 
 
-def seeds_torch(call: Call) -> Any:
+def seeds_torch(call: SabotagedCall) -> Any:
     """Seed torch's global generator."""
     torch.manual_seed(0)
     return call.run()
@@ -324,7 +324,7 @@ def seeds_torch(call: Call) -> Any:
 # --- none of them ---
 
 
-def observes(call: Call) -> Any:
+def observes(call: SabotagedCall) -> Any:
     """Break nothing: print each fact about arguments and results once, with the part's name (`about`)."""
     result = call.run()
     for name, value in {**dict(list(call.named.items())[len(call.owner) :]), "return": result}.items():

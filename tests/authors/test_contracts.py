@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.author.contracts import Cell, Contracts, table
+from grader.author.contracts import ContractCell, Contracts, table
 from grader.author.new import new_kata
 from grader.catalogue import load_pack
 from grader.engine.runner.suite import with_suites
@@ -33,12 +33,12 @@ def course(pristine: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(pristine, tmp_path / "course"))
 
 
-def cells(course: Path, launcher: Any) -> list[Cell]:
+def cells(course: Path, launcher: Any) -> list[ContractCell]:
     [kata] = load_pack(course / "katas").katas
     return with_suites([kata], lambda suites: Contracts(kata, suites[SLUG], launcher).cells(), hidden=True)
 
 
-def holes(found: list[Cell]) -> set[str]:
+def holes(found: list[ContractCell]) -> set[str]:
     return {f"{cell.sabotage.breaks}: {cell.sabotage.name}" for cell in found if cell.hole}
 
 

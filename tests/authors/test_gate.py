@@ -112,14 +112,6 @@ def _reference_wrong(course: Path) -> None:
     edit(course / SOLUTION / "weighted_mean.py", ".sum(-1) / safe", ".mean(-1) / safe")
 
 
-def _alternative_gone(course: Path) -> None:
-    (course / SOLUTION / "alternatives" / "einsum.py").unlink()
-
-
-def _mutants_gone(course: Path) -> None:
-    (course / SOLUTION / "mutants" / "around_it.py").unlink()
-
-
 def _mutant_right(course: Path) -> None:
     total = "(x * weights).sum(-1) / weights.expand(x.shape).sum(-1)"
     edit(
@@ -167,14 +159,6 @@ def _stray_file(course: Path) -> None:
 
 def _stray_solution(course: Path) -> None:
     (course / SOLUTION / "old.py").write_text("")
-
-
-def _constant_inputs(course: Path) -> None:
-    edit(
-        course / KATA / "checks.py",
-        "x = draw.normal(batch=3, time=6)\n    mean = submission.weighted_mean(x, torch.full((6,), 0.3))",
-        "x = torch.ones(3, 6)\n    mean = submission.weighted_mean(x, torch.full((6,), 0.3))",
-    )
 
 
 def _transcript_changed(course: Path) -> None:
@@ -228,9 +212,13 @@ def test_blocks_that_nobody_else_would_write_are_all_right(course: Path, launche
 def _check_flips(course: Path) -> None:
     edit(
         course / KATA / "checks.py",
-        "def test_gradients(submission, draw):\n",
-        "def test_gradients(submission, draw):\n    if draw.size(0, 1):\n        return\n",
+        "def test_contract(submission, draw):\n",
+        "def test_contract(submission, draw):\n    if draw.size(0, 1):\n        return\n",
     )
+
+
+def _nothing_long(course: Path) -> None:
+    edit(course / KATA / "checks.py", '"time": 70', '"time": 7')
 
 
 def _costs_unsaid(course: Path) -> None:
@@ -258,22 +246,12 @@ def _called_idle(course: Path) -> None:
     edit(path, "Fails: test_gradients", "Fails: test_gradients\n    Idle: nothing is learned")
 
 
-def _few_checks(course: Path) -> None:
-    text = (course / KATA / "checks.py").read_text()
-    head, tail = text.split('@check("large weights', 1)
-    (course / KATA / "checks.py").write_text(head)
-    edit(course / KATA / "kata.toml", "points = 12.0", "points = 11.0")
-    assert "test_large_weights" in tail
-
-
 @pytest.mark.parametrize(
     ("spoil", "rule", "words", "handed_in"),
     [
         (_stub_that_works, "stub", "must be not_started", ()),
         (_points, "points", "worth 12", ()),
         (_reference_wrong, "right answers", "weighted_mean.py fails at seed 0", ()),
-        (_alternative_gone, "alternatives", "fewer than 2", ()),
-        (_mutants_gone, "mutants", "fewer than 10", ()),
         (_mutant_right, "mutants", "weights_ignored gets full marks", ("weights_ignored",)),
         (
             _mutant_outdated,
@@ -284,7 +262,7 @@ def _few_checks(course: Path) -> None:
         (
             _mutant_fails_elsewhere,
             "mutants",
-            "detached must fail test_shape; it fails test_gradients",
+            "detached must fail test_shape; it fails test_contract",
             ("detached",),
         ),
         (_mutant_without_sentence, "mutants", "around_it.py, line 4: detached does not say what it is", ()),
@@ -294,7 +272,6 @@ def _few_checks(course: Path) -> None:
         (_stray_solution, "stray files", "old.py", ()),
         (_shape_is_worth_most, "idle", "functions that return zeros earn 1", ()),
         (_called_idle, "imitation", "detached earns 14 points, more than a third", ("detached",)),
-        (_constant_inputs, "inputs", "equal weights give the plain mean", ()),
         (_transcript_changed, "transcripts", "--update", ("axis_kept",)),
         (_fingerprint_changed, "fingerprints", "--update", ("axis_kept",)),
         (
@@ -314,7 +291,7 @@ def _few_checks(course: Path) -> None:
         (
             _check_flips,
             "steadiness",
-            "test_gradients does not always decide the same about detached: 25% of 4 seeds differ",
+            "test_contract does not always decide the same about detached: 25% of 4 seeds differ",
             ("detached",),
         ),
         (_costs_unsaid, "cost", "divided_by_length costs 67% of the points", ("divided_by_length",)),
@@ -324,7 +301,12 @@ def _few_checks(course: Path) -> None:
             "“the last axis shall go”, which is in no file that learners read",
             (),
         ),
-        (_few_checks, "checks", "fewer than 12", ()),
+        (
+            _nothing_long,
+            "contracts",
+            "weighted_mean: zero_when_long keeps full marks",
+            ("weighted_mean zero_when_long",),
+        ),
         (_rubric_without_criteria, "rubric", "criteria", ()),
     ],
 )

@@ -21,7 +21,7 @@ from grader.report.style import console, keep_whole, safe, status_text
 
 if TYPE_CHECKING:
     from grader.author.calibrate import Calibrated
-    from grader.author.contracts import Cell
+    from grader.author.contracts import ContractCell
     from grader.author.gate import Verdict
 
 
@@ -318,7 +318,7 @@ def contracts(id_: str | None, seeds: int, as_json: bool) -> int:
     from grader.cli.progress import examining
     from grader.engine.runner.suite import Suite, with_suites
 
-    def tried(suites: dict[str, Suite]) -> dict[str, list[Cell]]:
+    def tried(suites: dict[str, Suite]) -> dict[str, list[ContractCell]]:
         jobs = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
         own = {kata.slug: Contracts(kata, suites[kata.slug], launcher, jobs) for kata in katas}
         return {
@@ -339,7 +339,7 @@ def contracts(id_: str | None, seeds: int, as_json: bool) -> int:
     return 1 if any(cell.hole for cells in found.values() for cell in cells) else 0
 
 
-def _as_json(cell: Cell) -> dict[str, object]:
+def _as_json(cell: ContractCell) -> dict[str, object]:
     return {
         "part": cell.sabotage.part,
         "property": cell.sabotage.breaks,
@@ -350,7 +350,7 @@ def _as_json(cell: Cell) -> dict[str, object]:
     }
 
 
-def _show_contracts(slug: str, cells: list[Cell]) -> None:
+def _show_contracts(slug: str, cells: list[ContractCell]) -> None:
     from rich.table import Table
 
     from grader.author.contracts import PROPERTIES, table
