@@ -231,7 +231,8 @@ class _Asked:
         """Return what the reference gives, as `Expected` where it is tensors."""
         tensors = {name: value for name, value in call.items() if isinstance(value, Tensor)}
         names = [*tensors, *self._state]
-        given: list[Tensor] = [*tensors.values(), *(_cast(value, dtype) for value in self._state.values())]
+        own = {name: _cast(value, dtype) for name, value in self._state.items()}
+        given: list[Tensor] = [*tensors.values(), *own.values()]
         result: list[Any] = []
 
         def right(*values: Tensor) -> Any:
@@ -242,10 +243,9 @@ class _Asked:
             return tuple(_several(result[0]))
 
         with torch.no_grad():
-            if not all(
-                isinstance(one, Tensor) for one in _several(self._run(dict(self._state), _on_cpu(call)))
-            ):
-                return self._run(dict(self._state), _on_cpu(call))
+            plain = self._run(own, _on_cpu(call))
+            if not all(isinstance(one, Tensor) for one in _several(plain)):
+                return plain
             wanted = oracle(right, *given, dtype=dtype)
             return tuple(map(_in_float64, wanted)) if dtype == torch.float64 else wanted
 
