@@ -44,7 +44,7 @@ PROPERTIES = (
 )
 
 
-@dataclass
+@dataclass(eq=False)
 class Part:
     """A required function or a method of a required class, and what it was seen to take and return."""
 
@@ -177,7 +177,7 @@ class Contracts:
     def _parts(self, seed: int) -> list[Part]:
         """Return the parts of the reference, with what they are seen to take and to return."""
         parts = {part.name: part for part in parts_of(self._right, self._kata.required)}
-        text = self._right + "".join(_patch("observes", part, part.name) for part in parts.values())
+        text = _sabotaged(self._right, "observes", {part: part.name for part in parts.values()})
         options = Options(seed=seed, name=False)
         report = self._suite.check(self._file, self._launcher, options, content=text.encode())
         if report.status != "pass":
@@ -192,20 +192,20 @@ class Contracts:
 
     def _sabotages(self, part: Part) -> Iterator[Sabotage]:
         for property_, saboteur, about in applicable(part):
-            text = self._right + _patch(saboteur, part, about)
+            text = _sabotaged(self._right, saboteur, {part: about})
             yield Sabotage(part.name, property_, saboteur, about, text)
         for property_, what, text in turned(self._right, part.name):
             yield Sabotage(part.name, property_, what, "", text)
 
 
-def _patch(saboteur: str, part: Part, about: str) -> str:
-    """Return the lines that put a saboteur around a part."""
+def _sabotaged(right: str, saboteur: str, about: dict[Part, str]) -> str:
+    """Return a module with a saboteur around these parts."""
     source = SABOTEURS.read_text(encoding="utf-8")
-    what = f"{part.name}, _saboteurs[{saboteur!r}], {int(part.method)}, {about!r}"
-    return (
-        f"\n_saboteurs = {{'__name__': 'saboteurs'}}\nexec({source!r}, _saboteurs)\n"
-        f"{part.name} = _saboteurs['wrong']({what})\n"
-    )
+    lines = [right, "_saboteurs = {'__name__': 'saboteurs'}", f"exec({source!r}, _saboteurs)"]
+    for part, what in about.items():
+        given = f"{part.name}, _saboteurs[{saboteur!r}], {int(part.method)}, {what!r}"
+        lines.append(f"{part.name} = _saboteurs['wrong']({given})")
+    return "\n".join([*lines, ""])
 
 
 def parts_of(text: str, required: Iterable[str]) -> Iterator[Part]:
@@ -245,7 +245,7 @@ def _of_arguments(part: Part) -> Iterator[tuple[str, str, str]]:
         yield "padding", "takes_last_row_of_mask", name
     for name in part.given("members"):
         yield "members", "drops_last_member", name
-    for name in part.given("differentiable") if "floating return" in part.facts else ():
+    for name in part.given("floating") if "floating return" in part.facts else ():
         yield "gradients", "cuts_argument", name
     if any(word in ast.unparse(part.node) for word in ("no_grad", "inference_mode", "set_grad_enabled")):
         yield "modes", "leaves_gradients_off", ""
@@ -269,7 +269,7 @@ def _of_results(part: Part) -> Iterator[tuple[str, str, str]]:
         yield "dtype", "rounds_to_float32", ""
         yield "dtype", "returns_float32", ""
         yield "dtype", "zero_in_half", ""
-    if "differentiable return" in part.facts:
+    if "floating return" in part.facts and (part.module or part.given("floating")):
         yield "gradients", "cuts_gradients", ""
         if part.module:
             yield "gradients", "cuts_parameters", ""
