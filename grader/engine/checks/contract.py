@@ -178,7 +178,8 @@ class _Asked:
         for one, name in zip(live, self._part.outputs, strict=False):
             if not one.requires_grad:
                 fail(*cut_off(name), stage="gradient", subject=one)
-        cotangents = [self._draw.like(want.detach()) for want in probe]
+        # Whether a gradient flows through what is -inf is nobody's affair: no loss asks for one there.
+        cotangents = [torch.where(want.isfinite(), self._draw.like(want.detach()), 0.0) for want in probe]
         torch.autograd.backward(products(zip(live, cotangents, strict=True)))
         learned = self._learned(answers)
         leaves = {**given, **{name: learned[_called(name, learned)] for name in state if learned}}
