@@ -224,7 +224,7 @@ def test_any_search(submission, reference, draw):
 @check(
     "a model computes and is searched in its own dtype, and its mode is left as it was",
     aspect="mode",
-    points=3,
+    points=2,
     asked=["it comes in train or eval mode, and is left as it came", "Memory and logits have the model's"],
 )
 def test_own_dtype(submission, draw):
@@ -247,8 +247,18 @@ def test_own_dtype(submission, draw):
         found = submission.translate(model, source, bos_id=BOS, eos_id=EOS, max_len=6, beams=beams)
         expect(found, "translations", axes="batch time").is_tensor(shape=(2, None), dtype=torch.int64)
         expect(model.training, "model.training").is_value(True)
+
+
+@check(
+    "a model that raises is left in the mode in which it came",
+    aspect="mode",
+    points=1,
+    asked="is left as it came, also where it raises",
+    on_workers_word="the mode of a model that raises can be seen in the worker alone",
+)
+def test_mode_after_error(submission, draw):
     probes = given_module(submission, "probes")
-    table = draw.normal(state=STATES, token=9)
+    table, source = draw.normal(state=STATES, token=9), words(draw, 2, 5, 9)
     found = probes.modes_after_error(submission.translate, table, source, bos_id=BOS, eos_id=EOS, max_len=4)
     expect(list(found), "model.training after errors in encode and decode").is_value(
         [True, True, False, False]

@@ -138,8 +138,7 @@ def test_side_by_side(submission, reference, draw):
     ids = tokenizer.encode(text=one + "<END>")
     expect(special, "special after the call").is_value(["<END>", "[PAD]", " "])
     expect(ids, "ids").is_value(reference.Tokenizer(merges, special[:2]).encode(one + "<END>"))
-    for given in (tuple(ids), iter(ids)):
-        expect(tokenizer.decode(ids=given), f"text of a {type(given).__name__}").is_value(one + "<END>")
+    expect(tokenizer.decode(ids=tuple(ids)), "text of a tuple").is_value(one + "<END>")
 
 
 @check(
