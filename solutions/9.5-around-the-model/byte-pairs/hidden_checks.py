@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.checks import check, expect, expect_no_error
+from grader.checks import check, expect, expect_no_error, given_module
 
 ALPHABETS = (
     "ab",
@@ -114,6 +114,7 @@ def test_any_ids(submission, reference, draw):
     aspect="values",
     points=1,
     asked=["a result depends on the arguments alone.", "Arguments are left as they were"],
+    on_workers_word="the text that decode returns is compared with what is known here",
 )
 def test_side_by_side(submission, reference, draw):
     one, other = (random_text(draw, "abcd  ", 80) for _ in range(2))
@@ -139,6 +140,8 @@ def test_side_by_side(submission, reference, draw):
     expect(special, "special after the call").is_value(["<END>", "[PAD]", " "])
     expect(ids, "ids").is_value(reference.Tokenizer(merges, special[:2]).encode(one + "<END>"))
     expect(tokenizer.decode(ids=tuple(ids)), "text of a tuple").is_value(one + "<END>")
+    once = given_module(submission, "probes").once
+    expect(once(tokenizer.decode, ids), "text of ids from a generator").is_value(one + "<END>")
 
 
 @check(

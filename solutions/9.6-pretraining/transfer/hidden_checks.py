@@ -46,7 +46,7 @@ def drawn(draw, shapes):
 
 
 BODY = {
-    "embedding.weight": (30, 5), "linear.weight": (5, 5), "linear.bias": (5,), "norm.weight": (5,), "norm.bias": (5,)
+    "embedding.weight": (70, 5), "linear.weight": (5, 5), "linear.bias": (5,), "norm.weight": (5,), "norm.bias": (5,)
 }  # fmt: skip
 LINEAR = {"weight": (3, 3), "bias": (3,)}
 """Parameters of the layers that the probes make: of a body, which has parts of its own, and of a linear layer."""
@@ -56,13 +56,14 @@ LINEAR = {"weight": (3, 3), "bias": (3,)}
     "stacks of any depth, given as any sequence of modules of any make",
     aspect="values",
     points=2,
-    asked="layers: from the first to the last.",
+    asked=["layers: from the first to the last.", "Arguments are left as they were"],
+    on_workers_word="whether a layer is in train mode can be read in the worker alone",
 )
 def test_any_stack(submission, draw):
     probes = given_module(submission, "probes")
     lr, decay = 1e-3, 0.7
     for count, shapes in ((7, LINEAR), (3, BODY), (12, LINEAR)):
-        stack = probes.layers(count, 3) if shapes is LINEAR else [probes.Body(30, 5, 0) for _ in range(count)]
+        stack = probes.layers(count, 3) if shapes is LINEAR else [probes.Body(70, 5, 0) for _ in range(count)]
         state = [drawn(draw, shapes) for _ in range(count)]
         layers = [stack[place] for place in range(count)]
         for layer, own in zip(layers, state, strict=True):
@@ -81,6 +82,7 @@ def test_any_stack(submission, draw):
                 ]
                 expect(missing, f"parameters of layer {place} that are not in its group").is_value([])
                 expect(len(held), f"parameters in group {place}").is_value(len(own))
+            expect([layer.training for layer in layers], "training of the layers").is_value([True] * count)
 
 
 def answer(body, head, tokens, pad):
@@ -102,7 +104,7 @@ def test_two_models(submission, draw):
     probes = given_module(submission, "probes")
     models = []
     for pad, names in ((0, ("mood",)), (7, ("mood", "about", "third"))):
-        body, heads = probes.Body(30, 5, pad), {}
+        body, heads = probes.Body(70, 5, pad), {}
         numbers = {"body": drawn(draw, BODY)}
         body.load_state_dict(numbers["body"])
         for place, name in enumerate(names):
@@ -136,3 +138,7 @@ def test_two_models(submission, draw):
                     lambda body, head, tokens=tokens, pad=pad: answer(body, head, tokens, pad), *cast
                 )
                 expect(found, f"answer of {task}", axes="batch class").close_to(wanted)
+    model = models[0][0]
+    submission.freeze(module=model)
+    learning = [name for name, value in model.named_parameters() if value.requires_grad]
+    expect(learning, "parameters that still learn after freeze").is_value([])

@@ -60,7 +60,7 @@ def test_measures_contract(submission, reference, draw):
             ({"batch": 3, "head": 2}, 9, draw.size(3, 7)),
             ({"batch": 1, "head": 2}, length, length // 2 + 1),
             ({"batch": 2, "head": 1}, 7, 1),
-            ({}, 8, 7),
+            ({"layer": 2, "batch": 1, "head": 3}, 8, 7),
         )
     ]
     score.expect(submission, reference, draw, calls)

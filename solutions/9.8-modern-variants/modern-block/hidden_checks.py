@@ -11,6 +11,7 @@ from grader.checks import (
     expect_gradients,
     given_module,
     oracle,
+    oracle_gradients,
     speak_of,
     with_axes,
 )
@@ -112,6 +113,18 @@ def test_cache_gradients(submission, reference, draw):
         return forward({name: tensor.cpu().to(x.dtype) for name, tensor in state.items()}, x)[:, 5:]
 
     expect_gradients(last, {"x": x}, draw, oracle=right, names=["output at position 5"])
+    model, state, forward = pair(submission, reference, draw, "ModernLM", 11, 12, 3, 1, 9, 2, 16)
+    tokens = draw.integers(0, 11, batch=2, time=6)
+    cache = expect(model(tokens[:, :4]), "(logits, cache)").is_tuple(2)[1]
+    logits = first(model(tokens[:, 4:], cache))
+    cotangent = draw.like(logits)
+    (logits * cotangent).sum().backward()
+
+    def whole(*tensors):
+        return forward(dict(zip(state, tensors, strict=True)), tokens.cpu())[:, 4:]
+
+    wanted = oracle_gradients(whole, state, cotangent)["tokens.weight"]
+    expect(model.tokens.weight.grad, "tokens.weight.grad", axes="token width").close_to(wanted)
 
 
 @check(

@@ -46,7 +46,9 @@ def load(model, state):
         name: each
         for name in state
         for each in own
-        if each == name or (name in ("class_token", "positions") and each.startswith(f"{name}."))
+        if each == name
+        or (name in ("class_token", "positions") and each.startswith(f"{name}."))
+        or (name.startswith("embedding.") and each.startswith("embedding.") and each.endswith(name[9:]))
     }
     model.load_state_dict(
         {
