@@ -223,6 +223,7 @@ def test_two_models(submission, reference, draw):
         for stack, old in zip(stacks, before, strict=True):
             expect(old, "output before", axes=AXES).close_to(stack.right(draw, x))
             expect(stack.model(x), "output after blocks of two models", axes=AXES).equals(old)
+            expect(stack.model.training, "model.training").is_value(True)
     optimizer.step(x, draw.like(before[0]))
     now = stacks[0].model.state_dict()
     for name, value in stacks[0].state.items():
