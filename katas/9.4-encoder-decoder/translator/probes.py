@@ -5,6 +5,7 @@ Nothing in here compares or judges; it shares its process with the submission.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +79,25 @@ class ScriptedTranslator(nn.Module):
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Return decode(target, encode(source), source)."""
         return self.decode(target, self.encode(source), source)
+
+
+def modes_after_error(
+    translate: Callable[..., Any], table: Tensor, source: Tensor, **options: int
+) -> list[bool]:
+    """Return whether models in train and in eval mode are in train mode after their encode or decode has raised."""
+
+    def broken(*_: Tensor) -> Tensor:
+        raise ArithmeticError("this model is broken")
+
+    found = []
+    for training in (True, False):
+        for name in ("encode", "decode"):
+            model = ScriptedTranslator(table).train(training)
+            setattr(model, name, broken)
+            with contextlib.suppress(ArithmeticError):
+                translate(model, source, **options)
+            found.append(model.training)
+    return found
 
 
 def train(

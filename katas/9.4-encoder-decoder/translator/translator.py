@@ -114,7 +114,8 @@ def translate(
     words.
 
     Args:
-        model: it comes in train or eval mode, and is left as it came; nothing is dropped while it translates.
+        model: it comes in train or eval mode, and is left as it came, also where it raises; nothing is dropped while it
+            translates.
         source: int tokens [B, S]; it is encoded once.
         bos_id: the token that comes before the first word.
         eos_id: the token that ends a translation.

@@ -37,7 +37,7 @@ class Bench:
             | {name: value for name, value in group.items() if name != "places"}
             for group in self.groups
         ]
-        return self.make(groups, **self.options)
+        return self.make(params=groups, **self.options)
 
     def step(self, gradients: Sequence[Tensor | None]) -> list[Tensor]:
         """Take one step under these gradients; return the parameters as they are then."""
@@ -70,18 +70,28 @@ class Bench:
 
 
 class Clipper:
-    """Puts gradients where `clip` finds them, and hands it the parameters as a list or as a generator."""
+    """Puts gradients where `clip` finds them, and hands it the parameters as a list, or by name as a generator."""
 
     def __init__(self, clip: Callable[..., Any], generator: bool = False) -> None:
         self.clip, self.generator = clip, generator
+        self.parameters: list[nn.Parameter] = []
 
     def __call__(self, gradients: Sequence[Tensor | None], max_norm: float) -> tuple[Any, list[Tensor]]:
         """Return what `clip` returns, and the very tensors that were the gradients before."""
-        parameters = [nn.Parameter(torch.zeros(2) if g is None else torch.zeros_like(g)) for g in gradients]
+        shapes = [(2,) if gradient is None else gradient.shape for gradient in gradients]
+        # Every second number of a longer row: who reads the memory of one for a whole finds another.
+        self.parameters = [nn.Parameter(torch.zeros(*shape, 2)[..., 0]) for shape in shapes]
         held = []
-        for parameter, gradient in zip(parameters, gradients, strict=True):
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
             if gradient is not None:
                 parameter.grad = gradient.detach().clone()
                 held.append(parameter.grad)
-        norm = self.clip((one for one in parameters) if self.generator else parameters, max_norm)
+        if self.generator:
+            norm = self.clip(parameters=(one for one in self.parameters), max_norm=max_norm)
+        else:
+            norm = self.clip(self.parameters, max_norm)
         return norm, [one.clone() for one in held]
+
+    def values(self) -> list[Tensor]:
+        """Return the parameters, which began as zeros."""
+        return [parameter.detach().clone() for parameter in self.parameters]

@@ -16,7 +16,8 @@ def clip_gradients(parameters: Iterable[torch.nn.Parameter], max_norm: float) ->
 
     Args:
         parameters: may be a generator, such as model.parameters(). Those without a gradient are passed over.
-        max_norm: the norm that is not exceeded. Gradients are changed in place; below it they stay as they are.
+        max_norm: the norm that is not exceeded. Gradients are changed in place, by a factor of max_norm / norm without
+            an epsilon; below it they stay as they are. Parameters are not touched.
 
     Returns:
         a Python float: the norm of all gradients together, as it was before; 0.0 when there are none.

@@ -76,7 +76,7 @@ def perplexity(logits: torch.Tensor, targets: torch.Tensor, pad_id: int | None =
     Args:
         logits: [B, T, V].
         targets: int [B, T]; logits[b, t] are scored on targets[b, t], nothing is shifted here.
-        pad_id: targets that are this token do not count; None: all count.
+        pad_id: a token of the vocabulary; targets that are this token do not count; None: all count.
 
     Returns:
         a Python float: exp of the mean of -log p over all targets that count.

@@ -26,7 +26,7 @@ def linear_attention(
 
     Returns:
         [.., Tq, Dv], in the dtype of the query. Sums are taken in float32 at least: large numbers in half precision
-        do not overflow.
+        do not overflow. In float64 they are taken in float64.
     """
     # TODO: which of the three products has no axis as long as the sequence twice? And what has to be kept when a query
     # may see the keys up to its own only?

@@ -42,6 +42,7 @@ class RMSNorm(nn.Module):
 
         Returns:
             [.., D] in the dtype of x. Squares, mean and root are taken in float32 at least, whatever the dtype of x.
+            Of float64 they are taken in float64.
         """
         # TODO: what happens to the square of 300 in float16?
         raise NotImplementedError("RMSNorm.forward")

@@ -160,9 +160,19 @@ def silent(state):
 
 
 def own_name(name, own):
-    """Return what a model calls this parameter, or None: `positions` may be inside of a module of that name."""
-    found = [each for each in own if each == name or (name in ONE_PARAMETER and each.startswith(f"{name}."))]
-    return found[0] if found else None
+    """Return what a model calls this parameter, or None: `positions` may be inside of a module of that name.
+
+    What embeds may stand inside of another module as well, as long as there is one weight and one bias.
+    """
+    part, _, last = name.partition(".")
+    ends = f".{last}" if part == "embedding" else ""
+    found = [
+        each
+        for each in own
+        if each == name
+        or ((name in ONE_PARAMETER or ends) and each.startswith(f"{part}.") and each.endswith(ends))
+    ]
+    return found[0] if len(found) == 1 or name in found else None
 
 
 def loaded(model, state):
@@ -410,6 +420,7 @@ def test_parameters(submission, draw):
     model = submission.VisionTransformer(SIDE, SIZE, CHANNELS, CLASSES, D, H, FF, LAYERS)
     for part in ("embedding", "head"):
         held = [name for name, _ in getattr(model, part).named_parameters()]
+        held = [name.rpartition(".")[2] for name in held] if part == "embedding" else held
         expect(held, f"parameters of {part}").has_names(["weight", "bias"])
     with torch.no_grad():
         found = dict(model.named_parameters())
@@ -419,7 +430,7 @@ def test_parameters(submission, draw):
     expect(list(found), "parameters").has_names(called)
     for name, shape in called.items():
         size = [side for side in found[name].shape if side > 1]
-        if name == "embedding.weight":
+        if name.startswith("embedding.") and name.endswith("weight"):
             size = [size[0], found[name].numel() // size[0]]  # of a convolution it has four axes
         expect(size, f"shape of {name}, axes of length 1 left out").is_value(shape)
 

@@ -63,8 +63,8 @@ class VisionTransformer(nn.Module):
         d_model, num_heads, d_ff, num_layers: sizes of the encoder.
 
     Attributes:
-        embedding: from the C · patch_size² numbers of a patch to D: an nn.Linear, or another module whose parameters
-            are its own `weight` and `bias`, such as an nn.Conv2d.
+        embedding: from the C · patch_size² numbers of a patch to D: an nn.Linear, or another module with one `weight`
+            and one `bias`, its own or those of a part, such as an nn.Conv2d.
         class_token: nn.Parameter of D numbers, one token for all images.
         positions: nn.Parameter, a row of D numbers for the class token and then one for each patch.
         encoder: Encoder, with the options that it has by default.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import torch
 
-from grader.checks import check, expect, given_module, oracle, presupposed, with_axes
+from grader.checks import Part, check, expect, expect_unchanged, fail, given_module, presupposed, with_axes
 
 STATES, PAD, BOS, EOS = 97, 0, 1, 2
 
@@ -47,11 +45,11 @@ def test_ragged(submission, draw):
             "num_heads": num_heads,
             "d_ff": draw.size(5, 15),
             "num_layers": num_layers,
-            "max_len": 30,
+            "max_len": 66,
         }
         model = built(submission, draw, **sizes)
-        source, target = words(draw, 3, 30, source_vocab), words(draw, 3, 30, vocab)
-        lengths = draw.sizes(3, 2, 30)
+        source, target = words(draw, 3, 66, source_vocab), words(draw, 3, 66, vocab)
+        lengths = [66, 1, draw.size(2, 30)]
         for row, length in enumerate(lengths):
             source[row, length:] = PAD
         together = scored(model, source, target, vocab)
@@ -63,8 +61,16 @@ def test_ragged(submission, draw):
                 vocab,
             )
             expect(together[row : row + 1], f"logits of row {row}", axes="batch time token").same_as(
-                alone, name="the row alone", why=f"its source has {length} words of 30"
+                alone, name="the row alone", why=f"its source has {length} words of 66"
             )
+        # In front and in the middle: what stands there is not read, and all else is.
+        source[:, [0, 5]], source[:, 6:10] = PAD, words(draw, 3, 4, source_vocab)
+        before = scored(model, source, target, vocab)
+        source[:, 9] = source[:, 9] % (source_vocab - 1) + 1
+        after = scored(model, source, target, vocab)
+        expect(after, "logits", axes="batch time token").differs_from(
+            before, why="the last word of the source is another one, and padding is in front and between"
+        )
 
 
 @check(
@@ -79,43 +85,57 @@ def test_in_turns(submission, draw):
     texts = [(words(draw, 2, read, 11), words(draw, 2, time, 9)) for read, time in ((5, 4), (7, 6), (5, 4))]
     with presupposed("encode and decode must give what forward needs"), torch.no_grad():
         first = [scored(model, *text, 9) for model in (one, other) for text in texts]
-        memories = [one.encode(source) for source, _ in texts]
+        memories = [one.encode(source=draw.noncontiguous(source)) for source, _ in texts]
         again = [
-            one.decode(target, memory, source)
+            one.decode(target=target, memory=memory, source=source)
             for memory, (source, target) in zip(memories, texts, strict=True)
         ]
-    for found, wanted in zip(again, first[:3], strict=True):
-        expect(found, "logits of decode, after other sources were read", axes="batch time token").same_as(
-            wanted, name="forward's, before"
-        )
-    for found, wanted in zip((scored(one, *text, 9) for text in texts), first[:3], strict=True):
-        expect(found, "logits", axes="batch time token").same_as(wanted, name="the same call before")
+        strided = [
+            one.decode(*map(draw.noncontiguous, (target, memory, source)))
+            for memory, (source, target) in zip(memories, texts, strict=True)
+        ]
+        called = [
+            one(source=draw.noncontiguous(source), target=draw.noncontiguous(target))
+            for source, target in texts
+        ]
+        start = [one.decode(texts[0][1][:, :1].contiguous(), memories[0], texts[0][0])]
+        expect_unchanged(submission)
+    short = [first[0][:, :1]]
+    for results, wanted, what in (
+        (again, first, "logits of decode, after other sources were read"),
+        (strided, first, "logits of decode, of arguments that are not contiguous"),
+        (called, first, "logits, after other texts"),
+        (start, short, "logits of decode, after one word"),
+    ):
+        for found, want in zip(results, wanted, strict=False):
+            expect(found, what, axes="batch time token").same_as(want, name="forward's, before")
 
 
 @check(
-    "the loss is right for any sizes, any padding and any smoothing",
+    "the loss keeps its promises for any sizes, any padding and any smoothing, in every dtype",
     aspect="values",
     points=3,
     asked=["All of it works for any sizes", "smoothing: float = 0.1, pad_id: int = 0"],
 )
 def test_any_loss(submission, reference, draw):
-    for pad_id in (0, 3):
-        batch, time, vocab = draw.sizes(3, 4, 20)
-        logits = draw.normal(batch=batch, time=time, token=vocab, scale=3.0)
+    part = Part("smoothed_loss", outputs=["loss"], dtypes=[torch.float64, torch.bfloat16])
+    calls = []
+    for batch, time, vocab, said in (
+        (3, 5, 7, {"smoothing": 0.05 + 0.01 * draw.size(0, 90), "pad_id": 3}),
+        (1, 4, 70, {"smoothing": 0.3, "pad_id": 0}),
+        (2, 1, 5, {}),
+    ):
+        pad_id = said.get("pad_id", 0)
         targets = draw.integers(0, vocab, batch=batch, time=time)
-        targets[:, -2:] = pad_id
-        targets[0, 0] = (pad_id + 1) % vocab
-        smoothing = 0.05 + 0.9 * float(draw.uniform(one=1)[0]) ** 2
-        found = submission.smoothed_loss(logits, targets, smoothing, pad_id)
-        loss = partial(reference.smoothed_loss, targets=targets.cpu(), smoothing=smoothing, pad_id=pad_id)
-        wanted = oracle(loss, logits)
-        expect(found, f"loss with smoothing={smoothing:.3f}, pad_id={pad_id}").is_scalar().close_to(wanted)
-    targets[:, -1] = PAD
-    found = submission.smoothed_loss(logits=logits, targets=targets)
-    wanted = oracle(partial(reference.smoothed_loss, targets=targets.cpu()), logits)
-    expect(found, "loss").is_scalar().close_to(
-        wanted, why="smoothing is 0.1 and pad_id 0 when nothing is said"
-    )
+        targets[:, -2:], targets[:, 0] = pad_id, (pad_id + draw.size(1, vocab - 1)) % vocab
+        calls.append(
+            {
+                "logits": draw.normal(batch=batch, time=time, token=vocab, scale=3.0),
+                "targets": targets,
+                **said,
+            }
+        )
+    part.expect(submission, reference, draw, calls)
 
 
 def beside(submission, reference, draw, *, batch, source, vocab, max_len, eos_shift, **options):
@@ -202,17 +222,55 @@ def test_any_search(submission, reference, draw):
 
 
 @check(
-    "a model in float64 is searched as one in float32, and its mode is left as it was",
+    "a model computes and is searched in its own dtype, and its mode is left as it was",
     aspect="mode",
-    points=3,
-    asked="it comes in train or eval mode, and is left as it came",
+    points=2,
+    asked=["it comes in train or eval mode, and is left as it came", "Memory and logits have the model's"],
 )
 def test_own_dtype(submission, draw):
     # As many words in one language as in the other: whether they are mixed up is for other checks to say.
     sizes = {"source_vocab": 9, "target_vocab": 9, "d_model": 8, "num_heads": 2, "d_ff": 9, "max_len": 12}
-    model, source = built(submission, draw, **sizes).double(), words(draw, 2, 5, 9)
+    model, source = built(submission, draw, **sizes), words(draw, 2, 5, 9)
+    target = words(draw, 2, 4, 9)
+    plain = read_and_scored(model, source, target)
+    for dtype in (torch.bfloat16, torch.float64):
+        model = built(submission, draw, **sizes).to(dtype)
+        for (name, found), (_, want) in zip(read_and_scored(model, source, target), plain, strict=True):
+            said = f"{name} in {str(dtype).removeprefix('torch.')}"
+            value = expect(found, said).is_tensor(shape=tuple(want.shape), dtype=dtype).actual
+            off = float((value.double() - want.double()).norm() / want.double().norm())
+            expect(off, f"how far {said} is off that in float32").is_between(0, 0.2)
+            if dtype == torch.float64 and torch.equal(value, value.float().double()):
+                fail(f"rounded  {said}  every number is one of float32", stage="dtype", subject=found)
     model.train()
     for beams in (1, 3):
         found = submission.translate(model, source, bos_id=BOS, eos_id=EOS, max_len=6, beams=beams)
         expect(found, "translations", axes="batch time").is_tensor(shape=(2, None), dtype=torch.int64)
         expect(model.training, "model.training").is_value(True)
+
+
+@check(
+    "a model that raises is left in the mode in which it came",
+    aspect="mode",
+    points=1,
+    asked="is left as it came, also where it raises",
+    on_workers_word="the mode of a model that raises can be seen in the worker alone",
+)
+def test_mode_after_error(submission, draw):
+    probes = given_module(submission, "probes")
+    table, source = draw.normal(state=STATES, token=9), words(draw, 2, 5, 9)
+    found = probes.modes_after_error(submission.translate, table, source, bos_id=BOS, eos_id=EOS, max_len=4)
+    expect(list(found), "model.training after errors in encode and decode").is_value(
+        [True, True, False, False]
+    )
+
+
+def read_and_scored(model, source, target):
+    """Return what each of the three methods gives, with its name."""
+    with torch.no_grad():
+        memory = model.encode(source)
+        return (
+            ("memory", memory),
+            ("what decode gives", model.decode(target, memory, source)),
+            ("what forward gives", model(source, target)),
+        )

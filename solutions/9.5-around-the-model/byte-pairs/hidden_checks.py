@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.checks import check, expect, expect_no_error
+from grader.checks import check, expect, expect_no_error, given_module
 
 ALPHABETS = (
     "ab",
@@ -113,7 +113,8 @@ def test_any_ids(submission, reference, draw):
     "several tokenisers work side by side, and what one has read is nothing to another",
     aspect="values",
     points=1,
-    asked="a result depends on the arguments alone.",
+    asked=["a result depends on the arguments alone.", "Arguments are left as they were"],
+    on_workers_word="the text that decode returns is compared with what is known here",
 )
 def test_side_by_side(submission, reference, draw):
     one, other = (random_text(draw, "abcd  ", 80) for _ in range(2))
@@ -130,7 +131,17 @@ def test_side_by_side(submission, reference, draw):
             encodes(tokenizer, right, text)
     for number in (5, 12, 3):
         for text in (one, other):
-            learns(submission, reference, text, number)
+            found = submission.train(text=text, num_merges=number)
+            expect(found, "merges").is_value(reference.train(text, number))
+    merges, special = tuple(makers[0][0]), ["<END>", "[PAD]"]
+    tokenizer = submission.Tokenizer(merges=merges, special=special)
+    special.append(" ")  # the caller's list is the caller's
+    ids = tokenizer.encode(text=one + "<END>")
+    expect(special, "special after the call").is_value(["<END>", "[PAD]", " "])
+    expect(ids, "ids").is_value(reference.Tokenizer(merges, special[:2]).encode(one + "<END>"))
+    expect(tokenizer.decode(ids=tuple(ids)), "text of a tuple").is_value(one + "<END>")
+    once = given_module(submission, "probes").once
+    expect(once(tokenizer.decode, ids), "text of ids from a generator").is_value(one + "<END>")
 
 
 @check(

@@ -6,7 +6,8 @@ import torch
 
 from grader.checks import Expected, check, expect, given_module
 
-ROWS = "row column"
+SHAPES = ((), ("row",), ("row", "column"))
+"""The axes of a parameter: a number, a vector or a matrix."""
 SAID = {"betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01}
 """What the defaults are, said nevertheless: other defaults are the matter of one visible check alone."""
 WORD = "parameters, gradients and norms after calls with drawn numbers are compared with those computed here"
@@ -16,7 +17,8 @@ WORD = "parameters, gradients and norms after calls with drawn numbers are compa
 def benches(submission, reference, draw, count=2, groups=None, **options):
     """Return the learner's optimizer over some parameters, and the reference's over the same in float64."""
     values = [
-        draw.uniform(low=0.5, high=1.5, row=draw.size(1, 6), column=draw.size(1, 6)) for _ in range(count)
+        draw.uniform(low=0.5, high=1.5, **{axis: draw.size(1, 6) for axis in SHAPES[place % 3]})
+        for place in range(2, 2 + count)
     ]
     module = given_module(submission, "bench")
     made = module.Bench(submission.AdamW, values, options, groups)
@@ -37,13 +39,13 @@ def walk(draw, made, parameters, right, steps, missing=()):
     An entry keeps its sign: means of signed gradients, as some mistakes take them, come near 0 otherwise, where a
     quotient is all rounding.
     """
-    signs = [draw.integers(0, 2, row=len(one), column=one.shape[1]) * 2 - 1 for one in parameters]
+    sizes = [dict(zip(SHAPES[one.dim()], one.shape, strict=True)) for one in parameters]
+    signs = [draw.integers(0, 2, **own) * 2 - 1 for own in sizes]
     found = []
     for step in range(steps):
         gradients = []
         for place, parameter in enumerate(parameters):
-            row, column = parameter.shape
-            gradient = draw.uniform(low=0.2, high=2.0, row=row, column=column)
+            gradient = draw.uniform(low=0.2, high=2.0, **sizes[place])
             gradient = gradient * signs[place].to(gradient)
             gradients.append(None if (step, place) in missing else gradient)
             parameter.grad = None if gradients[-1] is None else gradient.cpu().double()
@@ -55,7 +57,8 @@ def walk(draw, made, parameters, right, steps, missing=()):
 def compare(found, parameters, said):
     for place, parameter in enumerate(parameters):
         wanted = Expected(parameter.detach(), 2e-4, torch.float64)
-        expect(found[place].double(), f"parameter {place} {said}", axes=ROWS).close_to(wanted)
+        axes = " ".join(SHAPES[parameter.dim()]) or None
+        expect(found[place].double(), f"parameter {place} {said}", axes=axes).close_to(wanted)
 
 
 @check(
@@ -73,7 +76,7 @@ def test_many_steps(submission, reference, draw):
         {"lr": 0.01, "betas": (0.7, 0.9), "eps": 0.3, "weight_decay": 0.5},
         {**SAID, "lr": 0.02, "weight_decay": 0.0},
     ):
-        both = benches(submission, reference, draw, **options)
+        both = benches(submission, reference, draw, 3, **options)
         compare(walk(draw, *both, 12), both[1], "after 12 steps")
 
 
@@ -90,7 +93,8 @@ def test_many_steps(submission, reference, draw):
 def test_gaps(submission, reference, draw):
     groups = [{"places": [0, 2], "weight_decay": 0.6}, {"places": [1], "lr": 0.05}]
     both = benches(submission, reference, draw, 3, groups, lr=0.02, **SAID)
-    found = walk(draw, *both, 6, missing={(0, 1), (1, 1), (3, 0), (2, 2), (4, 2)})
+    # At the fourth step the whole first group has none.
+    found = walk(draw, *both, 6, missing={(0, 1), (1, 1), (3, 0), (3, 2), (4, 2)})
     compare(found, both[1], "after 6 steps with gaps")
 
 
@@ -98,7 +102,7 @@ def test_gaps(submission, reference, draw):
     "two optimizers that step in turns do not disturb each other",
     aspect="values",
     points=1,
-    asked="nothing is kept outside",
+    asked=["nothing is kept outside", "A step leaves everything else as it was"],
     on_workers_word=WORD,
 )
 def test_in_turns(submission, reference, draw):
@@ -107,6 +111,9 @@ def test_in_turns(submission, reference, draw):
         ends = [walk(draw, *both, 2) for both in pairs]
     for found, (_, parameters, _) in zip(ends, pairs, strict=True):
         compare(found, parameters, "after 4 steps")
+    made, parameters, _ = pairs[0]
+    gradients = [parameter.detach().float() for parameter in parameters]
+    made.backward(gradients)  # raises where a step has left gradients switched off
 
 
 @check(
@@ -129,6 +136,8 @@ def test_any_gradients(submission, reference, draw):
         max_norm = 0.1 * draw.size(2, 60)
         norm, left = clip(gradients, max_norm)
         total = reference.clip_gradients(parameters, max_norm)
+        for place, value in enumerate(clip.values()):
+            expect(value, f"parameter {place}, whose gradient was clipped").equals(torch.zeros_like(value))
         expect(norm, "norm").is_scalar(float)
         found = torch.tensor(norm, dtype=torch.float64)
         expect(found, "norm").close_to(
@@ -136,7 +145,7 @@ def test_any_gradients(submission, reference, draw):
         )
         wanted = [parameter.grad for parameter in parameters if parameter.grad is not None]
         for place, (one, right) in enumerate(zip(left, wanted, strict=True)):
-            expect(one.double(), f"gradient {place}, clipped to {max_norm:g}", axes=ROWS).close_to(
+            expect(one.double(), f"gradient {place}, clipped to {max_norm:g}", axes="row column").close_to(
                 Expected(right, 1e-5, torch.float64)
             )
 
@@ -153,7 +162,7 @@ def test_any_schedule(submission, reference, draw):
         options = {"warmup": warmup, "total": warmup + rest, "peak": 0.1 * draw.size(1, 30), "floor": 0.05}
         steps = range(warmup + rest + 5)
         found = torch.tensor(
-            [submission.warmup_cosine(step, **options) for step in steps], dtype=torch.float64
+            [submission.warmup_cosine(step=step, **options) for step in steps], dtype=torch.float64
         )
         wanted = torch.tensor(
             [reference.warmup_cosine(step, **options) for step in steps], dtype=torch.float64

@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 
-from grader.checks import check, expect, expect_unchanged, oracle, with_axes
+from grader.checks import Part, check, expect, expect_unchanged, fail, oracle, with_axes
 
 ROWS = "batch token"
 STEEP = (1.0, 0.5, 2.44)
@@ -21,11 +21,7 @@ def spaced(draw, batch, token):
     rows = torch.stack(
         [STEEP[row % len(STEEP)] * steps[draw.permutation(token).cpu()] for row in range(batch)]
     )
-    return with_axes(rows.to(draw.device), *ROWS.split())
-
-
-def penalised(reference, tokens, penalty, logits):
-    return reference.repetition_penalty(logits, tokens, penalty)
+    return with_axes((rows + 1.5).to(draw.device), *ROWS.split())
 
 
 def scored(reference, targets, pad_id, logits):
@@ -33,59 +29,78 @@ def scored(reference, targets, pad_id, logits):
 
 
 @check(
-    "the filters are right for vocabularies of any size and any amounts",
+    "the filters keep their promises for any vocabulary, in every dtype, however they are called",
     aspect="values",
-    points=2.5,
+    points=3,
     asked=[
         "All of it works for any sizes",
         "[.., V], any number of axes in front; each row is filtered by itself.",
+        "Logits keep their dtype.",
     ],
 )
-def test_any_filter(submission, reference, draw):
-    for token in (1, *draw.sizes(3, 8, 40)):  # of two or three tokens, wrong ones are right by luck
-        logits = spaced(draw, draw.size(3, 6), token)
-        calls = (
-            ("top_k", draw.size(1, token)),
-            ("top_p", 0.0173 + 0.05 * draw.size(1, 18)),
-            ("min_p", 0.0173 + 0.05 * draw.size(1, 18)),
-        )
-        for name, amount in calls:
-            found = getattr(submission, name)(draw.noncontiguous(logits), amount)
-            expect_unchanged(submission)
-            wanted = getattr(reference, name)(logits.cpu(), amount)
-            expect(found, f"{name}, {amount}", axes=ROWS).equals(wanted)
+def test_filters_contract(submission, reference, draw):
+    any_share = 0.0173 + 0.05 * draw.size(1, 18)
+    few, many, one = (spaced(draw, batch, token) for batch, token in ((3, 5), (1, 70), (2, 1)))
+    grouped = spaced(draw, 12, draw.size(8, 40)).reshape(2, 3, 2, -1)
+    for name, amount, drawn in (
+        ("top_k", "k", draw.size(1, 12)),
+        ("top_p", "p", any_share),
+        ("min_p", "p", any_share),
+    ):
+        part = Part(name, axes=[ROWS], gradients=False, dtypes=[torch.float64])
+        calls = [{"logits": logits, amount: drawn} for logits in (many, one, spaced(draw, 4, 13))]
+        part.expect(submission, reference, draw, calls)
+        # Of few tokens none is near the limit, so that it may be found in half precision as well.
+        part = Part(name, axes=[ROWS], gradients=False, dtypes=[torch.bfloat16])
+        share = {"top_k": 2, "top_p": 0.61, "min_p": 0.42}[name]
+        part.expect(submission, reference, draw, [{"logits": few, amount: share}])
+        wanted = getattr(reference, name)(grouped.cpu(), drawn)
+        expect(getattr(submission, name)(grouped, drawn), f"{name} in three axes").equals(wanted)
 
 
 @check(
-    "batches of rows in three axes are filtered as each row alone",
-    aspect="shape",
-    points=1,
-    asked="any number of axes in front; each row is filtered by itself.",
+    "the token with which p is reached is the last that is kept",
+    aspect="values",
+    points=0.5,
+    asked="The token with which p is reached is kept, so there is always one.",
 )
-def test_rows_alone(submission, draw):
-    logits = spaced(draw, 12, 7).reshape(2, 3, 2, 7)
-    for name, amount in (("top_k", 2), ("top_p", 0.62), ("min_p", 0.42)):
-        together = getattr(submission, name)(logits, amount)
-        expect(together, name).is_tensor(shape=(2, 3, 2, 7))
-        alone = getattr(submission, name)(logits[1, 2, 1], amount)
-        expect(alone, f"{name} of one row", axes="token").equals(together[1, 2, 1].cpu())
+def test_reached(submission, draw):
+    kept = {}
+    for token in (2, 4, 8, 16):
+        found = submission.top_p(draw.normal(batch=1, token=1).expand(1, token).contiguous(), 0.5)
+        kept[token] = int(
+            expect(found, "top_p of equal logits").is_tensor(shape=(1, token)).actual.isfinite().sum()
+        )
+    # A half may become a little less where probabilities are taken from logarithms: once it must be met.
+    if all(number > token / 2 for token, number in kept.items()):
+        fail(
+            "one too many  top_p with p=0.5  of 2, 4, 8 and 16 equally likely tokens keeps "
+            f"{', '.join(map(str, kept.values()))}  want the half",
+            stage="values",
+        )
 
 
 @check(
-    "repetition is penalised for any texts, one token long and hundreds",
+    "repetition is penalised for any texts, in every dtype, however it is called",
     aspect="values",
     points=1.5,
-    asked=["All of it works for any sizes", "once, however often the token occurred."],
+    asked=[
+        "All of it works for any sizes",
+        "once, however often the token occurred.",
+        "Logits keep their dtype.",
+    ],
 )
-def test_any_penalty(submission, reference, draw):
-    for time in (1, draw.size(2, 9), 300):
-        batch, token = draw.sizes(2, 2, 30)
-        logits = draw.normal(batch=batch, token=token, scale=3.0)
-        tokens = draw.integers(0, token, batch=batch, time=time)
-        penalty = 1.0 + draw.size(1, 20) / 10
-        found = submission.repetition_penalty(logits, tokens, penalty)
-        right = partial(penalised, reference, tokens.cpu(), penalty)
-        expect(found, "penalised", axes=ROWS).close_to(oracle(right, logits.cpu()))
+def test_penalty_contract(submission, reference, draw):
+    part = Part("repetition_penalty", axes=[ROWS], dtypes=[torch.float64, torch.bfloat16], gradients=False)
+    calls = [
+        {
+            "logits": draw.normal(batch=batch, token=token, scale=3.0),
+            "tokens": draw.integers(0, token, batch=batch, time=time),
+            "penalty": 1.0 + draw.size(1, 20) / 10,
+        }
+        for batch, token, time in ((3, draw.size(5, 30), 4), (1, 7, 300), (2, 70, 1), (2, 1, 2))
+    ]
+    part.expect(submission, reference, draw, calls)
 
 
 @check(
@@ -101,7 +116,9 @@ def test_any_perplexity(submission, reference, draw):
         targets = draw.integers(0, token, batch=batch, time=time)
         targets[0, 0] = 1
         for pad_id in (None, 0):
-            found = submission.perplexity(logits, targets, pad_id)
+            given = {"logits": draw.noncontiguous(logits), "targets": draw.noncontiguous(targets)}
+            found = submission.perplexity(**given, pad_id=pad_id)
+            expect_unchanged(submission)
             expect(found, "perplexity").is_scalar(float)
             right = partial(scored, reference, targets.cpu(), pad_id)
             expect(torch.tensor(found), "perplexity").close_to(oracle(right, logits.cpu()))

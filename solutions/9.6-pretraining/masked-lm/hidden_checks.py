@@ -24,6 +24,13 @@ def noisy(submission, draw, vocab, **sizes):
     return model
 
 
+def table_of(model, vocab, d_model):
+    tables = [p for p in model.parameters() if tuple(p.shape) == (vocab, d_model)]
+    with presupposed("the output layer must be the table"):
+        expect(len(tables), "tables [V, D]").is_value(1)
+    return tables[0]
+
+
 def scored(model, tokens, vocab, name="logits"):
     with torch.no_grad():
         found = model(tokens)
@@ -40,9 +47,16 @@ def scored(model, tokens, vocab, name="logits"):
     ],
 )
 def test_any_text(submission, draw):
-    for special_ids, vocab, rate in (([], 7, 0.3), ((0, 1, 2, 3, 4, 60), 61, 0.8), ((31_999,), 32_000, 0.5)):
-        # One row: what all rows share is another check's affair.
-        tokens = draw.integers(0, vocab, batch=1, time=draw.size(10_000, 14_000))
+    for special_ids, vocab, rate in (
+        ([], 7, 0.3),
+        ((0,), 3, 0.5),
+        ((0, 1, 2, 3, 4, 60), 61, 0.8),
+        ((31_999,), 32_000, 0.5),
+    ):
+        # One row: what all rows share is another check's affair. Of three words: rows of one.
+        length = draw.size(10_000, 14_000)
+        batch, time = (length, 1) if vocab == 3 else (1, length)
+        tokens = draw.noncontiguous(draw.integers(0, vocab, batch=batch, time=time))
         generator = torch.Generator().manual_seed(draw.size(0, 1 << 20))
         mask_id = vocab - 1
         inputs, targets = expect(
@@ -98,10 +112,7 @@ def test_other_sizes(submission, draw):
                 .is_tensor(shape=(2, time, sizes["d_model"]))
                 .actual
             )
-        tables = [p for p in model.parameters() if tuple(p.shape) == (vocab, sizes["d_model"])]
-        with presupposed("the output layer must be the table"):
-            expect(len(tables), "tables [V, D]").is_value(1)
-        products = body.double() @ tables[0].detach().double().T
+        products = body.double() @ table_of(model, vocab, sizes["d_model"]).detach().double().T
         expect(logits[:, 1:] - logits[:, :1], "logits less those of position 0", axes=LOGITS).same_as(
             (products[:, 1:] - products[:, :1]).to(logits.dtype),
             name="body times the table, less that of position 0",
@@ -126,29 +137,65 @@ def test_padding_anywhere(submission, draw):
     tokens[0, :3], tokens[1, 4:6], tokens[2, 9:] = 7, 7, 7
     real = tokens != 7
     before = scored(model, tokens, 30)
-    with torch.no_grad():
-        alone = scored(model, tokens[2:, :9].contiguous(), 30)
+    alone = scored(model, tokens[2:, :9].contiguous(), 30)
     expect(before[2:, :9], "logits of the words", axes=LOGITS).same_as(
         alone, name="the same text without padding at the end"
     )
-    expect(before[real], "logits of the words", axes="real word").is_finite()
+    changed = tokens.clone()
+    changed[:2, -1] = tokens[:2, -1] % 22 + 8
+    after = scored(model, with_axes(changed, *TEXT.split()), 30)
+    expect(after[:2, 3], "logits at position 3", axes="batch word").differs_from(
+        before[:2, 3], why="the last word is another one, and padding is in front or between"
+    )
+    with torch.no_grad():
+        body = model.body(tokens)[real]
+        table_of(model, 30, 12)[7] += 3.0
+        other = model.body(tokens)[real]
+    expect(other, "what body gives for words", axes="real width").same_as(
+        body, name="that with another vector for padding"
+    )
 
 
 @check(
-    "nothing is kept from a text before, from another model, or from another length",
+    "nothing is kept from another text or model; one word, any dtype and any way to call are right",
     aspect="values",
     points=1.5,
-    asked="logits [B, T, V]: what `body` returns, times the token embedding's weight",
+    asked=[
+        "logits [B, T, V]: what `body` returns, times the token embedding's weight",
+        "it computes in the dtype of its parameters",
+    ],
 )
 def test_interleaved(submission, draw):
     sizes = {"d_model": 12, "num_heads": 3, "d_ff": 20, "num_layers": 2, "max_len": 40}
     one, two = noisy(submission, draw, 30, **sizes), noisy(submission, draw, 25, pad_id=3, **sizes)
-    texts = [tokens_of(draw, batch, time, 25, lowest=4) for batch, time in ((2, 5), (3, 40), (1, 9))]
+    texts = [tokens_of(draw, batch, time, 25, lowest=4) for batch, time in ((2, 5), (3, 40), (2, 1))]
     first = [(scored(one, text, 30), scored(two, text, 25)) for text in texts]
-    for text, (old, other) in reversed(list(zip(texts, first, strict=True))):
-        expect(scored(two, text, 25), "logits of one model", axes=LOGITS).same_as(
-            other, name="that of the first time"
+    with torch.no_grad():
+        bodies = [two.body(text) for text in texts]
+        for text, (old, other), body in reversed(list(zip(texts, first, bodies, strict=True))):
+            strided = draw.noncontiguous(text)
+            expect(two(tokens=strided), "logits of one model", axes=LOGITS).same_as(
+                other, name="that of the first time"
+            )
+            expect(one(text), "logits of another", axes=LOGITS).same_as(old, name="that of the first time")
+            expect(two.body(tokens=strided), "body", axes=BODY).same_as(body, name="that of the first time")
+            expect_unchanged(submission)
+        word = with_axes(torch.cat((texts[2], torch.full_like(texts[2], 3)), dim=1), *TEXT.split())
+        expect(bodies[2], "body of one word", axes=BODY).same_as(
+            two.body(word)[:, :1], name="that of the word with padding after it"
         )
-        expect(scored(one, text, 30), "logits of another", axes=LOGITS).same_as(
-            old, name="that of the first time"
+        expect(first[2][1], "logits of one word", axes=LOGITS).same_as(
+            two(word)[:, :1], name="those of the word with padding after it"
         )
+        for dtype in (torch.float64, torch.bfloat16):
+            two.to(dtype)
+            for name, result, plain in (
+                ("body", two.body(texts[0]), bodies[0]),
+                ("logits", two(texts[0]), first[0][1]),
+            ):
+                name = f"{name} in {str(dtype).removeprefix('torch.')}"
+                found = expect(result, name).is_tensor(shape=tuple(plain.shape), dtype=dtype).actual
+                off = float((found.double() - plain.double()).norm() / plain.double().norm())
+                expect(off, f"how far {name} are off that in float32").is_between(0, 0.2)
+                if dtype == torch.float64 and torch.equal(found, found.float().double()):
+                    fail(f"rounded  {name}  every number is one of float32", stage="dtype", subject=result)

@@ -5,55 +5,36 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as F
 
-from grader.checks import check, expect, given_module, oracle
+from grader.checks import Part, check, expect, expect_unchanged, given_module, oracle
 
-KINDS = {"TokenHead": (9,), "SpanHead": (), "RegressionHead": (), "ClassHead": (17,)}
-
-
-def pair(submission, reference, draw, kind, d_model, *sizes):
-    """Build the submission's head and an oracle, with the same random parameters."""
-    trusted, head = (getattr(each, kind)(d_model, *sizes) for each in (reference, submission))
-    state = {
-        name: draw.normal(out=len(tensor), width=tensor[0].numel()).view(tensor.shape)
-        for name, tensor in trusted.state_dict().items()
-    }
-    head.load_state_dict(state)
-
-    def forward(hidden, mask):
-        module = getattr(reference, kind)(d_model, *sizes).to(hidden.dtype)
-        given = {name: tensor.to(hidden) for name, tensor in state.items()}
-        return torch.func.functional_call(module, given, (hidden, mask))
-
-    return head, forward
+KINDS = {
+    "TokenHead": (["labels"], {"num_labels": 9}),
+    "SpanHead": (["beginnings", "ends"], {}),
+    "RegressionHead": (["numbers"], {}),
+    "ClassHead": (["logits"], {"num_classes": 17}),
+}
 
 
 @check(
-    "heads of other widths, longer texts, any padding; nothing is kept from the batch before",
+    "heads keep their promises for any sizes and padding, in every dtype, however they are called",
     aspect="values",
     points=3,
-    asked=["from the mean of its real tokens' vectors.", "Label each token by its own vector."],
+    asked=[
+        "All of it works for any sizes; gradients reach the hidden vectors. Results are of the module's dtype.",
+        "from the mean of its real tokens' vectors.",
+        "Label each token by its own vector.",
+    ],
 )
-def test_other_sizes(submission, reference, draw):
-    for kind, sizes in KINDS.items():
-        head, forward = pair(submission, reference, draw, kind, 13, *sizes)
-        for batch, time in ((4, draw.size(40, 90)), (2, 3), (4, 50)):
-            hidden, mask = draw.normal(batch=batch, time=time, width=13), draw.mask(batch=batch, time=time)
-            mask[:, -1] = True
-            found = head(hidden, mask)
-            if kind == "SpanHead":
-                parts = expect(found, "what SpanHead gives").is_tuple(2)
-                for place in range(2):
-                    real = mask.cpu()
-                    wanted = oracle(lambda h, f=forward, m=real, i=place: f(h, m)[i][m], hidden)
-                    expect(parts[place][mask], "scores of a span").close_to(wanted)
-            elif kind == "TokenHead":
-                real = mask.cpu()
-                wanted = oracle(lambda h, f=forward, m=real: f(h, m)[m], hidden)
-                expect(found[mask], "labels of real tokens").close_to(wanted)
-            else:
-                real = mask.cpu()
-                wanted = oracle(lambda h, f=forward, m=real: f(h, m), hidden)
-                expect(found, f"what {kind} gives").close_to(wanted)
+def test_heads_contract(submission, reference, draw):
+    for kind, (outputs, sizes) in KINDS.items():
+        part = Part(kind, {"d_model": 7} | sizes, outputs=outputs, dtypes=[torch.float64, torch.bfloat16])
+        calls = []
+        for batch, time in ((3, 5), (1, 70), (2, 1)):
+            mask = draw.mask(batch=batch, time=time)
+            # What a TokenHead gives at padding is free.
+            mask = torch.ones_like(mask) if kind == "TokenHead" else mask
+            calls.append({"hidden": draw.normal(batch=batch, time=time, width=7), "mask": mask})
+        part.expect(submission, reference, draw, calls)
 
 
 def drawn(draw, shapes):
@@ -64,44 +45,44 @@ def drawn(draw, shapes):
     }
 
 
+BODY = {
+    "embedding.weight": (70, 5), "linear.weight": (5, 5), "linear.bias": (5,), "norm.weight": (5,), "norm.bias": (5,)
+}  # fmt: skip
+LINEAR = {"weight": (3, 3), "bias": (3,)}
+"""Parameters of the layers that the probes make: of a body, which has parts of its own, and of a linear layer."""
+
+
 @check(
     "stacks of any depth, given as any sequence of modules of any make",
     aspect="values",
     points=2,
-    asked="layers: from the first to the last.",
+    asked=["layers: from the first to the last.", "Arguments are left as they were"],
+    on_workers_word="whether a layer is in train mode can be read in the worker alone",
 )
 def test_any_stack(submission, draw):
     probes = given_module(submission, "probes")
     lr, decay = 1e-3, 0.7
-    for count in (2, 7, 12):
-        stack = probes.layers(count, 3)
-        state = drawn(
-            draw,
-            {
-                f"{i}.{name}": shape
-                for i in range(count)
-                for name, shape in (("weight", (3, 3)), ("bias", (3,)))
-            },
-        )
-        stack.load_state_dict(state)
-        for layers in (stack, [stack[place] for place in range(count)]):
-            groups = list(submission.layerwise_groups(layers, lr, decay))
+    for count, shapes in ((7, LINEAR), (3, BODY), (12, LINEAR)):
+        stack = probes.layers(count, 3) if shapes is LINEAR else [probes.Body(70, 5, 0) for _ in range(count)]
+        state = [drawn(draw, shapes) for _ in range(count)]
+        layers = [stack[place] for place in range(count)]
+        for layer, own in zip(layers, state, strict=True):
+            layer.load_state_dict(own)
+        for given in (stack, tuple(layers)):
+            groups = list(submission.layerwise_groups(layers=given, lr=lr, decay=decay))
             rates = torch.tensor([float(group["lr"]) for group in groups])
             wanted = torch.tensor([lr * decay ** (count - 1 - i) for i in range(count)])
             expect(rates, f"rates of {count} layers", axes="layer").close_to(wanted, 1e-8)
-            held = [value.detach() for group in groups for value in group["params"]]
-            missing = [
-                name
-                for name, value in state.items()
-                if not any(torch.equal(value.cpu(), one.cpu()) for one in held)
-            ]
-            expect(missing, "parameters that are in no group").is_value([])
-            expect(len(held), "parameters in all groups").is_value(2 * count)
-
-
-BODY = {
-    "embedding.weight": (30, 5), "linear.weight": (5, 5), "linear.bias": (5,), "norm.weight": (5,), "norm.bias": (5,)
-}  # fmt: skip
+            for place, (group, own) in enumerate(zip(groups, state, strict=True)):
+                held = [value.detach().cpu() for value in group["params"]]
+                missing = [
+                    name
+                    for name, value in own.items()
+                    if not any(torch.equal(value.cpu(), one) for one in held)
+                ]
+                expect(missing, f"parameters of layer {place} that are not in its group").is_value([])
+                expect(len(held), f"parameters in group {place}").is_value(len(own))
+            expect([layer.training for layer in layers], "training of the layers").is_value([True] * count)
 
 
 def answer(body, head, tokens, pad):
@@ -123,27 +104,41 @@ def test_two_models(submission, draw):
     probes = given_module(submission, "probes")
     models = []
     for pad, names in ((0, ("mood",)), (7, ("mood", "about", "third"))):
-        body, heads = probes.Body(30, 5, pad), {}
+        body, heads = probes.Body(70, 5, pad), {}
         numbers = {"body": drawn(draw, BODY)}
         body.load_state_dict(numbers["body"])
         for place, name in enumerate(names):
             heads[name] = probes.Head(5, 3 + place)
             numbers[name] = drawn(draw, {"linear.weight": (3 + place, 5), "linear.bias": (3 + place,)})
             heads[name].load_state_dict(numbers[name])
-        model = submission.MultiTask(body, heads)
+        model = submission.MultiTask(body=body, heads=heads)
         model.to(draw.device)
         model.eval()
         models.append((model, names, numbers, pad))
-    for _ in range(2):
+    for dtype, batch, time in (
+        (torch.float32, 3, 6),
+        (torch.float32, 3, 6),
+        (torch.float32, 1, 70),
+        (torch.float64, 2, 1),
+        (torch.bfloat16, 3, 6),
+    ):
         for model, names, numbers, pad in models:
-            tokens = draw.integers(8, 30, batch=3, time=6)
-            tokens[1, 2:] = pad
+            tokens = draw.integers(8, 30, batch=batch, time=time)
+            tokens[1:2, 2:] = pad
+            model.to(dtype)
             for task in names:
                 with torch.no_grad():
-                    found = model(tokens, task)
+                    found = model(tokens=draw.noncontiguous(tokens), task=task)
+                expect_unchanged(submission)
+                cast = [
+                    {name: value.to(dtype) for name, value in numbers[part].items()}
+                    for part in ("body", task)
+                ]
                 wanted = oracle(
-                    lambda body, head, tokens=tokens, pad=pad: answer(body, head, tokens, pad),
-                    numbers["body"],
-                    numbers[task],
+                    lambda body, head, tokens=tokens, pad=pad: answer(body, head, tokens, pad), *cast
                 )
                 expect(found, f"answer of {task}", axes="batch class").close_to(wanted)
+    model = models[0][0]
+    submission.freeze(module=model)
+    learning = [name for name, value in model.named_parameters() if value.requires_grad]
+    expect(learning, "parameters that still learn after freeze").is_value([])

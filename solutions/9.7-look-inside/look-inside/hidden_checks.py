@@ -6,9 +6,11 @@ import torch
 from torch.nn import functional as F
 
 from grader.checks import (
+    Part,
     check,
     expect,
     expect_raises,
+    expect_unchanged,
     fail,
     given_module,
     oracle,
@@ -17,6 +19,7 @@ from grader.checks import (
 )
 
 AXES = "batch time width"
+DTYPES = (torch.float64, torch.bfloat16)
 
 
 def weights_of(draw, lead, queries, keys, keep=0.7):
@@ -27,44 +30,42 @@ def weights_of(draw, lead, queries, keys, keep=0.7):
 
 
 @check(
-    "the entropy is right for any sizes, with zeros anywhere",
+    "both measures keep their promises for any sizes, in every dtype, however they are called",
     aspect="values",
-    points=2,
-    asked=["[.., Tq, Tk], any number of axes in front.", "A weight of 0 adds 0."],
-)
-def test_any_entropy(submission, reference, draw):
-    for lead in ({}, {"layer": 2, "batch": 1, "head": 3}):
-        queries, keys = draw.sizes(2, 1, 40)
-        weights = weights_of(draw, lead, queries, keys)
-        found = submission.attention_entropy(weights)
-        expect(found, "entropy", axes=" ".join([*lead, "query"])).close_to(
-            oracle(reference.attention_entropy, weights)
-        )
-
-
-@check(
-    "the induction score is right for any length and period, one included",
-    aspect="values",
-    points=2,
+    points=4.5,
     asked=[
+        "[.., Tq, Tk], any number of axes in front.",
+        "A weight of 0 adds 0.",
         "T need not be a multiple of period.",
-        "[.., T, T], queries by keys, any number of axes in front.",
+        "Both measures keep the dtype of the weights",
     ],
 )
-def test_any_induction(submission, reference, draw):
-    length = draw.size(20, 60)
-    for period in (1, 2, draw.size(3, 9), length // 2 + 1, length - 1):
-        weights = weights_of(draw, {"batch": 2, "head": 2}, length, length)
-        found = submission.induction_score(weights, period)
-
-        def right(weights, period=period):
-            return reference.induction_score(weights, period)
-
-        expect(found, f"score, period={period} of {length}", axes="batch head").close_to(
-            oracle(right, weights)
+def test_measures_contract(submission, reference, draw):
+    entropy = Part("attention_entropy", outputs=["entropy"], dtypes=DTYPES, gradients=False)
+    calls = [
+        {"weights": weights_of(draw, lead, *sizes)}
+        for lead, sizes in (
+            ({"batch": 3}, draw.sizes(2, 2, 9)),
+            ({"layer": 2, "batch": 1, "head": 3}, (1, 70)),
+            ({"batch": 1}, (5, 1)),
+            ({}, (4, 6)),
         )
+    ]
+    entropy.expect(submission, reference, draw, calls)
+    score = Part("induction_score", outputs=["score"], dtypes=DTYPES)
+    length = draw.size(66, 80)
+    calls = [
+        {"weights": weights_of(draw, lead, size, size), "period": period}
+        for lead, size, period in (
+            ({"batch": 3, "head": 2}, 9, draw.size(3, 7)),
+            ({"batch": 1, "head": 2}, length, length // 2 + 1),
+            ({"batch": 2, "head": 1}, 7, 1),
+            ({"layer": 2, "batch": 1, "head": 3}, 8, 7),
+        )
+    ]
+    score.expect(submission, reference, draw, calls)
     with expect_raises("ValueError", what="nothing repeats after -2 positions"):
-        submission.induction_score(weights, -2)
+        submission.induction_score(calls[0]["weights"], -2)
 
 
 @check(
@@ -222,6 +223,7 @@ def test_two_models(submission, reference, draw):
         for stack, old in zip(stacks, before, strict=True):
             expect(old, "output before", axes=AXES).close_to(stack.right(draw, x))
             expect(stack.model(x), "output after blocks of two models", axes=AXES).equals(old)
+            expect(stack.model.training, "model.training").is_value(True)
     optimizer.step(x, draw.like(before[0]))
     now = stacks[0].model.state_dict()
     for name, value in stacks[0].state.items():
@@ -232,21 +234,16 @@ def test_two_models(submission, reference, draw):
 @check(
     "arguments may be given by position and by name",
     aspect="arguments",
-    points=1,
+    points=0.5,
     asked=["ridge: float = 1e-3", "ablate_heads(model, layer, heads)"],
     on_workers_word="outputs of a model with drawn parameters are compared with what is computed here",
 )
 def test_ways_to_call(submission, reference, draw):
-    weights = weights_of(draw, {"batch": 2}, 6, 6)
-    expect(submission.attention_entropy(weights=weights), "entropy", axes="batch query").same_as(
-        submission.attention_entropy(weights), name="arguments by position"
-    )
-    expect(submission.induction_score(weights=weights, period=2), "score", axes="batch").same_as(
-        submission.induction_score(weights, 2), name="arguments by position"
-    )
     features = with_axes(4.0 * torch.eye(3, device=draw.device), "example", "feature")
     labels = with_axes(torch.tensor([2, 4, 6], device=draw.device), "example")
-    found = submission.probe(labels=labels, features=features, ridge=0.01)(features)
+    given = {"labels": draw.noncontiguous(labels), "features": draw.noncontiguous(features)}
+    found = submission.probe(**given, ridge=0.01)(draw.noncontiguous(features))
+    expect_unchanged(submission)
     expect(found, "labels", axes="example").equals(labels)
     stack = Stack(submission, draw, 8, 2, 2)
     x = draw.normal(batch=2, time=3, width=8)

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, given_module, oracle, speak_of, with_axes
+from grader.checks import (
+    Part,
+    check,
+    expect,
+    expect_gradients,
+    given_module,
+    oracle,
+    oracle_gradients,
+    speak_of,
+    with_axes,
+)
 
 AXES, LOGITS = "batch time width", "batch time token"
+DTYPES = (torch.float32, torch.float64, torch.bfloat16)
 
 
 def random_state(draw, trusted):
@@ -28,6 +39,10 @@ def filled(module, state):
     return module
 
 
+def cast(state, dtype):
+    return {name: tensor.to(dtype) for name, tensor in state.items()}
+
+
 def pair(submission, reference, draw, name, *sizes):
     """Build the submission's module and an oracle (state, x) -> its first result, with the same random parameters."""
     state = random_state(draw, getattr(reference, name)(*sizes))
@@ -47,33 +62,69 @@ def first(result):
 
 
 @check(
-    "the norm is right for any widths and sizes, and any eps",
+    "the norm keeps its promises for any sizes and any eps, in every dtype, however it is called",
     aspect="values",
     points=2,
     asked=["y = weight · x / √( mean(x²) + eps )", "It works for any sizes, one position and hundreds"],
 )
-def test_any_norm(submission, reference, draw):
-    for eps in (1e-6, 0.1):
-        width, time = draw.size(2, 40), draw.size(1, 9)
-        module, state, forward = pair(submission, reference, draw, "RMSNorm", width, eps)
-        for axes in ({"time": time}, {"batch": 2, "head": 3, "time": time}):
-            x = draw.normal(**axes, width=width, scale=2.0, shift=-0.5)
-            expect(module(x), "output", axes=" ".join([*axes, "width"])).close_to(oracle(forward, state, x))
+def test_norm_contract(submission, reference, draw):
+    for width, eps, sizes in ((70, 1e-6, ((1, 4), (3, 1))), (draw.size(2, 9), 0.1, ((3, 5),))):
+        part = Part("RMSNorm", {"d_model": width, "eps": eps}, axes=[AXES], dtypes=DTYPES[1:])
+        calls = [{"x": draw.normal(batch=b, time=t, width=width, shift=-0.5)} for b, t in sizes]
+        part.expect(submission, reference, draw, calls)
 
 
 @check(
-    "attention is right for any numbers of heads and groups, and any sizes",
+    "attention is right for any numbers of heads and groups, any sizes, and in every dtype",
     aspect="values",
     points=3.5,
-    asked="It works for any sizes, one position and hundreds, any G that divides H.",
+    asked=[
+        "It works for any sizes, one position and hundreds, any G that divides H.",
+        "Outputs have the dtype of the module",
+    ],
 )
 def test_any_groups(submission, reference, draw):
-    for num_heads, num_kv_heads, d_head in ((1, 1, 6), (6, 3, 2), (8, 2, 4), (5, 1, 8), (9, 3, 4)):
+    for place, (num_heads, num_kv_heads, d_head) in enumerate(((6, 3, 2), (8, 2, 4), (9, 3, 4), (5, 1, 8))):
+        dtype = DTYPES[place % 3]
         batch, time = draw.sizes(2, 2, 9)
         sizes = (num_heads * d_head, num_heads, num_kv_heads)
         module, state, forward = pair(submission, reference, draw, "GroupedQueryAttention", *sizes)
-        x = draw.normal(batch=batch, time=time, width=sizes[0])
-        expect(first(module(x)), "output", axes=AXES).close_to(oracle(forward, state, x))
+        x = draw.normal(batch=batch, time=time, width=sizes[0]).to(dtype)
+        found = first(module.to(dtype)(with_axes(x, *AXES.split())))
+        expect(found, f"output in {str(dtype).removeprefix('torch.')}", axes=AXES).close_to(
+            oracle(forward, cast(state, dtype), x)
+        )
+
+
+@check(
+    "gradients reach what was read into the cache, through what is written after it",
+    aspect="gradient",
+    points=1,
+    asked="Gradients reach all inputs and parameters",
+)
+def test_cache_gradients(submission, reference, draw):
+    module, state, forward = pair(submission, reference, draw, "GroupedQueryAttention", 12, 3, 1)
+    x = draw.normal(batch=2, time=6, width=12, requires_grad=True)
+    cache = expect(module(x[:, :4]), "(output, cache)").is_tuple(2)[1]
+    cache = expect(module(x[:, 4:5], cache), "(output, cache)").is_tuple(2)[1]
+    last = first(module(x[:, 5:], cache))
+
+    def right(x):
+        return forward({name: tensor.cpu().to(x.dtype) for name, tensor in state.items()}, x)[:, 5:]
+
+    expect_gradients(last, {"x": x}, draw, oracle=right, names=["output at position 5"])
+    model, state, forward = pair(submission, reference, draw, "ModernLM", 11, 12, 3, 1, 9, 2, 16)
+    tokens = draw.integers(0, 11, batch=2, time=6)
+    cache = expect(model(tokens[:, :4]), "(logits, cache)").is_tuple(2)[1]
+    logits = first(model(tokens[:, 4:], cache))
+    cotangent = draw.like(logits)
+    (logits * cotangent).sum().backward()
+
+    def whole(*tensors):
+        return forward(dict(zip(state, tensors, strict=True)), tokens.cpu())[:, 4:]
+
+    wanted = oracle_gradients(whole, state, cotangent)["tokens.weight"]
+    expect(model.tokens.weight.grad, "tokens.weight.grad", axes="token width").close_to(wanted)
 
 
 @check(
@@ -102,29 +153,39 @@ def test_long(submission, reference, draw):
 
 
 @check(
-    "models of any sizes are right, layers and all",
+    "models of any sizes are right, layers and all, in every dtype, and save nothing but their parameters",
     aspect="values",
     points=3.5,
-    asked=["logits = head(norm(y_last))", "It works for any sizes, one position and hundreds"],
+    asked=[
+        "logits = head(norm(y_last))",
+        "It works for any sizes, one position and hundreds",
+        "A buffer should be made with persistent=False, or trained weights lack it.",
+    ],
 )
 def test_any_model(submission, reference, draw):
-    for num_heads, num_kv_heads, num_layers in ((2, 1, 1), (6, 2, 2), (3, 3, 4)):
-        vocab_size, d_ff, batch, time = draw.sizes(4, 3, 12)
+    for place, (num_heads, num_kv_heads, num_layers, batch) in enumerate(
+        ((2, 1, 1, 1), (6, 2, 2, 3), (3, 3, 4, 2))
+    ):
+        dtype = DTYPES[place]
+        vocab_size, d_ff, time = draw.sizes(3, 3, 12)
         sizes = (vocab_size, 4 * num_heads, num_heads, num_kv_heads, d_ff, num_layers, 32)
         module, state, forward = pair(submission, reference, draw, "ModernLM", *sizes)
+        expect(list(module.state_dict()), "names in the state_dict").has_names(state)
         tokens = draw.integers(0, vocab_size, batch=batch, time=time)
 
         def right(state, forward=forward, tokens=tokens):
             return forward({name: tensor.cpu() for name, tensor in state.items()}, tokens.cpu())
 
         with torch.no_grad():
-            expect(first(module(tokens)), "logits", axes=LOGITS).close_to(oracle(right, state))
+            expect(first(module.to(dtype)(tokens)), "logits", axes=LOGITS).close_to(
+                oracle(right, cast(state, dtype))
+            )
 
 
 @check(
     "a cache may be gone on from twice, and several texts are read in turns",
     aspect="cache",
-    points=2,
+    points=1.5,
     asked="several texts may be read in turns, each with its own cache, and a cache may be gone on from twice.",
     on_workers_word="logits that the reader hands on are compared with what the model gives for drawn texts in one go",
 )
@@ -154,7 +215,7 @@ def test_in_turns(submission, reference, draw):
 @check(
     "arguments may be given by position and by name",
     aspect="arguments",
-    points=1.5,
+    points=1,
     asked=["class GroupedQueryAttention(d_model, num_heads, num_kv_heads)", "forward(tokens, cache=None)"],
 )
 def test_ways_to_call(submission, reference, draw):
@@ -175,10 +236,8 @@ def test_ways_to_call(submission, reference, draw):
         expect(first(named(cache=cache, tokens=tokens)), "logits with a cache", axes=LOGITS).same_as(
             more, name="arguments by position"
         )
-        norm = submission.RMSNorm(d_model=12, eps=1e-5)
         attention = submission.GroupedQueryAttention(d_model=12, num_heads=3, num_kv_heads=1)
         x = draw.normal(batch=2, time=3, width=12)
-        expect(norm(x=x), "output of the norm", axes=AXES).same_as(norm(x), name="arguments by position")
         expect(first(attention(x=x, cache=None)), "output", axes=AXES).same_as(
             first(attention(x)), name="arguments by position"
         )

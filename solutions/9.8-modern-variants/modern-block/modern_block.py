@@ -56,15 +56,15 @@ class GroupedQueryAttention(nn.Module):
         self.w_v = nn.Linear(d_model, num_kv_heads * self.d_head, bias=False)
         self.w_o = nn.Linear(num_heads * self.d_head, d_model, bias=False)
 
-    def heads(self, x: Tensor) -> Tensor:
+    def _heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)  # [B, heads, T, d]
 
     def forward(self, x: Tensor, cache: Past | None = None) -> tuple[Tensor, Past]:
         start = 0 if cache is None else cache[0].size(2)
         positions = torch.arange(start, start + x.size(1), device=x.device)
-        q = rotate(self.heads(self.w_q(x)), positions)
-        k = rotate(self.heads(self.w_k(x)), positions)
-        v = self.heads(self.w_v(x))
+        q = rotate(self._heads(self.w_q(x)), positions)
+        k = rotate(self._heads(self.w_k(x)), positions)
+        v = self._heads(self.w_v(x))
         if cache is not None:
             k, v = torch.cat((cache[0], k), dim=2), torch.cat((cache[1], v), dim=2)
         # The new queries are the last rows of the square: all of the past, and the new up to themselves.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, expect_unchanged, oracle, with_axes
+from grader.checks import Part, check, expect, expect_unchanged, oracle, with_axes
 
 PATCHES, IMAGES, LOGITS = "batch patch number", "batch channel row column", "batch class"
+DTYPES = (torch.float32, torch.float64, torch.bfloat16)
 
 
 def pictures(draw, batch, channels, height, width, **options):
@@ -45,7 +46,9 @@ def load(model, state):
         name: each
         for name in state
         for each in own
-        if each == name or (name in ("class_token", "positions") and each.startswith(f"{name}."))
+        if each == name
+        or (name in ("class_token", "positions") and each.startswith(f"{name}."))
+        or (name.startswith("embedding.") and each.startswith("embedding.") and each.endswith(name[9:]))
     }
     model.load_state_dict(
         {
@@ -59,86 +62,60 @@ def load(model, state):
 
 
 @check(
-    "images of any number, channels, height and width are cut, and put together again",
+    "images of any sizes are cut and put together again, in every dtype, however that is called",
     aspect="values",
-    points=2,
+    points=2.5,
     asked=[
         "Patches come row by row: those of the topmost row from left to right, then the row below.",
         "All of it works for any sizes",
+        "Results have the dtype of what was given",
     ],
 )
-def test_any_image(submission, reference, draw):
-    for least in (1, 1, 2):  # of one row, column, channel or pixel any order is right
-        batch, channels, rows, columns, size = draw.sizes(5, least, 6 + least)
+def test_patches_contract(submission, reference, draw):
+    cut, joined = [], []
+    for batch, channels, rows, columns, size in (
+        draw.sizes(5, 2, 7),
+        (1, 3, 1, draw.size(35, 40), 2),
+        (2, 1, 1, 1, 3),
+    ):
         height, width = rows * size, columns * size
         images = pictures(draw, batch, channels, height, width)
-        patches = submission.patchify(images, size)
-        expect_unchanged(submission)
-        wanted = reference.patchify(images.cpu(), size)
-        expect(patches, "patches", axes=PATCHES).equals(wanted)
-        given = with_axes(wanted.to(draw.device).contiguous(), *PATCHES.split())
-        expect(submission.unpatchify(given, size, height, width), "images", axes=IMAGES).equals(images)
+        cut.append({"images": images, "size": size})
+        patches = with_axes(reference.patchify(images.cpu(), size).to(draw.device), *PATCHES.split())
+        joined.append({"patches": patches, "size": size, "height": height, "width": width})
+    for name, outputs, axes, calls in (
+        ("patchify", "patches", PATCHES, cut),
+        ("unpatchify", "images", IMAGES, joined),
+    ):
+        part = Part(name, outputs=[outputs], axes=[axes], dtypes=DTYPES[1:])
+        part.expect(submission, reference, draw, calls)
 
 
 @check(
-    "the model is right for any sizes",
+    "the model is right for any sizes, for hundreds of images and patches, in every dtype, however it is called",
     aspect="values",
-    points=2,
-    asked=["All of it works for any sizes", "logits = head(encoder(x)[0])"],
+    points=3,
+    asked=["All of it works for any sizes", "logits = head(encoder(x)[0])", "logits the dtype of the model"],
 )
 def test_any_model(submission, reference, draw):
-    for heads, layers in ((1, 3), (3, 1), (4, 2)):
-        batch, channels, across, size, classes, times, d_ff = draw.sizes(7, 1, 9)
+    for heads, layers, batch, across, dtype in (
+        (1, 3, 1, 1, torch.float32),
+        (3, 1, draw.size(260, 300), 2, torch.float32),
+        (4, 2, 2, draw.size(9, 12), torch.float64),
+        (2, 1, 3, 3, torch.bfloat16),
+    ):
+        channels, size, classes, times, d_ff = draw.sizes(5, 1, 6)
         sizes = (across * size, size, channels, classes, heads * times)
         model, state, forward = pair(
             submission, reference, draw, *sizes, num_heads=heads, d_ff=d_ff, num_layers=layers
         )
-        images = pictures(draw, batch, channels, across * size, across * size)
+        state = {name: tensor.to(dtype) for name, tensor in state.items()}
+        images = pictures(draw, batch, channels, across * size, across * size).to(dtype)
+        given = draw.noncontiguous(with_axes(images, *IMAGES.split()))
         with torch.no_grad():
-            logits = model(images)
+            logits = model.to(dtype)(images=given)
+        expect_unchanged(submission)
         expect(logits, "logits", axes=LOGITS).close_to(oracle(forward, state, images))
-
-
-@check(
-    "hundreds of images and hundreds of patches are read as a few are",
-    aspect="values",
-    points=1,
-    asked="All of it works for any sizes",
-)
-def test_many(submission, reference, draw):
-    for batch, across in ((draw.size(260, 300), 2), (2, draw.size(17, 20))):
-        model, state, forward = pair(submission, reference, draw, 2 * across, 2, 1, 3, 8, 2, 12, 1)
-        images = pictures(draw, batch, 1, 2 * across, 2 * across)
-        with torch.no_grad():
-            logits = model(images)
-        expect(logits, "logits", axes=LOGITS).close_to(oracle(forward, state, images))
-
-
-@check(
-    "arguments may be given by position and by name",
-    aspect="arguments",
-    points=0.5,
-    asked="VisionTransformer(image_size, patch_size, channels, num_classes,",
-)
-def test_ways_to_call(submission, reference, draw):
-    images = pictures(draw, 2, 3, 4, 6)
-    patches = submission.patchify(images=images, size=2)
-    expect(patches, "patches", axes=PATCHES).equals(reference.patchify(images.cpu(), 2))
-    given = with_axes(patches.detach().contiguous(), *PATCHES.split())
-    images = submission.unpatchify(patches=given, size=2, height=4, width=6)
-    expect(images, "images", axes=IMAGES).equals(reference.unpatchify(given.cpu(), 2, 4, 6))
-    by_name = dict(
-        image_size=6, patch_size=3, channels=2, num_classes=4, d_model=8, num_heads=4, d_ff=5, num_layers=1
-    )
-    model, state, forward = pair(submission, reference, draw, **by_name)
-    other = submission.VisionTransformer(*by_name.values())
-    load(other, state)
-    images = pictures(draw, 2, 2, 6, 6)
-    wanted = oracle(forward, state, images)
-    for each in (model, other):
-        with torch.no_grad():
-            logits = each(images=images)
-        expect(logits, "logits", axes=LOGITS).close_to(wanted)
 
 
 @check(
@@ -148,15 +125,13 @@ def test_ways_to_call(submission, reference, draw):
     asked="a result depends on the image and the parameters as they are now",
 )
 def test_in_turns(submission, reference, draw):
-    # As many numbers in every image, so that what was kept would fit.
-    for height, width, size in ((4, 9, 1), (6, 6, 2), (6, 6, 3), (12, 3, 3), (6, 6, 2)):
-        images = pictures(draw, 2, 2, height, width)
-        patches = submission.patchify(images, size)
-        expect(patches, "patches", axes=PATCHES).equals(reference.patchify(images.cpu(), size))
-        given = with_axes(patches.detach().contiguous(), *PATCHES.split())
-        expect(submission.unpatchify(given, size, height, width), "images", axes=IMAGES).equals(images)
-    sizes = (6, 2, 2, 3, 8, 2, 10, 1)
-    models = [pair(submission, reference, draw, *sizes) for _ in range(2)]
+    by_name = dict(
+        image_size=6, patch_size=2, channels=2, num_classes=3, d_model=8, num_heads=2, d_ff=10, num_layers=1
+    )
+    models = [
+        pair(submission, reference, draw, **by_name),
+        pair(submission, reference, draw, *by_name.values()),
+    ]
     batches = [pictures(draw, batch, 2, 6, 6) for batch in (3, 3, 2)]
     for images in (*batches, batches[0]):
         for model, state, forward in models:

@@ -108,10 +108,10 @@ class not_turned:
 
     class GroupedQueryAttention:
         forward = """
-            - q = rotate(self.heads(self.w_q(x)), positions)
-            - k = rotate(self.heads(self.w_k(x)), positions)
-            + q = self.heads(self.w_q(x))
-            + k = self.heads(self.w_k(x))
+            - q = rotate(self._heads(self.w_q(x)), positions)
+            - k = rotate(self._heads(self.w_k(x)), positions)
+            + q = self._heads(self.w_q(x))
+            + k = self._heads(self.w_k(x))
         """
 
 
@@ -123,8 +123,8 @@ class queries_alone_turned:
 
     class GroupedQueryAttention:
         forward = """
-            - k = rotate(self.heads(self.w_k(x)), positions)
-            + k = self.heads(self.w_k(x))
+            - k = rotate(self._heads(self.w_k(x)), positions)
+            + k = self._heads(self.w_k(x))
         """
 
 
@@ -136,8 +136,8 @@ class values_turned:
 
     class GroupedQueryAttention:
         forward = """
-            - v = self.heads(self.w_v(x))
-            + v = rotate(self.heads(self.w_v(x)), positions)
+            - v = self._heads(self.w_v(x))
+            + v = rotate(self._heads(self.w_v(x)), positions)
         """
 
 
@@ -149,10 +149,10 @@ class turned_before_the_split:
 
     class GroupedQueryAttention:
         forward = """
-            - q = rotate(self.heads(self.w_q(x)), positions)
-            - k = rotate(self.heads(self.w_k(x)), positions)
-            + q = self.heads(rotate(self.w_q(x), positions))
-            + k = self.heads(rotate(self.w_k(x), positions))
+            - q = rotate(self._heads(self.w_q(x)), positions)
+            - k = rotate(self._heads(self.w_k(x)), positions)
+            + q = self._heads(rotate(self.w_q(x), positions))
+            + k = self._heads(rotate(self.w_k(x), positions))
         """
 
 

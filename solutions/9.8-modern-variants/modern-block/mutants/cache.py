@@ -52,10 +52,10 @@ class only_new_ones_kept:
 
     class GroupedQueryAttention:
         forward = """
-            - k = rotate(self.heads(self.w_k(x)), positions)
-            - v = self.heads(self.w_v(x))
-            + k = new_k = rotate(self.heads(self.w_k(x)), positions)
-            + v = new_v = self.heads(self.w_v(x))
+            - k = rotate(self._heads(self.w_k(x)), positions)
+            - v = self._heads(self.w_v(x))
+            + k = new_k = rotate(self._heads(self.w_k(x)), positions)
+            + v = new_v = self._heads(self.w_v(x))
 
             - return self.w_o(mixed.transpose(1, 2).flatten(2)), (k, v)
             + return self.w_o(mixed.transpose(1, 2).flatten(2)), (new_k, new_v)
@@ -97,10 +97,10 @@ class copies_kept:
 
     class GroupedQueryAttention:
         forward = """
-            - k = rotate(self.heads(self.w_k(x)), positions)
-            - v = self.heads(self.w_v(x))
-            + k = rotate(self.heads(self.w_k(x)), positions).repeat_interleave(self.groups, dim=1)
-            + v = self.heads(self.w_v(x)).repeat_interleave(self.groups, dim=1)
+            - k = rotate(self._heads(self.w_k(x)), positions)
+            - v = self._heads(self.w_v(x))
+            + k = rotate(self._heads(self.w_k(x)), positions).repeat_interleave(self.groups, dim=1)
+            + v = self._heads(self.w_v(x)).repeat_interleave(self.groups, dim=1)
 
             - keys = k.repeat_interleave(self.groups, dim=1)  # query head h reads head h // groups
             - values = v.repeat_interleave(self.groups, dim=1)
