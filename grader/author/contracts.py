@@ -201,7 +201,7 @@ class Contracts:
 def _sabotaged(right: str, saboteur: str, about: dict[Part, str]) -> str:
     """Return a module with a saboteur around these parts."""
     source = SABOTEURS.read_text(encoding="utf-8")
-    lines = [right, f"_saboteurs = {{'__name__': 'saboteurs'}}", f"exec({source!r}, _saboteurs)"]
+    lines = [right, "_saboteurs = {'__name__': 'saboteurs'}", f"exec({source!r}, _saboteurs)"]
     for part, what in about.items():
         given = f"{part.name}, _saboteurs[{saboteur!r}], {int(part.method)}, {what!r}"
         lines.append(f"{part.name} = _saboteurs['wrong']({given})")
@@ -245,7 +245,7 @@ def _of_arguments(part: Part) -> Iterator[tuple[str, str, str]]:
         yield "padding", "takes_last_row_of_mask", name
     for name in part.given("members"):
         yield "members", "drops_last_member", name
-    for name in part.given("differentiable") if "floating return" in part.facts else ():
+    for name in part.given("floating") if "floating return" in part.facts else ():
         yield "gradients", "cuts_argument", name
     if any(word in ast.unparse(part.node) for word in ("no_grad", "inference_mode", "set_grad_enabled")):
         yield "modes", "leaves_gradients_off", ""
@@ -269,7 +269,7 @@ def _of_results(part: Part) -> Iterator[tuple[str, str, str]]:
         yield "dtype", "rounds_to_float32", ""
         yield "dtype", "returns_float32", ""
         yield "dtype", "zero_in_half", ""
-    if "differentiable return" in part.facts:
+    if "floating return" in part.facts and (part.module or part.given("floating")):
         yield "gradients", "cuts_gradients", ""
         if part.module:
             yield "gradients", "cuts_parameters", ""

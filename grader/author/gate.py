@@ -18,6 +18,7 @@ import torch
 from grader import interpreter
 from grader.author import steadiness
 from grader.author.asked import complaints
+from grader.author.contracts import REASONS
 from grader.author.demands import demands_of
 from grader.author.idle import Idleness
 from grader.author.pairs import HandIn, candidates, known, unlike_either
@@ -482,6 +483,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         "mutants",
         "slow",
         TRANSCRIPTS,
+        REASONS,
     }
     for path in _visible(folder):
         if path.name not in ours:

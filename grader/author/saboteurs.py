@@ -336,7 +336,6 @@ def observes(call: Call) -> Any:
             "members": type(value) in (list, tuple) and len(value) > 1,
             "floating": any(one.is_floating_point() for one in found),
             "batched": any(one.dim() > 1 and one.shape[0] > 1 for one in found),
-            "differentiable": any(one.requires_grad for one in found),
         }
         for kind in (kind for kind, seen in holds.items() if seen):
             if call.kept.setdefault((kind, name), len(call.kept)) == len(call.kept) - 1:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import isfunction
 from typing import Any
 
 import torch
@@ -54,7 +55,7 @@ class Part:
 
         Args:
             submission: the learner's module.
-            reference: the right one.
+            reference: the right one, or of a function the right function alone.
             draw: of the check.
             calls: arguments by name. Among them one call where an axis is longer than 64, one with a single row and one
                 with a single position: what is right for ordinary sizes alone is not right.
@@ -77,10 +78,10 @@ class _Asked:
     """One part of a submission next to that of the reference, with the same parameters."""
 
     def __init__(self, part: Part, submission: Any, reference: Any, draw: Draw) -> None:
-        self._part, self._submission, self._reference, self._draw = part, submission, reference, draw
-        owner, _, method = part.name.partition(".")
-        self._owner, self._method = owner, method
-        right = getattr(reference, owner)
+        self._part, self._submission, self._draw = part, submission, draw
+        self._owner, _, self._method = part.name.partition(".")
+        right: Any = reference if isfunction(reference) else getattr(reference, self._owner)
+        self._reference = right
         self._is_class = isinstance(right, type)
         self._is_module = self._is_class and issubclass(right, nn.Module)
         self._state: dict[str, Tensor] = {}
@@ -213,8 +214,7 @@ class _Asked:
 
     def _run(self, state: Mapping[str, Tensor], call: Arguments) -> Any:
         """Run the reference, with these parameters."""
-        found = getattr(self._reference, self._owner)
-        call = _fresh(call)
+        found, call = self._reference, _fresh(call)
         if not self._is_class:
             return found(**call)
         instance = found(**self._part.made)
