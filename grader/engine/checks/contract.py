@@ -143,16 +143,17 @@ class _Asked:
         self._compare(self._call(answers, cast), self._right(cast, dtype), f" in {dtype_name(dtype)}")
 
     def slopes(self, call: Arguments) -> None:
-        """Gradients of every floating argument and of every parameter, in float64."""
+        """Gradients of every floating argument and of every parameter, in float64 where it is promised."""
         __tracebackhide__ = True
+        dtype = torch.float64 if torch.float64 in self._part.dtypes else torch.float32
         given = {
-            name: _as_drawn(value.detach().double().clone().requires_grad_(), value)
+            name: _as_drawn(value.detach().to(dtype).clone().requires_grad_(), value)
             for name, value in call.items()
             if _is_floating(value)
         }
         rest = {name: value for name, value in call.items() if name not in given}
-        answers = self._made(by_name=False, dtype=torch.float64)
-        state = {name: value.double() for name, value in self._state.items() if value.is_floating_point()}
+        answers = self._made(by_name=False, dtype=dtype)
+        state = {name: value.to(dtype) for name, value in self._state.items() if value.is_floating_point()}
         inputs = {**given, **state}
 
         def right(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -231,7 +232,8 @@ class _Asked:
         """Return what the reference gives, as `Expected` where it is tensors."""
         tensors = {name: value for name, value in call.items() if isinstance(value, Tensor)}
         names = [*tensors, *self._state]
-        given: list[Tensor] = [*tensors.values(), *(_cast(value, dtype) for value in self._state.values())]
+        own = {name: _cast(value, dtype) for name, value in self._state.items()}
+        given: list[Tensor] = [*tensors.values(), *own.values()]
         result: list[Any] = []
 
         def right(*values: Tensor) -> Any:
@@ -242,10 +244,9 @@ class _Asked:
             return tuple(_several(result[0]))
 
         with torch.no_grad():
-            if not all(
-                isinstance(one, Tensor) for one in _several(self._run(dict(self._state), _on_cpu(call)))
-            ):
-                return self._run(dict(self._state), _on_cpu(call))
+            plain = self._run(own, _on_cpu(call))
+            if not all(isinstance(one, Tensor) for one in _several(plain)):
+                return plain
             wanted = oracle(right, *given, dtype=dtype)
             return tuple(map(_in_float64, wanted)) if dtype == torch.float64 else wanted
 
