@@ -207,7 +207,8 @@ class _Asked:
             for name in self._state:
                 if name not in own:
                     fail(f"no parameter  {name}  it cannot be loaded", stage="names")
-            instance.load_state_dict({**own, **self._state})
+            # Not strictly: what else the state holds may be the same tensors under other names.
+            instance.load_state_dict(self._state, strict=False)
             instance.eval()
             if dtype is not None:
                 instance = instance.to(dtype)
