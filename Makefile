@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick changed everything gate newest hostile jupyter pictures lint house bench peers curriculum gpu lock clean
+.PHONY: setup services demo test quick changed everything gate newest versions hostile jupyter pictures lint house bench peers curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -54,6 +54,9 @@ newest: setup          ## the fast tests on the built wheel, with the newest ver
 	cd .newest/tree && ../venv/bin/python -m pytest -n $(JOBS) --dist loadgroup -m "not slow and not gate" \
 		--ignore tests/project --ignore tests/pages/test_browser.py
 
+versions:              ## newest, and one kata of each kind, with several versions of Python and torch; hours
+	@.ci/versions
+
 hostile: setup         ## every hostile submission at every level that this machine offers; the table of docs/security.md
 	$(BIN)/python benchmarks/corpus.py --write
 
@@ -69,11 +72,12 @@ jupyter: setup services .jupyter/installed    ## a kata in JupyterLab in a brows
 pictures: setup        ## the pictures of README and docs/, drawn from what is printed and shown; needs Chromium
 	$(BIN)/python docs/pictures/draw.py
 
-lint: setup            ## style, types, and that imports run one way
+lint: setup            ## style, types, that imports run one way, size, words
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python benchmarks/house.py --check
+	$(BIN)/python benchmarks/words.py
 
 house: setup           ## how large it is: lines, files, rooms, functions, hops, the wheel; and the goals
 	$(BIN)/python benchmarks/house.py

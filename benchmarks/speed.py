@@ -2,7 +2,6 @@
 
 python benchmarks/speed.py --keep FILE --minutes 60     grade on, where FILE left off, and print the tables
 python benchmarks/speed.py --keep FILE --write          ... and rewrite the tables of docs/performance.md
-python benchmarks/speed.py --curve --write              the operating curve alone; five minutes
 
 A grading is one answer with all speed checks of its kata; of a wasteful answer, with the check that it was written for.
 A third of them is done on an idle machine, a third beside a process that keeps a core busy, a third beside a second
@@ -24,7 +23,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,13 +31,9 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import pytest
 from table import Figures, arguments, publish
 
 from grader.catalogue import Catalogue, Kata
-from grader.engine.host.calls import Calls
-from grader.engine.host.source import read_source
-from grader.engine.host.terms import Terms
 from grader.engine.host.warm import start_launcher
 from grader.engine.mistakes.mistakes import slow_answers
 
@@ -48,17 +43,6 @@ GOAL = {"accepted": 1000, "wasteful": 300}
 BUSY = "import torch; torch.set_num_threads(1); x = torch.randn(256, 256)\nwhile True: x = (x @ x).tanh()"
 BLOCK_S = 60.0
 """How long a condition lasts before the next: starting a neighbour takes a second or two."""
-
-# The operating curve: an answer that does so many products, where the baseline does 20.
-PRODUCTS = 20
-EXTRA = (20, 24, 26, 27, 28, 29, 30, 31, 32, 33, 34, 36, 40)
-CURVE_THRESHOLD = 1.5
-PRODUCT = """
-def work(x):
-    for _ in range({count}):
-        y = x @ x
-    return y
-"""
 
 
 @dataclass(frozen=True)
@@ -78,20 +62,14 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir(), "kata-speed.jsonl"))
     parser.add_argument("--minutes", type=float, default=90.0, help="stop after so long")
-    parser.add_argument("--curve", action="store_true", help="the operating curve instead")
-    parser.add_argument("--repeats", type=int, default=40, help="of every point of the curve")
     chosen = parser.parse_args()
     launcher = start_launcher(many=True)
     try:
-        if chosen.curve:
-            tables, mark = [_curve_table(_curve(launcher, chosen.repeats))], "operating curve"
-        else:
-            _grade(launcher, chosen.keep, chosen.minutes)
-            rows = [json.loads(line) for line in chosen.keep.read_text().splitlines()]
-            tables, mark = [_errors(rows), _cost(rows)], "gradings"
+        _grade(launcher, chosen.keep, chosen.minutes)
     finally:
         launcher.close()
-    publish(tables, "performance.md", mark, write=chosen.write)
+    rows = [json.loads(line) for line in chosen.keep.read_text().splitlines()]
+    publish([_errors(rows), _cost(rows)], "performance.md", "gradings", write=chosen.write)
 
 
 # Gradings -----------------------------------------------------------------------------------------------------------
@@ -317,100 +295,6 @@ def _cost(rows: list[dict[str, Any]]) -> Figures:
                 f"{tenth:.1f} s",
                 f"{statistics.mean(rounds):.1f}",
                 "yes" if median <= 5 else "**no**",
-            )
-        )
-    return figures
-
-
-# The operating curve ------------------------------------------------------------------------------------------------
-
-
-def _curve(launcher: Any, repeats: int) -> dict[int, list[tuple[str, list[float]]]]:
-    """Decide about answers whose true ratio is known, over and over; return verdicts and rounds by products."""
-    from grader.catalogue.file_types import Threshold
-    from grader.engine.checks.failure import CheckFailure
-    from grader.engine.timing.speed import Speed
-
-    work = _product_work()
-    found: dict[int, list[tuple[str, list[float]]]] = {count: [] for count in EXTRA}
-    with _product_files() as files:
-        order = [count for count in EXTRA for _ in range(repeats)]
-        random.shuffle(order)
-        for count in order:
-            setting = _product_setting(launcher, files, count)
-            speed = Speed(setting, Threshold(points=1, cpu=CURVE_THRESHOLD, wasted="Products."))
-            with suppress(CheckFailure, pytest.skip.Exception):
-                speed.ratio(work)
-            assert speed.measured is not None
-            found[count].append((speed.measured.verdict, speed.measured.numbers))
-    return found
-
-
-def _product_work() -> Any:
-    from grader.engine.timing import Work
-
-    return Work(
-        inputs=lambda draw, size: (draw.normal(row=size, column=size),),
-        call=lambda kata, x: kata.work(x),
-        right=lambda result, x: None,
-        sizes={"cpu": (320,)},
-    )
-
-
-@contextmanager
-def _product_files() -> Iterator[dict[int, Path]]:
-    """Write an answer for every number of products."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        files = {}
-        for count in {*EXTRA, PRODUCTS}:
-            place = Path(folder, str(count))
-            place.mkdir()
-            files[count] = place / "products.py"
-            files[count].write_text(PRODUCT.format(count=count))
-        yield files
-
-
-def _product_setting(launcher: Any, files: dict[int, Path], count: int) -> Any:
-    from grader.engine.timing.benchmark_run import Setting
-
-    terms = Terms(module="products", required=("work",))
-    return Setting(launcher, read_source(files[count]), read_source(files[PRODUCTS]), terms, Calls())
-
-
-def _curve_table(found: dict[int, list[tuple[str, list[float]]]]) -> Figures:
-    from odds import repeated
-
-    from grader.engine.timing.decision import StoppingRule
-
-    figures = Figures(
-        "The operating curve",
-        f"An answer does so many products of matrices, the baseline {PRODUCTS}; the threshold is "
-        f"{CURVE_THRESHOLD:g}. Measured: what gradings came to. Theory: the same from the share of single rounds "
-        "that were over the threshold, exact for independent rounds. `python benchmarks/speed.py --curve --write`",
-        (
-            *("true ratio", "over τ by", "measured ratio", "rounds over", "gradings"),
-            *("passed", "theory", "failed", "theory ", "inconclusive", "theory  "),
-        ),
-    )
-    for count, gradings in found.items():
-        rounds = [value for _, values in gradings for value in values]
-        over = sum(value > CURVE_THRESHOLD for value in rounds) / len(rounds)
-        odds = repeated(StoppingRule(), over)
-        share = {
-            verdict: sum(one == verdict for one, _ in gradings) / len(gradings)
-            for verdict in ("pass", "fail", "inconclusive")
-        }
-        figures.rows.append(
-            (
-                f"{count / PRODUCTS:.2f}",
-                f"{count / PRODUCTS / CURVE_THRESHOLD:.2f}×",
-                f"{statistics.median(rounds):.3f}",
-                f"{over:.0%}",
-                str(len(gradings)),
-                *(f"{share['pass']:.0%}", f"{odds.passes:.1%}"),
-                *(f"{share['fail']:.0%}", f"{odds.fails:.1%}"),
-                *(f"{share['inconclusive']:.0%}", f"{odds.inconclusive:.1%}"),
             )
         )
     return figures

@@ -115,6 +115,10 @@ _KINDS = {
 }
 
 
+class NotRead(Exception):
+    """Raised where a file or an archive of a learner's is not read; the message says why, as the end of `NAME …`."""
+
+
 class NotRegularError(OSError):
     """It is there and can be opened, but is no file that holds something."""
 

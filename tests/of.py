@@ -31,6 +31,7 @@ TESTS = {
     "grader/files.py": "workspace gradebook",
     "grader/instructor/gradebook": "gradebook grading exports desk",
     "grader/instructor/grading": "grading exports desk",
+    "grader/instructor/lms": "submissions gradebook exports grading pages desk",
     "grader/instructor/bundles": "handin",
     "grader/engine/host": "host running worker policy",
     "grader/interpreter.py": "host grading",

@@ -33,7 +33,7 @@ class BuiltPack:
 
 
 def build(pack: Pack, folder: Path, audience: Audience) -> BuiltPack:
-    """Write the wheel of a pack into `folder` and return it; `pip install` puts it beside the others.
+    """Write the wheel of a pack into `folder` and return it; `pip install` adds it to the others.
 
     Raises:
         PackError: something of the solutions would reach a learner, or an instructor's pack has none.

@@ -455,7 +455,7 @@ def read_page(path: Path, kind: str) -> tuple[str, str]:
 
 
 def record(found: Calibrated, katas: Sequence[Kata]) -> None:
-    """Keep what was measured beside each kata: from then on these thresholds count on this kind of device."""
+    """Store what was measured next to each kata: from then on these thresholds count on this kind of device."""
     kind = kind_of(found.device)
     for kata in katas:
         theirs = {one.name: _fact(one) for one in found.thresholds if one.kata == kata.slug}
@@ -467,8 +467,10 @@ def record(found: Calibrated, katas: Sequence[Kata]) -> None:
                 room=found.room,
                 thresholds=theirs,
             )
-            kept = CalibrationFile(measured={**kata.measured, kind: there})
-            write_atomic(kata.calibration, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
+            renewed = CalibrationFile(measured={**kata.measured, kind: there})
+            write_atomic(
+                kata.calibration, msgspec.json.format(msgspec.json.encode(renewed), indent=2) + b"\n"
+            )
 
 
 def write_page(path: Path, kind: str, katas: Sequence[Kata]) -> None:

@@ -35,13 +35,13 @@ def demands_of(katas: Sequence[Kata]) -> list[Demand]:
             for kata in files.values()
             for item in items
             if files[item.path] is kata and info_of(item).threshold is not None
-            for demand in _asked(item, kata)
+            for demand in _demands_of_check(item, kata)
         ]
 
     return collect(list[Path](files), ask, lambda demands: demands)
 
 
-def _asked(item: pytest.Item, kata: Kata) -> list[Demand]:
+def _demands_of_check(item: pytest.Item, kata: Kata) -> list[Demand]:
     info, noted = info_of(item), _Noted()
     threshold_of(item, kata)
     try:

@@ -43,7 +43,7 @@ from grader.report.report import WRONG, CheckReport, KataReport
 T = TypeVar("T")
 R = TypeVar("R")
 Step = Callable[[str, int, int], None]
-"""Is told what is done, how many of it are, and of how many."""
+"""Called with what is done, how many of it are, and of how many."""
 Copy = Callable[[Path | Mistake], Path]
 """Puts an answer where it can be handed in from."""
 Draw = Callable[[list[str]], Container[str]]
@@ -117,7 +117,7 @@ class Gate:
             mistake_seeds: on which each mistake has to get the same verdicts; 0 leaves what it costs open, too.
             update: whether fingerprints and transcripts are written anew.
             jobs: wrong answers that are graded side by side.
-            step: is told how far it is.
+            step: is called with how far it is.
             draw: chooses the mistakes that are tried; those without fingerprints are in any case.
         """
         self._launcher = launcher
@@ -313,12 +313,12 @@ class Gate:
     def _hand_in(
         self, suite: Suite, copy: Copy, some: list[HandIn], what: str
     ) -> list[tuple[KataReport, Marks]]:
-        """Return the report of each answer, and what it left behind in the checks that it fails."""
+        """Return the report of each answer, and its marks in the checks that it fails."""
 
         def marked(launcher: Launcher, one: HandIn) -> tuple[KataReport, Marks]:
             answer, checks = one
             marks: Marks = {}
-            # Unnamed: what is read of a mistake must not hang on fingerprints, which are only just being made.
+            # Unnamed: marks must not depend on the fingerprints that are being made from them.
             options = Options(seed=SEED, name=False)
             report = suite.only(checks).check(copy(answer), launcher, options, marks=marks)
             return report, marks
@@ -339,10 +339,10 @@ class Gate:
         if report.status == "pass":
             report = suite.check(handed_in, self._launcher, Options(seed=SEED))
         if report.status != "fail":
-            told = f": {report.message}" if report.message else ""
+            reason = f": {report.message}" if report.message else ""
             verdict.find(
                 "baseline",
-                f"baseline.py handed in as an answer is “{report.status}”{told}; learners get it, so it must "
+                f"baseline.py handed in as an answer is “{report.status}”{reason}; learners get it, so it must "
                 "load, and fail",
             )
 
@@ -461,7 +461,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         "baseline.py",
         "reflect.md",
         "demo.py",
-        "fingerprints.json.gz",
+        "fingerprints.json.xz",
         "calibration.json",
     }
     learners |= {f"{kata.module}.py", *(path.name for path in (*kata.given, *kata.support))}
@@ -607,7 +607,7 @@ def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdic
 
 
 def _renewed(kept: Fingerprints, fresh: Fingerprints) -> Fingerprints:
-    """Return fresh fingerprints with the kept marks where they still hold, so that rounding is no change.
+    """Return fresh fingerprints with the stored marks where they still hold, so that rounding changes nothing.
 
     Processors round differently: renewed as a whole, the file would differ in every line on another machine.
     """
@@ -686,8 +686,8 @@ def _stable(message: str) -> str:
     message = re.sub(r"\btolerance \d[\d.e+-]*", "tolerance …", message)
     message = re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda found: f"{float(found[0]):.2g}", message)
     message = re.sub(r"\b\d+( of \d+ \w+ differ \(tolerance …\))", r"…\1", message)
-    told, rounding = _ALL_ROUNDING.subn("they differ by rounding", message)
-    return told.replace("\ngot ", "  got ") if rounding else message
+    shortened, rounding = _ALL_ROUNDING.subn("they differ by rounding", message)
+    return shortened.replace("\ngot ", "  got ") if rounding else message
 
 
 def _first_failure(report: KataReport) -> str:
@@ -703,7 +703,7 @@ def _copies(kata: Kata) -> Iterator[Copy]:
 
         def copy(answer: Path | Mistake) -> Path:
             source = answer.source.path if isinstance(answer, Mistake) else answer
-            # Two mistakes at once have the place of one of them, and may be graded beside it.
+            # Two mistakes at once have the place of one of them, and may be graded at the same time.
             target = Path(folder, str(os.getpid()), source.parent.name, source.stem, f"{kata.module}.py")
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(answer.source.data if isinstance(answer, Mistake) else answer.read_bytes())

@@ -26,7 +26,7 @@ class NewKata:
 
 
 def new_kata(root: Path, number: str, slug: str, unit_slug: str) -> NewKata:
-    """Write a kata into the pack at `root` (made when it is not there), with its solutions beside the pack.
+    """Write a kata into the pack at `root` (made when it is not there), with its solutions next to the pack.
 
     Args:
         root: the pack's folder, e.g. `my-course/katas`.

@@ -46,10 +46,10 @@ def candidates(
 def unlike_either(
     pair: Mistake, marks: Mapping[str, list[Mark]], passed: Collection[str], prints: Fingerprints
 ) -> bool:
-    """Return whether a pair leaves something behind that names neither of its mistakes, or another one."""
-    said = {name for names in prints.recognise(marks, passed).values() for name in names}
+    """Return whether a pair's marks name neither of its mistakes, or another one."""
+    named = {name for names in prints.recognise(marks, passed).values() for name in names}
     unbound = any(part.get("raised") in _UNBOUND for parts in marks.values() for part in parts)
-    return bool(marks) and not unbound and (not said or bool(said - set(pair.name.split("+"))))
+    return bool(marks) and not unbound and (not named or bool(named - set(pair.name.split("+"))))
 
 
 def known(pairs: Mapping[str, MutantMarks], mistakes: Collection[Mistake]) -> list[HandIn]:

@@ -1,4 +1,4 @@
-"""Whether a mark hangs on the draw, and what a mistake costs: every catalogued mistake, graded on many seeds."""
+"""Whether a mark depends on the draw, and what a mistake costs: every catalogued mistake, graded on many seeds."""
 
 from __future__ import annotations
 

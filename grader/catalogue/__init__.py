@@ -1,14 +1,18 @@
-"""Packs, units and katas: what there is, read from data files and checked; what an ID means."""
+"""Packs, units and katas: read from data files and checked; what an ID names.
+
+May import the modules at the top; never the engine, and no torch.
+"""
 
 from __future__ import annotations
 
 from grader.catalogue.catalogue import Catalogue
 from grader.catalogue.file_types import Limits, Policy
 from grader.catalogue.hints import TIERS, read_hints
-from grader.catalogue.katas import SUBMISSION_SUFFIXES, Kata, Pack, Unit
+from grader.catalogue.katas import ARCHIVES, SUBMISSION_SUFFIXES, Kata, Pack, Unit
 from grader.catalogue.load import load_pack
 
 __all__ = [
+    "ARCHIVES",
     "SUBMISSION_SUFFIXES",
     "TIERS",
     "Catalogue",

@@ -14,6 +14,8 @@ RUBRIC = "rubric.toml"
 """How written answers are marked: a file beside the solution, on which no verdict hangs."""
 
 SUBMISSION_SUFFIXES = (".py", ".ipynb")
+ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
+"""What work can be handed in as."""
 
 
 def number_key(number: str) -> tuple[int, ...]:
@@ -103,7 +105,7 @@ class Kata:
     @property
     def fingerprints(self) -> Path:
         """What catalogued mistakes leave behind, so that they are recognised where no mutant is."""
-        return self.folder / "fingerprints.json.gz"
+        return self.folder / "fingerprints.json.xz"
 
     @property
     def reflections(self) -> Path:

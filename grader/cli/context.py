@@ -1,4 +1,4 @@
-"""What every command needs: where it runs, which kata is meant, how JSON leaves."""
+"""What every command needs: where it runs, which kata an argument names, how JSON is printed."""
 
 from __future__ import annotations
 
@@ -268,17 +268,17 @@ def print_python(source: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print a remark on stderr, beside the results."""
+    """Print a remark on stderr: stdout is for results."""
     say(text, stderr=True)
 
 
-def _meant(context: click.Context, parameter: click.Parameter, value: str) -> str:
+def _device_name(context: click.Context, parameter: click.Parameter, value: str) -> str:
     return devices.named(value).name
 
 
 device_option = click.option(
     "--device",
-    callback=_meant,
+    callback=_device_name,
     default="cpu",
     show_default=True,
     help="Device that submissions compute on: cpu, cuda, cuda:1 or another accelerator of torch's.",

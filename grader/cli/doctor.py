@@ -156,7 +156,7 @@ def _wanted(name: str) -> str:
 
 
 def _required() -> list[Requirement]:
-    """Return what Kata requires; nothing where it runs from its sources: whoever does that has put it together."""
+    """Return what Kata requires; nothing if it runs from its sources."""
     from packaging.requirements import Requirement
 
     try:
@@ -249,12 +249,12 @@ def _isolation(found: sandbox.Capabilities, launcher: str) -> tuple[str, str | N
     return found.level, None
 
 
-def _view(kept: list[Path]) -> tuple[list[str], list[str], list[str]]:
-    """Return what submissions read beside devices and the like, what of it they do not, and what must not be there."""
-    view = sandbox.python_view(kept)
+def _view(references: list[Path]) -> tuple[list[str], list[str], list[str]]:
+    """Return what submissions may read, what is hidden from them in it, and what must be moved away."""
+    view = sandbox.python_view(references)
     own = [str(place) for place in view.places if not str(place).startswith(_SYSTEMS)]
     secrets: dict[Path, str] = {
-        **dict.fromkeys(kept, "a pack's answers"),
+        **dict.fromkeys(references, "a pack's answers"),
         Path("gradebook.sqlite"): "the gradebook of this folder",
         Path(tempfile.gettempdir()): "the temporary folder, where submissions lie while they are graded",
     }

@@ -24,7 +24,7 @@ from grader.errors import KataError, UsageError, did_you_mean
 click.IntRange.name, click.FloatRange.name = "integer", "number"  # in "'x' is not a valid …", and in help
 
 FOR_OTHERS = ("course", "grade", "regrade", "gradebook", "report", "similar", "desk", "pack")
-"""What instructors and authors type: help lists it behind what learners do."""
+"""What instructors and authors type: help lists it after learners' commands."""
 INTERNAL_ERROR = 3
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -67,7 +67,7 @@ class KataGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a reader that went away (`| head`) is no error of ours."""
+        """Run the command; a reader that closed the pipe (`| head`) is not an error."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:

@@ -93,7 +93,7 @@ def describe(place: Here, kata: Kata) -> dict[str, Any]:
 
 
 def status_words(place: Here, kata: Kata) -> str | None:
-    """Return the words beside the glyph where one word would hide something, else None."""
+    """Return the words next to the glyph, if one word would hide something, else None."""
     entry = place.entry(kata)
     extra = []
     if entry.passed is not None and entry.status != "pass":

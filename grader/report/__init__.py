@@ -1,4 +1,7 @@
-"""Reports: what leaves the program, and how it looks on a terminal."""
+"""Reports: what leaves the program, and how it looks on a terminal.
+
+May import the modules at the top; never the engine, which writes reports.
+"""
 
 from typing import Literal
 

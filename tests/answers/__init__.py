@@ -1,9 +1,9 @@
 """A second corpus: answers as other people write them, right and wrong, which were not made with the checks.
 
-`KATA/right.py` and `KATA/wrong.py` hold a class for each answer, as catalogued mistakes are written: its docstring
-says what it is, its body is what stands in place of the reference's definitions of the same names. A wrong answer's
-docstring may end in `Named: one, other`: the catalogued mistakes whose sentence is true of it. Any other name given to
-it is wrong.
+The sections `right` and `wrong` of `KATA.py` (`tests.sections`) hold a class for each answer, as catalogued mistakes
+are written: its docstring says what it is, its body is what stands in place of the reference's definitions of the same
+names. A wrong answer's docstring may end in `Named: one, other`: the catalogued mistakes whose sentence is true of it.
+Any other name given to it is wrong.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from grader.catalogue import Kata
 from grader.engine.mistakes.merge import PythonFile, merged
 from grader.report.report import CheckReport
+from tests.sections import sections
 
 HERE = Path(__file__).parent
 _NAMED = re.compile(r"^Named: (\w+(?:, \w+)*)$", re.MULTILINE)
@@ -74,7 +75,9 @@ def _read(kata: Kata, verdict: str) -> Iterator[Answer]:
 
 
 def _topic(kata: Kata, verdict: str) -> PythonFile:
-    return PythonFile.read(HERE / kata.slug.replace("-", "_") / f"{verdict}.py")
+    path = HERE / f"{kata.slug.replace('-', '_')}.py"
+    text = sections(path)[verdict]
+    return PythonFile(path, text, ast.parse(text))
 
 
 def _classes(topic: PythonFile) -> list[ast.ClassDef]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import lzma
 import re
 import shutil
 from collections.abc import Callable
@@ -54,14 +54,14 @@ def examine(
 
 
 def fingerprints(course: Path) -> str:
-    return gzip.decompress((course / KATA / "fingerprints.json.gz").read_bytes()).decode()
+    return lzma.decompress((course / KATA / "fingerprints.json.xz").read_bytes()).decode()
 
 
 def edit_fingerprints(course: Path, old: str, new: str) -> None:
     text = fingerprints(course)
     assert old in text
-    path = course / KATA / "fingerprints.json.gz"
-    path.write_bytes(gzip.compress(text.replace(old, new, 1).encode()))
+    path = course / KATA / "fingerprints.json.xz"
+    path.write_bytes(lzma.compress(text.replace(old, new, 1).encode()))
 
 
 def edit(path: Path, old: str, new: str) -> None:

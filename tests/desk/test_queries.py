@@ -181,5 +181,5 @@ def test_the_log_is_not_flooded_by_names_that_were_learnt(tmp_path: Path) -> Non
         assert "ours to mend" in page
         assert "countess" in page
         assert "ada_24" not in page
-        book.withdraw(learnt, comment="somebody else", author="kim")
+        book.undo("ruling", learnt, comment="somebody else", author="kim")
         assert "ada_249" in get("/log")

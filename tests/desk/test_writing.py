@@ -12,7 +12,7 @@ from grader.catalogue import Catalogue
 from grader.instructor.desk import actions, queries
 from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.gradebook.course import Course, total
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Marking, Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import Lessons
 from grader.report.style import points
@@ -91,8 +91,8 @@ def test_the_list_of_the_class_adds_up_what_the_gradebook_does(desk: Running) ->
     with Gradebook.open(desk.where, create=False, course=rules) as book:
         course = book.course
         before = total(list(book.rows(learners=[WHO])), course)[0]
-        given = {"criteria": [1], "points": 1.75, "max_points": 2.0, "comment": "", "author": "kim"}
-        book.mark_answer(WHO, "masks", 1, answer="", **given)
+        given = Marking(question=1, answer="", criteria=(1,), points=1.75, max_points=2.0)
+        book.mark_answer(WHO, "masks", given, comment="", author="kim")
         after = total(list(book.rows(learners=[WHO])), course)[0]
         assert after == before + 1.75
         assert total(list(book.marks([WHO])), course)[0] == after

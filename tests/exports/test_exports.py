@@ -24,14 +24,13 @@ from grader.instructor.gradebook.exports.tables import (
     Column,
     by_assignment,
     columns_of,
-    to_brightspace,
-    to_canvas,
     to_csv,
-    to_moodle,
+    to_grades,
     to_wide,
 )
 from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.roster import Person
+from grader.instructor.lms import SYSTEMS
 from grader.report.report import KataReport
 
 from .made_up import SECRET, adjustment, check, report, row, small_class
@@ -39,6 +38,7 @@ from .made_up import SECRET, adjustment, check, report, row, small_class
 EVIL = '=HYPERLINK("http://x")'
 TITLES = {"masks": "Masks", "layer-norm": "Layer norm"}
 NOBODY = Course()
+GRADES = {system.name: system.grades for system in SYSTEMS if system.grades}
 
 
 def course(learner: str = "ada", **more: Any) -> Course:
@@ -99,8 +99,14 @@ def test_a_kata_that_a_learner_has_no_row_for_is_an_empty_cell() -> None:
     rows = [row("ada"), row("bob", report("layer-norm"))]
     found = columns_of(rows)
     assert [line[3:5] for line in table(to_wide(rows, found, NOBODY))[1:]] == [["2", ""], ["", "2"]]
-    assert [line[5:] for line in table(to_canvas(rows, found, NOBODY))[2:]] == [["2", ""], ["", "2"]]
-    assert [line[3:] for line in table(to_moodle(rows, found, NOBODY))[1:]] == [["2", ""], ["", "2"]]
+    assert [line[5:] for line in table(to_grades(GRADES["canvas"], rows, found, NOBODY))[2:]] == [
+        ["2", ""],
+        ["", "2"],
+    ]
+    assert [line[3:] for line in table(to_grades(GRADES["moodle"], rows, found, NOBODY))[1:]] == [
+        ["2", ""],
+        ["", "2"],
+    ]
 
 
 def test_columns_are_in_the_order_of_their_numbers_and_worth_the_most_that_anybody_could_get() -> None:
@@ -120,7 +126,7 @@ def test_columns_are_in_the_order_of_their_numbers_and_worth_the_most_that_anybo
 
 
 def test_canvas_finds_students_assignments_and_points() -> None:
-    lines = table(to_canvas(small_class(), columns(masks="1234"), COURSE))
+    lines = table(to_grades(GRADES["canvas"], small_class(), columns(masks="1234"), COURSE))
     assert lines[0] == [
         "Student",
         "ID",
@@ -137,12 +143,18 @@ def test_canvas_finds_students_assignments_and_points() -> None:
 
 def test_no_student_is_taken_for_the_line_of_points() -> None:
     """Canvas reads any line whose first cell holds "Points Possible" as what the assignments are worth."""
-    lines = table(to_canvas([row("eve", name="Points Possible")], columns(), NOBODY))
+    lines = table(to_grades(GRADES["canvas"], [row("eve", name="Points Possible")], columns(), NOBODY))
     assert [line[0] for line in lines if "Points Possible" in line[0]] == ["    Points Possible"]
 
 
+def test_canvas_gets_two_decimals_and_moodle_all_of_them() -> None:
+    rows = [row("ada", score=1.2345)]
+    for system, mark in (("canvas", "1.23"), ("moodle", "1.2345")):
+        assert table(to_grades(GRADES[system], rows, columns_of(rows), NOBODY))[-1][-1] == mark
+
+
 def test_moodle_has_somebody_to_map_and_a_column_for_each_kata() -> None:
-    assert table(to_moodle(small_class(), columns(), COURSE)) == [
+    assert table(to_grades(GRADES["moodle"], small_class(), columns(), COURSE)) == [
         ["Identifier", "Full name", "Email address", "9.3.1 Masks", "9.3.3 Layer norm"],
         ["al1", "Lovelace, Ada", "Ada@example.org", "2", "0"],
         ["bob", 'Bob, the "Builder" 🧱', "", "7", "4"],
@@ -152,7 +164,7 @@ def test_moodle_has_somebody_to_map_and_a_column_for_each_kata() -> None:
 def test_brightspace_gets_its_own_signs() -> None:
     """As "Importing grades" of community.d2l.com has it; what Brightspace exports begins identifiers with `#`."""
     person = course(other={"username": "al", "orgdefinedid": "17"})
-    assert table(to_brightspace(small_class(), columns(), person)) == [
+    assert table(to_grades(GRADES["brightspace"], small_class(), columns(), person)) == [
         [
             "OrgDefinedId",
             "Username",
@@ -169,7 +181,7 @@ def test_an_assignment_is_a_column_and_its_katas_are_weighed() -> None:
     week = Assignment("week1", ("masks", "layer-norm"), title="Week 1")
     weighed = Course(assignments={"week1": week}, weights={"masks": 2.0})
     found = by_assignment(columns(), weighed, {"week1": "55"})
-    lines = table(to_canvas(small_class(), found, weighed))
+    lines = table(to_grades(GRADES["canvas"], small_class(), found, weighed))
     assert lines[0][5:] == ["Week 1 (55)"]
     assert [line[5:] for line in lines[1:]] == [["16"], ["4"], ["18"]]
     assert by_assignment(columns(), NOBODY, {}) == columns()
@@ -183,9 +195,9 @@ def test_no_table_holds_a_formula() -> None:
     for export in (
         to_csv(rows, roster),
         to_wide(rows, found, roster),
-        to_canvas(rows, found, roster),
-        to_moodle(rows, found, roster),
-        to_brightspace(rows, found, roster),
+        to_grades(GRADES["canvas"], rows, found, roster),
+        to_grades(GRADES["moodle"], rows, found, roster),
+        to_grades(GRADES["brightspace"], rows, found, roster),
     ):
         cells = [cell for line in table(export) for cell in line]
         assert any("HYPERLINK" in cell for cell in cells)
@@ -311,8 +323,8 @@ def test_exports_take_rows_as_they_come() -> None:
         to_csv(endless(), NOBODY),
         to_wide(endless(), found, NOBODY),
         to_jsonl(endless()),
-        to_canvas(endless(), found, NOBODY),
-        to_moodle(endless(), found, NOBODY),
+        to_grades(GRADES["canvas"], endless(), found, NOBODY),
+        to_grades(GRADES["moodle"], endless(), found, NOBODY),
         to_gradescope(endless(), NOBODY),
     ):
         assert len(list(islice(export, 5))) == 5

@@ -31,16 +31,12 @@ def write(gradebook: Gradebook) -> None:
     again = submission("zoë", "layer-norm", "c")
     gradebook.reuse(second, again, key(again))
     gradebook.adjust("ada", "masks", 1.5, comment="clear names", author="tina")
-    gradebook.revoke(
-        gradebook.override("ada", "masks", 9, comment="oral", author="prof"), author="prof", comment="no"
-    )
+    oral = gradebook.override("ada", "masks", 9, comment="oral", author="prof")
+    gradebook.undo("adjustment", oral, author="prof", comment="no")
     gradebook.override("bob", "masks", 5, comment="on paper", author="prof")
     gradebook.rule("extend", "zoë", {"of": "masks", "days": 2}, comment="was ill", author="prof")
-    gradebook.withdraw(
-        gradebook.rule("alias", "bob", "robert", comment="his handle", author="prof"),
-        author="prof",
-        comment="no",
-    )
+    handle = gradebook.rule("alias", "bob", "robert", comment="his handle", author="prof")
+    gradebook.undo("ruling", handle, author="prof", comment="no")
 
 
 def verify(gradebook: Gradebook) -> None:

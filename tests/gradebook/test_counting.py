@@ -72,10 +72,10 @@ def test_somebody_chooses_and_takes_it_back(book: Gradebook) -> None:
     assert mark(book).score == 10.0
     assert "chosen by kim: as agreed" in mark(book).notes
     assert "choose" in [event.kind for event in book.history("ada", "masks")]
-    book.withdraw(number, author="kim", comment="they changed their mind")
+    book.undo("ruling", number, author="kim", comment="they changed their mind")
     assert mark(book).score == 6.0
     with pytest.raises(GradebookUsageError, match="already withdrawn"):
-        book.withdraw(number, author="kim", comment="again")
+        book.undo("ruling", number, author="kim", comment="again")
     assert [one.revoked for one in book.rulings()] == [True]
 
 
@@ -96,7 +96,7 @@ def test_only_after_closing_earns_nothing_and_more_time_reopens_it(book: Gradebo
     assert (mark(book).score, mark(book).closed) == (0.0, True)
     number = book.rule("extend", "ada", {"of": "week1", "days": 2}, comment="was ill", author="kim")
     assert (mark(book).score, mark(book).days_late) == (9.0, 0.0)
-    book.withdraw(number, author="kim", comment="it was adam")
+    book.undo("ruling", number, author="kim", comment="it was adam")
     assert mark(book).closed
 
 
@@ -193,7 +193,7 @@ def test_other_names_lead_to_one_learner(book: Gradebook) -> None:
     assert book.aliases() == {"hw9-ada": "ada"}
     assert (mark(book).score, mark(book, "layer-norm").score) == (8.0, 5.0)
     assert [event.kind for event in book.history("ada", "masks")] == ["attempt", "adjust", "alias"]
-    book.withdraw(number, author="kim", comment="somebody else")
+    book.undo("ruling", number, author="kim", comment="somebody else")
     assert book.learners() == ["ada", "hw9-ada"]
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.identities import Found, Match, match
-from grader.instructor.gradebook.roster import Person, read_roster
+from grader.instructor.gradebook.identities import Match, match
+from grader.instructor.gradebook.roster import read_roster
+from grader.instructor.lms.person import Found, Person
 
 # The first lines of files as the systems' own documentation and importers have them.
 CANVAS = """\
@@ -25,6 +26,10 @@ Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Last modifi
 MOODLE = """\
 "First name",Surname,"ID number",Institution,Department,"Email address"
 Ada,Lovelace,S17,,,ada@example.org
+"""
+MOODLE_USERS = """\
+"First name","Last name",Username,"Email address",Groups
+Ada,Lovelace,alovelace,ada@example.org,"Lab A"
 """
 BLACKBOARD = """\
 "Last Name"\t"First Name"\t"Username"\t"Student ID"\t"Last Access"\t"Availability"\t"Masks [Total Pts: 10 Score] |123"
@@ -53,6 +58,7 @@ kimm,Kim,Marker,,,8,teacher
         (CANVAS, ("ada17", "Ada Lovelace", "", "Lab A", "1001", "")),
         (MOODLE_WORKSHEET, ("ada@example.org", "Ada Lovelace", "ada@example.org", "", "", "")),
         (MOODLE, ("S17", "Ada Lovelace", "ada@example.org", "", "", "S17")),
+        (MOODLE_USERS, ("alovelace", "Ada Lovelace", "ada@example.org", "Lab A", "", "alovelace")),
         (BLACKBOARD, ("alovelace", "Ada Lovelace", "", "", "", "")),
         (BRIGHTSPACE, ("alovelace", "Ada Lovelace", "ada@example.org", "", "", "")),
         (GRADESCOPE, ("ada@example.org", "Ada Lovelace", "ada@example.org", "Lab A", "", "")),
@@ -63,6 +69,7 @@ kimm,Kim,Marker,,,8,teacher
         "canvas",
         "moodle-worksheet",
         "moodle",
+        "moodle-users",
         "blackboard",
         "brightspace",
         "gradescope",

@@ -379,15 +379,15 @@ def test_every_command_says_what_it_can(
 
 
 POISON = {
-    "a deep ruling": "UPDATE rulings SET value = '" + "[" * 100_000 + "' WHERE kind = 'extend'",
-    "a ruling of another shape": "UPDATE rulings SET value = '[1]' WHERE kind IN ('extend', 'remark')",
-    "days without end": """UPDATE rulings SET value = '{"of": "", "days": 1e300}' WHERE kind = 'extend'""",
-    "an unknown ruling": "UPDATE rulings SET kind = 'grand' WHERE kind = 'extend'",
-    "a ruling of no time": "UPDATE rulings SET at = 'soon' WHERE kind = 'extend'",
-    "points without end": "UPDATE adjustments SET points = 9e999",
-    "points that are none": "UPDATE adjustments SET points = 'many'",
-    "an unknown decision": "UPDATE adjustments SET kind = 'grand'",
-    "a decision of no time": "UPDATE adjustments SET at = 'soon'",
+    "a deep ruling": "UPDATE decisions SET value = '" + "[" * 100_000 + "' WHERE kind = 'extend'",
+    "a ruling of another shape": "UPDATE decisions SET value = '[1]' WHERE kind IN ('extend', 'remark')",
+    "days without end": """UPDATE decisions SET value = '{"of": "", "days": 1e300}' WHERE kind = 'extend'""",
+    "an unknown ruling": "UPDATE decisions SET kind = 'grand' WHERE kind = 'extend'",
+    "a ruling of no time": "UPDATE decisions SET at = 'soon' WHERE kind = 'extend'",
+    "points without end": "UPDATE decisions SET value = '9e999' WHERE kind = 'adjust'",
+    "points that are none": "UPDATE decisions SET value = '\"many\"' WHERE kind = 'adjust'",
+    "an unknown decision": "UPDATE decisions SET kind = 'grand' WHERE kind = 'adjust'",
+    "a decision of no time": "UPDATE decisions SET at = 'soon' WHERE kind = 'adjust'",
     "an unknown status": f"UPDATE attempts SET status = 'grand' WHERE id = {BOBS}",
     "a score without end": f"UPDATE attempts SET score = 9e999, max_score = 9e999 WHERE id = {BOBS}",
     "a seed that is none": f"UPDATE attempts SET seed = 'x' WHERE id = {BOBS}",
@@ -405,7 +405,6 @@ def test_a_poisoned_row_ends_no_command(
         value = {"attempt": 1, "file": "masks.py", "line": 1}
         book.rule("remark", "bob", value, comment="x", author="kim", kata="masks")
     with sqlite3.connect(where) as database:
-        database.execute("PRAGMA ignore_check_constraints = 1")
         database.execute(POISON[poison])
     for words in (
         ("show",), ("show", "bob"), ("show", "bob", "masks"), ("history", "bob", "masks"), ("rulings",),

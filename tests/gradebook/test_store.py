@@ -193,7 +193,7 @@ def test_people_decide_and_the_history_tells(gradebook: Gradebook) -> None:
     second = gradebook.override("ada", "masks", 9, comment="oral exam", author="prof")
     gradebook.adjust("ada", "masks", -0.5, comment="late slides", author="tina")
     assert only(gradebook.rows()).score == 8.5
-    gradebook.revoke(second, author="prof", comment="wrong learner")
+    gradebook.undo("adjustment", second, author="prof", comment="wrong learner")
     grade(gradebook, run, "ada", source="b", score=4.0)
     row = only(gradebook.rows())
     assert row.score == 5.0
@@ -235,11 +235,15 @@ def test_decisions_about_what_is_not_there_are_refused(gradebook: Gradebook) -> 
     with pytest.raises(GradebookUsageError, match="0 or more"):
         gradebook.override("ada", "masks", -1, comment="x", author="me")
     with pytest.raises(GradebookUsageError, match="no adjustment 99"):
-        gradebook.revoke(99, author="me")
+        gradebook.undo("adjustment", 99, author="me", comment="x")
     number = gradebook.adjust("ada", "masks", 1, comment="x", author="me")
-    gradebook.revoke(number, author="me")
+    with pytest.raises(GradebookUsageError, match="without a reason"):
+        gradebook.undo("adjustment", number, author="me", comment=" ")
+    with pytest.raises(GradebookUsageError, match=f"no ruling {number}"):
+        gradebook.undo("ruling", number, author="me", comment="x")
+    gradebook.undo("adjustment", number, author="me", comment="x")
     with pytest.raises(GradebookUsageError, match="already revoked"):
-        gradebook.revoke(number, author="me")
+        gradebook.undo("adjustment", number, author="me", comment="x")
     assert only(gradebook.rows()).score == 3.0
 
 

@@ -62,7 +62,6 @@ def kill_a_worker(process: processes.GradingProcess) -> None:
             for server in servers:
                 with contextlib.suppress(psutil.Error):
                     for worker in server.children():
-                        # A namespace holder has the fork server's memory, and ends a worker with it as surely.
                         if worker not in servers and worker.num_threads() and worker.ppid() == server.pid:
                             worker.send_signal(signal.SIGKILL)
                             return

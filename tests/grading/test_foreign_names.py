@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import TINY, Ran
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS, WRONG
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.gate  # who hands in such names means harm; 44 CPU seconds
 
 Process = Callable[..., Ran]
 GRADED = ("tempfile", "torch", "_pytest")

@@ -231,19 +231,12 @@ def test_gradescope_gives_the_marks_that_kata_grade_gives(
 
 
 @root_only
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import json\nfor place in ('{root}/results/results.json', 'results.json'):\n"
-        "    try:\n        open(place, 'w').write(json.dumps(dict(score=1000)))\n    except OSError:\n        pass\n",
-        "import os\nprint(os.listdir('{root}/source'))\n",
-        "import os\nos._exit(0)\n",
-        "print('{{\"score\": 1000}}', flush=True)\nraise SystemExit(0)\n",
-    ],
-    ids=["writes the results", "reads the answers", "ends the process", "prints results"],
-)
-def test_a_hostile_submission_earns_nothing_on_gradescope(gradescope: Gradescope, source: str) -> None:
-    found = graded(gradescope, source.format(root=gradescope.root))
+def test_a_submission_that_writes_the_results_earns_nothing(gradescope: Gradescope) -> None:
+    """Where this one keeps them; the corpus tries the rest (`test_hostile_on_gradescope.py`)."""
+    place = gradescope.root / "results" / "results.json"
+    found = graded(
+        gradescope, f"try:\n    open({str(place)!r}, 'w').write('{{}}')\nexcept OSError:\n    pass\n"
+    )
     assert (found["score"], found["max_score"]) == (0, 5)
     assert "hidden_checks" not in json.dumps(found)
 

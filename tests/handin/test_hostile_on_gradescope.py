@@ -20,7 +20,6 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import evenly
 from tests.handin.gradescope import Gradescope, set_up
 from tests.hostile.entries import HONEST, MODULES, Entry, entries, honest
 from tests.hostile.room import NAP, SECRET, make_pack
@@ -28,7 +27,8 @@ from tests.hostile.room import NAP, SECRET, make_pack
 CORPUS = entries()
 HALLS = (("insertion-sort",), ("masks", "layer-norm"))
 """The toy kata without an operator policy, and katas of ours: two bundles, as packs make two."""
-SAMPLE = 4
+SAMPLE = ("forge/result_files", "forge/exit_zero_in_call", "forge/print_a_report", "read/search_the_disk")
+"""What a bundle alone decides: who writes the results, who ends first, what is printed, and what can be read there."""
 FOUND = SECRET + "of-the-bundle"
 """What stands in every answer and hidden check of a bundle, and in nothing that a learner may read."""
 
@@ -45,7 +45,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     katas = [kata for hall in (HALLS if whole else HALLS[:1]) for kata in hall]
     if "entry" in metafunc.fixturenames:
         every = [entry for entry in CORPUS if entry.kata in katas]
-        metafunc.parametrize("entry", every if whole else evenly(every, SAMPLE), ids=lambda one: one.id)
+        chosen = every if whole else [entry for entry in every if entry.id in SAMPLE]
+        metafunc.parametrize("entry", chosen, ids=lambda entry: entry.id)
     if "slug" in metafunc.fixturenames:
         metafunc.parametrize("slug", katas)
 

@@ -1,7 +1,7 @@
 """The corpus: each entry says in its docstring what it tries, and in TOML below that what a good grader reports.
 
-    kata = "insertion-sort"             which kata it is handed in for
-    status = "fail"                     what the report says; several with " or "
+    kata = "masks"                      which kata it is handed in for; insertion-sort without it
+    status = "error"                    what the report says, several with " or "; fail without it
     words = ["RecursionError"]          what stands somewhere in its messages
     earns = ["test_empty"]              the checks that give it points, and honestly so; none without it
     timeout_s = 0.5                     for one check; the kata's own without it
@@ -10,7 +10,8 @@
     allows = ["reached"]
     why = "the network is the machine's"
 
-Files that cannot have a docstring (no text, a million lines, notebooks) are made by `tests.hostile.made`.
+An entry is a section of `corpus/FAMILY.py`, as `tests.sections` tells. Those
+that cannot have a docstring (no text, a million lines, notebooks) are made by `tests.hostile.made`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.hostile import made
+from tests.sections import sections
 
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"
@@ -47,6 +49,7 @@ MODULES = {
     "transfer": "transfer",
     "masked-attention": "masked_attention",
 }
+WRONG = sections(HERE / "wrong.py")
 HONEST = {
     "insertion-sort": {"test_empty"},
     "masks": {"test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"},
@@ -129,7 +132,11 @@ class Entry:
 
 def entries() -> list[Entry]:
     """Return the whole corpus, by family and name."""
-    found = [_read(path) for path in sorted(CORPUS.glob("*/*.py"))]
+    found = [
+        _read(family, name, source)
+        for family in FAMILIES
+        for name, source in sections(CORPUS / f"{family}.py").items()
+    ]
     for function in (value for value in vars(made).values() if inspect.isfunction(value)):
         family, _, name = function.__name__.partition("_")
         if family in FAMILIES:
@@ -143,11 +150,10 @@ def honest(kata: str) -> dict[str, bytes]:
     return {f"{MODULES[kata]}.py": b"from wrong import *\n", **_beside(kata)}
 
 
-def _read(path: Path) -> Entry:
-    source = path.read_bytes()
+def _read(family: str, name: str, source: str) -> Entry:
     text = ast.get_docstring(ast.parse(source)) or ""
     kata = _table(text)["kata"]
-    return _entry(path.parent.name, path.stem, text, {f"{MODULES[kata]}.py": source})
+    return _entry(family, name, text, {f"{MODULES[kata]}.py": source.encode()})
 
 
 def _entry(family: str, name: str, text: str, files: dict[str, bytes]) -> Entry:
@@ -161,8 +167,12 @@ def _entry(family: str, name: str, text: str, files: dict[str, bytes]) -> Entry:
 
 
 def _table(text: str) -> dict[str, object]:
-    return tomllib.loads(textwrap.dedent(text.partition("\n\n")[2]))
+    return {
+        "kata": "insertion-sort",
+        "status": "fail",
+        **tomllib.loads(textwrap.dedent(text.partition("\n\n")[2])),
+    }
 
 
 def _beside(kata: str) -> dict[str, bytes]:
-    return {"wrong.py": (HERE / "wrong" / f"{MODULES[kata]}.py").read_bytes()}
+    return {"wrong.py": WRONG[MODULES[kata]].encode()}

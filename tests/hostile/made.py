@@ -25,7 +25,6 @@ def notebook(*cells: object, **more: object) -> bytes:
 def parser_nul() -> Made:
     """Ends the source for whoever reads text up to a NUL.
 
-    kata = "insertion-sort"
     status = "error"
     words = ["NUL bytes"]
     """
@@ -35,7 +34,6 @@ def parser_nul() -> Made:
 def parser_byte_order_mark() -> Made:
     """Begins with a byte order mark, and with a coding line that contradicts it.
 
-    kata = "insertion-sort"
     status = "error"
     words = ["does not load"]
     """
@@ -45,8 +43,6 @@ def parser_byte_order_mark() -> Made:
 def parser_hidden_in_utf7() -> Made:
     """Hides its code from whoever reads the file as UTF-8: its comment ends where another encoding says so.
 
-    kata = "insertion-sort"
-    status = "fail"
     earns = ["test_empty"]
     """
     hidden = "\nprint('hidden')\n".encode("utf-7").replace(b"\n", b"+AAo-")
@@ -56,7 +52,6 @@ def parser_hidden_in_utf7() -> Made:
 def parser_encoding_that_does_not_exist() -> Made:
     """Names an encoding that nobody has, with escape sequences in it.
 
-    kata = "insertion-sort"
     status = "error"
     words = ["does not load"]
     """
@@ -66,7 +61,6 @@ def parser_encoding_that_does_not_exist() -> Made:
 def parser_no_text() -> Made:
     """Is no text at all: random bytes.
 
-    kata = "insertion-sort"
     status = "error"
     words = ["does not load"]
     """
@@ -76,8 +70,6 @@ def parser_no_text() -> Made:
 def parser_million_lines() -> Made:
     """Has a million lines.
 
-    kata = "insertion-sort"
-    status = "fail"
     earns = ["test_empty"]
     """
     return "insertion_sort.py", WRONG.encode() + b"\n" * 1_000_000
@@ -86,7 +78,6 @@ def parser_million_lines() -> Made:
 def parser_one_long_line() -> Made:
     """Has one line of two million characters, in which it raises.
 
-    kata = "insertion-sort"
     status = "error"
     words = ["ValueError"]
     """
@@ -96,7 +87,6 @@ def parser_one_long_line() -> Made:
 def parser_too_large() -> Made:
     """Is larger than any source that a person writes.
 
-    kata = "insertion-sort"
     status = "error"
     words = ["MB is read"]
     """
@@ -142,7 +132,6 @@ def parser_long_chain() -> Made:
 def parser_number_without_end() -> Made:
     """Holds an integer of a million digits, and a text that says so.
 
-    kata = "insertion-sort"
     status = "error"
     words = ["does not load"]
     """
@@ -152,7 +141,6 @@ def parser_number_without_end() -> Made:
 def parser_power() -> Made:
     """Asks the compiler to compute constants that fill the memory.
 
-    kata = "insertion-sort"
     status = "fail or error or timeout"
     earns = ["test_empty"]
     timeout_s = 3
@@ -166,7 +154,6 @@ def parser_power() -> Made:
 def parser_notebook_nested() -> Made:
     """Is a notebook of a hundred thousand nested lists.
 
-    kata = "insertion-sort"
     status = "error"
     words = ["does not load"]
     """
@@ -176,7 +163,6 @@ def parser_notebook_nested() -> Made:
 def parser_notebook_of_magics() -> Made:
     """Is a notebook with a cell of twenty thousand magics, each of which makes a parser begin again.
 
-    kata = "insertion-sort"
     status = "timeout or error or fail"
     timeout_s = 0.5
     """
@@ -186,8 +172,6 @@ def parser_notebook_of_magics() -> Made:
 def parser_notebook_of_odd_cells() -> Made:
     """Is a notebook whose cells are of every type but the right one.
 
-    kata = "insertion-sort"
-    status = "fail"
     earns = ["test_empty"]
     """
     odd = [None, 5, "cell", [], {}, {"cell_type": "code", "source": {"a": 1}}, {"cell_type": ["code"]}]
@@ -198,8 +182,6 @@ def parser_notebook_of_odd_cells() -> Made:
 def parser_notebook_that_repeats_keys() -> Made:
     """Is a notebook that names its cells twice, for parsers that disagree about which of them counts.
 
-    kata = "insertion-sort"
-    status = "fail"
     earns = ["test_empty"]
     """
     good = notebook("def insertion_sort(values):\n    return sorted(values)\n")
@@ -210,7 +192,6 @@ def given_whole() -> Made:
     """Is the given blocks, byte for byte.
 
     kata = "masks"
-    status = "fail"
     words = ["a given block is not an answer"]
     """
     return "masks.py", BLOCKS.encode()
@@ -220,7 +201,6 @@ def given_reformatted_and_reordered() -> Made:
     """Is the given blocks from the last to the first, without a comment, a docstring or an annotation.
 
     kata = "masks"
-    status = "fail"
     words = ["a given block is not an answer"]
     """
     tree = ast.parse(BLOCKS)
@@ -239,7 +219,6 @@ def given_padded() -> Made:
     """Hides the given blocks behind more code than anybody reads.
 
     kata = "masks"
-    status = "fail"
     words = ["too long or nested too deep to be compared with what is given"]
     """
     return "masks.py", (
@@ -251,7 +230,6 @@ def given_notebook() -> Made:
     """Spreads the given blocks over the cells of a notebook.
 
     kata = "masks"
-    status = "fail"
     words = ["a given block is not an answer"]
     """
     return "masks.ipynb", notebook(*BLOCKS.split("\n\n\n"))
@@ -261,7 +239,6 @@ def given_in_a_text() -> Made:
     """Keeps a given block in a text, and executes that.
 
     kata = "layer-norm"
-    status = "fail"
     words = ["the submission used torch.ops.aten"]
     """
     return "layer_norm.py", f"exec({BLOCKS!r})\n".encode()
@@ -275,7 +252,6 @@ def parser_line_of_blanks() -> Made:
     """Is a notebook with a line of 90,000 blanks, which looked like the beginning of a magic 90,000 times.
 
     kata = "layer-norm"
-    status = "fail"
     """
     return "layer_norm.ipynb", notebook(" " * 90_000 + "$", WRONG)
 

@@ -20,10 +20,10 @@ from grader.engine import sandbox
 from grader.engine.host.launcher import ForkLauncher, Launcher
 from grader.engine.runner.suite import Options, with_suites
 from grader.engine.sandbox.levels import LEVELS
-from grader.engine.timing import benchmark_run
 from grader.engine.timing import speed as forms
 from grader.engine.timing.speed import Speed
 from grader.report.report import CheckReport
+from tests.sections import sections
 
 pytestmark = pytest.mark.gate
 
@@ -36,7 +36,8 @@ CHECKS = ("test_time", "test_growth", "test_own", "test_memory")
 class Cheat:
     """One way to look fast."""
 
-    path: Path
+    name: str
+    source: str
     tries: str
     table: dict[str, Any]
 
@@ -55,13 +56,16 @@ class Cheat:
         return (found,) if isinstance(found, str) else tuple(found)
 
 
-def _read(path: Path) -> Cheat:
-    text = ast.get_docstring(ast.parse(path.read_text())) or ""
+def _read(name: str, source: str) -> Cheat:
+    text = ast.get_docstring(ast.parse(source)) or ""
     tries, _, table = text.partition("\n\n")
-    return Cheat(path, tries, tomllib.loads(textwrap.dedent(table)))
+    return Cheat(name, source, tries, tomllib.loads(textwrap.dedent(table)))
 
 
-CHEATS = [_read(path) for path in sorted((HERE / "cheats").glob("*.py"))]
+CHEATS = [
+    _read(*cheat) for path in sorted((HERE / "cheats").glob("*.py")) for cheat in sections(path).items()
+]
+ANSWERS = sections(HERE / "answers.py")
 UNCONFINED = [cheat for cheat in CHEATS if "process" in cheat.table]
 """What is something else where nothing keeps a worker from starting processes."""
 
@@ -90,7 +94,7 @@ def unconfined() -> Iterator[Launcher]:
 
 
 def examine(
-    answer: Path,
+    source: str,
     check: str,
     launcher: Launcher,
     folder: Path,
@@ -103,7 +107,7 @@ def examine(
     if native:
         kata = replace(kata, policy=Policy())
     file = folder / "rows.py"
-    shutil.copy(answer, file)
+    file.write_text(source)
     shutil.copy(HERE / "waste.py", folder)
     report = with_suites(
         [kata],
@@ -124,7 +128,7 @@ def demand_no_points(cheat: Cheat, level: str, values: CheckReport, speed: Check
     assert any(word in told for word in cheat.words(level)), told
 
 
-@pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.path.stem)
+@pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.name)
 def test_who_only_looks_fast_gets_nothing_for_it(
     cheat: Cheat, launcher: Launcher, level: str, tmp_path: Path
 ) -> None:
@@ -133,15 +137,15 @@ def test_who_only_looks_fast_gets_nothing_for_it(
         if not torch.cuda.is_available():
             pytest.skip("there is no GPU")
         options = Options(device="cuda")
-    reported = examine(cheat.path, cheat.check, launcher, tmp_path, options, native=cheat.native)
+    reported = examine(cheat.source, cheat.check, launcher, tmp_path, options, native=cheat.native)
     demand_no_points(cheat, level, *reported)
 
 
-@pytest.mark.parametrize("cheat", UNCONFINED, ids=lambda cheat: cheat.path.stem)
+@pytest.mark.parametrize("cheat", UNCONFINED, ids=lambda cheat: cheat.name)
 def test_nor_where_nothing_keeps_it_from_starting_processes(
     cheat: Cheat, unconfined: Launcher, tmp_path: Path
 ) -> None:
-    reported = examine(cheat.path, cheat.check, unconfined, tmp_path, native=cheat.native)
+    reported = examine(cheat.source, cheat.check, unconfined, tmp_path, native=cheat.native)
     demand_no_points(cheat, LEVELS[0], *reported)
 
 
@@ -156,12 +160,12 @@ def test_nor_where_nothing_keeps_it_from_starting_processes(
 def test_honest_answers_get_what_they_deserve(
     answer: str, check: str, status: str, launcher: Launcher, tmp_path: Path
 ) -> None:
-    _, speed = examine(HERE / "answers" / f"{answer}.py", check, launcher, tmp_path)
+    _, speed = examine(ANSWERS[answer], check, launcher, tmp_path)
     assert speed.status == status, speed.message
     assert speed.points == (status == "pass")
 
 
-@pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.path.stem)
+@pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.name)
 def test_every_cheat_says_what_it_tries(cheat: Cheat) -> None:
     assert cheat.tries.endswith(".")
     assert cheat.check in CHECKS

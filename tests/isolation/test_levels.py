@@ -112,7 +112,6 @@ def errno_of(*_: object, **__: object) -> int:
 STEPS: dict[str, tuple[object, str, Callable[..., Any]]] = {
     "a pid namespace for the zygote": (sandbox, "renew_processes", lambda: False),
     "mounts for all workers": (sandbox, "prepare", lambda anchor, view: None),
-    "a pid namespace for a worker": (libc, "start_idler", refuse),
     "the environment": (sandbox, "replace_environment", refuse_in_a_worker),
     "inherited descriptors": (process, "_rewire", refuse),
     "namespaces": (full.Sandbox, "_enter", refuse),
@@ -150,12 +149,19 @@ def test_a_worker_below_the_promised_level_reads_no_submission(
 
 @pytest.mark.slow
 def test_a_gpu_s_driver_finds_its_own_processes_and_no_others(shut_in: Lab) -> None:
-    submission = shut_in.open(
-        "def maps():\n    return open('/proc/self/maps').read(8)\n", "gpu", device="cuda"
-    )
+    source = """
+        import os
+        def maps():
+            return open('/proc/self/maps').read(8)
+        def others():
+            return [pid for pid in range(1, os.getpid() + 9) if pid != os.getpid() and os.path.exists(f'/proc/{pid}')]
+    """
+    neighbour = shut_in.open("x = 1", "neighbour", device="cuda")
+    submission = shut_in.open(source, "gpu", device="cuda")
     assert submission("maps").error is None
+    assert submission("others").value == []
+    neighbour.close()
     view = Path(f"/proc/{submission.pid}/root")
-    assert {path.name for path in (view / "proc").iterdir() if path.name.isdigit()} == {"1", "2"}
     assert (view / "sys/devices").is_dir()
     assert not (view / "etc/passwd").exists()
     for device in Path("/dev").glob("nvidia*"):
@@ -176,3 +182,30 @@ def test_other_owners_files_are_readable_where_they_are_given(shut_in: Lab) -> N
     submission = shut_in.open("import helper\ndef f():\n    return helper.VALUE\n", "user", given=given)
     assert submission("f").value == 7
     submission.close()
+
+
+def test_root_s_workers_are_not_root_where_only_root_may_read_python(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if os.geteuid() != 0 or sandbox.probe().level != "full":
+        pytest.skip("only root at full has workers with users of their own")
+    before = os.umask(0o077)
+    try:
+        python = tmp_path / "python"
+        python.mkdir()
+        (python / "version").write_text("3")
+        view = sandbox.python_view()
+        places = (*view.places, python)
+        monkeypatch.setattr(sandbox, "python_view", lambda hidden=(): sandbox.View(places, view.hidden))
+        lab = Lab("full", None)
+    finally:
+        os.umask(before)
+    try:
+        submission = lab.open(
+            f"import os\ndef f():\n    return open({str(python / 'version')!r}).read(), os.getuid()\n"
+        )
+        text, user = submission("f").value
+        assert text == "3"
+        assert user >= full._FIRST_USER
+    finally:
+        lab.close()

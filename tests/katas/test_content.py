@@ -6,7 +6,7 @@ import ast
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ PACK = load_pack(ROOT / "katas")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+@cache  # every check of a file asks for the tree of the whole file
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
@@ -226,10 +227,10 @@ def names_asked(path: Path, check: Check) -> set[str]:
                 and node.value.id == "submission"
             ):
                 asked.add(node.attr)
-            if isinstance(node, ast.Call) and ast.unparse(node).startswith("getattr(submission, "):
+            called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+            if called == "getattr" and ast.unparse(node).startswith("getattr(submission, "):
                 # By a name from a table of the file.
                 asked |= {str(part.value) for part in ast.walk(parse(path)) if isinstance(part, ast.Constant)}
-            called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
             if called in helpers and called not in seen:
                 seen.add(called)
                 waiting.append(helpers[called])
@@ -459,7 +460,7 @@ def test_a_topic_begins_with_what_is_right(content: Content) -> None:
 
 @pytest.mark.slow
 def test_every_visible_check_is_failed_by_some_mutant(content: Content) -> None:
-    fingerprints = Fingerprints.load(content.folder / "fingerprints.json.gz")
+    fingerprints = Fingerprints.load(content.folder / "fingerprints.json.xz")
     failed = {check for mutant in fingerprints.mutants.values() for check in mutant.checks}
     # What a trained model returns hangs on the processor, so checks that train leave no fingerprint.
     assert {check.name for check in content.checks if not check.trained} == failed

@@ -131,6 +131,8 @@ FREE = {
     "its own": "def layer_norm(x): return x\ndef f(x): return layer_norm(x)",
     "its own, after torch's": "from torch.nn.functional import layer_norm\n"
         "def layer_norm(x): return x\ndef f(x): return layer_norm(x)",
+    "its own by assignment, after torch's": "from torch.nn.functional import layer_norm\n"
+        "def own(x): return x\nlayer_norm = own\ndef f(x): return layer_norm(x)",
     "its own, after all of torch's": "from torch.nn.functional import *\n"
         "def layer_norm(x): return x\ndef f(x): return layer_norm(x)",
     "its own attribute": "class Net:\n    def forward(self, x): return self.layer_norm(x) + self.LayerNorm.adam",

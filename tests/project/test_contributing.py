@@ -76,5 +76,5 @@ def test_a_check_is_changed_as_the_recipe_says(copied: Path, launcher: Any) -> N
     after = contents(copied)
     touched = {Path(name).name for name in before if after[name] != before[name]}
     assert {"checks.py", "transcripts.txt"} <= touched
-    assert touched <= {"checks.py", "transcripts.txt", "fingerprints.json.gz"}
+    assert touched <= {"checks.py", "transcripts.txt", "fingerprints.json.xz"}
     assert after.keys() == before.keys()

@@ -32,48 +32,48 @@ BREACHES = {
     "the wire knows the grader": (
         "engine/wire/uses.py",
         "from grader.errors import KataError",
-        "What is on the wire imports nothing of ours BROKEN",
+        "grader.engine.wire.uses -> grader.errors",
     ),
     "the author's interface knows how checks are run": (
         "engine/checks/marks.py",
         "def late():\n    from grader.engine.runner import suite",
-        "So do the folders of the engine BROKEN",
+        "grader.engine.checks.marks -> grader.engine.runner.suite",
     ),
     "a worker knows katas": (
         "engine/worker/loader.py",
         "from grader.catalogue import Kata",
-        "knows nothing of katas",
+        "grader.engine.worker.loader -> grader.catalogue",
     ),
     "the grader loads untrusted code": (
         "engine/runner/suite.py",
         "def late():\n    from grader.engine.worker import serve",
-        "imports the fork server's client",
+        "grader.engine.runner.suite -> grader.engine.worker.serve",
     ),
     "a circle of two modules, one way inside a function": (
         "engine/host/calls.py",
         "def late():\n    from grader.engine.host import session",
-        "import each other",
+        ".calls -> .session",
     ),
-    "a folder without a place": ("newcomer/__init__.py", "", "newcomer"),
+    "a folder without a place": ("newcomer/__init__.py", "", "- grader.newcomer"),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BREACHES)
-def test_a_breach_is_found(name: str, tmp_path: Path) -> None:
-    file, text, told = BREACHES[name]
+def test_every_breach_is_found(tmp_path: Path) -> None:
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     shutil.copytree(
         ROOT / "grader", tmp_path / "grader", ignore=shutil.ignore_patterns("__pycache__", "_katas")
     )
-    broken = tmp_path / "grader" / file
-    broken.parent.mkdir(parents=True, exist_ok=True)
-    with broken.open("a", encoding="utf-8") as out:
-        out.write(f"\n{text}\n")
+    for file, text, _ in BREACHES.values():
+        broken = tmp_path / "grader" / file
+        broken.parent.mkdir(parents=True, exist_ok=True)
+        with broken.open("a", encoding="utf-8") as out:
+            out.write(f"\n{text}\n")
     found = lint(tmp_path)
     words = " ".join(found.stdout.split())
     assert found.returncode != 0, words
-    assert told in words
+    for name, (_, _, told) in BREACHES.items():
+        assert told in words, f"{name}: {words}"
 
 
 def test_what_is_imported_is_a_dependency() -> None:

@@ -19,8 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import EngineError
+from grader.files import NotRead
 from grader.instructor.submissions import archives, find_learners
-from grader.instructor.submissions.archives import MAX_ENTRIES, NotRead, open_archive
+from grader.instructor.submissions.archives import MAX_ENTRIES, open_archive
 from tests.submissions.conftest import content, lay, tarred, zipped
 
 GOOD = "work = 1\n"

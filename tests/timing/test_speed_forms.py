@@ -16,12 +16,14 @@ from grader.engine.timing import benchmark_run, cores
 from grader.engine.timing.decision import StoppingRule
 from grader.report.report import CheckReport, KataReport
 from tests.calibrated import as_if_measured
+from tests.sections import sections
 from tests.timing.steps import tell_times
 
 pytestmark = pytest.mark.slow
 
 ROWS = Path(__file__).parents[1] / "hostile" / "speed"
 """A kata whose slow way is a loop over rows."""
+ANSWERS = sections(ROWS / "answers.py")
 
 FORMS = ("ratio", "growth", "roofline", "memory", "memory_exponent")
 THRESHOLDS = {
@@ -122,8 +124,7 @@ def examine(
     def run(answer: str, form: str) -> KataReport:
         shutil.copy(ROWS / "waste.py", tmp_path)
         file = tmp_path / "rows.py"
-        known = ROWS / "answers" / f"{answer}.py"
-        file.write_text(known.read_text() if "\n" not in answer else answer)
+        file.write_text(ANSWERS.get(answer, answer))
         [kata] = load_pack(pack).katas
         return with_suites(
             [kata],

@@ -98,6 +98,41 @@ def test_many_uses_are_one(examine: Any) -> None:
     assert opened.session.forbidden_uses() == USED
 
 
+HIDDEN = """
+    import threading
+    import torch
+    def op(name): return getattr(torch.ops.aten, name[::-1])
+    gelu, attend = op("uleg"), op("noitnetta_tcudorp_tod_delacs")
+    def f(x):
+        WAY
+        return x
+"""
+WAYS = {
+    "vmap": "torch.vmap(gelu)(x)",
+    "vmap of an operator that is written in others": "torch.vmap(attend)(x[None], x[None], x[None])",
+    "autograd below vmap": "torch.vmap(torch.func.grad(lambda y: gelu(y).sum()))(x)",
+    "another thread": "t = threading.Thread(target=gelu, args=(x,)); t.start(); t.join()",
+    "no numbers": "gelu(x.to('meta'))",
+    "another dtype": "gelu(x.bfloat16())",
+    "inference mode": "with torch.inference_mode(): gelu(x.clone())",
+    "autocast": "with torch.autocast('cpu', torch.bfloat16): attend(x, x, x)",
+    "tensors of several lengths": "gelu(torch.nested.nested_tensor([x, x[:1]]))",
+    "in place": "op('_uleg')(x.clone())",
+    "into another": "gelu.out(x, out=torch.empty_like(x))",
+    "no gradient, fused": "attend(x[None, None], x[None, None], x[None, None])",
+}
+"""Uses whose name nobody can read: only torch's dispatcher tells."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_use_is_seen_wherever_the_dispatcher_takes_it(examine: Any, way: str) -> None:
+    opened = examine(HIDDEN.replace("WAY", WAYS[way]), forbid=("gelu", "attention"))
+    opened.submission.f(torch.ones(2, 2))
+    uses = opened.session.forbidden_uses()
+    assert uses != []
+    assert all(one.startswith("torch.ops.aten.") for one in uses)
+
+
 def test_a_use_outlives_its_worker(examine: Any) -> None:
     opened = examine(USES, forbid=FORBID)
     with pytest.raises(WorkerDied):

@@ -151,7 +151,7 @@ def _show(verdicts: list[Verdict]) -> None:
     "page",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Save what was measured (calibration.json beside each kata), and renew the table in this page.",
+    help="Save what was measured (calibration.json next to each kata), and renew the table in this page.",
 )
 @json_option
 def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_json: bool) -> int:
@@ -185,8 +185,8 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
     if page is not None:
         record(found, katas)
         packs = {kata.unit.pack.root for kata in katas}
-        kept = [kata for kata in Catalogue.discover().katas if kata.unit.pack.root in packs]
-        write_page(page, kind_of(device), kept)
+        measured = [kata for kata in Catalogue.discover().katas if kata.unit.pack.root in packs]
+        write_page(page, kind_of(device), measured)
     if as_json:
         print_json(found)
     else:
@@ -223,7 +223,7 @@ def _show_calibrated(found: Calibrated) -> None:
 def new(folder: Path, number: str, slug: str, unit_slug: str, as_json: bool) -> None:
     """Write a complete small kata that passes the gate, for you to change into yours.
 
-    FOLDER is the pack; solutions go into `solutions` beside it. Nothing is overwritten.
+    FOLDER is the pack; solutions go into `solutions` next to it. Nothing is overwritten.
 
     \b
     Example:
@@ -384,7 +384,7 @@ def _show_contracts(slug: str, cells: list[Cell]) -> None:
 def build(name: str | None, out: Path, as_json: bool) -> None:
     """Make wheels of a pack: one for learners, one for instructors.
 
-    NAME is the name of the pack, needed if there are several. Install a wheel with pip; its katas appear beside the
+    NAME is the name of the pack, needed if there are several. Install a wheel with pip; its katas are added to the
     others. No part of the solutions gets into the learners' wheel: the command refuses to build it instead.
 
     \b

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from grader.cli.context import note
-from grader.cli.instructor.class_options import author_of, author_option, with_gradebook
+from grader.cli.instructor.class_options import author_of, author_option, lines_of, with_gradebook
 from grader.errors import UsageError
 from grader.report.style import console, points, safe
 
@@ -43,7 +44,7 @@ def adjust_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -
       kata gradebook adjust-all oral.csv --dry-run
       kata gradebook adjust-all oral.csv --author kim
     """
-    lines = _lines(file, book)
+    lines = lines_of(file, ("learner", "kata", "points", "comment"), partial(_line, book), _EXAMPLE)
     who = author_of(author)
     standing = {(row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})}
     recorded: set[tuple[object, ...]] = {
@@ -68,41 +69,23 @@ def adjust_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -
     note(f"{done} {'would change' if dry_run else 'changed'}, {passed} already recorded")
 
 
-def _lines(file: Path, book: Gradebook) -> list[_Line]:
-    """Read the whole file.
+def _line(book: Gradebook, cells: dict[str, str]) -> _Line:
+    """Return what a line says.
 
     Raises:
-        UsageError: it is missing, or a line breaks a rule: which line, and what is expected.
+        UsageError: it breaks a rule.
     """
     from grader.instructor.gradebook.meant import kata_meant, learner_meant, points_meant
-    from grader.instructor.gradebook.roster import read_table
 
-    place, columns, rows = read_table(file, "file", "Name the CSV file.")
-    missing = [name for name in ("learner", "kata", "points", "comment") if name not in columns]
-    if missing:
-        raise UsageError(f"{file}:{place}: there is no column `{missing[0]}`.", _EXAMPLE)
-    found = []
-    for number, cells in rows:
-        kind = cells.get("kind", "").casefold() or "adjust"
-        try:
-            if kind not in ("adjust", "override"):
-                raise UsageError(f"kind must be adjust or override, not {kind}.")
-            if not cells["comment"]:
-                raise UsageError("A mark is not changed without a reason: the comment is empty.")
-            given = points_meant(cells["points"])
-            if kind == "override" and given < 0:
-                raise UsageError(f"A mark cannot be {points(given)}; it is 0 or more.")
-            if kind == "adjust" and not given:
-                raise UsageError("0 points change nothing.")
-            found.append(
-                _Line(
-                    learner_meant(book, cells["learner"]),
-                    kata_meant(book, cells["kata"]),
-                    kind,
-                    given,
-                    cells["comment"],
-                )
-            )
-        except UsageError as error:
-            raise UsageError(f"{file}:{number}: {error.message}", error.hint or _EXAMPLE) from error
-    return found
+    kind = cells.get("kind", "").casefold() or "adjust"
+    if kind not in ("adjust", "override"):
+        raise UsageError(f"kind must be adjust or override, not {kind}.")
+    if not cells["comment"]:
+        raise UsageError("A mark is not changed without a reason: the comment is empty.")
+    given = points_meant(cells["points"])
+    if kind == "override" and given < 0:
+        raise UsageError(f"A mark cannot be {points(given)}; it is 0 or more.")
+    if kind == "adjust" and not given:
+        raise UsageError("0 points change nothing.")
+    who, kata = learner_meant(book, cells["learner"]), kata_meant(book, cells["kata"])
+    return _Line(who, kata, kind, given, cells["comment"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,13 +10,16 @@ import click
 
 from grader.cli.context import complete_id, json_option, note, print_json
 from grader.cli.instructor.class_options import (
+    By,
     author_of,
     author_option,
+    decision,
+    lines_of,
     same_book,
     with_gradebook,
     word,
 )
-from grader.cli.instructor.rulings import covered, decision
+from grader.cli.instructor.rulings import covered
 from grader.errors import UsageError
 from grader.report.style import console, points, safe
 from grader.words import counted, typed_number
@@ -60,7 +64,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     """
     import msgspec
 
-    from grader.instructor.gradebook.meant import katas_meant, learner_meant
+    from grader.instructor.gradebook.meant import katas_meant
     from grader.instructor.gradebook.written import sheet, to_mark
 
     rubrics = _rubrics()
@@ -78,20 +82,19 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
         count = sum(len(one.questions) for one in waiting)
         note(f"{counted(count, 'answer')} wait to be marked" if count else "No answer waits to be marked.")
         return
-    who = learner_meant(book, learner)
-    rows = book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who])
+    rows = book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[learner])
     zone = book.course.timezone
-    sheets = [sheet(book, rubrics, who, row.kata) for row in rows if row.written is not None or id_]
+    sheets = [sheet(book, rubrics, learner, row.kata) for row in rows if row.written is not None or id_]
     if as_json:
         print_json({"sheets": [msgspec.to_builtins(one) for one in sheets]})
         return
     for one in sheets:
         _print(one, zone)
     if not sheets:
-        note(f"{safe(who)} handed in no written answers.")
+        note(f"{safe(learner)} handed in no written answers.")
     elif any(one.waiting for one in sheets):
         first = next(one for one in sheets if one.waiting)
-        note(f"mark  kata gradebook mark {word(who)} {first.kata} QUESTION --met 1,2{same_book()}")
+        note(f"mark  kata gradebook mark {word(learner)} {first.kata} QUESTION --met 1,2{same_book()}")
 
 
 def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
@@ -174,16 +177,16 @@ def mark(
       kata gradebook mark ada masks 1 --met 1,2 --comment "well put"
       kata gradebook mark ada masks 2 --points 0.5
     """
-    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+    from grader.instructor.gradebook.meant import kata_meant
     from grader.instructor.gradebook.written import mark as write
 
     if met is None and given is None:
         raise UsageError("Nothing says what the answer earns.", "Give --met with criteria, or --points.")
-    who, kata = learner_meant(book, learner), kata_meant(book, id_)
+    kata = kata_meant(book, id_)
     number = write(
         book,
         _rubrics(),
-        who,
+        learner,
         kata,
         question,
         criteria=_numbers(met or ""),
@@ -191,24 +194,22 @@ def mark(
         comment=comment,
         author=author_of(author),
     )
-    stands = next(one for one in book.written_answers([who])[who, kata][1] if one.id == number)
-    _say(f"{who}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
+    stands = next(one for one in book.written_answers([learner])[learner, kata][1] if one.id == number)
+    _say(f"{learner}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
     note(f"undo  kata gradebook unmark {number}{same_book()} --comment TEXT")
 
 
 @click.command(short_help="Take back the mark of a written answer.")
 @click.argument("number", type=click.IntRange(min=1))
 @decision
-def unmark(book: Gradebook, number: int, comment: str, author: str) -> None:
+def unmark(book: Gradebook, number: int, by: By) -> None:
     """Take back the mark with this NUMBER; `answers` shows the numbers. The mark before it counts again.
 
     \b
     Example:
       kata gradebook unmark 12 --comment "meant for adam"
     """
-    from grader.instructor.gradebook.written import undo
-
-    undo(book, number, author=author, comment=comment)
+    book.undo("answer_mark", number, **by)
     _say(f"taken back  mark {number}")
 
 
@@ -241,7 +242,9 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
 
     rubrics = _rubrics()
     done = passed = 0
-    lines, who = _lines(file, book, rubrics), author_of(author)
+    columns = ("learner", "kata", "question", "points|met")
+    lines = lines_of(file, columns, partial(_line, book, rubrics), _EXAMPLE)
+    who = author_of(author)
     for line in lines:
         answer = sheet(book, rubrics, line.learner, line.kata).answers[line.question - 1]
         assert answer.rubric is not None
@@ -271,35 +274,27 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
     note(f"{done} {'would be marked' if dry_run else 'marked'}, {passed} already recorded")
 
 
-def _lines(file: Path, book: Gradebook, rubrics: Rubrics) -> list[_Line]:
+def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:
+    """Return what a line says.
+
+    Raises:
+        UsageError: it breaks a rule.
+    """
     from grader.instructor.gradebook.meant import kata_meant, learner_meant
-    from grader.instructor.gradebook.roster import read_table
     from grader.instructor.gradebook.written import rubric_question
 
-    place, columns, rows = read_table(file, "file", "Name the CSV file.")
-    for name in ("learner", "kata", "question"):
-        if name not in columns:
-            raise UsageError(f"{file}:{place}: there is no column `{name}`.", _EXAMPLE)
-    if not {"points", "met"} & set(columns):
-        raise UsageError(f"{file}:{place}: there is no column `points` and no column `met`.", _EXAMPLE)
-    found = []
-    for number, row in rows:
-        cells = {"points": "", "met": "", "comment": "", **row}
-        try:
-            if not cells["question"].isdecimal():
-                raise UsageError(f"question must be a number, not {cells['question']!r}.")
-            if not (cells["points"] or cells["met"]):
-                raise UsageError("there are neither points nor met criteria.")
-            kata, asked = kata_meant(book, cells["kata"]), int(cells["question"])
-            of, met = rubric_question(rubrics, kata, asked), _numbers(cells["met"].replace(";", ","))
-            if any(not 1 <= one <= len(of.criteria) for one in met):
-                raise UsageError(f"met names a criterion that does not exist; there are {len(of.criteria)}.")
-            given = _points(cells["points"], of.points)
-            who = learner_meant(book, cells["learner"])
-            found.append(_Line(who, kata, asked, tuple(sorted(set(met))), given, cells["comment"]))
-        except UsageError as error:
-            raise UsageError(f"{file}:{number}: {error.message}", error.hint or _EXAMPLE) from error
-    return found
+    cells = {"points": "", "met": "", "comment": "", **row}
+    if not cells["question"].isdecimal():
+        raise UsageError(f"question must be a number, not {cells['question']!r}.")
+    if not (cells["points"] or cells["met"]):
+        raise UsageError("there are neither points nor met criteria.")
+    kata, asked = kata_meant(book, cells["kata"]), int(cells["question"])
+    of, met = rubric_question(rubrics, kata, asked), _numbers(cells["met"].replace(";", ","))
+    if any(not 1 <= one <= len(of.criteria) for one in met):
+        raise UsageError(f"met names a criterion that does not exist; there are {len(of.criteria)}.")
+    given = _points(cells["points"], of.points)
+    who = learner_meant(book, cells["learner"])
+    return _Line(who, kata, asked, tuple(sorted(set(met))), given, cells["comment"])
 
 
 def _points(text: str, most: float) -> float | None:
@@ -319,7 +314,7 @@ def _points(text: str, most: float) -> float | None:
     help="Release even while answers wait; these stay unmarked and count for nothing.",
 )
 @decision
-def release(book: Gradebook, assignment: str, comment: str, anyway: bool, author: str) -> None:
+def release(book: Gradebook, assignment: str, anyway: bool, by: By) -> None:
     """Let learners see the marks of written answers for an ASSIGNMENT, a kata, or `all`, and the remarks on their code.
 
     Until the release is withdrawn, feedback and exports for learners contain them, and unanswered questions count as 0.
@@ -332,7 +327,7 @@ def release(book: Gradebook, assignment: str, comment: str, anyway: bool, author
     from grader.instructor.gradebook.written import release as write
 
     of = covered(book, assignment)
-    number = write(book, _rubrics(), of, comment=comment, author=author, anyway=anyway)
+    number = write(book, _rubrics(), of, anyway=anyway, **by)
     _say(f"marks and remarks of {of or 'everything'} are released")
     note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
 

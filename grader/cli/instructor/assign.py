@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import complete_id, note
-from grader.cli.instructor.class_options import same_book
-from grader.cli.instructor.rulings import covered, decision
+from grader.cli.instructor.class_options import By, decision, same_book
+from grader.cli.instructor.rulings import covered
 from grader.errors import UsageError
 from grader.report.style import console, safe
 from grader.words import counted
@@ -38,8 +38,7 @@ def assign(
     section: str | None,
     learners: tuple[str, ...],
     most: int | None,
-    comment: str,
-    author: str,
+    by: By,
 ) -> None:
     """Share hand-ins that are nobody's to mark yet among MARKERS: each gets a consecutive part of the list.
 
@@ -60,7 +59,7 @@ def assign(
     names = list(dict.fromkeys(filter(None, map(str.strip, markers.split(",")))))
     if not names:
         raise UsageError("Nobody is named.", "Name the markers, separated by commas: kim,lee")
-    reader = DeskReader(book, Lessons(Catalogue.discover()), author)
+    reader = DeskReader(book, Lessons(Catalogue.discover()), by["author"])
     of = covered(book, id_) if id_ else ""
     assignment, kata = (of, "") if of in book.course.assignments else ("", of)
     if kata and kata not in book.katas():
@@ -75,7 +74,7 @@ def assign(
         for one in reader.unassigned(Filter(assignment=assignment, kata=kata, section=section or ""))
         if not only or one[0] in only
     ]
-    numbers = book.assign(free, names, comment=comment, author=author, most=most)
+    numbers = book.assign(free, names, most=most, **by)
     if not numbers:
         raise UsageError(
             "There is nothing to share: every hand-in is already somebody's to mark, or was looked through.",

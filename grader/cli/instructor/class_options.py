@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
@@ -17,6 +17,7 @@ from grader.report.style import safe
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
 
+T = TypeVar("T")
 NAMED = 10
 """Marks that are named one by one; the others are counted."""
 
@@ -42,10 +43,10 @@ course_option: Callable[[Any], Any] = click.option(
 def note_unreadable(book: Gradebook) -> None:
     """Name every mark whose report could not be read, and what never was graded; say how they are made again."""
     if ungraded := [f"{learner} ({kata})" for learner, kata in book.ungraded]:
-        more = f" and {len(ungraded) - NAMED} more" if len(ungraded) > NAMED else ""
+        from grader.instructor.submissions.names import listed
+
         note(
-            f"not graded: {', '.join(ungraded[:NAMED])}{more}; 0 points until kata grade has graded the same "
-            "submissions."
+            f"not graded: {listed(ungraded, NAMED)}; 0 points until kata grade has graded the same submissions."
         )
     found = list(book.unreadable.items())
     for (learner, kata), why in found[:NAMED]:
@@ -67,21 +68,44 @@ comment_option: Callable[[Any], Any] = click.option(
 
 
 def with_gradebook(command: Callable[..., Any]) -> Any:
-    """Give a command the options that say which gradebook is meant, and hand it that one, opened, as `book`."""
+    """Give a command the options that say which gradebook is meant, and hand it that one, opened, as `book`.
+
+    A `learner` that the command takes becomes the identity that is meant, so that every command means the same one.
+    """
 
     @functools.wraps(command)
     def run(where: str, course_file: Path | None, **given: Any) -> Any:
         from grader.catalogue import Catalogue
         from grader.instructor.gradebook.course import Course
+        from grader.instructor.gradebook.meant import learner_meant
         from grader.instructor.gradebook.store import Gradebook
 
         course = Course.find(where, course_file, Catalogue.discover())
         with Gradebook.open(where, create=False, course=course) as book:
+            if given.get("learner") is not None:
+                given["learner"] = learner_meant(book, given["learner"])
             outcome = command(book=book, **given)
             note_unreadable(book)
             return outcome
 
     return gradebook_option(course_option(run))
+
+
+class By(TypedDict):
+    """Why something is decided, and whose word it is."""
+
+    comment: str
+    author: str
+
+
+def decision(command: Callable[..., Any]) -> Any:
+    """Give a command --comment and --author, and hand it the gradebook as `book`, why and who as `by`."""
+
+    @functools.wraps(command)
+    def run(author: str | None, comment: str, **given: Any) -> Any:
+        return command(by=By(comment=comment, author=author_of(author)), **given)
+
+    return comment_option(author_option(with_gradebook(run)))
 
 
 def author_of(author: str | None) -> str:
@@ -98,6 +122,36 @@ def author_of(author: str | None) -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         raise UsageError("The system does not say who you are.", "Say it: --author NAME") from None
+
+
+def lines_of(
+    file: Path, columns: Iterable[str], line: Callable[[dict[str, str]], T], example: str
+) -> list[T]:
+    """Read a whole table before anything of it is written.
+
+    Args:
+        file: a CSV file.
+        columns: what it must have; `points|met` is either.
+        line: makes something of a line's cells by column, or raises UsageError.
+        example: what a good file looks like.
+
+    Raises:
+        UsageError: it is missing, or a line breaks a rule: which line, and what is expected.
+    """
+    from grader.instructor.gradebook.roster import read_table
+
+    place, there, rows = read_table(file, "file", "Name the CSV file.")
+    for names in (one.split("|") for one in columns):
+        if set(names).isdisjoint(there):
+            missing = " and no column ".join(f"`{name}`" for name in names)
+            raise UsageError(f"{file}:{place}: there is no column {missing}.", example)
+    found = []
+    for number, cells in rows:
+        try:
+            found.append(line(cells))
+        except UsageError as error:
+            raise UsageError(f"{file}:{number}: {error.message}", error.hint or example) from error
+    return found
 
 
 def word(text: str) -> str:

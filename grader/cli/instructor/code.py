@@ -49,17 +49,16 @@ def code(
       kata gradebook code ada masks --attempt 3
       kata gradebook code ada masks --attempt 3 --diff 1
     """
-    from grader.instructor.gradebook.meant import katas_meant, learner_meant
+    from grader.instructor.gradebook.meant import katas_meant
 
     if other is not None and id_ is None:
         raise UsageError(
             "--diff compares two attempts of one kata.", "Name it: kata gradebook code LEARNER ID"
         )
     out, shown = console(), 0
-    who = learner_meant(book, learner)
-    for row in book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[who]):
+    for row in book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[learner]):
         # People count attempts by learner and kata; the gradebook has one number for each of all.
-        there = book.attempts_of(who, row.kata)
+        there = book.attempts_of(learner, row.kata)
         counts = next((number for number, one in there.items() if one == row.attempt), None)
         number = attempt if attempt is not None else counts
         if number is None:
@@ -68,18 +67,18 @@ def code(
         if bundle is None:
             # Among several katas, one without this attempt is skipped: the others may have it.
             if attempt is not None and id_ is not None:
-                raise _nothing_stored(book, who, row.kata, number)
+                raise _nothing_stored(book, learner, row.kata, number)
             continue
         shown += 1
         if other is None:
-            _print(bundle, f"{who}, {row.kata}, attempt {number}", out, every=every)
+            _print(bundle, f"{learner}, {row.kata}, attempt {number}", out, every=every)
             continue
         before = book.bundle(there[other]) if other in there else None
         if before is None:
-            raise _nothing_stored(book, who, row.kata, other)
+            raise _nothing_stored(book, learner, row.kata, other)
         _print_diff(before, bundle, f"attempt {other}", f"attempt {number}", out)
     if not shown:
-        note(f"{safe(who)} handed in nothing that was stored.")
+        note(f"{safe(learner)} handed in nothing that was stored.")
 
 
 def _nothing_stored(book: Gradebook, who: str, kata: str, number: int) -> UsageError:

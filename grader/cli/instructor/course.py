@@ -19,7 +19,7 @@ from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.catalogue import Catalogue, Kata
-    from grader.instructor.gradebook.person import Person
+    from grader.instructor.lms.person import Person
 
 
 @click.group(short_help="Set up a course: assignments, rules, roster.")

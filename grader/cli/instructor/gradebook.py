@@ -94,19 +94,18 @@ def show(
     """
     from grader.instructor.gradebook import overview
     from grader.instructor.gradebook.exports.documents import document_of
-    from grader.instructor.gradebook.meant import katas_meant, learner_meant
+    from grader.instructor.gradebook.meant import katas_meant
 
     katas = katas_meant(book, (*only, *([id_] if id_ else [])))
     if learner is None:
         _show_class(book, katas, of_section(book, section), as_json)
         return
     # One learner: a single mark is shown in full, several as a table.
-    who = learner_meant(book, learner)
-    rows = list(book.rows(katas=katas, learners=[who]))
+    rows = list(book.rows(katas=katas, learners=[learner]))
     if not rows:
-        note(f"Nothing of {safe(who)} is graded yet in {book.where}.")
+        note(f"Nothing of {safe(learner)} is graded yet in {book.where}.")
     if as_json:
-        print_json(document_of(rows, book.course, whole=True) if rows else {"learner": who, "katas": []})
+        print_json(document_of(rows, book.course, whole=True) if rows else {"learner": learner, "katas": []})
     elif id_ is not None and len(rows) == 1:
         overview.print_mark(rows[0], book.course, console())
     elif rows:
@@ -229,7 +228,9 @@ def revoke(book: Gradebook, number: int | None, options: MarkChange) -> None:
             raise UsageError(
                 f"{safe(who)}, {kata}: there is no change {number} to take back; there is {numbers}.", hint
             )
-        book.revoke(number or standing[-1], author=author_of(options.author), comment=options.comment)
+        book.undo(
+            "adjustment", number or standing[-1], author=author_of(options.author), comment=options.comment
+        )
 
 
 @gradebook.command(short_help="Show how marks came about: attempts, and what people changed.")
@@ -246,20 +247,19 @@ def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> No
       kata gradebook history ada masks --json
     """
     from grader.instructor.gradebook import overview
-    from grader.instructor.gradebook.meant import katas_meant, learner_meant
+    from grader.instructor.gradebook.meant import katas_meant
 
-    who = learner_meant(book, learner)
     katas = katas_meant(book, [id_] if id_ else []) or book.katas()
-    told = {kata: book.history(who, kata) for kata in katas}
+    told = {kata: book.history(learner, kata) for kata in katas}
     if as_json:
         import msgspec
 
         events = [{"kata": kata, **msgspec.to_builtins(event)} for kata in katas for event in told[kata]]
-        print_json({"learner": who, "events": events})
+        print_json({"learner": learner, "events": events})
     else:
         overview.print_history(told, book.course, console())
         if not any(told.values()):
-            note(f"Nothing has happened yet to the marks of {who}.")
+            note(f"Nothing has happened yet to the marks of {learner}.")
 
 
 # What the commands share

@@ -218,10 +218,11 @@ def find_wanted(options: GradingOptions) -> KataChoice:
 
 
 def _warn_of_missing_answers(katas: Sequence[Kata]) -> None:
+    from grader.instructor.submissions.names import listed
+
     bare = [kata.slug for kata in katas if kata.solution is None]
     if bare:
-        more = f" and {len(bare) - 3} more" if len(bare) > 3 else ""
-        note(f"warning: this install has no solutions and no hidden checks for {', '.join(bare[:3])}{more}.")
+        note(f"warning: this install has no solutions and no hidden checks for {listed(bare, 3)}.")
 
 
 def learner_wanted(word: str, known: Sequence[str], book: Gradebook) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli.context import complete_id, json_option, note, print_json
 from grader.cli.instructor.class_options import (
-    author_of,
-    author_option,
-    comment_option,
+    By,
+    decision,
     same_book,
     with_gradebook,
     word,
@@ -26,18 +23,8 @@ SHOWN = 10
 """Rulings that are named one by one when they are taken back."""
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.records import Ruling
+    from grader.instructor.gradebook.records import Decision
     from grader.instructor.gradebook.store import Gradebook
-
-
-def decision(command: Callable[..., Any]) -> Any:
-    """Give a command --comment and --author, and hand it the gradebook as `book` and who decides as `author`."""
-
-    @functools.wraps(command)
-    def run(author: str | None, **given: Any) -> Any:
-        return command(author=author_of(author), **given)
-
-    return comment_option(author_option(with_gradebook(run)))
 
 
 def _told(number: int, what: str) -> None:
@@ -49,7 +36,7 @@ def _told(number: int, what: str) -> None:
 @click.argument("learner")
 @click.argument("other", metavar="NAME")
 @decision
-def alias(book: Gradebook, learner: str, other: str, comment: str, author: str) -> None:
+def alias(book: Gradebook, learner: str, other: str, by: By) -> None:
     """Say that LEARNER is also called NAME: a folder, a handle or an address in a download.
 
     From now on, everything under that name is theirs, including what came in before. You need to say so only once.
@@ -58,22 +45,19 @@ def alias(book: Gradebook, learner: str, other: str, comment: str, author: str) 
     Example:
       kata gradebook alias linus linus.p --comment "his folder's name"
     """
-    from grader.instructor.gradebook.meant import learner_meant
-
     same = book.course.same
     if same(other) in {same(name) for name in book.course.roster}:
         raise UsageError(f"{other} is in the roster as another learner.", "Correct the roster first.")
-    who = learner_meant(book, learner)
-    if same(who) == same(other):
-        raise UsageError(f"{who} already has that name.")
+    if same(learner) == same(other):
+        raise UsageError(f"{learner} already has that name.")
     known = book.aliases().get(same(other))
     if known is not None:
         raise UsageError(
             f"{other} is already recorded as {known}.",
             f"See who said so: kata gradebook rulings{same_book()}",
         )
-    number = book.rule("alias", who, other, comment=comment, author=author)
-    _told(number, f"{other} is {who}")
+    number = book.rule("alias", learner, other, **by)
+    _told(number, f"{other} is {learner}")
 
 
 @click.command(short_help="Accept a file with a wrong name as a learner's answer.")
@@ -86,8 +70,7 @@ def take(
     learner: str,
     id_: str,
     file: str,
-    comment: str,
-    author: str,
+    by: By,
 ) -> None:
     """Accept FILE, as LEARNER named it, as the answer to ID: `masks_final_v3.py` instead of `masks.py`.
 
@@ -97,13 +80,13 @@ def take(
     Example:
       kata gradebook take ada masks masks_final_v3.py --comment "she asked by mail"
     """
-    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+    from grader.instructor.gradebook.meant import kata_meant
 
     if not file.strip("/. "):
         raise UsageError("The file's name is empty.")
-    who, kata = learner_meant(book, learner), kata_meant(book, id_)
-    number = book.rule("take", who, file.strip("/"), kata=kata, comment=comment, author=author)
-    _told(number, f"{who}, {kata}: {file} is the answer, from the next kata grade on")
+    kata = kata_meant(book, id_)
+    number = book.rule("take", learner, file.strip("/"), kata=kata, **by)
+    _told(number, f"{learner}, {kata}: {file} is the answer, from the next kata grade on")
 
 
 @click.command(short_help="Say which attempt counts.")
@@ -116,8 +99,7 @@ def choose(
     learner: str,
     id_: str,
     attempt: int,
-    comment: str,
-    author: str,
+    by: By,
 ) -> None:
     """Say which ATTEMPT of a learner counts for ID, whatever else was handed in; `history` shows the numbers.
 
@@ -127,17 +109,17 @@ def choose(
       kata gradebook choose ada masks 2 --comment "the one she means"
     """
     from grader.instructor.gradebook.errors import GradebookUsageError
-    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+    from grader.instructor.gradebook.meant import kata_meant
 
-    who, kata = learner_meant(book, learner), kata_meant(book, id_)
+    kata = kata_meant(book, id_)
     try:
-        hand_in = book.hand_in_of(who, kata, book.attempt_of(who, kata, attempt))
+        hand_in = book.hand_in_of(learner, kata, book.attempt_of(learner, kata, attempt))
     except GradebookUsageError as error:
-        hint = f"See: kata gradebook history {word(who)} {kata}{same_book()}"
+        hint = f"See: kata gradebook history {word(learner)} {kata}{same_book()}"
         raise UsageError(error.message, hint) from None
-    number = book.rule("choose", who, hand_in, kata=kata, comment=comment, author=author)
-    row = next(iter(book.rows(katas=[kata], learners=[who])))
-    _told(number, f"{who}, {kata}: attempt {attempt} counts, {row.score:g} points")
+    number = book.rule("choose", learner, hand_in, kata=kata, **by)
+    row = next(iter(book.rows(katas=[kata], learners=[learner])))
+    _told(number, f"{learner}, {kata}: attempt {attempt} counts, {row.score:g} points")
 
 
 @click.command(short_help="Give a learner more time.")
@@ -150,8 +132,7 @@ def extend(
     learner: str,
     assignment: str,
     days: float,
-    comment: str,
-    author: str,
+    by: By,
 ) -> None:
     """Give LEARNER this many more DAYS for an assignment, a kata, or `all`: both due time and closing time move.
 
@@ -161,12 +142,9 @@ def extend(
     Example:
       kata gradebook extend ada week1 3 --comment "was ill"
     """
-    from grader.instructor.gradebook.meant import learner_meant
-
     of = covered(book, assignment)
-    who = learner_meant(book, learner)
-    number = book.rule("extend", who, {"of": of, "days": days}, comment=comment, author=author)
-    _told(number, f"{who}: {counted(days, 'more day')} for {of or 'everything'}")
+    number = book.rule("extend", learner, {"of": of, "days": days}, **by)
+    _told(number, f"{learner}: {counted(days, 'more day')} for {of or 'everything'}")
 
 
 def covered(book: Gradebook, text: str) -> str:
@@ -202,10 +180,7 @@ def rulings(book: Gradebook, learner: str | None, as_json: bool) -> None:
       kata gradebook rulings
       kata gradebook rulings ada --json
     """
-    from grader.instructor.gradebook.meant import learner_meant
-
-    who = learner_meant(book, learner) if learner else None
-    found = book.rulings(learners=[who] if who is not None else None)
+    found = book.rulings(learners=[learner] if learner is not None else None)
     zone, own = book.course.timezone, book.attempt_numbers({one.learner for one in found})
     if as_json:
         import msgspec
@@ -220,7 +195,7 @@ def rulings(book: Gradebook, learner: str | None, as_json: bool) -> None:
         console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
 
 
-def _sentence(one: Ruling, own: dict[int, int]) -> str:
+def _sentence(one: Decision, own: dict[int, int]) -> str:
     from grader.instructor.gradebook.history import described
 
     where = f"{one.learner}, {one.kata}" if one.kata else one.learner or "everybody"
@@ -248,7 +223,7 @@ def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...
 @click.command(short_help="Take back rulings.")
 @click.argument("numbers", metavar="NUMBER...", callback=_numbers, nargs=-1, required=True)
 @decision
-def withdraw(book: Gradebook, numbers: list[int], comment: str, author: str) -> None:
+def withdraw(book: Gradebook, numbers: list[int], by: By) -> None:
     """Take back the rulings with these NUMBERS, all or none; `kata gradebook rulings` lists them.
 
     The history keeps the rulings and their withdrawal.
@@ -258,7 +233,7 @@ def withdraw(book: Gradebook, numbers: list[int], comment: str, author: str) -> 
       kata gradebook withdraw 12 --comment "it was adam"
       kata gradebook withdraw 12-40 --comment "shared among others"
     """
-    taken = book.withdraw(*numbers, author=author, comment=comment)
+    taken = book.undo("ruling", *numbers, **by)
     own = book.attempt_numbers({one.learner for one in taken})
     for one in taken[:SHOWN]:
         told = safe(_sentence(one, own))

@@ -240,6 +240,8 @@ def _document(found: list[Findings], unread: list[tuple[str, str]]) -> dict[str,
 
 
 def _print(one: Findings, out: Console) -> None:
+    from grader.instructor.submissions.names import listed
+
     people = f"{one.learners} learners, {one.handed_in} hand-ins" + (
         f", {one.earlier} learners of earlier terms" if one.earlier else ""
     )
@@ -250,7 +252,7 @@ def _print(one: Findings, out: Console) -> None:
     for same in (each for each in one.identical if each.telling):
         names = list(dict.fromkeys(side.name for side in same.where))
         known = f", {same.known} unchanged" if same.known else ""
-        _line(out, f"  identical  {same.file}{known}: {_listed(names)}")
+        _line(out, f"  identical  {same.file}{known}: {listed(names, SHOWN)}")
     if one.pairs:
         _line(out, "  rarity  share        pair and lines, the rarest first")
     for pair in one.pairs[:SHOWN]:
@@ -260,23 +262,21 @@ def _print(one: Findings, out: Console) -> None:
     if more > 0:
         _line(out, f"  … and {more} more pairs")
     for cluster in one.clusters:
-        _line(out, f"  together   {_listed(list(cluster))}")
+        _line(out, f"  together   {listed(cluster, SHOWN)}")
     # A hand-in that is close to the pack itself is not a pair: it may have been copied from there.
-    for near in one.known[:SHOWN]:
-        _line(
-            out,
-            f"  {near.rarity:6.0f}  {near.side.share:4.0%} in {near.to}: {near.side.name}{_where(near.passages)}",
-        )
-    if len(one.known) > SHOWN:
-        _line(out, f"  … and {len(one.known) - SHOWN} more that are close to what the pack holds")
+    close = [
+        f"  {near.rarity:6.0f}  {near.side.share:4.0%} in {near.to}: {near.side.name}{_where(near.passages)}"
+        for near in one.known
+    ]
+    _lines(out, close, "that are close to what the pack holds", indent="  ")
     if not (one.pairs or one.known or any(each.telling for each in one.identical)):
         _line(out, "  no two hand-ins share anything that few others have")
-    for each in one.unread[:SHOWN]:
+    unread = []
+    for each in one.unread:
         attempt = f", attempt {each.attempt}" if each.attempt is not None else ""
         term = f" ({each.term})" if each.term else ""
-        _line(out, f"  not compared  {each.learner}{attempt}{term}: {each.why}")
-    if len(one.unread) > SHOWN:
-        _line(out, f"  … and {len(one.unread) - SHOWN} more that could not be compared")
+        unread.append(f"  not compared  {each.learner}{attempt}{term}: {each.why}")
+    _lines(out, unread, "that could not be compared", indent="  ")
 
 
 def _pair(pair: Pair) -> str:
@@ -296,16 +296,17 @@ def _where(passages: Sequence[Passage]) -> str:
     return f", lines {first.left[0]}–{first.left[1]} and {first.right[0]}–{first.right[1]}{more}"
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-
-
 def _line(out: Console, text: str) -> None:
     out.print(safe_text(text), soft_wrap=True)
 
 
+def _lines(out: Console, lines: Sequence[str], what: str, *, indent: str = "") -> None:
+    """Print the first lines, and how many more there are of `what`."""
+    for line in lines[:SHOWN]:
+        _line(out, line)
+    if len(lines) > SHOWN:
+        _line(out, f"{indent}… and {len(lines) - SHOWN} more {what}")
+
+
 def _print_unread(unread: list[tuple[str, str]], out: Console) -> None:
-    for who, why in unread[:SHOWN]:
-        _line(out, f"not compared  {who}: {why}")
-    if len(unread) > SHOWN:
-        _line(out, f"… and {len(unread) - SHOWN} more that could not be read")
+    _lines(out, [f"not compared  {who}: {why}" for who, why in unread], "that could not be read")

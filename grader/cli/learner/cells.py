@@ -16,7 +16,7 @@ SAVED = "Judged: what is saved."
 def as_notebook(cells: Sequence[str]) -> bytes:
     """Return cells as a notebook's file, numbered as the notebook numbers them.
 
-    So a message's cell is the one beside which [n] stands.
+    So a message's cell is the one with [n] next to it.
     """
     book = {
         "nbformat": 4,

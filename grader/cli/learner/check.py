@@ -20,6 +20,7 @@ from grader.cli.context import (
     Here,
     complete_id,
     device_option,
+    gathered,
     here,
     note,
     seed_option,
@@ -38,7 +39,7 @@ from grader.report.style import console, safe, say
 if TYPE_CHECKING:
     from grader.engine.host.launcher import Launcher
     from grader.engine.runner.at_hand import Look
-    from grader.engine.runner.suite import Options, Suite
+    from grader.engine.runner.suite import Suite
     from grader.report.report import KataReport
 
 
@@ -68,61 +69,90 @@ class CheckRequest:
                 within(target.file, root)
 
 
+@dataclass(frozen=True)
+class CheckOptions:
+    """What the options of `kata check` say."""
+
+    keyword: str | None
+    fail_fast: bool
+    verbose: bool
+    quiet: bool
+    seed: int
+    timeout: float | None
+    perf: bool
+    device: str
+    from_stdin: bool
+    from_cells: bool
+    as_json: bool
+    annotations: Format | None
+    pdb: bool
+    trust: bool
+
+    def __post_init__(self) -> None:
+        """Refuse options that exclude each other."""
+        if self.as_json and self.annotations:
+            raise UsageError(
+                "--json and --format are two ways to print one result.", "Leave out one of them."
+            )
+        if self.from_stdin and self.pdb:
+            raise UsageError(
+                "--pdb reads what you type from stdin, and --stdin reads the answer from it.",
+                "Leave out one of them.",
+            )
+
+    @property
+    def for_programs(self) -> bool:
+        """Whether a program reads stdout: nothing but the result may be on it."""
+        return self.as_json or self.annotations is not None
+
+    @property
+    def partial(self) -> bool:
+        """Whether only some checks run, or without marks: the result must not become progress."""
+        return bool(self.keyword or self.fail_fast or self.pdb)
+
+
 @click.command(short_help="Check what this folder holds, or one unit, kata, file or folder.")
 @click.argument("what", metavar="[ID|PATH]", required=False, shell_complete=complete_id)
-@click.option(
-    "-k",
-    "keyword",
-    metavar="EXPR",
-    help="Run only checks whose name or title matches, e.g. -k 'future and not shape'.",
+@gathered(
+    CheckOptions,
+    click.option(
+        "-k",
+        "keyword",
+        metavar="EXPR",
+        help="Run only checks whose name or title matches, e.g. -k 'future and not shape'.",
+    ),
+    click.option("-x", "fail_fast", is_flag=True, help="Stop a kata at its first failing check."),
+    click.option("-v", "verbose", is_flag=True, help="Show every kata and every failure in full."),
+    click.option("-q", "quiet", is_flag=True, help="Print one line per kata."),
+    seed_option,
+    timeout_option,
+    click.option(
+        "--perf/--no-perf",
+        "perf",
+        default=False,
+        help="Also check speed and memory once everything else passes; takes seconds.",
+    ),
+    device_option,
+    click.option(
+        "--stdin",
+        "from_stdin",
+        is_flag=True,
+        help="Read one kata's answer from stdin and judge it as if it were saved.",
+    ),
+    click.option("--cells", "from_cells", is_flag=True, hidden=True),
+    click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else."),
+    click.option(
+        "--format",
+        "annotations",
+        type=click.Choice(FORMATS),
+        help="Print what fails in a format for editors and CI systems, and nothing else.",
+    ),
+    click.option(
+        "--pdb", is_flag=True, help="Debug: stop in your own code at each failure. No marks, no progress."
+    ),
+    trust_option,
 )
-@click.option("-x", "fail_fast", is_flag=True, help="Stop a kata at its first failing check.")
-@click.option("-v", "verbose", is_flag=True, help="Show every kata and every failure in full.")
-@click.option("-q", "quiet", is_flag=True, help="Print one line per kata.")
-@seed_option
-@timeout_option
-@click.option(
-    "--perf/--no-perf",
-    "perf",
-    default=False,
-    help="Also check speed and memory once everything else passes; takes seconds.",
-)
-@device_option
-@click.option(
-    "--stdin",
-    "from_stdin",
-    is_flag=True,
-    help="Read one kata's answer from stdin and judge it as if it were saved.",
-)
-@click.option("--cells", "from_cells", is_flag=True, hidden=True)
-@click.option("--json", "as_json", is_flag=True, help="Print one report set as JSON and nothing else.")
-@click.option(
-    "--format",
-    "annotations",
-    type=click.Choice(FORMATS),
-    help="Print what fails in a format for editors and CI systems, and nothing else.",
-)
-@click.option(
-    "--pdb", is_flag=True, help="Debug: stop in your own code at each failure. No marks, no progress."
-)
-@trust_option
-def check(
-    what: str | None,
-    keyword: str | None,
-    fail_fast: bool,
-    verbose: bool,
-    quiet: bool,
-    seed: int,
-    timeout: float | None,
-    perf: bool,
-    device: str,
-    from_stdin: bool,
-    from_cells: bool,
-    as_json: bool,
-    annotations: Format | None,
-    pdb: bool,
-    trust: bool,
-) -> int:
+def check(what: str | None, options: CheckOptions) -> int:
     """Check what this folder holds, or one unit, kata, file or folder.
 
     The first failure is shown in full: what was called, where the first difference is, and how to repeat just
@@ -134,77 +164,62 @@ def check(
       kata check masked-attention -k future --seed 7
       kata check ~/elsewhere/masks.py --json
     """
-    if as_json and annotations:
-        raise UsageError("--json and --format are two ways to print one result.", "Leave out one of them.")
-    for_programs = as_json or annotations is not None
-    around = here()
-    if from_stdin and pdb:
-        raise UsageError(
-            "--pdb reads what you type from stdin, and --stdin reads the answer from it.",
-            "Leave out one of them.",
-        )
-    if from_cells:
-        request = _from_cells(what, around)
-    else:
-        request = find_targets(what, around) if not from_stdin else _from_stdin(what, around)
-    _refuse_exposed(request)
-    if pdb:
-        consent(request, trust)
-    announce(request, quiet=quiet or for_programs)
-    if perf and not (quiet or for_programs or any(target.kata.speed for target in request.targets)):
-        note("there are no speed checks here; --perf changes nothing")
-    first = request.targets[0].kata
-    Device(device).require()  # before anything is asked of anybody
-    launcher = start_launcher(device=device, preload=first.preload)
-    from grader.engine.runner.suite import Options, with_suites
+    request = _requested(what, options)
+    # Before the answer runs: a missing device is the machine's fault, and must not look like the learner's.
+    Device(options.device).require()
+    # Workers are forked from this process, so that it must not have imported a check or an expected value yet.
+    launcher = start_launcher(device=options.device, preload=request.targets[0].kata.preload)
+    from grader.engine.runner.suite import with_suites
 
-    look = None
-    if pdb:
-        from grader.engine.runner.at_hand import debugging
-
-        look = debugging()
-    options = Options(seed=seed, fail_fast=fail_fast, timeout_s=timeout, device=device)
     with closing(launcher):  # a verdict does not wait for its workers' end
         reports = with_suites(
             [target.kata for target in request.targets],
-            partial(run, request, launcher, options, keyword, look=look),
-            speed=perf,
-            keyword=keyword,
+            partial(run, request, launcher, options),
+            speed=options.perf,
+            keyword=options.keyword,
         )
         try:
-            if annotations is not None:
-                from grader.report.annotations import WRITERS
-
-                click.echo(WRITERS[annotations](reports))
-            else:
-                _show(reports, request, as_json=as_json, verbose=verbose, quiet=quiet)
-            if not (perf or for_programs or quiet or pdb or keyword):
-                _ask_for_speed(request, reports)
-        finally:  # whoever reads may have had enough after a few lines
-            if not (keyword or fail_fast or pdb):
+            _show(reports, request, options)
+        finally:  # a reader such as `head` may close the pipe after a few lines: progress is recorded all the same
+            if not options.partial:
                 remember(request, reports)
     return 0 if all(report.status == "pass" and not _is_slow(report) for report in reports) else 1
 
 
+def _requested(what: str | None, options: CheckOptions) -> CheckRequest:
+    """Return what is to be checked, after everything that may be refused and asked before torch is imported."""
+    around = here()
+    if options.from_cells:
+        request = _from_cells(what, around)
+    elif options.from_stdin:
+        request = with_content(what, around, _read_stdin())
+    else:
+        request = find_targets(what, around)
+    _refuse_exposed(request)
+    if options.pdb:
+        consent(request, options.trust)
+    silent = options.quiet or options.for_programs
+    announce(request, quiet=silent)
+    if options.perf and not (silent or any(target.kata.speed for target in request.targets)):
+        note("there are no speed checks here; --perf changes nothing")
+    return request
+
+
 def _is_slow(report: KataReport) -> bool:
-    """Return whether a check of speed failed: the kata has passed, and not all that was asked about has."""
+    """Return whether a speed check failed: the kata has passed even so, but the command has not."""
     return bool(report.speed) and any(check.status in ("fail", "error", "timeout") for check in report.checks)
-
-
-def _from_stdin(what: str | None, around: Here) -> CheckRequest:
-    return with_content(what, around, _read_stdin())
 
 
 def _from_cells(what: str | None, around: Here) -> CheckRequest:
     """Return the request to judge what a notebook has run, which comes on stdin, or else what is saved."""
     content = _read_stdin()
-    chosen, told = are_answer(_only_kata(what, around), cells_of(content))
-    note(told)
+    chosen, reason = are_answer(_only_kata(what, around), cells_of(content))
+    note(reason)
     return with_content(what, around, content) if chosen else find_targets(what, around)
 
 
 def _only_kata(what: str | None, around: Here) -> Kata | None:
-    """Return the one kata that is meant; None where it is none or several."""
+    """Return the one kata that `what` names; None where it names none or several."""
     try:
         if what is not None:
             katas = around.catalogue.resolve(what)
@@ -248,17 +263,17 @@ def with_content(what: str | None, around: Here, content: bytes) -> CheckRequest
 
 
 def _refuse_exposed(request: CheckRequest) -> None:
-    """Refuse to check a file beside which answers or marks lie: a submission may read its whole folder.
+    """Refuse to check a file next to answers or marks: a submission may read its whole folder.
 
     Raises:
         UsageError: they do.
     """
-    kept = answers()
+    references = answers()
     for target in request.targets:
         folder = target.file.absolute().parent.resolve()
-        beside = [folder / name for name in ("gradebook.sqlite", "course.toml")]
-        secrets = [*kept, *(path for path in beside if path.exists())]
-        # Who checks a reference means to: it lies in the solutions itself.
+        records = [folder / name for name in ("gradebook.sqlite", "course.toml")]
+        secrets = [*references, *(path for path in records if path.exists())]
+        # An author may check a reference: it is in the solutions folder itself.
         shown = [path for path in secrets if path.is_relative_to(folder) and path != folder]
         if shown:
             raise UsageError(
@@ -321,36 +336,44 @@ def announce(request: CheckRequest, *, quiet: bool) -> None:
 
 
 def run(
-    request: CheckRequest,
-    launcher: Launcher,
-    options: Options,
-    keyword: str | None,
-    suites: dict[str, Suite],
-    look: Look | None = None,
+    request: CheckRequest, launcher: Launcher, flags: CheckOptions, suites: dict[str, Suite]
 ) -> list[KataReport]:
-    """Check every target once, in order; `look` is told of every check that goes wrong."""
-    if keyword and not any(len(suite) for suite in suites.values()):
-        raise no_match(f"-k {keyword!r}")
+    """Check every target once, in order."""
+    from grader.engine.runner.suite import Options
+
+    if flags.keyword and not any(len(suite) for suite in suites.values()):
+        raise no_match(f"-k {flags.keyword!r}")
+    look = _debugger() if flags.pdb else None
+    options = Options(
+        seed=flags.seed, fail_fast=flags.fail_fast, timeout_s=flags.timeout, device=flags.device
+    )
+    chosen = [target for target in request.targets if not flags.keyword or len(suites[target.kata.slug])]
     reports = []
-    asked = [target for target in request.targets if not keyword or len(suites[target.kata.slug])]
-    with _counting(len(asked)) if look is None else nullcontext(lambda number, kata: None) as tell:
-        for number, target in enumerate(asked, 1):
-            tell(number, target.kata)
+    # A status line that is drawn anew all the time would overwrite what is typed at the debugger's prompt.
+    with _counting(len(chosen)) if look is None else nullcontext(lambda number, kata: None) as show:
+        for number, target in enumerate(chosen, 1):
+            show(number, target.kata)
             suite = suites[target.kata.slug]
             reports.append(suite.check(target.file, launcher, options, content=request.content, look=look))
     return reports
 
 
-def no_match(asked: str) -> UsageError:
-    """Return the error that no check is what was asked for."""
+def _debugger() -> Look:
+    from grader.engine.runner.at_hand import debugging
+
+    return debugging()
+
+
+def no_match(wanted: str) -> UsageError:
+    """Return the error that no check has this name or title."""
     return UsageError(
-        f"No check matches {asked}.", "kata check -v lists them, each with its title and its name."
+        f"No check matches {wanted}.", "kata check -v lists them, each with its title and its name."
     )
 
 
 @contextmanager
 def _counting(total: int) -> Iterator[Callable[[int, Kata], None]]:
-    """Show on a terminal which of several katas is being checked, until all are; yields what is told so."""
+    """Show on a terminal which of several katas is being checked; yields the function that updates it."""
     err = console(stderr=True)
     if total < 2 or not err.is_terminal:
         yield lambda number, kata: None
@@ -373,24 +396,28 @@ def remember(request: CheckRequest, reports: list[KataReport]) -> None:
             record_check(progress, report)
 
 
-def _show(
-    reports: list[KataReport], request: CheckRequest, *, as_json: bool, verbose: bool, quiet: bool
-) -> None:
-    if as_json:
+def _show(reports: list[KataReport], request: CheckRequest, options: CheckOptions) -> None:
+    if options.annotations is not None:
+        from grader.report.annotations import WRITERS
+
+        click.echo(WRITERS[options.annotations](reports))
+    elif options.as_json:
         from grader.report.json_text import json_text
         from grader.report.report import ReportSet
 
         score, whole = sum(r.score for r in reports), sum(r.max_score for r in reports)
         click.echo(json_text(ReportSet(score=score, max_score=whole, katas=reports)))
-        return
-    from grader.report.terminal import print_reports
+    else:
+        from grader.report.terminal import print_reports
 
-    print_reports(reports, console(), verbose=verbose, quiet=quiet, again=request.again)
-    sys.stdout.flush()  # what was found is out before anything else can fail
+        print_reports(reports, console(), verbose=options.verbose, quiet=options.quiet, again=request.again)
+        sys.stdout.flush()  # what was found is out before anything else can fail
+        if not (options.perf or options.quiet or options.pdb or options.keyword):
+            _ask_for_speed(request, reports)
 
 
 def _ask_for_speed(request: CheckRequest, reports: list[KataReport]) -> None:
-    """Where all is right and speed has not been asked about, say how."""
+    """Say how to check speed, if everything passes and speed was not checked."""
     right = {report.kata for report in reports if report.status == "pass"}
     timed = [
         target.kata.slug for target in request.targets if target.kata.speed and target.kata.slug in right

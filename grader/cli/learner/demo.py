@@ -72,7 +72,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
 
 
 def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:
-    """Return the unit or kata that is meant, and its demo; a unit's only kata with one stands for the unit."""
+    """Return the chosen unit or kata, and its demo; a unit's only kata with one stands for the unit."""
     subjects: list[Kata | Unit] = [*around.catalogue.units, *around.catalogue.katas]
     have = ", ".join(item.slug for item in subjects if _demo(item).is_file())
     hint = f"These have a demo: {have or 'none yet'}."

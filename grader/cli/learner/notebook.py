@@ -105,7 +105,7 @@ def command_here(arguments: list[str], shell: Any) -> Any:
 
 @contextlib.contextmanager
 def _commands_of_a_notebook() -> Iterator[None]:
-    """Let all that is said, here and by processes, name commands as a notebook has them."""
+    """Make all messages, here and of processes, name commands as a notebook has them."""
     from grader.report.style import IN_NOTEBOOK
 
     before = os.environ.get(IN_NOTEBOOK)
@@ -146,10 +146,10 @@ def _hint(arguments: list[str]) -> Any:
     if not out.strip():
         sys.stderr.write(err)
         return None
-    told = json.loads(out)
-    head = f"**{told['number']} {told['kata']}, hint {told['tier']} of {told['tiers']}**"
-    left = f"{told['left']} left: `%kata hint {told['kata']}`" if told["left"] else "no hints left"
-    return importlib.import_module("IPython.display").Markdown(f"{head}\n\n{told['hint']}\n\n*{left}*")
+    hint = json.loads(out)
+    head = f"**{hint['number']} {hint['kata']}, hint {hint['tier']} of {hint['tiers']}**"
+    left = f"{hint['left']} left: `%kata hint {hint['kata']}`" if hint["left"] else "no hints left"
+    return importlib.import_module("IPython.display").Markdown(f"{head}\n\n{hint['hint']}\n\n*{left}*")
 
 
 def _try(arguments: list[str], shell: Any) -> None:
@@ -157,8 +157,8 @@ def _try(arguments: list[str], shell: Any) -> None:
     from grader.cli.learner.try_ import at_hand
     from grader.errors import KataError
 
-    cells, kata = _cells(shell), _meant(arguments)
-    chosen, told = are_answer(kata, cells)
+    cells, kata = _cells(shell), _kata_of(arguments)
+    chosen, reason = are_answer(kata, cells)
     what, keyword = _word_of(arguments), _keyword_of(arguments)
     if chosen and kata is not None:
         what, keyword = kata.slug, what if _is_check(what) else keyword
@@ -171,10 +171,10 @@ def _try(arguments: list[str], shell: Any) -> None:
         return
     if names:
         shell.push(names)
-        print(f"{told}\n{', '.join(names)}: you can now use these names in this notebook.")
+        print(f"{reason}\n{', '.join(names)}: you can now use these names in this notebook.")
 
 
-def _meant(arguments: list[str]) -> Kata | None:
+def _kata_of(arguments: list[str]) -> Kata | None:
     """Return the one kata that is to be tried, as the command understands it; None where it is none or several."""
     from grader.cli.context import here
     from grader.errors import KataError
@@ -194,12 +194,12 @@ def _meant(arguments: list[str]) -> Kata | None:
 
 
 def _cells(shell: Any) -> list[str]:
-    """Return the cells that were run, in their order; [n] stands beside the one with number n."""
+    """Return the cells that were run, in their order; [n] is next to the one with number n."""
     return [str(cell) for cell in shell.history_manager.input_hist_raw[1:]]
 
 
 def _word_of(arguments: list[str]) -> str | None:
-    """Return what stands in a command beside its options and their values."""
+    """Return a command's arguments: what is neither an option nor an option's value."""
     pairs = itertools.pairwise(arguments)
     return next((word for before, word in pairs if word[:1] != "-" and before not in _WITH_VALUE), None)
 
@@ -215,13 +215,13 @@ def _is_check(word: str | None) -> bool:
 
 def _ask(arguments: list[str], given: bytes) -> tuple[str, str]:
     """Return what a command says on both its streams: its document as soon as that is whole, or all to its end."""
-    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as told:
-        asked.write(given)
-        asked.seek(0)
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
+        stdin.write(given)
+        stdin.seek(0)
         out, into = os.pipe()
         with open(out, encoding="utf-8", errors="replace") as printed:
             try:
-                process = _begin(arguments, asked.fileno(), into, told.fileno())
+                process = _begin(arguments, stdin.fileno(), into, stderr.fileno())
             finally:
                 os.close(into)
             try:
@@ -240,8 +240,8 @@ def _ask(arguments: list[str], given: bytes) -> tuple[str, str]:
             finally:
                 # Before it ends it ends its workers: nobody has to wait for that.
                 threading.Thread(target=process.wait, daemon=True).start()
-        told.seek(0)
-        return "".join(lines), told.read().decode(errors="replace")
+        stderr.seek(0)
+        return "".join(lines), stderr.read().decode(errors="replace")
 
 
 def _begin(arguments: list[str], *streams: int) -> Running | subprocess.Popen[str]:

@@ -119,7 +119,7 @@ class Check(pytest.Item):
                 raise AssertionError(report["message"] or report["status"])
             pytest.skip((found and found["message"]) or "not written yet")
         if found["status"] != "pass":
-            raise AssertionError("\n".join(_told(self.title, found)))
+            raise AssertionError("\n".join(_failure_lines(self.title, found)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return what a learner reads: the message, without this module's own lines."""
@@ -132,7 +132,7 @@ class Check(pytest.Item):
         return self.path, self.line - 1, f"{self.path.stem}: {self.title}"
 
 
-def _told(title: str, check: dict[str, Any]) -> Iterator[str]:
+def _failure_lines(title: str, check: dict[str, Any]) -> Iterator[str]:
     yield f"{title}: {check['status']}"
     if check["message"]:
         yield check["message"]

@@ -90,7 +90,7 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     # A question needs somebody to answer it: a script gets no blocks unless it says --given.
     ask = bool(closed) and not (options.given or as_json) and sys.stdin.isatty()
     blocks = by_name and (not closed or options.given or (ask and _opens(katas[0], closed)))
-    # Nothing is ever overwritten: what is there already is kept, and listed as such.
+    # Nothing is ever overwritten: what is there already stays, and is listed as such.
     started = workspaces.start(katas, space, notebook=options.notebook, blocks=blocks)
     layers = ((lay_vscode, options.vscode), (lay_actions, options.actions))
     tools = {file: _action(laid) for lay, asked in layers if asked for file, laid in lay(space.root)}

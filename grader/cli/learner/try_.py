@@ -48,7 +48,7 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, trust: boo
       kata try masked-attention -k future --pdb
     """
     around = here()
-    request, keyword = _meant(what, keyword, around)
+    request, keyword = _request_of(what, keyword, around)
     consent(request, trust)
     launcher = start_launcher(preload=request.targets[0].kata.preload)
     from grader.engine.runner.at_hand import debugging, talk
@@ -73,7 +73,7 @@ def at_hand(what: str | None, keyword: str | None, content: bytes | None, trust:
     For a notebook, which is a prompt already; `content` is what it has run, None for what is saved.
     """
     if content is None:
-        request, keyword = _meant(what, keyword, here())
+        request, keyword = _request_of(what, keyword, here())
     else:
         request = with_content(what, here(), content)
     consent(request, trust)
@@ -91,7 +91,7 @@ def at_hand(what: str | None, keyword: str | None, content: bytes | None, trust:
     return found
 
 
-def _meant(what: str | None, keyword: str | None, around: Here) -> tuple[CheckRequest, str | None]:
+def _request_of(what: str | None, keyword: str | None, around: Here) -> tuple[CheckRequest, str | None]:
     """Return where to look for a check that goes wrong, the likeliest first, and which checks are meant."""
     is_check = what is not None and re.fullmatch(r"test_\w+", what) is not None
     if what is not None and not is_check:

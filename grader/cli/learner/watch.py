@@ -316,11 +316,11 @@ def single_keys() -> Iterator[int | None]:
         signal.raise_signal(number)
 
     # Python's own end by these signals runs no `finally`: the shell would be left without an echo.
-    kept = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    handlers = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
     tty.setcbreak(descriptor)
     try:
         yield descriptor
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
-        for number, handler in kept.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -1,4 +1,7 @@
-"""What the author of a check imports."""
+"""What the author of a check imports.
+
+May import engine.host and below; never the runner, timing or mistakes.
+"""
 
 from __future__ import annotations
 

@@ -8,10 +8,9 @@ type, the shape of its message, and what was being called at the submission's li
 
 from __future__ import annotations
 
-import gzip
+import lzma
 import math
 import re
-import zlib
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -60,7 +59,7 @@ class MutantMarks(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
-    """`fingerprints.json.gz` of a kata."""
+    """`fingerprints.json.xz` of a kata."""
 
     schema: int
     seed: int
@@ -78,8 +77,8 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         if not path.is_file():
             return cls(SCHEMA, SEED, {})
         try:
-            found = msgspec.json.decode(gzip.decompress(path.read_bytes()), type=cls)
-        except (msgspec.MsgspecError, OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
+            found = msgspec.json.decode(lzma.decompress(path.read_bytes()), type=cls)
+        except (msgspec.MsgspecError, OSError, EOFError, lzma.LZMAError, ValueError, RecursionError) as error:
             raise PackError(
                 f"{path}: {error}", "Remove it, then make it anew: kata pack check --update"
             ) from error
@@ -87,7 +86,8 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
 
     def encode(self) -> bytes:
         """Return the file's bytes: the same for the same content on every day and machine."""
-        return gzip.compress(msgspec.json.encode(self, order="sorted"), mtime=0)
+        # Mistakes leave the same numbers in most checks, farther apart than the 32 kB that gzip looks back.
+        return lzma.compress(msgspec.json.encode(self, order="sorted"))
 
     def recognise(
         self,
@@ -315,7 +315,9 @@ def _tensor_mark(value: torch.Tensor) -> Mark:
         odd = [numbers.isnan(), numbers == math.inf, numbers == -math.inf]
         mark["odd"] = [rounded(_project(part.to(torch.float64))) for part in odd]
         numbers = numbers.where(finite, torch.zeros((), dtype=torch.float64))
-    mark["p"] = rounded([*_project(numbers), float(numbers.norm())])
+    # Seven digits of float32 are finer than what counts as equal, and a fifth of the file less than nine.
+    digits = 7 if value.dtype == torch.float32 else 9
+    mark["p"] = rounded([*_project(numbers), float(numbers.norm())], digits)
     return mark
 
 
@@ -360,6 +362,6 @@ def _equal(one: Any, other: Any, rounding: float = 3e-5) -> bool:
     return bool(one == other)
 
 
-def rounded(values: Iterable[float]) -> list[float]:
-    """Return values with nine digits, as marks are recorded."""
-    return [float(f"{value:.9g}") for value in values]
+def rounded(values: Iterable[float], digits: int = 9) -> list[float]:
+    """Return values with so many digits, as marks are recorded."""
+    return [float(f"{value:.{digits}g}") for value in values]

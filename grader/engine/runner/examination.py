@@ -182,7 +182,7 @@ class Examination:
 
     def _judged(self, item: pytest.Item) -> Judged:
         """Run one check, and decide what it says and what it is worth."""
-        who, seed = self.attempt.backend, self.attempt.options.seed
+        who = self.attempt.backend
         info, report, asked = self.checks.info(item), self.checks.blank(item), frozenset[str]()
         timed = info.threshold is not None
         unmet = None if timed else self._unmet(info)
@@ -191,7 +191,7 @@ class Examination:
         elif unmet is not None:
             outcome = unmet
         else:
-            outcome = self._attempted(item, who, seed)
+            outcome = self._attempted(item, who)
             report.output = who.take_output() or None
             asked = frozenset(who.asked())
         if outcome.pack_fault:
@@ -232,7 +232,7 @@ class Examination:
         if names:
             who = self.attempt.backend
             ours = self.checks.stand_ins(item, names)
-            again = self._attempted(item, who, self.attempt.options.seed, ours)
+            again = self._attempted(item, who, ours)
             judged_ours = any(name in names for name in who.asked())
             who.rest()  # the next worker has all of the learner's own again
             if again.status == "pass" and not judged_ours:
@@ -247,7 +247,6 @@ class Examination:
         self,
         item: pytest.Item,
         who: WorkerBackend,
-        seed: int,
         stand_ins: StandIns = NONE_STANDS_IN,
         reference: Callable[[], types.ModuleType] | None = None,
         *,
@@ -256,11 +255,12 @@ class Examination:
         """Run one check; a worker that died in an earlier one is replaced first.
 
         One that was killed may have been killed by the machine, so the check has a second chance; so has one in which
-        the grader ran out of something.
+        the grader ran out of something. `alike` runs it as fingerprints were taken.
 
         Raises:
             MachineFault: it ran out again, and does so for the reference.
         """
+        seed = SEED if alike else self.attempt.options.seed
         conditions = self._conditions(seed)
         context = CheckContext(who, replace(conditions, reference=reference or conditions.reference))
         for last in (False, True):
@@ -358,7 +358,7 @@ class Examination:
         )
         with contextlib.closing(session):
             model = WorkerBackend(session, options.timeout_s)
-            return self._attempted(item, model, options.seed)
+            return self._attempted(item, model)
 
     # All checks ---------------------------------------------------------------------------------------------------
 
@@ -420,7 +420,7 @@ class Examination:
         for one in failed:
             watch = IdleWatch(mistake, given)
             who.rest()  # what keeps state begins anew, as ours with the same mistake does
-            again = self._attempted(one.item, who, self.attempt.options.seed, reference=watch.reference)
+            again = self._attempted(one.item, who, reference=watch.reference)
             who.take_output()
             if again.status != "pass":
                 continue
@@ -433,7 +433,7 @@ class Examination:
     def _marked(self, item: pytest.Item) -> tuple[CheckStatus, LeftBehind | None]:
         """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
         who = self.attempt.backend
-        outcome = self._attempted(item, who, SEED, alike=True)
+        outcome = self._attempted(item, who, alike=True)
         who.take_output()
         if outcome.status not in ("fail", "error"):
             return outcome.status, None

@@ -1,4 +1,7 @@
-"""What a worker may read, write, allocate and call. No torch, no learner, no answers in here."""
+"""What a worker may read, write, allocate and call. No torch, no learner, no answers in here.
+
+May import engine.wire and the modules at the top; never the rest of the engine.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from grader.engine.sandbox.exposed import exposing, refuse_exposed, refuse_forei
 from grader.engine.sandbox.full import (
     Sandbox,
     SharedMounts,
-    leave_sandbox,
     open_sandbox,
     prepare,
     renewed,
@@ -40,7 +42,6 @@ __all__ = [
     "exposing",
     "forced",
     "kill_descendants",
-    "leave_sandbox",
     "offered",
     "open_sandbox",
     "overrun",

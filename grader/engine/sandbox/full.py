@@ -1,6 +1,7 @@
-"""The sandbox a worker lives in at level *full*: processes, files, objects and a user of its own, and nothing else.
+"""The sandbox a worker lives in at level *full*: files, shared memory and a user of its own, and nothing else.
 
-The zygote prepares once what all sandboxes share; a worker then locks itself in, which takes about two milliseconds.
+The zygote makes what all its workers share: a pid namespace, a network without neighbours, mounts of Python and the
+machine's libraries. Each worker adds its own mount, IPC and host name namespaces, which end with it.
 """
 
 from __future__ import annotations
@@ -8,12 +9,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.engine.sandbox import landlock, libc, seccomp
+from grader.engine.sandbox import landlock, libc, namespaces, seccomp
 from grader.engine.sandbox.limits import ResourceLimits
 from grader.engine.sandbox.namespaces import in_child
 from grader.engine.sandbox.read_paths import View, links_on_the_way, python_links, python_view
@@ -24,8 +24,6 @@ _NOTHING = "nothing"
 _FIRST_USER = 0x70000000
 """Users for workers: from here to 0x7fffffff no system hands out any."""
 _SLOTS = 64
-_WORKER = 2
-"""A worker's process number in its sandbox; the first is the namespace holder."""
 _USER_THREADS = 256
 """Threads that a worker with a user of its own may have at a time."""
 
@@ -35,7 +33,7 @@ _MAPS = 512
 _SPARE = 100
 """Low descriptors have a meaning in a worker."""
 _OWN = libc.CLONE_NEWNS | libc.CLONE_NEWIPC | libc.CLONE_NEWUTS
-"""What a namespace holder gets anew beside its pid namespace, for the worker to join."""
+"""What no two workers share, not even one after the other."""
 _RDONLY = libc.MOUNT_READ_ONLY | libc.MOUNT_NOSUID
 _DEVICES = ("/dev/", "/sys/")
 
@@ -49,9 +47,10 @@ class SharedMounts:
     links: tuple[tuple[Path, str], ...]
     first_user: int | None
     """The first of the users that workers may become; None where they stay who they are."""
+    private: frozenset[Path] = frozenset()
+    """Places that only their owner may read: each worker sees them as its own."""
     hidden: tuple[Path, ...] = ()
     """Folders below the places which look empty."""
-    ending: list[libc.Idler] = field(default_factory=list)
     _maps: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     @property
@@ -73,12 +72,6 @@ class SharedMounts:
             self._maps[key] = _make_owners_map(key[:2], user)
         return self._maps[key]
 
-    def collect(self) -> None:
-        """Clear away the namespace holders of closed sandboxes that have ended."""
-        for holder in tuple(self.ending):
-            if os.waitpid(holder.pid, os.WNOHANG)[0]:
-                self.ending.remove(holder)
-
 
 def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
     """Make ready what sandboxes share, in the empty folder `anchor`; None where the system refuses.
@@ -87,6 +80,7 @@ def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
     """
     view = python_view() if view is None else view
     places = view.places
+    os.umask(0o022)  # this process and its workers make folders on the way to what a worker's user reads
     try:
         _check(libc.unshare(libc.CLONE_NEWNS))
         libc.mount("none", "/", None, libc.MS_REC | libc.MS_PRIVATE)
@@ -100,16 +94,17 @@ def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
             for path in view.hidden:
                 if path.is_relative_to(place):
                     libc.bind(str(anchor / _NOTHING), str(point / path.relative_to(place)), _RDONLY)
-        seccomp.assemble(os.uname().machine, _WORKER)  # it remembers
-        return SharedMounts(anchor, places, python_links(), _first_user(places), view.hidden)
+        seccomp.assemble(os.uname().machine)  # it remembers
+        private = frozenset(place for place in places if not _is_public(place))
+        return SharedMounts(anchor, places, python_links(), _first_user(), private, view.hidden)
     except (OSError, KeyError):
         return None
 
 
 def renewed(shared: SharedMounts) -> SharedMounts:
     """Return what was prepared, for a process that was forked off the one that did: its workers are other users."""
-    first = None if shared.first_user is None else _first_user(shared.places)
-    return replace(shared, first_user=first, ending=[], _maps={})
+    first = None if shared.first_user is None else _first_user()
+    return replace(shared, first_user=first, _maps={})
 
 
 def rehearse(folder: Path) -> bool:
@@ -135,38 +130,21 @@ def _act(folder: Path) -> int:
     def live() -> int:
         box.enter((given,), Path("/scratch"), ResourceLimits(), cuda=False)
         box.become_user()
-        return os.access(given, os.R_OK | os.X_OK)
+        # What a worker cannot read would only be missed when a submission imports it.
+        return all(os.access(path, os.R_OK) for path in (given, *shared.places))
 
-    try:
-        code = in_child(live)
-        leave_sandbox()
-        return code
-    finally:
-        box.close()
+    return in_child(live)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Sandbox:
-    """One worker's sandbox: made by the zygote with `open_sandbox`, entered by the worker, closed by the zygote."""
+    """One worker's sandbox: planned by the zygote with `open_sandbox`, made by the worker with `enter`."""
 
     shared: SharedMounts
-    slot: int
-    holder: libc.Idler
-    """The first process of the sandbox's pid namespace: with its end everything in the sandbox ends."""
-    door: int
-    """The namespace holder's pidfd."""
     user: int | None
     """Who the worker becomes in it; None where it stays who it is."""
     owners: dict[Path, int]
     """For what is given to it, the descriptor of a map from the owner to the user."""
-
-    def hold(self) -> tuple[int, ...]:
-        """Return the descriptors that `enter` needs, and closes; for the worker, which closes all others."""
-        self.door = fcntl.fcntl(self.door, fcntl.F_DUPFD_CLOEXEC, _SPARE)
-        self.owners = {
-            path: fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _SPARE) for path, number in self.owners.items()
-        }
-        return (self.door, *self.owners.values())
 
     def enter(self, read: Iterable[Path], scratch: Path, limits: ResourceLimits, *, cuda: bool) -> None:
         """Leave the machine's files for good: from here on there are the shared places, `read`, and an empty `scratch`.
@@ -179,14 +157,14 @@ class Sandbox:
         try:
             self._enter(tuple(path for path in read if path not in self.shared.places), scratch, limits, cuda)
         finally:
-            for number in {self.door, *self.owners.values()}:
+            for number in set(self.owners.values()):
                 os.close(number)
 
     def _enter(self, read: Sequence[Path], scratch: Path, limits: ResourceLimits, cuda: bool) -> None:
         given = _outermost(read)
         if any(path == Path("/") for path in given):
             raise PermissionError("the whole machine cannot be given to a worker")
-        libc.join(self.door, _OWN)  # several namespaces by one pidfd: Linux 5.8
+        _check(libc.unshare(_OWN))
         root = self.shared.root
         libc.mount("kata", root, "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,nr_inodes=2048,mode=0755")
         self._show(given, cuda)
@@ -210,24 +188,18 @@ class Sandbox:
         """Say how many threads its user may have, None without a user of its own."""
         return None if self.user is None else _USER_THREADS
 
-    def close(self) -> None:
-        """End what is left in the sandbox; for the zygote, when the worker itself has been waited for.
-
-        The system takes the mounts apart meanwhile; `self.shared.collect` clears away who did that.
-        """
-        os.close(self.door)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.holder.pid, signal.SIGKILL)
-        self.shared.ending.append(self.holder)
-
     def _show(self, given: Sequence[Path], cuda: bool) -> None:
         shared, root = self.shared, self.shared.root
         wanted = {place: shared.anchor / str(index) for index, place in enumerate(shared.places)}
         if cuda:
             wanted.update({path: path for path in landlock.cuda_paths()})
-        own = self._copies(
-            [path for path in given if not _below(path, shared.places) or _below(path, shared.hidden)]
-        )
+        ours = {
+            path: path for path in given if not _below(path, shared.places) or _below(path, shared.hidden)
+        }
+        if self.user is not None:
+            # A Python of mode 0700, such as pyenv's below /root, is mapped too: no worker stays root to read it.
+            ours |= {place: wanted[place] for place in shared.private}
+        own = self._copies(ours)
         # A reference is given what lies beside it; the way there is made anew, and shows nothing else.
         opened = [
             path
@@ -253,19 +225,23 @@ class Sandbox:
         if cuda:
             point = Path(root, "proc")
             point.mkdir(exist_ok=True)
-            libc.mount("proc", str(point), "proc", libc.MS_NOSUID | libc.MS_NODEV)
+            # The pid namespace is the zygote's: a worker finds no process there that it may not trace, none but itself.
+            libc.mount("proc", str(point), "proc", libc.MS_NOSUID | libc.MS_NODEV, "hidepid=2")
 
-    def _copies(self, given: Sequence[Path]) -> dict[Path, int]:
-        """Open mounts of what the submission may read; its owner over there is the worker's user in here."""
+    def _copies(self, sources: Mapping[Path, Path]) -> dict[Path, int]:
+        """Open mounts of what is this worker's alone; its owner over there is the worker's user in here."""
         attributes = _RDONLY | libc.MOUNT_NODEV
-        if self.user is None:
-            return {path: libc.copy_tree(str(path), attributes) for path in given}
         try:
-            return {path: libc.copy_tree(str(path), attributes, self.owners[path]) for path in given}
+            return {
+                path: libc.copy_tree(
+                    str(source), attributes, None if self.user is None else self.owners[path]
+                )
+                for path, source in sources.items()
+            }
         except (OSError, KeyError) as error:
             # Not every file system can (ext4 and XFS since Linux 5.12, tmpfs since 6.3, overlay never). Without the map
             # the worker would have to stay root, which is not what was promised.
-            places = ", ".join(map(str, given))
+            places = ", ".join(map(str, sources))
             raise PermissionError(f"owners of files cannot be mapped below {places} ({error})") from error
 
     def _mount_scratch(self, point: Path, limits: ResourceLimits) -> None:
@@ -279,42 +255,17 @@ class Sandbox:
 
 
 def open_sandbox(shared: SharedMounts, slot: int, read: Iterable[Path]) -> Sandbox:
-    """Make a sandbox: the next process that this one forks lives in its pid namespace. Then call `leave_sandbox`.
+    """Plan a worker's sandbox before it is forked: who it becomes, and whose files are seen as its own.
 
     `read` is what will be given to `Sandbox.enter`: its owner is to be the worker's user in there. Where that cannot
-    be, the worker stays who it is.
+    be, the worker stays who it is. `slot` is a number that no living worker of this zygote has.
 
     Raises:
         OSError: it was refused.
     """
-    shared.collect()
     user = None if shared.first_user is None else shared.first_user + slot % _SLOTS
-    given = () if user is None else _outermost(read)
-    owners = {path: shared.owners_map(path, user or 0) for path in given}
-    _check(libc.unshare(libc.CLONE_NEWPID))
-    holder = None
-    try:
-        holder = libc.start_idler(_OWN)
-        return Sandbox(shared, slot, holder, os.pidfd_open(holder.pid), user, owners)
-    except OSError:
-        if holder is not None:  # nobody else knows of it
-            os.kill(holder.pid, signal.SIGKILL)
-            shared.ending.append(holder)
-        leave_sandbox()
-        raise
-
-
-def leave_sandbox() -> None:
-    """Let the next process that this one forks live beside it again.
-
-    Raises:
-        OSError: it was refused.
-    """
-    own = os.open("/proc/self/ns/pid", os.O_RDONLY)
-    try:
-        libc.join(own, libc.CLONE_NEWPID)
-    finally:
-        os.close(own)
+    given = () if user is None else (*_outermost(read), *shared.private)
+    return Sandbox(shared, user, {path: shared.owners_map(path, user or 0) for path in given})
 
 
 def visible_pid(descriptor: int) -> int:
@@ -332,24 +283,21 @@ def visible_pid(descriptor: int) -> int:
 
 def _make_owners_map(owner: tuple[int, int], user: int) -> int:
     """Return the descriptor of a user namespace in which `owner`, a user and a group, is `user`."""
-    idler = libc.start_idler(libc.CLONE_NEWUSER)
-    try:
-        descriptor = os.pidfd_open(idler.pid)
-        try:
-            folder = Path("/proc", str(visible_pid(descriptor)))
-        finally:
-            os.close(descriptor)
+    # A namespace is made by a process that enters it, and its map is written by one that has powers outside.
+    with namespaces.waiting_in(libc.CLONE_NEWUSER) as descriptor:
+        folder = Path("/proc", str(visible_pid(descriptor)))
         (folder / "uid_map").write_text(f"{owner[0]} {user} 1")
         (folder / "gid_map").write_text(f"{owner[1]} {user} 1")
-        return os.open(folder / "ns/user", os.O_RDONLY | os.O_CLOEXEC)
+        opened = os.open(folder / "ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, _SPARE)
     finally:
-        os.kill(idler.pid, signal.SIGKILL)
-        os.waitpid(idler.pid, 0)
+        os.close(opened)
 
 
-def _first_user(places: Iterable[Path]) -> int | None:
-    """Choose users for the workers of this zygote: only root can, and only where anybody may read what they need."""
-    if os.geteuid() != 0 or not all(place.stat().st_mode & 0o004 for place in places):
+def _first_user() -> int | None:
+    """Choose users for the workers of this zygote: only root can, where the system has that many."""
+    if os.geteuid() != 0:
         return None
     lines = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
     if not any(
@@ -359,6 +307,12 @@ def _first_user(places: Iterable[Path]) -> int | None:
     # /proc still is the machine's: its numbers are unique there, and a zygote lives as long as its workers.
     own = int(os.readlink("/proc/self"))
     return _FIRST_USER + own % (1 << 22) * _SLOTS
+
+
+def _is_public(place: Path) -> bool:
+    """Whether any user may read a file, or a folder and what is in it."""
+    wanted = 0o005 if place.is_dir() else 0o004
+    return place.stat().st_mode & wanted == wanted
 
 
 def _attributes(path: Path) -> int:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import ctypes
 import errno
 import functools
-import mmap
 import os
 import sys
-from dataclasses import dataclass
 
 from grader.engine.sandbox.system_calls import architecture, call_number
 
@@ -24,9 +22,6 @@ CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
-_CLONE_VM = 0x00000100
-_CLONE_FILES = 0x00000400
-_SIGCHLD = 17
 
 MS_NOSUID = 2
 MS_NODEV = 4
@@ -171,44 +166,6 @@ def move_root(folder: str) -> None:
     os.chdir(folder)
     _descriptor("pivot_root", b".", b".")
     os.chdir("/")
-
-
-def join(namespace: int, kind: int) -> None:
-    """Call setns(2).
-
-    Raises:
-        OSError: it was refused.
-    """
-    _check(_library().setns(ctypes.c_int(namespace), ctypes.c_int(kind)), "setns")
-
-
-@dataclass
-class Idler:
-    """A process that does nothing: it keeps a namespace alive, and as the first of its pid namespace ends all others.
-
-    It runs in this process's memory on a stack of its own (clone(2) with CLONE_VM, and pause(2) as its function), which
-    makes it cheap: no page is copied. It shares its descriptors, so that it holds none open. Only SIGKILL is ever sent
-    to it, so pause(2) never returns and nothing is written to what both share. Seen with Linux 6.18 and glibc 2.36.
-    """
-
-    pid: int
-    stack: mmap.mmap
-
-
-def start_idler(flags: int = 0) -> Idler:
-    """Start an `Idler` in the new namespaces of `flags` (CLONE_NEW*); kill it and wait for it like for any child.
-
-    Raises:
-        OSError: it was refused.
-    """
-    library = _library()
-    stack = mmap.mmap(-1, 65536)
-    base = ctypes.addressof(ctypes.c_char.from_buffer(stack))
-    top = ctypes.c_void_p((base + len(stack)) & ~15)
-    wanted = ctypes.c_int(flags | _CLONE_VM | _CLONE_FILES | _SIGCHLD)
-    pid = library.clone(ctypes.cast(library.pause, ctypes.c_void_p), top, wanted, None)
-    _check(min(pid, 0), "clone")
-    return Idler(pid, stack)
 
 
 def _descriptor(name: str, *arguments: object) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -75,6 +77,37 @@ def enter_user_namespace() -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def waiting_in(flags: int) -> Iterator[int]:
+    """Hold a child in the new namespaces of `flags` (CLONE_NEW*) for as long as the block runs; yield its pidfd.
+
+    Raises:
+        OSError: it was refused.
+    """
+    receive, send = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(send, bytes([libc.unshare(flags)]))
+            signal.pause()
+        finally:
+            os._exit(1)
+    try:
+        os.close(send)
+        code = (os.read(receive, 1) or b"\xff")[0]
+        if code:
+            raise OSError(code, os.strerror(code))
+        pidfd = os.pidfd_open(pid)
+        try:
+            yield pidfd
+        finally:
+            os.close(pidfd)
+    finally:
+        os.close(receive)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 def in_child(action: Callable[[], int]) -> int:

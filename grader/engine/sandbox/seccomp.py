@@ -51,8 +51,8 @@ _HARMFUL = (0x5412, 0x541C, 0x5423, 0x8901, 0x8902)
 
 AUDIT = 4
 """The descriptor of a worker's record of uses: nothing may close it, replace it or change how it works."""
-OWN = -1
-"""Stands for the worker's own process id in a `Condition`."""
+OWN = 0x6B617461
+"""Stands for the worker's own process id in a program that is assembled before there is one; no process has it."""
 
 
 @dataclass(frozen=True)
@@ -139,22 +139,22 @@ def _jump(distance: int) -> bytes:
     return struct.pack("=HBBI", 0x05, 0, 0, distance)
 
 
-def _test(condition: Condition, own: int, refusal: int) -> list[bytes]:
+def _test(condition: Condition, refusal: int) -> list[bytes]:
     """Assemble a test that returns `refusal`, or leads behind itself where the condition holds."""
-    values = [own if value == OWN else value for value in condition.values]
+    values = condition.values
     code = [_load(16 + 8 * condition.argument), _and(condition.mask)]
     # What equals a value skips the comparisons that are left and the first instruction behind them.
     code += [_jump_if_equal(value, len(values) - index, 0) for index, value in enumerate(values)]
     return [*code, _jump(1), _return(refusal)] if condition.negated else [*code, _return(refusal)]
 
 
-def _leaves(machine: str, own: int, cuda: bool) -> list[tuple[int, list[bytes]]]:
+def _leaves(machine: str, cuda: bool) -> list[tuple[int, list[bytes]]]:
     """List what happens from which number on, in their order: equal ones that follow each other are one."""
     codes = {name: [_return(_REFUSE)] for name in refusals()}
     codes |= {name: [_return(_ALLOW)] for name in reasons(cuda)}
     for name, conditions in _conditions(cuda).items():
         refusal = _ABSENT if name == _FALLS_BACK else _REFUSE
-        tests = [step for condition in conditions for step in _test(condition, own, refusal)]
+        tests = [step for condition in conditions for step in _test(condition, refusal)]
         codes[name] = [*tests, _return(_ALLOW)]
     listed = {call_number(name, machine): code for name, code in codes.items()}
     absent = [_return(_ABSENT)]
@@ -177,8 +177,8 @@ def _tree(leaves: list[tuple[int, list[bytes]]]) -> list[bytes]:
 
 
 @functools.cache
-def assemble(machine: str, own: int, cuda: bool = False) -> bytes:
-    """Assemble the filter of the process `own` on `machine`; 8 bytes an instruction.
+def assemble(machine: str, cuda: bool = False) -> bytes:
+    """Assemble the filter for `machine`, with `OWN` for the process's number; 8 bytes an instruction.
 
     A search tree: the kernel runs the filter for each number when it is installed (Linux 5.11), to know those that are
     always allowed and need no filter.
@@ -188,7 +188,7 @@ def assemble(machine: str, own: int, cuda: bool = False) -> bytes:
         _jump_if_equal(_AUDIT_ARCHITECTURE[machine], 1, 0),
         _return(_KILL_PROCESS),
         _load(0),
-        *_tree(_leaves(machine, own, cuda)),
+        *_tree(_leaves(machine, cuda)),
     ]
     return b"".join(code)
 
@@ -206,7 +206,8 @@ def restrict(own: int, cuda: bool = False) -> None:
     machine = architecture()
     if machine is None:
         raise OSError(errno.ENOSYS, "no filter for this architecture")
-    code = assemble(machine, own, cuda)
+    # The zygote assembles it once: that takes longer than all other steps of a confinement together.
+    code = assemble(machine, cuda).replace(struct.pack("=I", OWN), struct.pack("=I", own))
     program = ctypes.byref(_Program(len(code) // 8, code))
     mode = ctypes.c_uint(_SET_MODE_FILTER)
     flags = ctypes.c_uint(_SPEC_ALLOW | _ALL_THREADS)

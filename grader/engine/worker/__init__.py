@@ -1,1 +1,4 @@
-"""The untrusted side: all that runs beside a submission. The grader imports only the fork server's client."""
+"""The untrusted side: all that runs in a submission's process.
+
+May import engine.wire and engine.sandbox; never catalogue, report or files: they know where answers are.
+"""

@@ -141,7 +141,8 @@ def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
 class _Child:
     """A worker as the zygote knows it."""
 
-    box: sandbox.Sandbox | None
+    slot: int
+    """What the zygote calls its user by."""
     scratch: Path
     pidfd: int
     """Held until its end, for which there might be no free descriptor."""
@@ -197,40 +198,31 @@ class ForkServer:
         try:
             if len(descriptors) != 3:  # the system drops those for which there is no room
                 raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-            pid, box = self._fork(job, descriptors)
+            slot = self._free_slot()
+            pid = self._fork(job, descriptors, slot)
             try:
                 pidfd = os.pidfd_open(pid)
             except OSError:
                 _end(Reap(pid, 0.0), None)
-                if box is not None:
-                    box.close()
                 raise
         except OSError as error:
             self._send(Refused(error.strerror or str(error)))
         else:
-            self._children[pid] = _Child(box, Path(job.scratch), pidfd)
+            self._children[pid] = _Child(slot, Path(job.scratch), pidfd)
             self._send(Launched(pid), (pidfd,))
         finally:
             for number in descriptors:
                 os.close(number)
 
-    def _fork(self, job: Job, descriptors: list[int]) -> tuple[int, sandbox.Sandbox | None]:
+    def _fork(self, job: Job, descriptors: list[int], slot: int) -> int:
         box = None
         if self._shared is not None:
-            box = sandbox.open_sandbox(self._shared, self._free_slot(), map(Path, job.read))
-        try:
-            pid = os.fork()
-            if pid == 0:
-                self._link.close()
-                become_worker(job, descriptors, Room(self._view, box))
-        except OSError:
-            if box is not None:
-                box.close()
-            raise
-        finally:
-            if box is not None:
-                _leave(box)
-        return pid, box
+            box = sandbox.open_sandbox(self._shared, slot, map(Path, job.read))
+        pid = os.fork()
+        if pid == 0:
+            self._link.close()
+            become_worker(job, descriptors, Room(self._view, box))
+        return pid
 
     def _branch(self, module: str, descriptors: list[int]) -> None:
         try:
@@ -267,7 +259,7 @@ class ForkServer:
             os._exit(0)
 
     def _free_slot(self) -> int:
-        taken = {child.box.slot for child in self._children.values() if child.box is not None}
+        taken = {child.slot for child in self._children.values()}
         return next(number for number in itertools.count() if number not in taken)
 
     def _reap(self, request: Reap) -> Ended:
@@ -275,19 +267,10 @@ class ForkServer:
         code = _end(request, None if child is None else child.pidfd)
         if child is not None:
             os.close(child.pidfd)
-        if child is not None and child.box is not None:
-            child.box.close()
-        elif not self._inside:
+        # In a pid namespace every worker is confined, and none can have started anything.
+        if not self._inside:
             sandbox.kill_descendants(exclude=frozenset((*self._children, *self._branches)))
         return Ended(code)
-
-
-def _leave(box: sandbox.Sandbox) -> None:
-    """Let the next fork live beside the sandbox; a zygote that cannot must fork nothing any more, and ends."""
-    try:
-        sandbox.leave_sandbox()
-    except OSError as error:
-        raise SystemExit(1) from error
 
 
 def _end(request: Reap, pidfd: int | None) -> int | None:

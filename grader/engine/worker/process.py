@@ -101,7 +101,7 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
         os.setsid()
     if job.fill_memory:
         fill_fresh_memory()
-    _rewire(ends, room.box.hold() if room.box is not None else ())
+    _rewire(ends, room.box.owners.values() if room.box is not None else ())
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     os.chdir(job.scratch)
@@ -163,7 +163,7 @@ def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:
     os.dup2(channel, CHANNEL, inheritable=False)
     os.dup2(audit, AUDIT, inheritable=False)
     first = AUDIT + 1
-    for number in (*sorted(keep), min(os.sysconf("SC_OPEN_MAX"), 65536)):
+    for number in (*sorted(set(keep)), min(os.sysconf("SC_OPEN_MAX"), 65536)):
         os.closerange(first, number)
         first = number + 1
 

@@ -119,12 +119,12 @@ def _in_dispute(desk: DeskReader, form: Form, kind: str) -> None:
 
 def revoke(desk: DeskReader, form: Form) -> None:
     """Take points or a set mark back."""
-    desk.book.revoke(_whole(form, "number"), author=desk.author, comment=_text(form))
+    desk.book.undo("adjustment", _whole(form, "number"), author=desk.author, comment=_text(form))
 
 
 def withdraw(desk: DeskReader, form: Form) -> None:
     """Take any other decision back."""
-    desk.book.withdraw(_whole(form, "number"), author=desk.author, comment=_text(form))
+    desk.book.undo("ruling", _whole(form, "number"), author=desk.author, comment=_text(form))
 
 
 def assign(desk: DeskReader, form: Form) -> None:
@@ -162,7 +162,7 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> None:
 
 def unmark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> None:
     """Take the mark of a written answer back."""
-    written.undo(desk.book, _whole(form, "number"), author=desk.author, comment=_text(form))
+    desk.book.undo("answer_mark", _whole(form, "number"), author=desk.author, comment=_text(form))
 
 
 def take_sheets(desk: DeskReader, sheets: Sheets, form: Form) -> None:

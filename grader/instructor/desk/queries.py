@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from grader.errors import UsageError
 from grader.instructor.gradebook.course import Course, total
-from grader.instructor.gradebook.records import HistoryEvent, Mark, Ruling, RulingKind
+from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark
 from grader.instructor.gradebook.said import Thread, threads
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import Lessons, text
@@ -36,7 +36,7 @@ ON_A_PAGE = 100
 LOGGED = 200
 """Decisions that the log shows."""
 MOST_FILES = 50
-SAID: tuple[RulingKind, ...] = ("remark", "dispute", "answer", "close", "assign", "reviewed")
+SAID: tuple[DecisionKind, ...] = ("remark", "dispute", "answer", "close", "assign", "reviewed")
 """Kinds of rulings that the desk writes about a hand-in."""
 
 ONLY = {
@@ -89,7 +89,7 @@ Of = tuple[str, str]
 class Said(NamedTuple):
     """What stands of what people said about hand-ins, by learner and kata."""
 
-    disputed: dict[Of, Ruling]
+    disputed: dict[Of, Decision]
     """Open disputes."""
     markers: dict[Of, str]
     reviewed: dict[Of, int]
@@ -151,9 +151,9 @@ class EverybodysMarks:
         return hash(tuple(own[kata].attempt for own in marks.values() if kata in own))
 
 
-def said(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> Said:
+def said(rulings: Iterable[Decision], identity: Callable[[str], str]) -> Said:
     """Return what stands of disputes, who marks what, and what was looked through."""
-    disputed: dict[int, tuple[Of, Ruling]] = {}
+    disputed: dict[int, tuple[Of, Decision]] = {}
     markers, reviewed = dict[Of, str](), dict[Of, int]()
     for one in rulings:
         if one.revoked or one.kata is None:
@@ -443,7 +443,7 @@ class ShownFile(NamedTuple):
     name: str
     main: bool
     lines: list[Markup]
-    said: dict[int, list[Ruling]]
+    said: dict[int, list[Decision]]
     """Remarks, by line."""
     more: int
     """Lines that are not shown."""
@@ -556,14 +556,14 @@ class MarkPage:
         )
 
 
-def _files(bundle: Bundle, attempt: int | None, about: list[Ruling]) -> list[ShownFile]:
+def _files(bundle: Bundle, attempt: int | None, about: list[Decision]) -> list[ShownFile]:
     names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})][:MOST_FILES]
     remarks = [one for one in about if one.kind == "remark" and not one.revoked]
     files = []
     for name in names:
         source = text_of(name, bundle.files[name])
         lines = code_lines(name, source)
-        said: dict[int, list[Ruling]] = {}
+        said: dict[int, list[Decision]] = {}
         for one in remarks:
             if (one.value["attempt"], one.value["file"]) == (attempt, name):
                 said.setdefault(one.value["line"], []).append(one)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from grader.errors import UsageError
 from grader.instructor.desk.queries import DeskReader, Filter
+from grader.instructor.gradebook.decisions import releases
 from grader.instructor.gradebook.records import HistoryEvent
-from grader.instructor.gradebook.rulings import releases
 from grader.instructor.gradebook.written import AnswerSheet, Rubrics, WrittenAnswer, sheet
 
 

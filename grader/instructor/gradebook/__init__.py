@@ -1,1 +1,6 @@
-"""A class's marks: kept in a database, adjusted by people, exported to other systems. No torch."""
+"""A class's marks: stored in a database, adjusted by people, exported to other systems. No torch.
+
+What happened is stored permanently (submissions, attempts, contents by digest, results, decisions); what counts is
+computed from that and from `course.toml` by pure functions.
+May import submissions and below; never grading, html or desk.
+"""

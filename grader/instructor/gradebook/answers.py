@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -13,20 +12,19 @@ from sqlalchemy import Connection
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.decisions import MARKING, Draft, add, by_mark, releases
 from grader.instructor.gradebook.errors import (
     ChangedMeanwhile,
     GradebookError,
     GradebookUsageError,
     UnreadableRecord,
 )
-from grader.instructor.gradebook.records import AnswerMark, Answers, Ruling, WrittenPart
-from grader.instructor.gradebook.rulings import releases
-from grader.instructor.gradebook.scope import Somebody, newest
-from grader.instructor.gradebook.storage import insert, record, storable, take_back, unpacked
+from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Marking, WrittenPart
+from grader.instructor.gradebook.scope import Somebody, katas, names_of, people, row_of
+from grader.instructor.gradebook.storage import unpacked
 from grader.report.json_text import encode
 
 _ANSWERED = msgspec.json.Decoder(dict[int, str])
-_CRITERIA = msgspec.json.Decoder(tuple[int, ...])
 ANY = -1
 """Stands for whatever mark is there, where nobody looked at it."""
 
@@ -37,10 +35,9 @@ def answered(data: bytes) -> str:
     return encode(found).decode()
 
 
-def handed_in(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str, int], list[Answers]]:
+def handed_in(connection: Connection, names: dict[int, str]) -> dict[tuple[str, int], list[Answers]]:
     """Return every sheet that some learners handed in, by learner and kata's row, oldest first."""
     table = schema.answers
-    names = {row: one.name for one in people for row in one.rows}
     wanted = table.select().where(table.c.learner_id.in_(list(names)))
     found: dict[tuple[str, int], list[Answers]] = {}
     for row in connection.execute(wanted.order_by(table.c.id)):
@@ -48,7 +45,7 @@ def handed_in(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[
             Answers(
                 id=row.id,
                 content=row.content,
-                answered=_decoded(_ANSWERED, row.answered, {}),
+                answered=_answered(row.answered),
                 submitted_at=row.submitted_at,
                 time_source=row.time_source,
                 origin=row.origin,
@@ -58,25 +55,46 @@ def handed_in(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[
     return found
 
 
-def marks(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str, int], list[AnswerMark]]:
+def written_answers(
+    connection: Connection, course: Course, learners: Collection[str] | None = None
+) -> dict[tuple[str, str], tuple[list[Answers], list[AnswerMark]]]:
+    """Return, by learner and kata, every sheet that was handed in and every mark, oldest first."""
+    names = names_of(people(connection, course, learners))
+    sheets, given, slugs = handed_in(connection, names), marks(connection, names), katas(connection, None)
+    return {
+        (name, slugs[kata][0]): (sheets.get((name, kata), []), given.get((name, kata), []))
+        for name, kata in dict.fromkeys((*sheets, *given))
+    }
+
+
+def _answered(text: Any) -> dict[int, str]:
+    try:
+        return _ANSWERED.decode(text)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        return {}  # a damaged row must not take a class along
+
+
+def marks(connection: Connection, names: dict[int, str]) -> dict[tuple[str, int], list[AnswerMark]]:
     """Return every mark of some learners' written answers, by learner and kata's row, oldest first."""
-    table = schema.answer_marks
-    names = {row: one.name for one in people for row in one.rows}
-    wanted = table.select().where(table.c.learner_id.in_(list(names)))
-    found: dict[tuple[str, int], list[AnswerMark]] = {}
-    for row in connection.execute(wanted.order_by(table.c.id)):
-        found.setdefault((names[row.learner_id], row.kata_id), []).append(_mark_of(row))
-    return found
+    return {
+        key: [mark_of(one) for one in those if one.kind == MARKING]
+        for key, those in by_mark(connection, names, [MARKING]).items()
+    }
 
 
-def newest_marks(connection: Connection, most: int) -> list[tuple[str, str, AnswerMark]]:
-    """Return the last marks of everybody's written answers, with learner and kata, the newest first."""
-    return [(row.name, row.slug, _mark_of(row)) for row in newest(connection, schema.answer_marks, most)]
-
-
-def _mark_of(row: Any) -> AnswerMark:
-    instead = {"question": 0, "answer": "", "criteria": (), "points": 0.0, "max_points": 0.0}
-    return record(AnswerMark, row, instead, criteria=_decoded(_CRITERIA, row.criteria, ()))
+def mark_of(one: Decision) -> AnswerMark:
+    """Return what was given for an answer."""
+    return AnswerMark(
+        **msgspec.structs.asdict(one.value),
+        id=one.id,
+        comment=one.comment,
+        author=one.author,
+        at=one.at,
+        revoked=one.revoked,
+        revoked_by=one.revoked_by,
+        revoked_at=one.revoked_at,
+        revoked_because=one.revoked_because,
+    )
 
 
 def standing(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:
@@ -86,7 +104,7 @@ def standing(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:
 
 
 def counts(
-    course: Course, learner: str, kata: str, sheets: Sequence[Answers], rulings: Collection[Ruling]
+    course: Course, learner: str, kata: str, sheets: Sequence[Answers], rulings: Collection[Decision]
 ) -> Answers | None:
     """Return the sheet that counts: the newest that came in before closing, else the newest."""
     if not sheets:
@@ -104,7 +122,7 @@ def written_part(
     kata: str,
     sheets: Sequence[Answers],
     given: Iterable[AnswerMark],
-    rulings: Collection[Ruling],
+    rulings: Collection[Decision],
 ) -> WrittenPart | None:
     """Return the written part of a mark; None where there is nothing of it.
 
@@ -154,31 +172,20 @@ def sheet_of(connection: Connection, content: str) -> bytes:
         raise GradebookError(f"A sheet of answers cannot be read: {error}.") from None
 
 
-def mark(
-    connection: Connection,
-    somebody: Somebody,
-    learner: int,
-    kata: int,
-    question: int,
-    *,
-    answer: str,
-    criteria: Sequence[int],
-    points: float,
-    max_points: float,
-    comment: str,
-    author: str,
-    seen: int | None = ANY,
-) -> int:
+def mark(connection: Connection, somebody: Somebody, kata: int, draft: Draft, seen: int | None = ANY) -> int:
     """Write what somebody gives for an answer; return the mark's number. What stood before stays in the history.
 
     Raises:
-        GradebookUsageError: the points are no number from 0 to `max_points`.
+        GradebookUsageError: the points are no number from 0 to the most that there are.
         ChangedMeanwhile: another mark stands than the one of number `seen` (None: that there was none).
     """
-    if not math.isfinite(points) or not 0 <= points <= max_points:
-        raise GradebookUsageError(f"Points must be a number from 0 to {max_points:g}, not {points:g}.")
-    before = marks(connection, [somebody._replace(rows=(*somebody.rows, learner))])
-    stands = standing(before.get((somebody.name, kata), ())).get(question)
+    given: Marking = draft.value
+    if not math.isfinite(given.points) or not 0 <= given.points <= given.max_points:
+        raise GradebookUsageError(
+            f"Points must be a number from 0 to {given.max_points:g}, not {given.points:g}."
+        )
+    before = marks(connection, names_of([somebody])).get((somebody.name, kata), ())
+    stands = standing(before).get(given.question)
     if seen != ANY and (stands.id if stands is not None else None) != seen:
         told = (
             f"{stands.author} gave {stands.points:g} of {stands.max_points:g}"
@@ -186,45 +193,7 @@ def mark(
             else "it was taken back"
         )
         raise ChangedMeanwhile(
-            f"Question {question} was marked in the meantime: {told}.",
+            f"Question {given.question} was marked in the meantime: {told}.",
             "Look at it again; nothing was written.",
         )
-    return insert(
-        connection,
-        schema.answer_marks,
-        learner_id=learner,
-        kata_id=kata,
-        question=question,
-        answer=answer,
-        criteria=encode(list(criteria)).decode(),
-        points=points,
-        max_points=max_points,
-        comment=storable(comment),
-        author=storable(author),
-        at=datetime.now(UTC),
-    )
-
-
-def revoke(connection: Connection, number: int, *, author: str, comment: str) -> None:
-    """Take a mark back; the one before it counts again.
-
-    Raises:
-        GradebookUsageError: there is no such mark, it is revoked already, or nothing says why.
-    """
-    taken = take_back(connection, schema.answer_marks, number, author=author, comment=comment)
-    if taken is None:
-        raise GradebookUsageError(
-            f"There is no mark {number} of a written answer.", "See: kata gradebook answers LEARNER ID"
-        )
-    if not taken:
-        raise GradebookUsageError(f"Mark {number} was already taken back.")
-    if not comment.strip():  # the caller's transaction ends without it
-        raise GradebookUsageError("Nothing is taken back without a reason.", "Give one: --comment TEXT")
-
-
-def _decoded(decoder: Any, text: Any, otherwise: Any) -> Any:
-    """Return a value; a damaged row must not take a class along."""
-    try:
-        return decoder.decode(text)
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
-        return otherwise
+    return add(connection, draft, row_of(connection, somebody), kata)

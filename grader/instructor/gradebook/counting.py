@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.instructor.gradebook.lateness import Lateness
-from grader.instructor.gradebook.records import Ruling
+from grader.instructor.gradebook.records import Decision
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Deadlines:
 
     course: Course
     learner: str
-    rulings: Collection[Ruling]
+    rulings: Collection[Decision]
     """What people decided about this learner."""
 
     def due(self, kata: str) -> datetime | None:
@@ -94,14 +94,17 @@ class Deadlines:
         after = self.course.late.refused_after_days
         return self.closed(kata, one) or (after is not None and self.late(kata, one, 0).days > after)
 
-    def choice(self, kata: str) -> Ruling | None:
+    def choice(self, kata: str) -> Decision | None:
         """Return the last word about which attempt counts."""
         chosen = [one for one in self.rulings if one.kind == "choose" and one.kata == kata]
         return chosen[-1] if chosen else None
 
 
 def count(
-    course: Course, learner: str, handed_in: Mapping[str, Sequence[HandIn]], rulings: Collection[Ruling] = ()
+    course: Course,
+    learner: str,
+    handed_in: Mapping[str, Sequence[HandIn]],
+    rulings: Collection[Decision] = (),
 ) -> dict[str, Counted]:
     """Return, by kata, which hand-in of a learner counts.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import zoneinfo
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,10 +18,12 @@ from grader.errors import UsageError, did_you_mean
 from grader.instructor.gradebook.address import Address
 from grader.instructor.gradebook.assignments import Assignment, AssignmentTable
 from grader.instructor.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
-from grader.instructor.gradebook.records import Mark, Row, Ruling
+from grader.instructor.gradebook.records import Decision, Mark, Row
 from grader.instructor.gradebook.roster import Person, read_roster, same
 
 COURSE_FILE = "course.toml"
+_Days = Annotated[float, Meta(ge=0, le=3650)]
+_Weight = Annotated[float, Meta(ge=0, le=1000)]
 
 _ID = 'an ID is a number in quotes ("9.3", "9.3.2") or a name (masks)'
 
@@ -121,17 +122,17 @@ class Course:
         by_kata: dict[str, Assignment] = self.__dict__["_by_kata"]
         return by_kata.get(kata)
 
-    def due_for(self, learner: str, kata: str, rulings: Collection[Ruling] = ()) -> datetime | None:
+    def due_for(self, learner: str, kata: str, rulings: Collection[Decision] = ()) -> datetime | None:
         """Return when a kata is due for a learner, extensions included, in UTC; None when it never is."""
         return self._moved(self.due.get(kata), learner, kata, rulings)
 
-    def closes_for(self, learner: str, kata: str, rulings: Collection[Ruling] = ()) -> datetime | None:
+    def closes_for(self, learner: str, kata: str, rulings: Collection[Decision] = ()) -> datetime | None:
         """Return when a kata's assignment closes for a learner, in UTC; moved by extensions as the due time is."""
         assignment = self.assignment_of(kata)
         return None if assignment is None else self._moved(assignment.closes, learner, kata, rulings)
 
     def _moved(
-        self, time: datetime | None, learner: str, kata: str, rulings: Collection[Ruling]
+        self, time: datetime | None, learner: str, kata: str, rulings: Collection[Decision]
     ) -> datetime | None:
         if time is None:
             return None
@@ -158,7 +159,7 @@ class Course:
         score: float,
         max_score: float,
         *,
-        rulings: Collection[Ruling] = (),
+        rulings: Collection[Decision] = (),
         free_days: int = 0,
     ) -> Lateness:
         """Return how late a submission is, and what it costs of `score`."""
@@ -221,12 +222,7 @@ class _Reader:
             key = f"assignments.{key_of(name)}"
             if not name.strip():
                 raise self._wrong(key, "an assignment must have a name.", "For example [assignments.week1].")
-            meant = {
-                slug
-                for place, text in enumerate(table.katas)
-                for slug in self._resolve(f"{key}.katas[{place}]", text)
-            }
-            katas = tuple(kata.slug for kata in self._catalogue.katas if kata.slug in meant)
+            katas = self._in_order(self._listed(f"{key}.katas", table.katas))
             for slug in katas:
                 if slug in taken:
                     raise self._wrong(
@@ -246,17 +242,16 @@ class _Reader:
             yield name, Assignment(name, katas, table.title, due, closes, table.attempts, table.late_days)
 
     def _katas(self) -> tuple[str, ...] | None:
-        if self._data.katas is None:
-            if not self._assignments:
-                return None
-            given = {slug for one in self._assignments.values() for slug in one.katas}
-            return tuple(kata.slug for kata in self._catalogue.katas if kata.slug in given)
-        chosen = {
-            slug
-            for place, text in enumerate(self._data.katas)
-            for slug in self._resolve(f"katas[{place}]", text)
-        }
-        return tuple(kata.slug for kata in self._catalogue.katas if kata.slug in chosen)
+        if self._data.katas is not None:
+            return self._in_order(self._listed("katas", self._data.katas))
+        given = {slug for one in self._assignments.values() for slug in one.katas}
+        return self._in_order(given) if self._assignments else None
+
+    def _listed(self, key: str, texts: Iterable[str]) -> set[str]:
+        return {slug for place, text in enumerate(texts) for slug in self._resolve(f"{key}[{place}]", text)}
+
+    def _in_order(self, slugs: Collection[str]) -> tuple[str, ...]:
+        return tuple(kata.slug for kata in self._catalogue.katas if kata.slug in slugs)
 
     def _by_kata(self, table: str, entries: Mapping[str, Any], read: Any) -> Iterator[tuple[str, Any]]:
         """Yield a value for each kata that a table by ID covers; what names fewer katas is more specific and wins."""
@@ -314,16 +309,17 @@ class _Reader:
         return self._moment(key, value) if isinstance(value, date) else self._days(key, value)
 
     def _days(self, key: str, value: object) -> float:
-        return self._number(key, value, 0, 3650, "a number of days")
+        return self._number(key, value, _Days, "a number of days from 0 to 3650")
 
     def _weight(self, key: str, value: object) -> float:
-        return self._number(key, value, 0, 1000, "a number")
+        return self._number(key, value, _Weight, "a number from 0 to 1000")
 
-    def _number(self, key: str, value: object, least: float, most: float, what: str) -> float:
-        good = isinstance(value, int | float) and not isinstance(value, bool)
-        if not good or not math.isfinite(float(value)) or not least <= value <= most:  # type: ignore[arg-type,operator]
-            raise self._wrong(key, f"must be {what} from {least} to {most}.")
-        return float(value)  # type: ignore[arg-type]
+    def _number(self, key: str, value: object, kind: Any, what: str) -> float:
+        # Entry by entry: of a whole table msgspec would not say in which of its keys the wrong number is.
+        try:
+            return float(msgspec.convert(value, kind))
+        except msgspec.ValidationError as error:
+            raise self._wrong(key, f"must be {what}.") from error
 
     def _resolve(self, key: str, text: str) -> list[str]:
         own: dict[str, Assignment] = getattr(self, "_assignments", {})

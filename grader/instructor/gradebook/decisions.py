@@ -1,105 +1,265 @@
-"""What people decide about a mark: points given or taken, a mark set, either taken back. Nothing is ever removed."""
+"""What people decide: points, which attempt counts, more time, other names, marks of answers, remarks, who marks what.
+
+Each is a row that says who, when and why, and is never removed: taken back, it stays in the history and counts nowhere.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
-from sqlalchemy import Connection
+import msgspec
+from msgspec import Meta
+from sqlalchemy import ColumnElement, Connection, select
 
 from grader.instructor.gradebook import schema
-from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.records import Adjustment
-from grader.instructor.gradebook.scope import Somebody, find
-from grader.instructor.gradebook.storage import insert, record, storable, take_back
-from grader.instructor.gradebook.versions import alone_with, insist_on
+from grader.instructor.gradebook.records import Adjustment, Decision, DecisionKind, Marking
+from grader.instructor.gradebook.storage import insert, storable
+from grader.report.json_text import encode
+
+DAMAGED = "this row is damaged, and counts nowhere"
+"""The comment of a decision that cannot be read."""
+COUNTING: tuple[DecisionKind, ...] = ("choose", "extend", "take", "alias", "release")
+"""Kinds that a mark, or whose it is, depends on; the others are said about it."""
+ADJUSTING: tuple[DecisionKind, ...] = ("adjust", "override")
+MARKING: DecisionKind = "answer_mark"
+OF_POINTS: tuple[DecisionKind, ...] = (*ADJUSTING, MARKING)
+What = Literal["adjustment", "answer_mark", "ruling"]
+"""Sorts of decisions, by the names that their numbers have in `HistoryEvent`."""
 
 
 @dataclass(frozen=True)
-class Decision:
-    """A person's word, as it is about to be written.
+class Draft:
+    """A decision, as it is about to be written.
 
     Raises:
         GradebookUsageError: the points are no number, or a mark below 0, or nothing says why.
     """
 
-    kind: Literal["adjust", "override"]
-    points: float
+    kind: DecisionKind
+    value: Any
     comment: str
     author: str
 
     def __post_init__(self) -> None:
-        """Refuse what no mark can be made of."""
-        if self.kind == "override" and self.points < 0:
-            raise GradebookUsageError(f"A mark cannot be {self.points:g}; it is 0 or more.")
-        if not math.isfinite(self.points):
-            raise GradebookUsageError(f"Points must be a number, not {self.points}.")
-        if not self.comment.strip():
-            raise GradebookUsageError("A mark is not changed without a reason.", "Give one: --comment TEXT")
+        """Refuse what no mark can be made of, and what has no reason; only a mark of an answer speaks for itself."""
+        if self.kind in ADJUSTING:
+            if self.kind == "override" and self.value < 0:
+                raise GradebookUsageError(f"A mark cannot be {self.value:g}; it is 0 or more.")
+            if not math.isfinite(self.value):
+                raise GradebookUsageError(f"Points must be a number, not {self.value}.")
+        if self.kind != MARKING and not self.comment.strip():
+            what = "A mark is not changed" if self.kind in ADJUSTING else "Nothing is decided"
+            raise GradebookUsageError(f"{what} without a reason.", "Give one: --comment TEXT")
 
 
-def decide(
-    connection: Connection, course: Course, learner: str, kata: str, decision: Decision, seen: int | None
-) -> int:
-    """Write a decision; return its number.
-
-    Raises:
-        GradebookUsageError: there is no such learner or kata.
-        ChangedMeanwhile: the mark's version is no longer `seen`.
-    """
-    alone_with(connection, learner)
-    somebody, kata_id = find(connection, course, learner, kata)
-    insist_on(connection, somebody, kata_id, seen)
+def add(connection: Connection, draft: Draft, learner: int | None = None, kata: int | None = None) -> int:
+    """Write a decision about a learner's and a kata's row, or about all; return its number."""
     return insert(
         connection,
-        schema.adjustments,
-        learner_id=row_of(connection, somebody),
-        kata_id=kata_id,
-        kind=decision.kind,
-        points=decision.points,
-        comment=storable(decision.comment),
-        author=storable(decision.author),
+        schema.decisions,
+        kind=draft.kind,
+        learner_id=learner,
+        kata_id=kata,
+        value=encode(draft.value).decode(),
+        comment=storable(draft.comment),
+        author=storable(draft.author),
         at=datetime.now(UTC),
     )
 
 
-def row_of(connection: Connection, somebody: Somebody) -> int:
-    """Return a learner's own row, making it for who is in the roster and was never graded."""
-    if somebody.own is not None:
-        return somebody.own
-    return insert(connection, schema.learners, name=storable(somebody.name))
+class _Undo(NamedTuple):
+    """What is said where a decision cannot be taken back."""
+
+    missing: str
+    again: str
+    hint: str
 
 
-def revoke(connection: Connection, adjustment: int, *, author: str, comment: str) -> None:
-    """Take a decision back.
+_UNDO: dict[What, _Undo] = {
+    "adjustment": _Undo(
+        "There is no adjustment {}.",
+        "Adjustment {} was already revoked.",
+        "See: kata gradebook history LEARNER KATA",
+    ),
+    "answer_mark": _Undo(
+        "There is no mark {} of a written answer.",
+        "Mark {} was already taken back.",
+        "See: kata gradebook answers LEARNER ID",
+    ),
+    "ruling": _Undo(
+        "There is no ruling {}.",
+        "Ruling {} was already withdrawn.",
+        "See what was decided: kata gradebook rulings",
+    ),
+}
+
+
+def what_is(kind: DecisionKind) -> What:
+    """Return what people call a decision of this kind."""
+    if kind in ADJUSTING:
+        return "adjustment"
+    return "answer_mark" if kind == MARKING else "ruling"
+
+
+def undo(connection: Connection, what: What, number: int, *, author: str, comment: str) -> Decision:
+    """Take a decision back, and return it as it was.
 
     Raises:
-        GradebookUsageError: there is no such adjustment, or it was already revoked.
+        GradebookUsageError: there is none of this number, it was taken back already, or nothing says why.
     """
-    taken = take_back(connection, schema.adjustments, adjustment, author=author, comment=comment)
-    if taken is None:
-        raise GradebookUsageError(
-            f"There is no adjustment {adjustment}.", "See: kata gradebook history LEARNER KATA"
-        )
-    if not taken:
-        raise GradebookUsageError(f"Adjustment {adjustment} was already revoked.")
-
-
-def decided(connection: Connection, people: Iterable[Somebody]) -> dict[tuple[str, int], list[Adjustment]]:
-    """Return what was decided about some learners, by learner and kata's row, oldest first."""
-    table = schema.adjustments
-    names = {row: one.name for one in people for row in one.rows}
-    wanted = table.select().where(table.c.learner_id.in_(list(names)))
-    found: dict[tuple[str, int], list[Adjustment]] = {}
-    for row in connection.execute(wanted.order_by(table.c.id)):
-        found.setdefault((names[row.learner_id], row.kata_id), []).append(adjustment_of(row))
+    table, said = schema.decisions, _UNDO[what]
+    found = next(iter(decisions(connection, table.c.id == number)), None)
+    if found is None or what_is(found.kind) != what:
+        raise GradebookUsageError(said.missing.format(number), said.hint)
+    # One statement that decides: of two people who take the same back, one is told that it was.
+    mine = table.update().where(table.c.id == number, table.c.revoked_at.is_(None))
+    values = {"revoked_at": datetime.now(UTC), "revoked_by": storable(author)}
+    if not connection.execute(mine.values(**values, revoked_because=storable(comment))).rowcount:
+        raise GradebookUsageError(said.again.format(number), said.hint)
+    if not comment.strip():  # the caller's transaction ends without it
+        raise GradebookUsageError("Nothing is taken back without a reason.", "Give one: --comment TEXT")
     return found
 
 
-def adjustment_of(row: Any) -> Adjustment:
-    """Return what a row says; a damaged one changes nothing."""
-    return record(Adjustment, row, {"kind": "adjust", "points": 0.0})
+def assign(
+    connection: Connection,
+    what: Sequence[tuple[int, int]],
+    drafts: Sequence[Draft],
+    most: int | None = None,
+) -> list[int]:
+    """Share hand-ins, by learner's and kata's row, among markers in turn; return the decisions' numbers.
+
+    Those that are somebody's stay theirs. Where `most` is given, only so many of those that are free are shared, the
+    first ones.
+
+    Args:
+        connection: in a transaction.
+        what: hand-ins.
+        drafts: one for each marker, who is its value.
+        most: how many at most.
+    """
+    table = schema.decisions
+    taken = select(table.c.learner_id, table.c.kata_id).where(
+        table.c.kind == "assign", table.c.revoked_at.is_(None)
+    )
+    theirs = {(row.learner_id, row.kata_id) for row in connection.execute(taken)}
+    free = [one for one in what if one not in theirs][:most]
+    # Neighbours in the list go to one marker.
+    return [
+        add(connection, drafts[place * len(drafts) // len(free)], learner, kata)
+        for place, (learner, kata) in enumerate(free)
+    ]
+
+
+_SELECT = (
+    select(schema.decisions, schema.learners.c.name, schema.katas.c.slug)
+    .outerjoin(schema.learners, schema.learners.c.id == schema.decisions.c.learner_id)
+    .outerjoin(schema.katas, schema.katas.c.id == schema.decisions.c.kata_id)
+)
+
+
+def decisions(connection: Connection, *only: ColumnElement[bool]) -> list[Decision]:
+    """Return every decision, oldest first, also those that were taken back; of `only`, if given, in SQL's words."""
+    wanted = _SELECT.where(*only).order_by(schema.decisions.c.id)
+    return [_decision(row) for row in connection.execute(wanted)]
+
+
+def by_mark(
+    connection: Connection, names: dict[int, str], kinds: Iterable[DecisionKind]
+) -> dict[tuple[str, int], list[Decision]]:
+    """Return decisions of some kinds by learner and kata's row, oldest first; `names` has learners by their rows."""
+    table = schema.decisions
+    wanted = _SELECT.where(table.c.learner_id.in_(list(names)), table.c.kind.in_(list(kinds)))
+    found: dict[tuple[str, int], list[Decision]] = {}
+    for row in connection.execute(wanted.order_by(table.c.id)):
+        found.setdefault((names[row.learner_id], row.kata_id), []).append(_decision(row))
+    return found
+
+
+def adjustments(connection: Connection, names: dict[int, str]) -> dict[tuple[str, int], list[Adjustment]]:
+    """Return what was decided about points, as `by_mark` does; a damaged row changes nothing."""
+    return {
+        key: [
+            Adjustment(
+                kind="override" if one.kind == "override" else "adjust",
+                points=one.value if one.kind in ADJUSTING else 0.0,
+                comment=one.comment,
+                author=one.author,
+                at=one.at,
+                revoked=one.revoked,
+                id=one.id,
+            )
+            for one in those
+        ]
+        for key, those in by_mark(connection, names, ADJUSTING).items()
+    }
+
+
+class _Extension(TypedDict):
+    of: str
+    days: Annotated[float, Meta(gt=0, le=3650)]
+
+
+class _Remark(TypedDict):
+    attempt: int
+    file: str
+    line: int
+
+
+class _Release(TypedDict):
+    of: str
+    katas: NotRequired[list[str]]
+    points: NotRequired[dict[str, list[float]]]
+
+
+_VALUES: dict[str, Any] = {
+    **dict.fromkeys(ADJUSTING, msgspec.json.Decoder(float)),
+    **dict.fromkeys(("choose", "answer", "close", "reviewed"), msgspec.json.Decoder(int)),
+    **dict.fromkeys(("take", "alias", "assign"), msgspec.json.Decoder(str)),
+    MARKING: msgspec.json.Decoder(Marking),
+    "extend": msgspec.json.Decoder(_Extension),
+    "remark": msgspec.json.Decoder(_Remark),
+    "release": msgspec.json.Decoder(_Release),
+    "dispute": msgspec.json.Decoder(None),
+}
+"""What the value of each kind of decision is."""
+
+
+def _decision(row: Any) -> Decision:
+    """Return what a row says. One that is damaged counts as taken back, so that it takes no class along."""
+    about = {"id": row.id, "learner": row.name or "", "kata": row.slug, "at": row.at}
+    try:
+        if row.at is schema.DAMAGED_TIME:
+            raise ValueError("no time")
+        return msgspec.convert(
+            {
+                **about,
+                "kind": row.kind,
+                "value": _VALUES[row.kind].decode(row.value),
+                "comment": row.comment,
+                "author": row.author,
+                "revoked": row.revoked_at is not None,
+                "revoked_by": row.revoked_by,
+                "revoked_at": row.revoked_at,
+                "revoked_because": row.revoked_because,
+            },
+            Decision,
+        )
+    except (KeyError, TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        return Decision(**about, kind="damaged", comment=DAMAGED, revoked=True)
+
+
+def standing(every: Iterable[Decision]) -> list[Decision]:
+    """Return the decisions that were not taken back."""
+    return [one for one in every if not one.revoked]
+
+
+def releases(every: Iterable[Decision], kata: str) -> list[Decision]:
+    """Return the releases of a kata that stand, the newest first: learners may read what people wrote about it."""
+    found = [one for one in standing(every) if one.kind == "release"]
+    return [one for one in reversed(found) if kata in one.value.get("katas", one.value.get("points", ()))]

@@ -9,22 +9,20 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, func, or_, select
 
-from grader.instructor.gradebook import answers, schema
+from grader.instructor.gradebook import decisions, schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import adjustment_of
 from grader.instructor.gradebook.errors import GradebookError, UnreadableRecord
 from grader.instructor.gradebook.identities import LEARNT_BY
 from grader.instructor.gradebook.records import (
-    AnswerMark,
     Attempt,
+    Decision,
+    DecisionKind,
     HistoryEvent,
     Key,
-    Ruling,
     RunRecord,
     StoredHandIn,
 )
-from grader.instructor.gradebook.rulings import rulings
-from grader.instructor.gradebook.scope import Somebody, find, identity, newest, people
+from grader.instructor.gradebook.scope import Somebody, find, identity, names_of, people
 from grader.instructor.gradebook.storage import booked, report_of, storable, unpacked
 from grader.instructor.submissions.submission import Bundle
 from grader.words import counted
@@ -130,9 +128,18 @@ def called(learner: str, kata: str, number: int) -> str:
     return f"Attempt {number} ({learner}, {kata})"
 
 
-def stored(connection: Connection, people: Iterable[Somebody]) -> list[StoredHandIn]:
-    """Return every content that these handed in, once for each name and kata, in the order of people."""
-    order = {row: place for place, one in enumerate(people) for row in one.rows}
+def stored(
+    connection: Connection, course: Course, learners: Collection[str] | None = None
+) -> list[StoredHandIn]:
+    """Return every content that was handed in, once for each name and kata, in the order of people.
+
+    Args:
+        connection: to read from.
+        course: whose roster holds.
+        learners: of these alone, by identity.
+    """
+    whose = people(connection, course, learners)
+    order = {row: place for place, one in enumerate(whose) for row in one.rows}
     table = schema.submissions
     wanted = (
         select(
@@ -207,9 +214,24 @@ def unpack(name: Callable[[], str], row: Any) -> Bundle:
         raise GradebookError(f"{name()}: what was handed in cannot be read: {error}.", _GRADE_AGAIN) from None
 
 
+def attempt_numbers(
+    connection: Connection, course: Course, learners: Collection[str] | None = None
+) -> dict[int, int]:
+    """Return, by attempt, the how-manyth it is of its learner at its kata: what people see and name.
+
+    Args:
+        connection: to read from.
+        course: whose roster holds.
+        learners: only theirs, by identity or any name that they were graded under.
+    """
+    whose = identity(connection, course)
+    wanted = None if learners is None else {whose(name) for name in learners}
+    return numbers(connection, people(connection, course, wanted))
+
+
 def numbers(connection: Connection, people: Iterable[Somebody]) -> dict[int, int]:
     """Return, by attempt, the how-manyth it is of a learner at a kata, in the order of grading, from 1 on."""
-    table, whose = schema.attempts, {row: one.name for one in people for row in one.rows}
+    table, whose = schema.attempts, names_of(people)
     wanted = select(table.c.id, table.c.learner_id, table.c.kata_id)
     if len(whose) <= _FEW:
         wanted = wanted.where(table.c.learner_id.in_(list(whose)))
@@ -232,74 +254,69 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
     somebody, kata_id = find(connection, course, learner, kata)
     attempts = list(_attempts(connection, somebody.rows, kata_id))
     own = {one.attempt: one.number for one in attempts}
-    found = [
-        *attempts,
-        *_handed_in_again(connection, somebody.rows, kata_id, attempts),
-        *_adjustments(connection, somebody.rows, kata_id),
-        *_answer_marks(connection, somebody, kata_id),
-    ]
-    for one in rulings(connection, schema.rulings.c.learner_id.in_(somebody.rows)):
+    found = [*attempts, *_handed_in_again(connection, somebody.rows, kata_id, attempts)]
+    for one in decisions.decisions(connection, schema.decisions.c.learner_id.in_(somebody.rows)):
         extended = one.kind == "extend" and course.covers(one.value["of"], kata)
         if one.kata == kata or one.kind in ("alias", "damaged") or extended:
-            found += [_ruled(one, own), *_withdrawn(one)]
+            found += _decided(one, own)
     return sorted(found, key=lambda event: event.at)
 
 
-def decisions(
+def rulings(
+    connection: Connection,
+    course: Course,
+    kinds: Collection[DecisionKind] | None = None,
+    learners: Collection[str] | None = None,
+) -> list[Decision]:
+    """Return decisions, oldest first, also those that were taken back, of these learners alone.
+
+    Without `kinds`, all but points and marks of written answers.
+    """
+    kind = schema.decisions.c.kind
+    only = [kind.not_in(decisions.OF_POINTS) if kinds is None else kind.in_(kinds)]
+    if learners is not None:
+        names = names_of(people(connection, course, learners))
+        only.append(schema.decisions.c.learner_id.in_(list(names)))
+    return decisions.decisions(connection, *only)
+
+
+def newest_decisions(
     connection: Connection, course: Course, most: int
 ) -> list[tuple[str, str | None, HistoryEvent]]:
     """Return what people decided last, with learner and kata, the newest first.
 
     Names that `kata grade` learnt are left out, unless somebody took them back: a download has one for everybody.
     """
-    found = [
-        (row.name, row.slug, event)
-        for row in newest(connection, schema.adjustments, most)
-        for event in _adjusted(row)
-    ]
-    table = schema.rulings.c
+    table = schema.decisions.c
     by_people = or_(table.kind != "alias", table.author != LEARNT_BY, table.revoked_at.is_not(None))
     last = select(table.id).where(by_people).order_by(table.id.desc()).limit(most)
-    ruled = rulings(connection, schema.rulings.c.id.in_(last))
+    made = decisions.decisions(connection, table.id.in_(last))
     whose = identity(connection, course)
-    remarked = {whose(one.learner) for one in ruled if one.kind == "remark"}
+    remarked = {whose(one.learner) for one in made if one.kind == "remark"}
     own = numbers(connection, people(connection, course, remarked)) if remarked else {}
-    found += [
-        (one.learner, one.kata, event) for one in ruled for event in (_ruled(one, own), *_withdrawn(one))
-    ]
-    found += [
-        (name, slug, event)
-        for name, slug, one in answers.newest_marks(connection, most)
-        for event in _answer_marked(one)
-    ]
-    found.sort(key=lambda one: one[2].at, reverse=True)
-    return [(whose(name), slug, event) for name, slug, event in found[:most]]
+    found = [(whose(one.learner), one.kata, event) for one in made for event in _decided(one, own)]
+    return sorted(found, key=lambda one: one[2].at, reverse=True)[:most]
 
 
-def _withdrawn(one: Ruling) -> Iterator[HistoryEvent]:
-    return _revoked(one, ruling=one.id)
-
-
-def _revoked(one: Any, **which: Any) -> Iterator[HistoryEvent]:
-    """Yield that something was taken back, where it was; `which` says by its number what it is."""
+def _decided(one: Decision, own: Mapping[Any, int | None]) -> Iterator[HistoryEvent]:
+    """Yield a decision, and that it was taken back; `own` are the learner's numbers of attempts."""
+    about: dict[str, Any] = {decisions.what_is(one.kind): one.id}
+    more: dict[str, Any] = {"comment": one.comment}
+    if one.kind == decisions.MARKING:
+        about["question"] = one.value.question
+        more |= {"points": one.value.points, "max_score": one.value.max_points}
+    elif one.kind in decisions.ADJUSTING:
+        more["points"] = one.value
+    else:
+        more["comment"] = f"{described(one, own)}: {one.comment}"
+    yield HistoryEvent(kind=one.kind, at=one.at, author=one.author, revoked=one.revoked, **about, **more)
     if one.revoked_at is not None:
         yield HistoryEvent(
-            kind="revoke", at=one.revoked_at, comment=one.revoked_because, author=one.revoked_by, **which
+            kind="revoke", at=one.revoked_at, comment=one.revoked_because, author=one.revoked_by, **about
         )
 
 
-def _ruled(one: Ruling, own: Mapping[Any, int | None]) -> HistoryEvent:
-    return HistoryEvent(
-        kind=one.kind,
-        at=one.at,
-        ruling=one.id,
-        comment=f"{described(one, own)}: {one.comment}",
-        author=one.author,
-        revoked=one.revoked,
-    )
-
-
-def described(one: Ruling, own: Mapping[Any, int | None]) -> str:
+def described(one: Decision, own: Mapping[Any, int | None]) -> str:
     """Return what a ruling says, in a few words; `own` are the learner's numbers of attempts, as `numbers` has them."""
     match one.kind:
         case "choose":
@@ -325,7 +342,7 @@ def described(one: Ruling, own: Mapping[Any, int | None]) -> str:
             return "looked through"
         case "release":
             return f"marks and remarks of {one.value['of'] or 'everything'} are released"
-        case "damaged":
+        case _:  # damaged
             return f"ruling {one.id}"
 
 
@@ -379,45 +396,3 @@ def _handed_in_again(
                 comment=f"the same content came in{f', says {row.time_source}' if row.time_source else ''}",
                 author="kata grade",
             )
-
-
-def _answer_marks(connection: Connection, somebody: Somebody, kata: int) -> Iterator[HistoryEvent]:
-    """Yield what was given for written answers, and what of it was taken back."""
-    for one in answers.marks(connection, [somebody]).get((somebody.name, kata), ()):
-        yield from _answer_marked(one)
-
-
-def _answer_marked(one: AnswerMark) -> Iterator[HistoryEvent]:
-    yield HistoryEvent(
-        kind="answer_mark",
-        at=one.at,
-        answer_mark=one.id,
-        question=one.question,
-        points=one.points,
-        max_score=one.max_points,
-        comment=one.comment,
-        author=one.author,
-        revoked=one.revoked,
-    )
-    yield from _revoked(one, answer_mark=one.id, question=one.question)
-
-
-def _adjustments(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:
-    table = schema.adjustments
-    mine = table.select().where(table.c.learner_id.in_(people), table.c.kata_id == kata)
-    for row in connection.execute(mine.order_by(table.c.id)):
-        yield from _adjusted(row)
-
-
-def _adjusted(row: Any) -> Iterator[HistoryEvent]:
-    one = adjustment_of(row)
-    yield HistoryEvent(
-        kind=one.kind,
-        at=one.at,
-        adjustment=one.id,
-        points=one.points,
-        comment=one.comment,
-        author=one.author,
-        revoked=one.revoked,
-    )
-    yield from _revoked(row, adjustment=row.id)

@@ -13,20 +13,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.person import Person
+from grader.instructor.lms import SYSTEMS
+from grader.instructor.lms.person import Found, Person
 
-_WORDS = (
-    "moodle_id",
-    "sis_user_id",
-    "sis_login_id",
-    "username",
-    "student_id",
-    "id_number",
-    "sid",
-    "orgdefinedid",
-    "github_username",
-)
-"""Columns of a roster whose cells may be what a folder is called."""
 LEARNT_BY = "kata grade"
 """Who says so, of a name that could be told without asking."""
 IDENTITY = "identity"
@@ -37,13 +26,7 @@ PROPOSED = 2
 """So many at the most."""
 
 
-class Found(NamedTuple):
-    """Somebody whom a download holds work of."""
-
-    name: str
-    """What the layout calls them."""
-    ids: Mapping[str, str] = {}
-    """What it tells beyond that, by system."""
+_NUMBERS = tuple(known for system in SYSTEMS for known in system.identifiers)
 
 
 class Match(NamedTuple):
@@ -174,15 +157,12 @@ def _identifiers(person: Person) -> Iterator[tuple[str, str]]:
         yield _folded(word), IDENTITY
     if person.email:
         yield _folded(person.email), "e-mail address"
-    for column in _WORDS:
+    for column in (column for system in SYSTEMS for column in system.logins):
         if person.cell(column):
             yield _folded(person.cell(column)), column.replace("_", " ")
-    if person.canvas_id:
-        yield f"canvas {person.canvas_id}", "number in Canvas"
-    if person.cell("brightspace_id"):
-        yield f"brightspace {person.cell('brightspace_id')}", "number in Brightspace"
-    if person.cell("moodle_participant"):
-        yield f"moodle {person.cell('moodle_participant')}", "participant's number"
+    for known in _NUMBERS:
+        if known.column and person.cell(known.column):
+            yield f"{known.id} {person.cell(known.column)}", known.kind
 
 
 def _identifiers_in(one: Found) -> Iterator[tuple[str, str]]:
@@ -190,15 +170,12 @@ def _identifiers_in(one: Found) -> Iterator[tuple[str, str]]:
     # Hand-ins by repository: the assignment's name, a hyphen, the handle.
     for place in range(one.name.count("-")):
         yield _folded(one.name.split("-", place + 1)[-1]), f"it ends in {IN_THE_ROSTER}"
-    for key, what in (("email", "e-mail address"), ("sid", "student number"), ("blackboard", "user name")):
+    for key, what in (("email", "e-mail address"), ("sid", "student number")):
         if one.ids.get(key):
             yield _folded(one.ids[key]), f"its {what} is the roster's"
-    if one.ids.get("canvas"):
-        yield f"canvas {one.ids['canvas']}", "Canvas's number is the roster's"
-    if one.ids.get("brightspace"):
-        yield f"brightspace {one.ids['brightspace']}", "Brightspace's number is the roster's"
-    if one.ids.get("moodle"):
-        yield f"moodle {one.ids['moodle']}", "Moodle's participant number is the roster's"
+    for known in _NUMBERS:
+        if value := one.ids.get(known.id):
+            yield f"{known.id} {value}" if known.column else _folded(value), known.told
 
 
 def _names(person: Person) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ from grader.errors import UsageError, did_you_mean
 from grader.instructor.gradebook.assignments import Assignment
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.submissions.names import listed
 from grader.report.style import points
 from grader.words import typed_number
 
@@ -27,8 +28,7 @@ def learner_meant(book: Gradebook, text: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-        raise UsageError(f"{text} could be {', '.join(found[:5])}{more}.", "Type more of it.")
+        raise UsageError(f"{text} could be {listed(found, 5)}.", "Type more of it.")
     called = {one: name for name in names for one in _words(name, book.course)}
     guess = did_you_mean(_folded(text), called)
     raise UsageError(f"The gradebook has no learner {text}.{guess}", "See who is there: kata gradebook show")

@@ -11,7 +11,10 @@ import msgspec
 
 from grader.report.report import KataReport
 
-RulingKind = Literal[
+DecisionKind = Literal[
+    "adjust",
+    "override",
+    "answer_mark",
     "choose",
     "extend",
     "take",
@@ -46,23 +49,24 @@ class Adjustment(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
     revoked: bool = False
     id: int = 0
-    """What `Gradebook.revoke` takes."""
+    """What `Gradebook.undo` takes."""
 
 
-class Ruling(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person decided about what was handed in, or about whose it is."""
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person decided, and who took it back, if anybody did."""
 
     id: int
-    kind: RulingKind
+    """What `Gradebook.undo` takes."""
+    kind: DecisionKind
     learner: str
     """Empty where it holds for the whole class."""
     kata: str | None = None
     value: Any = None
-    """`choose`: a hand-in's number; `extend`: days, by assignment or kata, or an empty name for all; `take`: a file's
-    name; `alias`: what else the learner is called; `release`: of
-    what, and by kata what each question was worth; `remark`: an attempt, a file of it and a line; `answer` and `close`:
-    the number of the `dispute`; `assign`: who is to mark it. The comment of a remark, a dispute or an answer is what is
-    said."""
+    """`adjust` and `override`: points; `answer_mark`: a `Marking`; `choose`: a hand-in's number; `extend`: days, by
+    assignment or kata, or an empty name for all; `take`: a file's name; `alias`: what else the learner is called;
+    `release`: of what, and by kata what each question was worth; `remark`: an attempt, a file of it and a line;
+    `answer` and `close`: the number of the `dispute`; `assign`: who is to mark it. The comment of a remark, a dispute
+    or an answer is what is said."""
     comment: str = ""
     author: str = ""
     at: datetime
@@ -72,11 +76,9 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     revoked_because: str | None = None
 
 
-class AnswerMark(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person gave for one written answer."""
+class Marking(msgspec.Struct, frozen=True, kw_only=True):
+    """What is given for one written answer."""
 
-    id: int
-    """What `Gradebook.revoke_answer_mark` takes."""
     question: int
     """From 1 on, as the rubric and the sheet number them."""
     answer: str
@@ -85,6 +87,13 @@ class AnswerMark(msgspec.Struct, frozen=True, kw_only=True):
     """Which of the rubric's criteria were met, from 1 on."""
     points: float
     max_points: float
+
+
+class AnswerMark(Marking, frozen=True, kw_only=True):
+    """What a person gave for one written answer."""
+
+    id: int
+    """What `Gradebook.undo` takes."""
     comment: str
     author: str
     at: datetime
@@ -132,7 +141,7 @@ class WrittenPart(msgspec.Struct, frozen=True, kw_only=True):
 class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened to one learner's mark for one kata."""
 
-    kind: Literal["attempt", "handed_in", "adjust", "override", "answer_mark", "revoke"] | RulingKind
+    kind: Literal["attempt", "handed_in", "revoke"] | DecisionKind
     """`handed_in`: what had been graded came in again with another time, or its time became known; `answer_mark`: a
     written answer was marked."""
     at: datetime
@@ -158,9 +167,9 @@ class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     revoked: bool = False
     """The adjustment no longer counts."""
     ruling: int | None = None
-    """What was decided besides points, for `Gradebook.withdraw`; `comment` says what and why."""
+    """What was decided besides points, for `Gradebook.undo`; `comment` says what and why."""
     answer_mark: int | None = None
-    """The mark of a written answer that was given, or taken back, for `Gradebook.revoke_answer_mark`."""
+    """The mark of a written answer that was given, or taken back, for `Gradebook.undo`."""
     question: int | None = None
     """Which question that mark is for."""
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from grader.data_files import read_bytes
 from grader.errors import UsageError, did_you_mean
-from grader.instructor.gradebook.lms_rosters import format_of
-from grader.instructor.gradebook.person import Person
+from grader.instructor.lms import roster_of
+from grader.instructor.lms.person import Person
 
 __all__ = ["CsvTable", "Person", "read_roster", "read_table", "roster_text", "same"]
 
@@ -38,7 +38,7 @@ def read_roster(path: Path) -> dict[str, Person]:
     lines = _lines(path, "roster", "Create it, or correct `roster` in the course settings.")
     place, header = next(lines, (1, []))
     columns = [_column(cell) for cell in header]
-    made_by = None if "learner" in columns else format_of(columns)
+    made_by = None if "learner" in columns else roster_of(columns)
     if "learner" not in columns and made_by is None:
         guess = did_you_mean("learner", {one: f"the column `{one}`" for one in columns}, most=1, cutoff=0.5)
         there = ", ".join(column for column in columns if column) or "none"

@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from grader.instructor.gradebook import answers, schema
+from grader.instructor.gradebook import answers, decisions, schema
 from grader.instructor.gradebook.counting import Counted, HandIn, count
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import decided
 from grader.instructor.gradebook.errors import UnreadableRecord
 from grader.instructor.gradebook.lateness import settle
 from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenPart
-from grader.instructor.gradebook.scope import Somebody, katas, people
-from grader.instructor.gradebook.storage import DAMAGED, booked, report_of
+from grader.instructor.gradebook.scope import Somebody, find_learner, katas, names_of, people
+from grader.instructor.gradebook.storage import booked, report_of
 from grader.report.report import KataReport
 
 Tell = Callable[[str, str, str | None], None]
@@ -42,7 +41,7 @@ def rows(
     last_run = None
     for some in _chunks(people(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
-        adjustments = decided(connection, some)
+        adjustments = decisions.adjustments(connection, names_of(some))
         written_of = _written(connection, course, some)
         for somebody in some:
             name = somebody.name
@@ -55,7 +54,7 @@ def rows(
                     tell(name, slug, "the time of the written answers is damaged and counts as unknown.")
                 ruled = [one for one in somebody.rulings if one.kata in (None, slug)]
                 for what, those in (("adjustment", adjusted), ("ruling", ruled)):
-                    for number in (one.id for one in those if one.comment == DAMAGED):
+                    for number in (one.id for one in those if one.comment == decisions.DAMAGED):
                         tell(name, slug, f"{what} {number} is damaged, and counts nowhere.")
                 if stands is not None:
                     made = _row(course, name, chosen[kata], stands, adjusted, written)
@@ -104,7 +103,7 @@ def marks(
     blanks = _blanks(connection, chosen)
     for some in _chunks(people(connection, course, learners)):
         counting = _counting(connection, course, some, chosen)
-        adjustments = decided(connection, some)
+        adjustments = decisions.adjustments(connection, names_of(some))
         written_of = _written(connection, course, some)
         for somebody in some:
             for kata, (slug, _) in chosen.items():
@@ -136,14 +135,19 @@ def marks(
 
 
 def handed_in(
-    connection: Connection, course: Course, learner: Somebody, slugs: Collection[str] | None
+    connection: Connection, course: Course, learner: str, slugs: Collection[str] | None = None
 ) -> dict[str, tuple[int, list[HandIn]]]:
-    """Return, by kata, everything that a learner handed in, oldest first, and the number of what counts."""
+    """Return, by kata, everything that a learner handed in, oldest first, and the number of what counts.
+
+    Raises:
+        GradebookUsageError: the learner is unknown.
+    """
+    somebody = find_learner(connection, course, learner)
     chosen = katas(connection, slugs)
-    found = _given(connection, [learner], _needed(connection, course, chosen))
+    found = _given(connection, [somebody], _needed(connection, course, chosen))
     slug_of = katas(connection, None)
     mine = {slug_of[kata][0]: [_hand_in(row) for row in rows] for (_, kata), rows in found.items()}
-    counted = count(course, learner.name, mine, learner.rulings)
+    counted = count(course, somebody.name, mine, somebody.rulings)
     return {
         slug: (counted[slug].id, sorted(mine[slug], key=lambda one: one.order))
         for slug, _ in chosen.values()
@@ -156,8 +160,8 @@ def _written(
 ) -> Callable[[Somebody, int, str], WrittenPart | None]:
     """Return what tells the written part of a learner's mark, by the kata's row and slug."""
     writers = [somebody for somebody in some if somebody.writes]
-    sheets = answers.handed_in(connection, writers) if writers else {}
-    marks = answers.marks(connection, writers) if writers else {}
+    sheets = answers.handed_in(connection, names_of(writers)) if writers else {}
+    marks = answers.marks(connection, names_of(writers)) if writers else {}
 
     def written_of(somebody: Somebody, kata: int, slug: str) -> WrittenPart | None:
         key = somebody.name, kata
@@ -257,7 +261,7 @@ def _given(
 ) -> dict[tuple[str, int], list[Any]]:
     """Return everything that some learners handed in, by learner and kata's row."""
     submissions = schema.submissions
-    names = {row: one.name for one in some for row in one.rows}
+    names = names_of(some)
     wanted = _GIVEN.where(
         submissions.c.learner_id.in_(list(names)), submissions.c.kata_id.in_(list(kata_rows))
     )

@@ -5,33 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from grader.instructor.gradebook.records import Ruling, RulingKind
-from grader.instructor.gradebook.rulings import releases, standing
+from sqlalchemy import Connection
 
-KINDS: tuple[RulingKind, ...] = ("remark", "dispute", "answer", "close", "release")
+from grader.instructor.gradebook import schema
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.decisions import decisions, releases, standing
+from grader.instructor.gradebook.records import Decision, DecisionKind
+from grader.instructor.gradebook.scope import identity
+
+KINDS: tuple[DecisionKind, ...] = ("remark", "dispute", "answer", "close", "release")
 
 
 @dataclass(frozen=True)
 class Thread:
     """A dispute with its answers."""
 
-    about: Ruling
-    answers: list[Ruling]
-    closed: Ruling | None
+    about: Decision
+    answers: list[Decision]
+    closed: Decision | None
 
 
 @dataclass(frozen=True)
 class Comments:
     """What stands of it about one learner's work on one kata."""
 
-    remarks: list[Ruling] = field(default_factory=list)
+    remarks: list[Decision] = field(default_factory=list)
     """In the order of attempts, files and lines."""
     threads: list[Thread] = field(default_factory=list)
     released: bool = False
     """Whether the learner may read remarks: a release of the kata stands. Disputes are the learner's own."""
 
 
-def threads(rulings: Iterable[Ruling]) -> list[Thread]:
+def said(connection: Connection, course: Course) -> dict[tuple[str, str], Comments]:
+    """Return what people said about hand-ins, by learner's identity and kata."""
+    found = decisions(connection, schema.decisions.c.kind.in_(KINDS))
+    return said_about(found, identity(connection, course)) if found else {}
+
+
+def threads(rulings: Iterable[Decision]) -> list[Thread]:
     """Return disputes that stand, with what stands of their answers."""
     stand = standing(rulings)
     return [
@@ -45,10 +56,12 @@ def threads(rulings: Iterable[Ruling]) -> list[Thread]:
     ]
 
 
-def said_about(rulings: Iterable[Ruling], identity: Callable[[str], str]) -> dict[tuple[str, str], Comments]:
+def said_about(
+    rulings: Iterable[Decision], identity: Callable[[str], str]
+) -> dict[tuple[str, str], Comments]:
     """Return what was said, by learner's identity and kata; of rulings of these `KINDS`."""
     every = standing(rulings)
-    about: dict[tuple[str, str], list[Ruling]] = {}
+    about: dict[tuple[str, str], list[Decision]] = {}
     for one in every:
         if one.kata is not None and one.kind != "release":
             about.setdefault((identity(one.learner), one.kata), []).append(one)

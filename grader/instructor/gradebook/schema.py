@@ -189,29 +189,12 @@ results = Table(
     sqlite_with_rowid=False,
 )
 
-adjustments = Table(
-    "adjustments",
+decisions = Table(
+    "decisions",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("learner_id", ForeignKey("learners.id"), nullable=False),
-    Column("kata_id", ForeignKey("katas.id"), nullable=False),
-    Column("kind", Text, CheckConstraint("kind IN ('adjust', 'override')", name="kind"), nullable=False),
-    Column("points", Double, nullable=False),
-    Column("comment", Text, nullable=False),
-    Column("author", Text, nullable=False),
-    Column("at", UtcTime, nullable=False),
-    Column("revoked_at", UtcTime),
-    Column("revoked_by", Text),
-    Column("revoked_because", Text),
-    Index(None, "learner_id", "kata_id"),
-)
-
-rulings = Table(
-    "rulings",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("kind", Text, nullable=False),
-    Column("learner_id", ForeignKey("learners.id"), index=True),
+    Column("kind", Text, nullable=False, index=True),
+    Column("learner_id", ForeignKey("learners.id")),
     Column("kata_id", ForeignKey("katas.id")),
     Column("value", Text, nullable=False),
     Column("comment", Text, nullable=False),
@@ -220,8 +203,9 @@ rulings = Table(
     Column("revoked_at", UtcTime),
     Column("revoked_by", Text),
     Column("revoked_because", Text),
+    Index(None, "learner_id", "kata_id"),
 )
-"""What people decide besides points (`rulings.Kind`): never changed but for a revocation. `value` is JSON.
+"""Everything that people decide, never changed but for a revocation. `value` is JSON, as `records.Decision` says.
 Without a learner it holds for the whole class."""
 
 answers = Table(
@@ -241,25 +225,3 @@ answers = Table(
 )
 """Written answers as they were handed in, never changed. `answered` is JSON: by question, a digest of what was written;
 questions without an answer are not in it."""
-
-answer_marks = Table(
-    "answer_marks",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("learner_id", ForeignKey("learners.id"), nullable=False),
-    Column("kata_id", ForeignKey("katas.id"), nullable=False),
-    Column("question", Integer, nullable=False),
-    Column("answer", Text, nullable=False),
-    Column("criteria", Text, nullable=False),
-    Column("points", Double, nullable=False),
-    Column("max_points", Double, nullable=False),
-    Column("comment", Text, nullable=False),
-    Column("author", Text, nullable=False),
-    Column("at", UtcTime, nullable=False),
-    Column("revoked_at", UtcTime),
-    Column("revoked_by", Text),
-    Column("revoked_because", Text),
-    Index(None, "learner_id", "kata_id"),
-)
-"""Marks of written answers: the newest that is not revoked counts. `answer` is the digest of what was marked,
-empty where there was nothing; `criteria` a JSON list of the criteria that were met, as the rubric numbers them."""

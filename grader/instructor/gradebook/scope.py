@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import Connection, Table, exists, func, or_, select
+from sqlalchemy import Connection, exists, func, or_, select
 
 from grader.errors import did_you_mean
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.decisions import COUNTING, MARKING, decisions
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.records import Ruling
-from grader.instructor.gradebook.rulings import COUNTING, rulings
-from grader.instructor.gradebook.storage import storable
+from grader.instructor.gradebook.records import Decision
+from grader.instructor.gradebook.storage import insert, storable
 from grader.instructor.submissions.names import natural_key
 
 
@@ -26,7 +26,7 @@ class Somebody(NamedTuple):
     """The row of this name; None for who is in the roster only."""
     rows: tuple[int, ...]
     """The rows of all their names."""
-    rulings: tuple[Ruling, ...] = ()
+    rulings: tuple[Decision, ...] = ()
     """What stands about them, or about the whole class, oldest first."""
     writes: bool = False
     """Whether there are written answers of theirs, or marks for some: else nobody has to look."""
@@ -37,7 +37,9 @@ _LEARNERS = select(
     schema.learners.c.id,
     or_(
         exists().where(schema.answers.c.learner_id == schema.learners.c.id),
-        exists().where(schema.answer_marks.c.learner_id == schema.learners.c.id),
+        exists().where(
+            schema.decisions.c.learner_id == schema.learners.c.id, schema.decisions.c.kind == MARKING
+        ),
     ).label("writes"),
 )
 
@@ -66,6 +68,16 @@ def people(connection: Connection, course: Course, learners: Collection[str] | N
     return [one for key, one in found.items() if key in wanted]
 
 
+def learners(connection: Connection, course: Course) -> list[str]:
+    """Return everybody who was graded or is in the roster, 2 before 10."""
+    return [one.name for one in people(connection, course)]
+
+
+def aliases(connection: Connection, course: Course) -> dict[str, str]:
+    """Return the identity by every other name that people or the roster gave somebody."""
+    return everybody(connection, course).other
+
+
 def identity(connection: Connection, course: Course) -> Callable[[str], str]:
     """Return what tells, of a name that the gradebook has, whose it is."""
     return partial(everybody(connection, course).identity, course)
@@ -90,20 +102,20 @@ _KNOWN = "kata: everybody"
 _STATE = select(
     *(
         select(func.count()).select_from(table).scalar_subquery()
-        for table in (schema.learners, schema.answers, schema.answer_marks)
+        for table in (schema.learners, schema.answers)
     ),
     *(
-        select(func.count(column)).where(schema.rulings.c.kind.in_(COUNTING)).scalar_subquery()
-        for column in (schema.rulings.c.id, schema.rulings.c.revoked_at)
+        select(func.count(column)).where(schema.decisions.c.kind.in_((*COUNTING, MARKING))).scalar_subquery()
+        for column in (schema.decisions.c.id, schema.decisions.c.revoked_at)
     ),
 )
-"""Rows are only ever added, and rulings taken back once: as long as these numbers are the same, so is everybody."""
+"""Rows are only ever added, and decisions taken back once: as long as these numbers are the same, so is everybody."""
 
 
 def _everybody(connection: Connection, course: Course) -> Everybody:
     found = connection.execute(_LEARNERS).all()
     writers = {row.id for row in found if row.writes}
-    ruled = rulings(connection, schema.rulings.c.kind.in_(COUNTING))
+    ruled = decisions(connection, schema.decisions.c.kind.in_(COUNTING))
     decided = [one for one in ruled if not one.revoked or one.kind == "damaged"]
     identities = _identities(course, decided)
     names: dict[str, str] = {}
@@ -117,7 +129,7 @@ def _everybody(connection: Connection, course: Course) -> Everybody:
             names[key] = row.name
     for name in course.roster:
         names.setdefault(course.same(name), name)
-    about: dict[str, list[Ruling]] = {}
+    about: dict[str, list[Decision]] = {}
     whole_class = [one for one in decided if not one.learner]
     for one in decided:
         key = course.same(identities.get(course.same(one.learner), one.learner))
@@ -136,19 +148,19 @@ def _everybody(connection: Connection, course: Course) -> Everybody:
     return Everybody(there, identities)
 
 
-def newest(connection: Connection, table: Table, most: int) -> Iterable[Any]:
-    """Return a table's last rows, each with its learner's `name` and its kata's `slug`, the newest first."""
-    wanted = (
-        select(table, schema.learners.c.name, schema.katas.c.slug)
-        .join(schema.learners, schema.learners.c.id == table.c.learner_id)
-        .join(schema.katas, schema.katas.c.id == table.c.kata_id)
-        .order_by(table.c.id.desc())
-        .limit(most)
-    )
-    return connection.execute(wanted)
+def names_of(people: Iterable[Somebody]) -> dict[int, str]:
+    """Return learners' identities by the rows of all their names."""
+    return {row: one.name for one in people for row in one.rows}
 
 
-def _identities(course: Course, decided: Iterable[Ruling]) -> dict[str, str]:
+def row_of(connection: Connection, somebody: Somebody) -> int:
+    """Return a learner's own row, making it for who is in the roster and was never graded."""
+    if somebody.own is not None:
+        return somebody.own
+    return insert(connection, schema.learners, name=storable(somebody.name))
+
+
+def _identities(course: Course, decided: Iterable[Decision]) -> dict[str, str]:
     """Return, by every other name that people or the roster gave somebody, the identity."""
     other = {course.same(alias): name for name, one in course.roster.items() for alias in one.aliases}
     other |= {course.same(one.value): one.learner for one in decided if one.kind == "alias"}
@@ -169,6 +181,11 @@ def katas(connection: Connection, wanted: Collection[str] | None) -> dict[int, t
     chosen = [row for row in rows if wanted is None or row.slug in wanted]
     chosen.sort(key=lambda row: (natural_key(row.number), row.slug))
     return {row.id: (row.slug, row.number) for row in chosen}
+
+
+def slugs(connection: Connection, course: Course) -> list[str]:
+    """Return the katas that were graded for anybody, as far as the course has them, in the order of their numbers."""
+    return [slug for slug, _ in katas(connection, course.katas).values()]
 
 
 def find(connection: Connection, course: Course, learner: str, kata: str) -> tuple[Somebody, int]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Executable, Table, select
+from sqlalchemy import Connection, Executable, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from grader.instructor.gradebook import schema
@@ -18,8 +16,6 @@ from grader.instructor.gradebook.errors import Unkeepable, UnreadableRecord
 from grader.instructor.submissions.submission import Bundle
 from grader.report.json_text import encode, without_half_characters
 from grader.report.report import SCHEMA, KataReport, KataStatus
-
-Kept = TypeVar("Kept", bound=msgspec.Struct)
 
 _INSERTS = {table.name: table.insert() for table in schema.metadata.sorted_tables}
 """Built once: some run for every submission."""
@@ -48,49 +44,6 @@ def insert_unless_there(connection: Connection, table: Table, row: dict[str, Any
 def _unless_there(table: Table, dialect: str) -> Executable:
     made = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
     return made.on_conflict_do_nothing()
-
-
-def take_back(connection: Connection, table: Table, number: int, *, author: str, comment: str) -> bool | None:
-    """Mark a decision as revoked; return False when it already was, None when there is none of this number."""
-    values = {
-        "revoked_at": datetime.now(UTC),
-        "revoked_by": storable(author),
-        "revoked_because": storable(comment),
-    }
-    # One statement that decides: of two people who take the same back, one is told that it was.
-    mine = table.update().where(table.c.id == number, table.c.revoked_at.is_(None)).values(**values)
-    if connection.execute(mine).rowcount:
-        return True
-    there = connection.execute(select(table.c.id).where(table.c.id == number)).one_or_none()
-    return None if there is None else False
-
-
-DAMAGED = "this row is damaged, and counts nowhere"
-"""What stands as the comment of a decision that cannot be read."""
-
-
-def record(kind: type[Kept], row: Any, instead: Mapping[str, Any], **more: Any) -> Kept:
-    """Return a row as what is made of it; where the type does not allow what stands in it, as one that is taken back.
-
-    Args:
-        kind: a decision.
-        row: its columns are named as the fields are.
-        instead: what else its fields are where it is damaged.
-        more: fields that are no columns.
-    """
-    plain = {
-        name: value for name in kind.__struct_fields__ if (value := getattr(row, name, None)) is not None
-    }
-    plain |= {"revoked": row.revoked_at is not None, **more}
-    try:
-        made = msgspec.convert(plain, kind)
-        numbers = [value for value in plain.values() if isinstance(value, float)]
-        if row.at is not schema.DAMAGED_TIME and all(map(math.isfinite, numbers)):
-            return made
-    except msgspec.ValidationError:
-        pass
-    own = {"id": row.id, "comment": DAMAGED, "author": "", "at": schema.DAMAGED_TIME, "revoked": True}
-    return kind(**own, **instead)
 
 
 def booked(row: Any) -> tuple[KataStatus, float, float]:

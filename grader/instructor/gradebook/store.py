@@ -8,47 +8,63 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from functools import partial, wraps
 from types import TracebackType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from sqlalchemy import Connection
 
 from grader.instructor.gradebook import (
     answers,
-    decisions,
-    history,
     recording,
-    rows,
-    rulings,
-    schema,
     scope,
     versions,
 )
+from grader.instructor.gradebook import decisions as of_decisions
+from grader.instructor.gradebook import history as of_history
+from grader.instructor.gradebook import rows as of_rows
+from grader.instructor.gradebook import said as of_said
 from grader.instructor.gradebook.address import DEFAULT, Address
 from grader.instructor.gradebook.connections import Connections
-from grader.instructor.gradebook.counting import HandIn
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import Decision
+from grader.instructor.gradebook.decisions import Draft, What
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
 from grader.instructor.gradebook.records import (
-    AnswerMark,
-    Answers,
-    Attempt,
-    HistoryEvent,
+    Decision,
+    DecisionKind,
     Key,
     Mark,
+    Marking,
     Row,
-    Ruling,
-    RulingKind,
     RunRecord,
-    StoredHandIn,
 )
-from grader.instructor.gradebook.said import KINDS, Comments, said_about
 from grader.instructor.submissions.submission import Bundle, Submission
 from grader.report.report import KataReport
 
+P = ParamSpec("P")
+T = TypeVar("T")
 __all__ = ["DEFAULT", "Argument", "Gradebook", "GradebookError", "GradebookUsageError"]
+
+
+def _reading(
+    doing: str, function: Callable[Concatenate[Connection, Course, P], T], *, whole: bool = False
+) -> Callable[Concatenate[Gradebook, P], T]:
+    """Make a function a method, which opens the connection that it reads from.
+
+    Args:
+        doing: what for, in an error's words; `{}` is the first argument.
+        function: what is called with connection and course, and documents the method.
+        whole: several queries must see the same state.
+    """
+
+    @wraps(function)
+    def method(book: Gradebook, /, *given: P.args, **named: P.kwargs) -> T:
+        with book._connections.reading(doing.format(*given), whole=whole) as connection:
+            return function(connection, book.course, *given, **named)
+
+    return method
 
 
 class Gradebook:
@@ -206,22 +222,19 @@ class Gradebook:
             learners: only these.
         """
         with self._connections.reading("reading its rows", whole=True) as connection:
-            yield from rows.rows(connection, self.course, self._chosen(katas), learners, self._tell)
+            yield from of_rows.rows(connection, self.course, self._chosen(katas), learners, self._tell)
 
     def marks(self, learners: Collection[str] | None = None) -> Iterator[Mark]:
         """Yield what a list shows: a mark for every learner and kata, in the order of `rows`, without reports."""
         with self._connections.reading("reading its marks", whole=True) as connection:
-            yield from rows.marks(connection, self.course, self._chosen(None), learners)
+            yield from of_rows.marks(connection, self.course, self._chosen(None), learners)
 
     def state(self) -> tuple[int, ...]:
         """Return numbers that are others as soon as anything was graded, decided or taken back: one cheap query."""
         with self._connections.reading("reading what has changed") as connection:
             return versions.state(connection)
 
-    def stamps(self) -> dict[str, int]:
-        """Return a number for each learner, which grows with whatever is graded, decided or taken back about them."""
-        with self._connections.reading("reading what has changed", whole=True) as connection:
-            return versions.stamps(connection, scope.people(connection, self.course))
+    stamps = _reading("reading what has changed", versions.stamps, whole=True)
 
     def reports(
         self,
@@ -237,7 +250,9 @@ class Gradebook:
             learners: only these.
         """
         with self._connections.reading("reading its reports", whole=True) as connection:
-            yield from rows.reports(connection, self.course, run, self._chosen(katas), learners, self._tell)
+            yield from of_rows.reports(
+                connection, self.course, run, self._chosen(katas), learners, self._tell
+            )
 
     def _tell(self, learner: str, kata: str, why: str | None) -> None:
         if why is None:
@@ -245,34 +260,21 @@ class Gradebook:
         else:
             self.unreadable[learner, kata] = why
 
-    def learners(self) -> list[str]:
-        """Return everybody who was graded or is in the roster, in the order of `rows`."""
-        with self._connections.reading("reading its learners") as connection:
-            return [one.name for one in scope.people(connection, self.course)]
+    learners = _reading("reading its learners", scope.learners)
 
-    def katas(self) -> list[str]:
-        """Return the katas that were graded for anybody, in the order of their numbers."""
-        with self._connections.reading("reading its katas") as connection:
-            return [slug for slug, _ in scope.katas(connection, self._chosen(None)).values()]
+    katas = _reading("reading its katas", scope.slugs)
 
     def _chosen(self, katas: Collection[str] | None) -> Collection[str] | None:
         return self.course.katas if katas is None else katas
 
     # What people decide
 
-    def version(self, learner: str, kata: str) -> int:
-        """Return the version of a mark, for `seen`: it grows with whatever is graded, decided or taken back about it.
-
-        Raises:
-            GradebookUsageError: the learner or the kata is unknown.
-        """
-        with self._connections.reading(f"reading what is decided about {learner}") as connection:
-            return versions.version_of(connection, *scope.find(connection, self.course, learner, kata))
+    version = _reading("reading what is decided about {}", versions.version)
 
     def adjust(
         self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
     ) -> int:
-        """Give points, or take them when negative; return the adjustment's number, for `revoke`.
+        """Give points, or take them when negative; return the adjustment's number, for `undo`.
 
         Args:
             learner: whose mark.
@@ -286,30 +288,21 @@ class Gradebook:
             GradebookUsageError: the learner or the kata is unknown, or the points are no number, or nothing says why.
             ChangedMeanwhile: the mark has another version by now; nothing was written.
         """
-        return self._decide(learner, kata, Decision("adjust", points, comment, author), seen)
+        return self.rule("adjust", learner, points, comment=comment, author=author, kata=kata, seen=seen)
 
     def override(
         self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
     ) -> int:
-        """Set the mark, whatever was graded, is late, or was adjusted before; return its number, for `revoke`.
+        """Set the mark, whatever was graded, is late, or was adjusted before; return its number, for `undo`.
 
         Raises:
             GradebookUsageError: as `adjust`, or the points are below 0.
         """
-        return self._decide(learner, kata, Decision("override", points, comment, author), seen)
-
-    def revoke(self, adjustment: int, *, author: str, comment: str = "") -> None:
-        """Take an adjustment or an override back; the history keeps both.
-
-        Raises:
-            GradebookUsageError: there is no such adjustment, or it was already revoked.
-        """
-        with self._guard, self._connections.deciding("revoking an adjustment") as connection:
-            decisions.revoke(connection, adjustment, author=author, comment=comment)
+        return self.rule("override", learner, points, comment=comment, author=author, kata=kata, seen=seen)
 
     def rule(
         self,
-        kind: RulingKind,
+        kind: DecisionKind,
         learner: str | None,
         value: Any,
         *,
@@ -319,12 +312,12 @@ class Gradebook:
         seen: int | None = None,
         of: str | None = None,
     ) -> int:
-        """Write down what somebody decided besides points; return its number, for `withdraw`.
+        """Write down what somebody decided; return its number, for `undo`.
 
         Args:
-            kind: what kind of ruling.
+            kind: what kind of decision.
             learner: whom it is about; None where it holds for the whole class.
-            value: what was decided, as `Ruling.value` says.
+            value: what was decided, as `Decision.value` says.
             comment: why, or what is said.
             author: whose word it is.
             kata: which kata it is about.
@@ -335,10 +328,11 @@ class Gradebook:
             GradebookUsageError: the learner or the kata is unknown, or nothing says why.
             ChangedMeanwhile: the mark has another version by now; nothing was written.
         """
+        draft = Draft(kind, value, comment, author)
         whose = learner or "the class"
-        with self._guard, self._connections.deciding(f"writing a ruling about {whose}") as connection:
+        with self._guard, self._connections.deciding(f"writing a decision about {whose}") as connection:
             if learner is None:
-                return rulings.rule(connection, kind, None, None, value, comment=comment, author=author)
+                return of_decisions.add(connection, draft)
             versions.alone_with(connection, learner)
             kata_id = None
             if (about := kata or of) is None:
@@ -347,56 +341,28 @@ class Gradebook:
                 somebody, number = scope.find(connection, self.course, learner, about)
                 versions.insist_on(connection, somebody, number, seen)
                 kata_id = number if kata is not None else None
-            row = decisions.row_of(connection, somebody)
-            return rulings.rule(connection, kind, row, kata_id, value, comment=comment, author=author)
+            return of_decisions.add(connection, draft, scope.row_of(connection, somebody), kata_id)
 
-    def withdraw(self, *numbers: int, author: str, comment: str) -> list[Ruling]:
-        """Take rulings back, all or none, and return them; the history keeps both.
-
-        Raises:
-            GradebookUsageError: there is no such ruling, one is withdrawn already, or nothing says why.
-        """
-        with self._guard, self._connections.deciding("withdrawing rulings") as connection:
-            return [rulings.withdraw(connection, one, author=author, comment=comment) for one in numbers]
-
-    def rulings(
-        self, kinds: Collection[RulingKind] | None = None, learners: Collection[str] | None = None
-    ) -> list[Ruling]:
-        """Return every ruling, oldest first, also those that are withdrawn; of these kinds and learners alone."""
-        with self._connections.reading("reading its rulings") as connection:
-            only = [] if kinds is None else [schema.rulings.c.kind.in_(kinds)]
-            if learners is not None:
-                rows = [row for one in scope.people(connection, self.course, learners) for row in one.rows]
-                only.append(schema.rulings.c.learner_id.in_(rows))
-            return rulings.rulings(connection, *only)
-
-    def said(self) -> dict[tuple[str, str], Comments]:
-        """Return what people said about hand-ins, by learner's identity and kata."""
-        with self._connections.reading("reading what was said") as connection:
-            found = rulings.rulings(connection, schema.rulings.c.kind.in_(KINDS))
-            return said_about(found, scope.identity(connection, self.course)) if found else {}
-
-    def aliases(self) -> dict[str, str]:
-        """Return the identity by every other name that people or the roster gave somebody."""
-        with self._connections.reading("reading who is who") as connection:
-            return scope.everybody(connection, self.course).other
-
-    def identity(self) -> Callable[[str], str]:
-        """Return what tells, of a name that the gradebook has, whose it is, however it is spelled."""
-        with self._connections.reading("reading who is who") as connection:
-            return scope.identity(connection, self.course)
-
-    def handed_in(
-        self, learner: str, katas: Collection[str] | None = None
-    ) -> dict[str, tuple[int, list[HandIn]]]:
-        """Return, by kata, everything that a learner handed in, oldest first, and the number of what counts.
+    def undo(self, what: What, *numbers: int, author: str, comment: str) -> list[Decision]:
+        """Take decisions of one sort back, all or none, and return them; the history keeps both.
 
         Raises:
-            GradebookUsageError: the learner is unknown.
+            GradebookUsageError: there is none of a number, one was taken back already, or nothing says why.
         """
-        with self._connections.reading(f"reading what {learner} handed in", whole=True) as connection:
-            somebody = scope.find_learner(connection, self.course, learner)
-            return rows.handed_in(connection, self.course, somebody, katas)
+        with self._guard, self._connections.deciding("taking decisions back") as connection:
+            return [
+                of_decisions.undo(connection, what, one, author=author, comment=comment) for one in numbers
+            ]
+
+    rulings = _reading("reading what was decided", of_history.rulings)
+
+    said = _reading("reading what was said", of_said.said)
+
+    aliases = _reading("reading who is who", scope.aliases)
+
+    identity = _reading("reading who is who", scope.identity)
+
+    handed_in = _reading("reading what {} handed in", of_rows.handed_in, whole=True)
 
     def hand_in_of(self, learner: str, kata: str, attempt: int) -> int:
         """Return the number of the hand-in that an attempt graded, as a ruling `choose` has it.
@@ -416,18 +382,7 @@ class Gradebook:
 
     # Written answers; `written` is how the rest of Kata marks them
 
-    def written_answers(
-        self, learners: Collection[str] | None = None
-    ) -> dict[tuple[str, str], tuple[list[Answers], list[AnswerMark]]]:
-        """Return, by learner and kata, every sheet that was handed in and every mark, oldest first."""
-        with self._connections.reading("reading written answers", whole=True) as connection:
-            people = scope.people(connection, self.course, learners)
-            sheets, marks = answers.handed_in(connection, people), answers.marks(connection, people)
-            slugs = scope.katas(connection, None)
-        return {
-            (name, slugs[kata][0]): (sheets.get((name, kata), []), marks.get((name, kata), []))
-            for name, kata in dict.fromkeys((*sheets, *marks))
-        }
+    written_answers = _reading("reading written answers", answers.written_answers, whole=True)
 
     def answer_sheet(self, content: str) -> bytes:
         """Return a sheet of answers as it was handed in, by its digest.
@@ -442,26 +397,18 @@ class Gradebook:
         self,
         learner: str,
         kata: str,
-        question: int,
+        given: Marking,
         *,
-        answer: str,
-        criteria: Sequence[int],
-        points: float,
-        max_points: float,
         comment: str,
         author: str,
         seen: int | None = answers.ANY,
     ) -> int:
-        """Write what somebody gives for an answer; return the mark's number, for `revoke_answer_mark`.
+        """Write what somebody gives for an answer; return the mark's number, for `undo`.
 
         Args:
             learner: whose answer.
             kata: of which kata.
-            question: its number, from 1 on.
-            answer: digest of what was marked; empty where there was nothing.
-            criteria: numbers of those that were met.
-            points: from 0 to `max_points`.
-            max_points: what the question is worth.
+            given: for which question, and how much.
             comment: for the learner, after the release; may be empty.
             author: whose word it is.
             seen: number of the mark that stood when the answer was looked at, None where none did.
@@ -470,59 +417,22 @@ class Gradebook:
             GradebookUsageError: the learner or the kata is unknown, or the points are out of bounds.
             ChangedMeanwhile: another mark stands by now.
         """
-        doing = f"marking an answer of {learner}"
-        with self._guard, self._connections.deciding(doing) as connection:
+        draft = Draft("answer_mark", given, comment, author)
+        with self._guard, self._connections.deciding(f"marking an answer of {learner}") as connection:
             versions.alone_with(connection, learner)
             somebody, kata_id = scope.find(connection, self.course, learner, kata)
-            return answers.mark(
-                connection,
-                somebody,
-                decisions.row_of(connection, somebody),
-                kata_id,
-                question,
-                answer=answer,
-                criteria=criteria,
-                points=points,
-                max_points=max_points,
-                comment=comment,
-                author=author,
-                seen=seen,
-            )
-
-    def revoke_answer_mark(self, number: int, *, author: str, comment: str) -> None:
-        """Take a mark of a written answer back; the one before it counts again.
-
-        Raises:
-            GradebookUsageError: there is no such mark, it is taken back already, or nothing says why.
-        """
-        with self._guard, self._connections.deciding("taking back a mark of an answer") as connection:
-            answers.revoke(connection, number, author=author, comment=comment)
-
-    def _decide(self, learner: str, kata: str, decision: Decision, seen: int | None) -> int:
-        doing = f"writing a decision about {learner}"
-        with self._guard, self._connections.deciding(doing) as connection:
-            return decisions.decide(connection, self.course, learner, kata, decision, seen)
+            return answers.mark(connection, somebody, kata_id, draft, seen)
 
     # What happened
 
     def runs(self) -> list[RunRecord]:
         """Return every run, the newest last."""
         with self._connections.reading("reading its runs") as connection:
-            return history.runs(connection)
+            return of_history.runs(connection)
 
-    def history(self, learner: str, kata: str) -> list[HistoryEvent]:
-        """Return what happened to one mark: attempts, adjustments, overrides, revocations, oldest first.
+    history = _reading("reading the history of {}", of_history.events)
 
-        Raises:
-            GradebookUsageError: the learner or the kata is unknown.
-        """
-        with self._connections.reading(f"reading the history of {learner}") as connection:
-            return history.events(connection, self.course, learner, kata)
-
-    def decisions(self, most: int) -> list[tuple[str, str | None, HistoryEvent]]:
-        """Return what people decided last, with learner and kata, the newest first."""
-        with self._connections.reading("reading what was decided") as connection:
-            return history.decisions(connection, self.course, most)
+    decisions = _reading("reading what was decided", of_history.newest_decisions)
 
     def assign(
         self,
@@ -533,7 +443,7 @@ class Gradebook:
         author: str,
         most: int | None = None,
     ) -> list[int]:
-        """Share hand-ins, learner and kata, among markers; return the rulings' numbers, for `withdraw`.
+        """Share hand-ins, learner and kata, among markers; return the rulings' numbers, for `undo`.
 
         Those that are somebody's stay theirs.
 
@@ -547,32 +457,21 @@ class Gradebook:
             people = {one.name: one for one in scope.people(connection, self.course)}
             numbers = {slug: kata for kata, (slug, _) in scope.katas(connection, None).items()}
             rows = [
-                (decisions.row_of(connection, people[learner]), numbers[kata])
+                (scope.row_of(connection, people[learner]), numbers[kata])
                 for learner, kata in what
                 if learner in people and kata in numbers
             ]
-            return rulings.assign(connection, rows, markers, comment=comment, author=author, most=most)
+            drafts = [Draft("assign", marker, comment, author) for marker in markers]
+            return of_decisions.assign(connection, rows, drafts, most)
 
-    def stored(self, learners: Collection[str] | None = None) -> list[StoredHandIn]:
-        """Return every content that was handed in, once for each learner and kata; of `learners` alone, by identity."""
-        with self._connections.reading("reading what was handed in", whole=True) as connection:
-            return history.stored(connection, scope.people(connection, self.course, learners))
+    stored = _reading("reading what was handed in", of_history.stored, whole=True)
 
     def newest_attempt(self, learner: str, kata: str, digest: str) -> int | None:
         """Return the newest grading of a content, by the name that it came in with; None when there is none."""
         with self._connections.reading(f"reading what {learner} handed in") as connection:
-            return history.newest_attempt(connection, learner, kata, digest)
+            return of_history.newest_attempt(connection, learner, kata, digest)
 
-    def attempt_numbers(self, learners: Collection[str] | None = None) -> dict[int, int]:
-        """Return, by attempt, the how-manyth it is of its learner at its kata: what people see and name.
-
-        Args:
-            learners: only theirs, by identity or any name that they were graded under.
-        """
-        with self._connections.reading("reading what was graded") as connection:
-            whose = scope.identity(connection, self.course)
-            wanted = None if learners is None else {whose(name) for name in learners}
-            return history.numbers(connection, scope.people(connection, self.course, wanted))
+    attempt_numbers = _reading("reading what was graded", of_history.attempt_numbers)
 
     def attempts_of(self, learner: str, kata: str) -> dict[int, int]:
         """Return a learner's attempts at a kata by the numbers that people see, oldest first.
@@ -601,23 +500,9 @@ class Gradebook:
             )
         return found
 
-    def attempt(self, attempt: int) -> Attempt | None:
-        """Return one grading, whole; None when there is none of this number.
+    attempt = _reading("reading attempt {}", of_history.attempt)
 
-        Raises:
-            GradebookError: its report cannot be read.
-        """
-        with self._connections.reading(f"reading attempt {attempt}") as connection:
-            return history.attempt(connection, self.course, attempt)
-
-    def bundle(self, attempt: int) -> Bundle | None:
-        """Return the files that an attempt graded; None when it had none, or there is no such attempt.
-
-        Raises:
-            GradebookError: they cannot be read.
-        """
-        with self._connections.reading(f"reading what attempt {attempt} graded") as connection:
-            return history.bundle(connection, self.course, attempt)
+    bundle = _reading("reading what attempt {} graded", of_history.bundle)
 
     def everything(self, kata: str) -> Iterator[tuple[str, int, Callable[[], Bundle]]]:
         """Yield whatever was handed in for a kata, each content of a learner once, in the order it was graded.
@@ -627,7 +512,11 @@ class Gradebook:
         """
         identity, own = self.identity(), self.attempt_numbers()
         with self._connections.reading(f"reading what was handed in for {kata}", whole=True) as connection:
-            for name, attempt, row in history.kept(connection, kata):
+            for name, attempt, row in of_history.kept(connection, kata):
                 who = identity(name)
                 number = own.get(attempt, 0)
-                yield who, number, partial(history.unpack, partial(history.called, who, kata, number), row)
+                yield (
+                    who,
+                    number,
+                    partial(of_history.unpack, partial(of_history.called, who, kata, number), row),
+                )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import NamedTuple
 
 from grader.catalogue import Catalogue
 from grader.errors import UsageError
-from grader.instructor.gradebook.identities import Found
 from grader.instructor.gradebook.lateness import moment
 from grader.instructor.gradebook.roster import read_table
+from grader.instructor.lms import times_of
+from grader.instructor.lms.person import Found
+from grader.instructor.lms.system import Times
 
 _EXAMPLE = (
     "For example: learner,kata,submitted_at and a line like ada,masks,2026-10-12T17:30:00; without a column kata, "
@@ -31,34 +33,7 @@ class HandedInAt(NamedTuple):
     line: int
 
 
-class _Table(NamedTuple):
-    """One system's columns."""
-
-    time: str
-    who: Callable[[dict[str, str]], Found]
-
-
-def _of_moodle(cells: dict[str, str]) -> Found:
-    number = cells["identifier"].removeprefix("Participant").strip()
-    ids = {"moodle": number, "email": cells.get("email_address", ""), "name": cells.get("full_name", "")}
-    return Found(cells.get("full_name", ""), ids)
-
-
-def _of_github(cells: dict[str, str]) -> Found:
-    return Found(cells["github_username"], {"email": cells.get("roster_identifier", "")})
-
-
-def _of_gradescope(cells: dict[str, str]) -> Found:
-    name = cells.get("name") or f"{cells.get('first_name', '')} {cells.get('last_name', '')}".strip()
-    return Found(cells["email"], {"email": cells["email"], "sid": cells.get("sid", ""), "name": name})
-
-
-_TABLES = (
-    _Table("last_modified_(submission)", _of_moodle),
-    _Table("submission_timestamp", _of_github),
-    _Table("submission_time", _of_gradescope),
-    _Table("submitted_at", lambda cells: Found(cells["learner"])),
-)
+_OWN = Times("submitted_at", lambda cells: Found(cells["learner"]))
 
 
 def read_times(path: Path, zone: tzinfo, catalogue: Catalogue) -> Iterator[HandedInAt]:
@@ -73,19 +48,19 @@ def read_times(path: Path, zone: tzinfo, catalogue: Catalogue) -> Iterator[Hande
         UsageError: it is missing or unreadable, or a line breaks a rule: which line, and what is expected.
     """
     place, columns, rows = read_table(path, "times", "Correct --times.")
-    table = next((one for one in _TABLES if one.time in columns), None)
-    if table is None or (table.time == "submitted_at" and "learner" not in columns):
+    table = times_of(columns) or (_OWN if {"learner", _OWN.column} <= set(columns) else None)
+    if table is None:
         there = ", ".join(column for column in columns if column) or "none"
         raise UsageError(
             f"{path}:{place}: no columns `learner` and `submitted_at` (there are: {there}).", _EXAMPLE
         )
     for line, cells in rows:
-        if cells[table.time].casefold() in _NOTHING:
+        if cells[table.column].casefold() in _NOTHING:
             continue
-        at = _time(cells[table.time], zone)
+        at = _time(cells[table.column], zone)
         if at is None:
             raise UsageError(
-                f"{path}:{line}: {cells[table.time]!r} is not a time.", "Write it like 2026-10-12T17:30:00."
+                f"{path}:{line}: {cells[table.column]!r} is not a time.", "Write it like 2026-10-12T17:30:00."
             )
         yield HandedInAt(table.who(cells), _kata(path, line, cells, catalogue), at, line)
 

@@ -7,14 +7,15 @@ who give two points each for the same reason have looked at the same mark.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
 from sqlalchemy import ColumnElement, Connection, Table, func, or_, select, text
 
 from grader.instructor.gradebook import schema
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.decisions import MARKING
 from grader.instructor.gradebook.errors import ChangedMeanwhile
 from grader.instructor.gradebook.migrate import ADVISORY_KEY
-from grader.instructor.gradebook.scope import Somebody
+from grader.instructor.gradebook.scope import Somebody, find, people
 from grader.instructor.gradebook.storage import storable
 
 
@@ -27,15 +28,23 @@ def alone_with(connection: Connection, learner: str) -> None:
 
 def version_of(connection: Connection, somebody: Somebody, kata: int) -> int:
     """Return the version of one learner's mark for one kata, by the kata's row."""
-    rows, found = list(somebody.rows), 0
-    for table in (schema.attempts, schema.adjustments, schema.rulings):
-        about = table.c.kata_id == kata
-        if table is schema.rulings:  # more time for everything, say
-            about = or_(about, table.c.kata_id.is_(None))
-        taken_back = func.count(table.c.revoked_at) if "revoked_at" in table.c else 0
-        wanted = select(func.count() + taken_back).where(table.c.learner_id.in_(rows), about)
-        found += connection.execute(wanted).scalar_one()
-    return found
+    attempts, decided = schema.attempts.c, schema.decisions.c
+    graded = select(func.count()).where(attempts.learner_id.in_(somebody.rows), attempts.kata_id == kata)
+    # More time for everything, say, is about no kata alone. Marks of answers have numbers of their own to look at.
+    about = or_(decided.kata_id == kata, decided.kata_id.is_(None)), decided.kind != MARKING
+    said = select(func.count() + func.count(decided.revoked_at)).where(
+        decided.learner_id.in_(somebody.rows), *about
+    )
+    return sum(int(connection.execute(one).scalar_one()) for one in (graded, said))
+
+
+def version(connection: Connection, course: Course, learner: str, kata: str) -> int:
+    """Return the version of a mark, for `seen`: it grows with whatever is graded, decided or taken back about it.
+
+    Raises:
+        GradebookUsageError: the learner or the kata is unknown.
+    """
+    return version_of(connection, *find(connection, course, learner, kata))
 
 
 def insist_on(connection: Connection, somebody: Somebody, kata: int, seen: int | None) -> None:
@@ -51,14 +60,7 @@ def insist_on(connection: Connection, somebody: Somebody, kata: int, seen: int |
         )
 
 
-_KEPT = (
-    schema.attempts,
-    schema.submissions,
-    schema.adjustments,
-    schema.rulings,
-    schema.answers,
-    schema.answer_marks,
-)
+_KEPT = (schema.attempts, schema.submissions, schema.answers, schema.decisions)
 
 
 def _numbers(table: Table) -> list[ColumnElement[int]]:
@@ -85,7 +87,7 @@ def state(connection: Connection) -> tuple[int, ...]:
     return tuple(map(int, connection.execute(_STATE).one()))
 
 
-def stamps(connection: Connection, people: Iterable[Somebody]) -> dict[str, int]:
+def stamps(connection: Connection, course: Course) -> dict[str, int]:
     """Return, by learner, the sum of what was handed in, graded, decided and taken back: another sum, another page."""
     found: Counter[int] = Counter()
     for table in _KEPT:
@@ -93,4 +95,4 @@ def stamps(connection: Connection, people: Iterable[Somebody]) -> dict[str, int]
         each = select(table.c.learner_id, sum(numbers[1:], numbers[0])).group_by(table.c.learner_id)
         for learner, number in connection.execute(each):
             found[learner] += int(number)
-    return {one.name: sum(found[row] for row in one.rows) for one in people}
+    return {one.name: sum(found[row] for row in one.rows) for one in people(connection, course)}

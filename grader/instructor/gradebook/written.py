@@ -13,9 +13,9 @@ from grader.catalogue import Catalogue
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer, questions_of
 from grader.catalogue.rubric import Question, Rubric, rubric_of
 from grader.instructor.gradebook.answers import ANY, counts, standing
+from grader.instructor.gradebook.decisions import releases
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.records import AnswerMark, Answers
-from grader.instructor.gradebook.rulings import releases
+from grader.instructor.gradebook.records import AnswerMark, Answers, Marking
 from grader.instructor.gradebook.store import Gradebook
 from grader.words import counted
 
@@ -166,7 +166,7 @@ def mark(
     seen: int | None = ANY,
     answer: str | None = None,
 ) -> int:
-    """Mark an answer; return the mark's number, for `undo`.
+    """Mark an answer; return the mark's number, for `Gradebook.undo`.
 
     Args:
         book: where to.
@@ -197,29 +197,16 @@ def mark(
         shown = {one.number: one.digest for one in sheet(book, rubrics, learner, kata).answers}
         answer = shown.get(question, "")
     given = sum(of.criteria[number - 1].points for number in met) if points is None else points
-    return book.mark_answer(
-        learner,
-        kata,
-        question,
-        answer=answer,
-        criteria=met,
-        points=given,
-        max_points=of.points,
-        comment=comment,
-        author=author,
-        seen=seen,
+    marking = Marking(
+        question=question, answer=answer, criteria=tuple(met), points=given, max_points=of.points
     )
-
-
-def undo(book: Gradebook, number: int, *, author: str, comment: str) -> None:
-    """Take a mark back; the one before it counts again. Errors as `Gradebook.revoke_answer_mark`."""
-    book.revoke_answer_mark(number, author=author, comment=comment)
+    return book.mark_answer(learner, kata, marking, comment=comment, author=author, seen=seen)
 
 
 def release(
     book: Gradebook, rubrics: Rubrics, of: str, *, comment: str, author: str, anyway: bool = False
 ) -> int:
-    """Let learners see what people gave for answers and wrote about code; return the number, for `Gradebook.withdraw`.
+    """Let learners see what people gave for answers and wrote about code; return the number, for `Gradebook.undo`.
 
     Until it is withdrawn, feedback and exports for learners hold it, and questions without an answer count as 0.
 

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from grader.instructor.gradebook.identities import LEARNT_BY, Found, Match, Matches, alike, match
-from grader.instructor.gradebook.rulings import standing
+from grader.instructor.gradebook.decisions import standing
+from grader.instructor.gradebook.identities import LEARNT_BY, Match, Matches, alike, match
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt
+from grader.instructor.lms.person import Found
 from grader.instructor.submissions import LearnerFolder
 
 
@@ -41,7 +42,7 @@ def identified(
     matches = match(names, book.course, book.aliases(), book.learners())
     for name, (learner, reason) in matches.learnt.items():
         book.rule("alias", learner, name, comment=f"{reason}", author=LEARNT_BY)
-    taken = [one for one in standing(book.rulings()) if one.kind == "take"]
+    taken = standing(book.rulings(["take"]))
     assignments = {kata: name for name, one in book.course.assignments.items() for kata in one.katas}
     together: dict[str, LearnerFolder] = {}
     for one in folders:

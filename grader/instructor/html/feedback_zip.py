@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from grader.files import write_zip
 from grader.instructor.html.write import INDEX
+from grader.instructor.lms import SYSTEMS
 from grader.instructor.submissions.entry import ARROW
-
-# Canvas: `lovelaceada_LATE_1234_5678_masks.py`. It leads a file of the same beginning back to the submission
-# (Grades, or SpeedGrader: "Upload submissions"): name, the user's number, the attachment's.
-_CANVAS = re.compile(r"(?P<mark>[^_].*?(?:_LATE)?_[1-9][0-9]*_[1-9][0-9]*_).+")
-# Moodle: `Ada Lovelace_12345_assignsubmission_file_/masks.py`; "Upload multiple feedback files in a zip" takes the same
-# folders, or files that begin so (docs.moodle.org, "Assignment activity").
-_MOODLE = re.compile(r"(?P<mark>.+?_[0-9]+_assignsubmission_)[a-z]+_(?P<original>.*)", re.DOTALL)
 
 
 def _name(place: str) -> str | None:
@@ -27,11 +20,9 @@ def _name(place: str) -> str | None:
     """
     parts = place.split("/")
     for number, part in enumerate(parts, 1):
-        if found := _MOODLE.fullmatch(part):
-            folder = "" if found["original"] else "/"
-            return f"{found['mark']}file_{folder}feedback.html"
-        if number == len(parts) and (found := _CANVAS.fullmatch(part)):
-            return f"{found['mark']}feedback.html"
+        for system in SYSTEMS:
+            if (name := system.feedback(part, last=number == len(parts))) is not None:
+                return name
     return None
 
 

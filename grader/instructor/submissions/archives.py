@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from grader.catalogue import SUBMISSION_SUFFIXES
 from grader.errors import EngineError
-from grader.files import READING, NotRegularError, regular_file
+from grader.files import READING, NotRead, NotRegularError, regular_file
 from grader.instructor.submissions.names import archive_stem
 from grader.instructor.submissions.spot import Spot
 
@@ -40,10 +40,6 @@ BULK = 50
 """The archive of a whole class may be that many times larger than one learner's."""
 
 _CHUNK = 1 << 16
-
-
-class NotRead(Exception):
-    """A file or an archive that is not read; the message says why, as the end of `NAME …`."""
 
 
 class UnpackingBudget:

@@ -15,7 +15,7 @@ from grader.catalogue.answer_sheet import is_sheet
 from grader.data_files import read_text
 from grader.engine.host.source import MAX_NOTEBOOK, MAX_SOURCE
 from grader.errors import PackError
-from grader.instructor.submissions.archives import NotRead
+from grader.files import NotRead
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import module_rank
 from grader.instructor.submissions.submission import Bundle, Proposal

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import stat
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import islice
 
-from grader.instructor.submissions.archives import Member, NotRead, read_file
+from grader.files import NotRead
+from grader.instructor.submissions.archives import Member, open_file, read_file
 from grader.instructor.submissions.names import ignored_file, ignored_folder, natural_key
 from grader.instructor.submissions.spot import Spot
 
 ARROW = " › "
+_LONGEST_LINE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,18 +95,19 @@ class Entry:
             raise NotRead(self.kind)
         return read_file(self.spot, limit) if self.spot is not None else self.members[0].read(limit)
 
+    def lines(self, limit: int) -> Iterator[str]:
+        """Yield a file's lines, each without what is beyond 64 KB; one on disk may be of any size.
 
-@dataclass(frozen=True, eq=False)
-class Place:
-    """Where work of a learner lies."""
-
-    entry: Entry
-    original: str | None = None
-    """A file's name before a system renamed it."""
-    submitted_at: datetime | None = None
-    """Without a zone where the system names none."""
-    time_source: str | None = None
-    """Who says so."""
+        Raises:
+            NotRead: it is in an archive and larger than `limit`, or cannot be read.
+            OSError: it cannot be read.
+        """
+        with io.BytesIO(self.read(limit)) if self.spot is None or self.kind else open_file(self.spot) as file:
+            while piece := file.readline(_LONGEST_LINE):
+                rest = piece
+                while rest and not rest.endswith(b"\n"):  # else the rest would pass for a line
+                    rest = file.readline(_LONGEST_LINE)
+                yield piece.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def _looked_at(entry: os.DirEntry[str]) -> tuple[str, int]:

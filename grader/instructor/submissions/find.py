@@ -12,13 +12,23 @@ from pathlib import Path
 
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.errors import UsageError
-from grader.instructor.submissions.archives import BULK, NotRead, open_archive
+from grader.files import NotRead
+from grader.instructor.lms import SYSTEMS, nbgrader
+from grader.instructor.lms.system import Claim, Place, System
+from grader.instructor.submissions import folders
+from grader.instructor.submissions.archives import BULK, open_archive
 from grader.instructor.submissions.choose import looks_like_one
-from grader.instructor.submissions.claims import Claims
-from grader.instructor.submissions.entry import ARROW, Entry, Place
-from grader.instructor.submissions.layouts import SYSTEMS, Layout, System, folders, gradescope, nbgrader
-from grader.instructor.submissions.learner import Clock, LearnerFolder
-from grader.instructor.submissions.names import archive_stem, foreign_archive, learner_name, listed, printable
+from grader.instructor.submissions.claims import learners_of
+from grader.instructor.submissions.entry import ARROW, Entry
+from grader.instructor.submissions.learner import LearnerFolder
+from grader.instructor.submissions.names import (
+    archive_stem,
+    foreign_archive,
+    learner_name,
+    listed,
+    printable,
+    short_digest,
+)
 from grader.instructor.submissions.spot import Spot
 from grader.learner.workspace import PROGRESS_FILE
 
@@ -97,7 +107,7 @@ def _top(root: Path) -> tuple[Entry, str]:
 
 
 def _scan(top: Entry, name: str, katas: Sequence[Kata]) -> Scan:
-    layout: Layout = nbgrader if top.name == nbgrader.SUBMITTED else folders
+    stamped = top.name == nbgrader.SUBMITTED
     children = top.children()
     for _ in range(3):
         if _is_one_learner(children, katas):
@@ -105,28 +115,45 @@ def _scan(top: Entry, name: str, katas: Sequence[Kata]) -> Scan:
             learner = LearnerFolder(learner_name(name), (Place(top),))
             return Scan((learner,), "one learner", ())
         below = [child for child in children if child.kind == "folder"]
-        submitted = nbgrader.submitted(children)
+        submitted = _submitted(children, below)
         if submitted is not None:
-            top, layout = submitted, nbgrader
+            top, stamped = submitted, True
         elif len(below) == 1 and _is_wrapper(below[0], children, name):
             top = below[0]
         else:
             break
         children = top.children()
-    return _taken(children, layout)
+    return _taken(children, stamped=stamped)
 
 
-def _taken(entries: list[Entry], layout: Layout) -> Scan:
-    """Let the system whose download this is take what it named, and `layout` what is left."""
-    claims = Claims()
-    name = layout.NAME
-    system = _system(entries)
-    left = entries if system is None else system.take(entries, claims)
-    if system is not None and len(left) < len(entries):
-        name = system.NAME
-    layout.take(left, claims, rank=int(name != layout.NAME))
-    learners = claims.learners(Clock(nbgrader.handed_in, nbgrader.wrote) if layout is nbgrader else None)
-    return Scan(learners, name, tuple(printable(note) for note in claims.notes))
+def _submitted(children: list[Entry], below: list[Entry]) -> Entry | None:
+    """Return the folder with everybody's work in a course folder of nbgrader: alone, or with others of it."""
+    found = next((child for child in below if child.name == nbgrader.SUBMITTED), None)
+    others = nbgrader.BESIDE.isdisjoint(child.name for child in children)
+    return found if len(below) == 1 or not others else None
+
+
+def _taken(entries: list[Entry], *, stamped: bool) -> Scan:
+    """Let the system whose download this is take what it named; the rest are folders and archives of learners."""
+    layout = nbgrader.NAME if stamped else "folders"
+    claims: list[Claim[Entry]] = []
+    notes: list[str] = []
+    left, system = entries, _system(entries)
+    if system is not None:
+        found = system.read(entries)
+        for name, why in found.doubtful.items():
+            # A row of its own, under the whole name, which takes from nobody.
+            claims.append(Claim(name, short_digest(name), rank=9, closed=[f"{name} {why}"]))
+            notes.append(f"{name} {why}, so it goes to nobody")
+        claims += found.claims
+        notes += found.notes
+        left = [entry for entry in entries if entry not in found.taken]
+    beside = len(left) < len(entries)
+    if system is not None and beside:
+        layout = system.name
+    rest = folders.read(left, rank=int(beside))
+    learners = learners_of([*claims, *rest.claims], stamped=stamped)
+    return Scan(learners, layout, tuple(printable(note) for note in (*notes, *rest.notes)))
 
 
 def _system(entries: list[Entry]) -> System | None:
@@ -134,17 +161,14 @@ def _system(entries: list[Entry]) -> System | None:
 
     One system makes a download. What only some names look like, learners wrote: nobody is to be found in their names.
     """
-    own = [entry for entry in entries if entry.name != gradescope.METADATA]
-    made = [(_made_by(system, own), system) for system in SYSTEMS]
-    count, system = max(made, key=lambda pair: pair[0], default=(0, None))
+    own = [entry for entry in entries if not _lies_beside(entry.name)]
+    made = [(sum(system.made(entry) is not None for entry in own), system) for system in SYSTEMS]
+    count, system = max(made, key=lambda pair: pair[0])
     return system if 2 * count > len(own) else None
 
 
-def _made_by(system: System, entries: list[Entry]) -> int:
-    return sum(
-        (system.makes_folder if entry.kind == "folder" else system.makes_file)(entry.name)
-        for entry in entries
-    )
+def _lies_beside(name: str) -> bool:
+    return any(name in system.beside for system in SYSTEMS)
 
 
 def _is_one_learner(children: list[Entry], katas: Sequence[Kata]) -> bool:
@@ -167,7 +191,7 @@ def _is_one_learner(children: list[Entry], katas: Sequence[Kata]) -> bool:
 def _of_a_learner(name: str) -> bool:
     if archive_stem(name) or foreign_archive(name):
         return True
-    return any(system.makes_file(name) for system in SYSTEMS)
+    return any(system.file(name) for system in SYSTEMS)
 
 
 def _is_wrapper(folder: Entry, children: list[Entry], name: str) -> bool:
@@ -178,7 +202,7 @@ def _is_wrapper(folder: Entry, children: list[Entry], name: str) -> bool:
         return True
     if folder.members and folder.name == name:
         return True
-    if gradescope.makes_wrapper(folder.name):
+    if any(system.is_wrapper(folder.name) for system in SYSTEMS):
         return True
     below = folder.children()
     inner = [child for child in below if child.kind == "folder" and child.name.casefold() in _WRAPPERS]
@@ -188,7 +212,7 @@ def _is_wrapper(folder: Entry, children: list[Entry], name: str) -> bool:
             "the class, or one learner who has given a folder this name.",
             f"If it is the class, name that folder itself: {printable(inner[0].label)}",
         )
-    if any(_system_folder(child.name) or (child.name == gradescope.METADATA) for child in below):
+    if any(_system_folder(child.name) or _lies_beside(child.name) for child in below):
         # A learner can name folders as systems do. Who is in the class is not theirs to say.
         raise UsageError(
             f"{printable(folder.name)} is the only folder, and it holds names such as a system makes: it may be "
@@ -199,7 +223,7 @@ def _is_wrapper(folder: Entry, children: list[Entry], name: str) -> bool:
 
 
 def _system_folder(name: str) -> bool:
-    return any(system.makes_folder(name) for system in SYSTEMS)
+    return any(system.folder(name) for system in SYSTEMS)
 
 
 def _seen(scan: Scan) -> str:

@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from grader.instructor.submissions.archives import NotRead, read_file
+from grader.files import NotRead
+from grader.instructor.submissions.archives import read_file
 from grader.instructor.submissions.spot import Spot
 
 SOURCE = "git, by the committer's own clock"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from functools import partial
@@ -12,25 +12,17 @@ import msgspec
 
 from grader.catalogue import Kata
 from grader.errors import KataError
-from grader.instructor.submissions.archives import NotRead
+from grader.files import NotRead
+from grader.instructor.lms.system import Place
 from grader.instructor.submissions.choose import Missing, choose, looks_like_one, may_be_meant
-from grader.instructor.submissions.entry import Place
+from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.git_time import GitTime, git_times
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import printable
 from grader.instructor.submissions.sheets import sheets_in
 from grader.instructor.submissions.spot import Spot
+from grader.instructor.submissions.stamps import handed_in, is_stamp
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
-
-
-@dataclass(frozen=True)
-class Clock:
-    """How a layout keeps the times of hand-ins among the files."""
-
-    handed_in: Callable[[File, Listing, Place], datetime | None]
-    """When a file was handed in, from the files around it."""
-    wrote: Callable[[File, Place], bool]
-    """Whether a file is the system's own: it goes with nobody's answer, which would be another with every new time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +31,14 @@ class LearnerFolder:
 
     learner: str
     """The identity in the gradebook: unique in its class, printable, one line, no slashes, at most 140 characters."""
-    places: tuple[Place, ...] = ()
+    places: tuple[Place[Entry], ...] = ()
     notes: tuple[str, ...] = ()
     """What the instructor should know of this learner; every submission carries it too."""
     ids: dict[str, str] = field(default_factory=dict)
     """What the layout tells beyond the identity, for exports: `canvas`, `moodle`, `blackboard`, `gradescope` (their
     own numbers and names), `name`, `email`, `sid`."""
-    clock: Clock | None = None
-    """Where the layout keeps the times of hand-ins among the files; without, each place has its own."""
+    stamped: bool = False
+    """The times of hand-ins lie among the files, as nbgrader has them; else each place has its own."""
     closed: tuple[str, ...] = ()
     """Sentences on what may be this learner's and is not looked into."""
     times: Mapping[str, tuple[datetime, str]] = field(default_factory=dict)
@@ -75,7 +67,7 @@ class LearnerFolder:
         katas: Sequence[Kata],
         found: list[Submission],
         listing: Listing,
-        owners: dict[File, Place],
+        owners: dict[File, Place[Entry]],
     ) -> list[Submission]:
         sheets, notes = _sheets(katas, listing)
         whole = []
@@ -114,9 +106,9 @@ class LearnerFolder:
         """Return the names of the files there."""
         return [file.name for file in self._listing()[0].files]
 
-    def _listing(self) -> tuple[Listing, dict[File, Place]]:
+    def _listing(self) -> tuple[Listing, dict[File, Place[Entry]]]:
         listing = Listing(closed=list(self.closed))
-        owners: dict[File, Place] = {}
+        owners: dict[File, Place[Entry]] = {}
         space = listing.new_space()  # files that a system laid flat belong beside each other again
         for place in self.places:
             known = len(listing.files)
@@ -129,17 +121,16 @@ class LearnerFolder:
             except Exception as error:
                 listing.closed.append(f"{place.entry.label} cannot be opened ({type(error).__name__})")
             owners.update(dict.fromkeys(listing.files[known:], place))
-            if self.clock is not None:
-                listing.of_system.update(
-                    file for file in listing.files[known:] if self.clock.wrote(file, place)
-                )
+            if self.stamped:
+                # It goes with nobody's answer, which would be another with every new time.
+                listing.of_system.update(file for file in listing.files[known:] if is_stamp(file, place))
         return listing, owners
 
-    def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place]) -> Submission:
+    def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place[Entry]]) -> Submission:
         try:
             chosen = choose(
                 kata, listing, self.taken.get(kata.slug), self.assignments.get(kata.slug, ""),
-                None if self.clock is None else partial(self._handed_in, listing, owners),
+                partial(self._handed_in, listing, owners) if self.stamped else None,
             )  # fmt: skip
         except Missing as missing:
             if not listing.closed:
@@ -182,7 +173,7 @@ class LearnerFolder:
         )
 
     def _time(
-        self, kata: Kata, file: File, listing: Listing, owners: Mapping[File, Place]
+        self, kata: Kata, file: File, listing: Listing, owners: Mapping[File, Place[Entry]]
     ) -> tuple[datetime | None, str | None, str]:
         """Return when a file was handed in, who says so, and a doubt: the instructor, the system, then git."""
         told = self.times.get(kata.slug) or self.times.get("")
@@ -195,10 +186,12 @@ class LearnerFolder:
         found = self._in_git(listing, file, place).get(self.assignments.get(kata.slug, ""))
         return found or (None, None, "")
 
-    def _handed_in(self, listing: Listing, owners: Mapping[File, Place], file: File) -> datetime | None:
+    def _handed_in(
+        self, listing: Listing, owners: Mapping[File, Place[Entry]], file: File
+    ) -> datetime | None:
         """Return when the system says that a file was handed in."""
         place = owners[file]
-        at = place.submitted_at if self.clock is None else self.clock.handed_in(file, listing, place)
+        at = handed_in(file, listing, place) if self.stamped else place.submitted_at
         if at is None or at.tzinfo is not None:
             return at
         try:
@@ -206,7 +199,7 @@ class LearnerFolder:
         except (OverflowError, OSError):  # a year that no clock has
             return None
 
-    def _in_git(self, listing: Listing, file: File, place: Place) -> Mapping[str, GitTime]:
+    def _in_git(self, listing: Listing, file: File, place: Place[Entry]) -> Mapping[str, GitTime]:
         """Return what the repository around a file says by assignment, if it lies in one that is the learner's."""
         root = place.entry.spot
         if root is None or place.entry.kind != "folder" or file.entry.spot is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from grader.instructor.submissions.archives import NotRead, UnpackingBudget, open_archive
+from grader.files import NotRead
+from grader.instructor.submissions.archives import UnpackingBudget, open_archive
 from grader.instructor.submissions.entry import ARROW, Entry
 from grader.instructor.submissions.git_time import GitTime
 from grader.instructor.submissions.names import archive_stem, foreign_archive

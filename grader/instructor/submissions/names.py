@@ -9,14 +9,13 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from grader.catalogue import SUBMISSION_SUFFIXES
+from grader.catalogue import ARCHIVES, SUBMISSION_SUFFIXES
 
 MAX_LEARNER = 128
 """Characters of a learner's identity; a longer name is cut and told apart by a digest."""
 
 _IGNORED = frozenset({"__macosx", "__pycache__", "node_modules", "site-packages", "venv", "virtualenv"})
 _IGNORED_FILES = frozenset({"thumbs.db", "desktop.ini"})
-_ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 _OTHER_ARCHIVES = (".7z", ".rar", ".gz", ".bz2", ".xz", ".tbz2", ".txz", ".zst")
 
 LONGEST = 255
@@ -84,7 +83,7 @@ def ignored_file(name: str) -> bool:
 def archive_stem(name: str) -> str | None:
     """Return the name without its ending when it is an archive that can be opened, else None."""
     folded = name.casefold()
-    for suffix in _ARCHIVES:
+    for suffix in ARCHIVES:
         if folded.endswith(suffix) and len(name) > len(suffix):
             return name[: -len(suffix)]
     return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import LIMIT_BYTES, NAME, is_sheet, kata_named
-from grader.instructor.submissions.archives import NotRead
+from grader.files import NotRead
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import module_rank
 from grader.instructor.submissions.submission import Bundle

@@ -1,1 +1,4 @@
-"""Demos: a kata's idea shown live, with the learner's own code where it passes."""
+"""Demos: a kata's idea shown live, with the learner's own code if it passes.
+
+May import engine and below; never instructor, author or cli.
+"""

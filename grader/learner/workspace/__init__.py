@@ -1,4 +1,7 @@
-"""Where a learner's files and progress live: scaffolding, finding answers, progress, reset."""
+"""A learner's files and progress: scaffolding, finding answers, progress, reset.
+
+May import engine and below; never instructor, author or cli.
+"""
 
 from __future__ import annotations
 

@@ -55,10 +55,8 @@ class Progress(msgspec.Struct, kw_only=True):
     """The whole file."""
 
     katas: dict[str, KataProgress] = msgspec.field(default_factory=dict)
-    unknown: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Top-level keys that this release does not know."""
-    unknown_of: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
-    """Keys of single katas that this release does not know."""
+    document: dict[str, Any] = msgspec.field(default_factory=dict)
+    """The file as it was read, with what this release does not know."""
 
     def of(self, slug: str) -> KataProgress:
         """Return the entry of a kata, made on first use."""
@@ -93,11 +91,11 @@ def save_progress(root: Path, progress: Progress) -> None:
     Raises:
         EngineError: the file system refused; what was there is unchanged.
     """
+    before = progress.document.get("katas", {})
     katas = {
-        slug: msgspec.to_builtins(entry) | progress.unknown_of.get(slug, {})
-        for slug, entry in progress.katas.items()
+        slug: before.get(slug, {}) | msgspec.to_builtins(entry) for slug, entry in progress.katas.items()
     }
-    document = {**progress.unknown, "schema": SCHEMA, "katas": katas}
+    document = {**progress.document, "schema": SCHEMA, "katas": katas}
     text = msgspec.json.format(msgspec.json.encode(document, order="sorted"), indent=2)
     files.write_atomic(root / PROGRESS_FILE, text + b"\n")
 
@@ -141,22 +139,19 @@ def _decode(data: bytes, path: Path) -> Progress:
         raise UsageError(f"{path}, line {_line(data)}: the progress is not valid JSON.", _LEAVE) from error
     if not isinstance(document, dict) or not isinstance(document.get("katas", {}), dict):
         raise UsageError(f"{path}, line 1: not a progress file; it must be an object with `katas`.", _LEAVE)
-    schema = document.pop("schema", SCHEMA)
+    schema = document.get("schema", SCHEMA)
     if not isinstance(schema, int) or schema > SCHEMA:
         raise UsageError(
             f"{path}: written by a newer kata (schema {schema}; this one knows {SCHEMA}).",
             "Upgrade kata; the file is left as it is.",
         )
-    progress = Progress(unknown={key: value for key, value in document.items() if key != "katas"})
+    progress = Progress(document=document)
     for slug, raw in document.get("katas", {}).items():
         try:
             progress.katas[slug] = msgspec.convert(raw, KataProgress)
         except msgspec.ValidationError as error:
             message = str(error).replace("`$.", f"`katas.{slug}.")
             raise UsageError(f"{path}, line {_line_of(data, slug)}: {message}.", _LEAVE) from error
-        extra = {key: value for key, value in raw.items() if key not in KataProgress.__struct_fields__}
-        if extra:
-            progress.unknown_of[slug] = extra
     return progress
 
 

@@ -14,26 +14,17 @@ from grader.instructor.gradebook.exports.gradescope import to_gradescope
 from grader.instructor.gradebook.exports.tables import (
     by_assignment,
     columns_of,
-    to_blackboard,
-    to_brightspace,
-    to_canvas,
     to_csv,
-    to_moodle,
+    to_grades,
     to_wide,
 )
 from grader.instructor.gradebook.records import Row
+from grader.instructor.lms import SYSTEMS
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
 
 __all__ = ["export", "to_gradescope"]
-
-_TABLES = {
-    "canvas": to_canvas,
-    "moodle": to_moodle,
-    "blackboard": to_blackboard,
-    "brightspace": to_brightspace,
-}
 
 
 def export(
@@ -49,7 +40,7 @@ def export(
     """Yield an export's pieces.
 
     Args:
-        kind: csv, wide, jsonl, canvas, moodle, blackboard or brightspace.
+        kind: csv, wide, jsonl, or the name of a system that has a grade file.
         rows: returns a class's rows; tables read them twice, first for their columns.
         course: what weighs the katas, and who is in the roster.
         titles: the katas' titles, by slug.
@@ -68,4 +59,5 @@ def export(
         return to_wide(rows(), columns, course, extra)
     if assignments is not None:
         columns = by_assignment(columns, course, assignments)
-    return _TABLES[kind](rows(), columns, course, unsure)
+    file = next(system.grades for system in SYSTEMS if system.name == kind and system.grades)
+    return to_grades(file, rows(), columns, course, unsure)

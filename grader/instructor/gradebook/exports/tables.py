@@ -1,4 +1,4 @@
-"""Tables for a spreadsheet, Canvas and Moodle: one line for each learner and kata, or one for each learner."""
+"""Tables for a spreadsheet and for other systems: one line for each learner and kata, or one for each learner."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import msgspec
 from grader.instructor.gradebook.course import total
 from grader.instructor.gradebook.exports.cells import line, number
 from grader.instructor.gradebook.records import Adjustment, Row, by_learner
+from grader.instructor.lms.person import Person
+from grader.instructor.lms.system import GradeFile
 from grader.instructor.submissions.names import natural_key
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.person import Person
 
 LONG = (
     "learner",
@@ -42,13 +43,6 @@ LONG = (
     "written_max_score",
     "written_unmarked",
 )
-
-
-STUDENT_COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-POINTS_POSSIBLE = "Points Possible"
-"""Canvas's own words."""
-PERSON_COLUMNS = ("Identifier", "Full name", "Email address")
-"""Moodle asks which column is whom."""
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,117 +210,37 @@ def to_wide(
         )
 
 
-def to_canvas(
-    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]] = ()
+def to_grades(
+    file: GradeFile,
+    rows: Iterable[Row],
+    columns: Sequence[Column],
+    course: Course,
+    unsure: Collection[tuple[str, str]] = (),
 ) -> Iterator[str]:
-    """Yield a gradebook for Canvas (Grades, Import).
+    """Yield the file that a system imports grades from; what its importer does with it is said in its module.
 
-    What the importer does with it (`lib/gradebook_importer.rb` of instructure/canvas-lms):
-
-    - the first line must hold these five student columns in this order;
-    - a student is found by `ID`, then `SIS User ID`, then `SIS Login ID`, then by name; the roster's
-      columns `canvas_id`, `sis_user_id` and `sis_login_id`, where the learner's identity stands for a login that is
-      not given;
-    - an assignment is found by the number in `Title (number)`, else by its whole title; Canvas offers to make one
-      that it does not find;
-    - the line whose first cell holds "Points Possible" sets what each assignment is worth;
-    - an empty cell changes nothing, and scores count to two decimals.
+    Somebody without a line in the roster has no more than the learner's identity and name.
     """
-    headings = [
-        f"{column.heading} ({column.canvas_id})" if column.canvas_id else column.heading for column in columns
-    ]
-    yield line([*STUDENT_COLUMNS, *headings])
-    yield line([f"    {POINTS_POSSIBLE}", None, None, None, None, *(column.max_score for column in columns)])
-    for learner, own in by_learner(rows):
-        person = course.person(learner)
+    end, filler = file.end or ("", "")
+    last = [end] if end else []
+    yield line(
+        [
+            *file.student,
+            *(file.heading(one.heading, one.canvas_id, number(one.max_score)) for one in columns),
+            *last,
+        ]
+    )
+    if file.maxima:
         yield line(
-            [
-                _student(next(iter(own.values())).name),
-                person.canvas_id if person else "",
-                _other(person, "sis_user_id"),
-                _other(person, "sis_login_id") or learner,
-                person.section if person else "",
-                *(None if mark is None else round(mark, 2) for mark in _marks(own, columns, course, unsure)),
-            ]
+            [file.maxima, *[None] * (len(file.student) - 1), *(column.max_score for column in columns)]
         )
-
-
-def to_moodle(
-    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]] = ()
-) -> Iterator[str]:
-    """Yield a grade file for Moodle (Grades, Import, CSV file).
-
-    Moodle asks which column is whom (docs.moodle.org, "Grade import"; `grade/import/csv/classes/load_data.php`):
-    map `Email address` to the email address, or `Identifier` (the roster's
-    `moodle_id`, else the learner's identity) to the username or ID number, and each kata to a
-    grade item or to a new one. Email addresses are compared letter for letter. A grade above 100 is refused unless
-    the site allows it; an empty cell is no grade. There is no feedback column, because importing one replaces the
-    grades beside it.
-    """
-    yield line([*PERSON_COLUMNS, *(column.heading for column in columns)])
     for learner, own in by_learner(rows):
-        person = course.person(learner)
-        yield line(
-            [
-                (person.moodle_id if person else "") or learner,
-                next(iter(own.values())).name,
-                person.email if person else "",
-                *_marks(own, columns, course, unsure),
-            ]
-        )
-
-
-def to_blackboard(
-    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]] = ()
-) -> Iterator[str]:
-    """Yield a grade file for Blackboard (Grade Centre or Gradebook, Work Offline, Upload).
-
-    A student is found by `Username` (help.blackboard.com, "Download and upload grades": "Each file requires a
-    unique identifier for each student to match the data to the right person"); it is the roster's `username`, else the
-    learner's identity. A column that Blackboard does not know is made; the number behind `|` is its own.
-    """
-    headings = [
-        f"{column.heading} [Total Pts: {number(column.max_score)} Score]"
-        + (f" |{column.canvas_id}" if column.canvas_id else "")
-        for column in columns
-    ]
-    yield line(["Last Name", "First Name", "Username", "Student ID", *headings])
-    for learner, own in by_learner(rows):
-        person = course.person(learner)
-        first, _, last = next(iter(own.values())).name.rpartition(" ")
-        yield line(
-            [
-                last,
-                first,
-                _other(person, "username") or learner,
-                _other(person, "student_id"),
-                *_marks(own, columns, course, unsure),
-            ]
-        )
-
-
-def to_brightspace(
-    rows: Iterable[Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]] = ()
-) -> Iterator[str]:
-    """Yield a grade file for Brightspace (Grades, Enter Grades, Import).
-
-    "You must provide a Username or Org Defined ID (or both)", and numeric items "should be labeled with the grade item
-    name followed by 'Points Grade'" (community.d2l.com, "Importing grades"); what it exports has a `#` before
-    identifiers, and a last column `End-of-Line Indicator` of the same. The roster's `username`, else the identity.
-    """
-    headings = [f"{column.heading} Points Grade" for column in columns]
-    yield line(["OrgDefinedId", "Username", *headings, "End-of-Line Indicator"])
-    for learner, own in by_learner(rows):
-        person = course.person(learner)
-        number = _other(person, "orgdefinedid")
-        yield line(
-            [
-                f"#{number}" if number else "",
-                f"#{_other(person, 'username') or learner}",
-                *_marks(own, columns, course, unsure),
-                "#",
-            ]
-        )
+        person = course.person(learner) or Person(learner=learner)
+        marks = _marks(own, columns, course, unsure)
+        if file.decimals is not None:
+            marks = (None if mark is None else round(mark, file.decimals) for mark in marks)
+        name = next(iter(own.values())).name
+        yield line([*file.cells(learner, name, person), *marks, *([filler] if end else [])])
 
 
 def _marks(
@@ -378,12 +292,3 @@ def signed(one: Adjustment) -> str:
 
 def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat(timespec="seconds") if moment else None
-
-
-def _student(name: str) -> str:
-    """Return a name that is no line of points: Canvas would take the marks of a "Points Possible" for the maxima."""
-    return name.replace(POINTS_POSSIBLE, POINTS_POSSIBLE.lower())
-
-
-def _other(person: Person | None, column: str) -> str:
-    return person.cell(column) if person else ""

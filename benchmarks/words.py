@@ -1,0 +1,83 @@
+"""Words that hurt a reader, counted by folder: part of `make lint`, which fails where a count grows.
+
+`python benchmarks/words.py --list grader/cli` prints each place. "Behind the proxy" and "stands for" are English:
+the list warns, it does not judge. A ceiling is what was counted when it was last lowered, and may only fall.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from house import ROOT, lines, listed
+
+CEILINGS = {
+    "CHANGELOG.md": 1, "benchmarks": 27, "demo": 3, "docs": 36, "grader": 15, "grader/author": 22,
+    "grader/catalogue": 37, "grader/cli": 65, "grader/engine": 200, "grader/instructor": 248,
+    "grader/learner": 16, "grader/report": 20, "katas/9.2-positional-encoding": 4,
+    "katas/9.3-encoder-vs-decoder": 35, "katas/9.4-encoder-decoder": 6, "katas/9.5-around-the-model": 2,
+    "katas/9.6-pretraining": 8, "katas/9.7-look-inside": 5, "katas/9.8-modern-variants": 8,
+    "katas/9.9-capstones": 8, "solutions/9.2-positional-encoding": 1,
+    "solutions/9.3-encoder-vs-decoder": 4, "solutions/9.4-encoder-decoder": 3,
+    "solutions/9.5-around-the-model": 1, "solutions/9.6-pretraining": 1, "solutions/9.7-look-inside": 1,
+}  # fmt: skip
+BETTER = {
+    r"hangs? on(?! to)": "depends on",
+    r"(?<!left )behind": "after, unless it is a place",
+    r"beside": "next to, with, besides",
+    r"st[ao]nds? (?:in(?! for)|at|behind)": "is in, occurs, comes after",
+    r"(?<!there )(?:is|are|was|were) no(?! longer| more| less)(?= [a-z])": "is not a",
+    r"whoever": "if you, anyone who",
+    r"counted too|are not counted, too": "are left out as well",
+    r"wants memory": "needs memory",
+    r"of the equal ones": "on a tie",
+    r"dearer|thousand million|some thousand": "more expensive, billion, a few thousand",
+}
+"""Patterns of prose, and what to write instead."""
+NAMES = re.compile(r"\b(?:def |class )?_?(?:told|said|asked|kept|meant|lent)\b(?= *[=(:,)])")
+"""Verbs for names, in grader/ alone: a name says what it holds."""
+PROSE = re.compile("|".join(rf"\b(?:{pattern})\b" for pattern in BETTER), re.IGNORECASE)
+
+
+def folder_of(path: Path) -> str:
+    """Return what a file is counted with: a room of grader/, a unit of katas/ or solutions/, another folder."""
+    parts = path.relative_to(ROOT).parts
+    return "/".join(parts[: 2 if parts[0] in ("grader", "katas", "solutions") and len(parts) > 2 else 1])
+
+
+def places() -> Iterator[tuple[str, str, str]]:
+    """Yield the folder, the place and the words of each hit."""
+    for path in listed("*.py", "*.md", "*.toml", "*.html"):
+        name = path.relative_to(ROOT).as_posix()
+        if name.startswith(("tests/", "benchmarks/words.py")):
+            continue
+        for number, line in enumerate(lines(path), 1):
+            hits = [*PROSE.finditer(line), *(NAMES.finditer(line) if name.startswith("grader/") else ())]
+            for hit in hits:
+                yield folder_of(path), f"{name}:{number}", hit[0].strip()
+
+
+def main() -> int:
+    """Print the counts, or with --list the places; fail where there are more than there were."""
+    counts = dict.fromkeys(CEILINGS, 0)
+    for folder, place, words in places():
+        counts[folder] = counts.get(folder, 0) + 1
+        if sys.argv[1:2] == ["--list"] and place.startswith(tuple(sys.argv[2:] or [""])):
+            print(f"{place}: {words}")
+    beyond = {folder for folder, count in counts.items() if count > CEILINGS.get(folder, 0)}
+    print(
+        "words to replace: "
+        + ", ".join(f"{folder} {count}" for folder, count in sorted(counts.items()) if count)
+    )
+    for folder in sorted(beyond):
+        print(
+            f"{folder}: {counts[folder]}, beyond the ceiling of {CEILINGS.get(folder, 0)}: "
+            f"python benchmarks/words.py --list {folder}"
+        )
+    return bool(beyond)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+"""The systems that classes hand in through: what their downloads, rosters, times and grade files look like.
+
+One module for each, with one subclass of `System`; a new one is listed below. Names and tables become plain data here;
+who reads them opens the files, and decides what counts.
+"""
+
+from __future__ import annotations
+
+from grader.instructor.lms.blackboard import Blackboard
+from grader.instructor.lms.brightspace import Brightspace
+from grader.instructor.lms.canvas import Canvas
+from grader.instructor.lms.github import GitHub
+from grader.instructor.lms.gradescope import Gradescope
+from grader.instructor.lms.moodle import Moodle
+from grader.instructor.lms.system import Roster, System, Times
+
+__all__ = ["SYSTEMS", "roster_of", "times_of"]
+
+# The order decides where a name or a table could be of two systems: the one with more of its own in it comes first.
+# Names of Canvas are the least telling. Blackboard's columns are also among those of Classroom 50, Brightspace, Moodle.
+SYSTEMS: tuple[System, ...] = (GitHub(), Gradescope(), Brightspace(), Moodle(), Blackboard(), Canvas())
+
+
+def roster_of(columns: list[str]) -> Roster | None:
+    """Return whose roster has these columns."""
+    return next((one for system in SYSTEMS for one in system.rosters if one.needs <= set(columns)), None)
+
+
+def times_of(columns: list[str]) -> Times | None:
+    """Return whose table of times has these columns."""
+    return next((system.times for system in SYSTEMS if system.times and system.times.column in columns), None)

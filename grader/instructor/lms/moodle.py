@@ -1,0 +1,92 @@
+"""Moodle: a folder for each learner, `Ada Lovelace_12345_assignsubmission_file_`, or files that begin like that."""
+
+from __future__ import annotations
+
+import re
+
+from grader.instructor.lms.person import Cells, Found, Person, filled, full_name
+from grader.instructor.lms.system import GradeFile, Identifier, Roster, System, SystemName, Times
+
+# Looked for at every place, so that overlapping ones are seen as well.
+_MARK = re.compile(r"(?=_(?P<id>[0-9]+)_assignsubmission_[a-z]+(?P<end>_|\Z))")
+# "Upload multiple feedback files in a zip" takes the folders of the download, or files that begin so
+# (docs.moodle.org, "Assignment activity").
+_FEEDBACK = re.compile(r"(?P<mark>.+?_[0-9]+_assignsubmission_)[a-z]+_(?P<original>.*)", re.DOTALL)
+
+
+def _participant(cells: Cells) -> str:
+    return cells["identifier"].removeprefix("Participant").strip()
+
+
+def _in_worksheet(cells: Cells) -> Person | None:
+    """An assignment's grading worksheet: `Identifier, Full name, Email address, …`."""
+    return _person(cells, cells["full_name"], {"moodle_participant": _participant(cells)})
+
+
+def _in_participants(cells: Cells) -> Person | None:
+    """Participants or grades: `First name, Last name, ID number, …, Email address`."""
+    return _person(cells, full_name(cells), {}, cells.get("groups", ""))
+
+
+def _person(cells: Cells, name: str, ids: dict[str, str], section: str = "") -> Person:
+    ids |= filled(cells, "id_number", "username")
+    email = cells.get("email_address", "")
+    return Person(
+        learner=ids.get("username") or ids.get("id_number") or email or name,
+        name=name,
+        email=email,
+        section=section,
+        moodle_id=ids.get("id_number") or ids.get("username", ""),
+        other=ids,
+    )
+
+
+def _who(cells: Cells) -> Found:
+    name = cells.get("full_name", "")
+    ids = {"moodle": _participant(cells), "email": cells.get("email_address", ""), "name": name}
+    return Found(name, ids)
+
+
+class Moodle(System):
+    """Moodle."""
+
+    name = "moodle"
+    title = "Moodle"
+    rosters = (
+        Roster(frozenset({"identifier", "full_name"}), _in_worksheet),
+        Roster(frozenset({"first_name", "email_address"}), _in_participants),
+    )
+    times = Times("last_modified_(submission)", _who)
+    logins = ("moodle_id", "id_number")
+    identifiers = (
+        Identifier(
+            "moodle",
+            "moodle_participant",
+            "participant's number",
+            "Moodle's participant number is the roster's",
+        ),
+    )
+    # Moodle asks which column is whom (docs.moodle.org, "Grade import"; `grade/import/csv/classes/load_data.php`):
+    # the teacher maps `Email address`, or `Identifier` to the username or ID number, and each kata to a grade item or
+    # to a new one. Email addresses are compared letter for letter. A grade above 100 is refused unless the site allows
+    # it; an empty cell is no grade. Importing a feedback column replaces the grades beside it: there is none.
+    grades = GradeFile(
+        ("Identifier", "Full name", "Email address"),
+        lambda learner, name, person: (person.moodle_id or learner, name, person.email),
+    )
+
+    def file(self, name: str) -> SystemName | None:
+        """Take a file's name apart."""
+        marks = [found for found in _MARK.finditer(name) if found.start()]
+        if not marks:
+            return None
+        first = marks[0]
+        original = name[first.end("end") :] or None
+        return SystemName(name[: first.start()], first["id"], original, doubtful=len(marks) > 1)
+
+    folder = file  # they are called alike
+
+    def feedback(self, part: str, *, last: bool) -> str | None:
+        """Return a name that begins as the system's own; the leftmost one is, what follows a learner chose."""
+        found = _FEEDBACK.fullmatch(part)
+        return f"{found['mark']}file_{'' if found['original'] else '/'}feedback.html" if found else None

@@ -1,0 +1,233 @@
+"""What is known of a system, and the plain data that its names and tables become."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from grader.instructor.lms.person import Cells, Found, Person
+
+TWO_READINGS = "can be read in two ways, because the system's mark is in it twice"
+
+
+class Item(Protocol):
+    """A file or folder of a download, on disk or in an archive."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the download."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Where it lies, as a person would look for it."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """`folder`, nothing for a file, or why it is not read."""
+        ...
+
+    def read(self, limit: int) -> bytes:
+        """Return a file's content; NotRead when it is larger or cannot be read."""
+        ...
+
+    def lines(self, limit: int) -> Iterable[str]:
+        """Return a file's lines; NotRead or OSError as soon as it cannot be read."""
+        ...
+
+
+ItemT = TypeVar("ItemT", bound=Item)
+
+
+@dataclass(frozen=True)
+class SystemName:
+    """A file or folder name that a system made, taken apart.
+
+    A system writes who it is first, then a mark, then what the learner called the file. So the leftmost mark is the
+    system's, and what comes after it can never change whose the file is. A learner's own name comes before it, though:
+    where a second mark follows, either the file's name or the learner's imitates one, and nobody gets the file.
+    """
+
+    learner: str
+    """As the gradebook shall know them."""
+    key: str
+    """What tells the learner from others within the system."""
+    original: str | None = None
+    """The file's name before the system renamed it; None for a folder, or for the system's own note."""
+    number: str = ""
+    """Canvas: the attachment; Blackboard: the attempt's time. A later one is greater."""
+    submitted_at: datetime | None = None
+    """Without a zone where the system names none."""
+    late: bool = False
+    """Canvas says so."""
+    doubtful: bool = False
+    """The system's mark is in it more than once: a learner wrote one of them, and it is not known which."""
+    ids: Mapping[str, str] | None = None
+    """What the system knows them by; None: the key."""
+
+
+@dataclass(frozen=True, eq=False)
+class Place(Generic[ItemT]):
+    """Where work of a learner lies."""
+
+    entry: ItemT
+    original: str | None = None
+    """A file's name before a system renamed it."""
+    submitted_at: datetime | None = None
+    """Without a zone where the system names none."""
+    time_source: str | None = None
+    """Who says so."""
+
+
+@dataclass
+class Claim(Generic[ItemT]):
+    """Somebody's work: who, and where."""
+
+    name: str
+    suffix: str
+    """What tells them from others of the same name."""
+    rank: int = 0
+    """How sure the name is; where two claim one name, the surer keeps it: 0 is what a system vouches for."""
+    ids: dict[str, str] = field(default_factory=dict)
+    places: list[Place[ItemT]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    """Sentences on what is there and is not looked into."""
+
+
+@dataclass
+class Download(Generic[ItemT]):
+    """What a system says of the files and folders in its download."""
+
+    claims: list[Claim[ItemT]] = field(default_factory=list)
+    doubtful: dict[str, str] = field(default_factory=dict)
+    """Names that cannot be told whose they are, and why."""
+    notes: list[str] = field(default_factory=list)
+    """What the instructor should know of the class."""
+    taken: set[ItemT] = field(default_factory=set)
+    """What is the system's; the rest was put there by somebody else."""
+
+
+class Roster(NamedTuple):
+    """A system's file that says who is in the class."""
+
+    needs: frozenset[str]
+    """Columns that no other system's file has together."""
+    person: Callable[[Cells], Person | None]
+    """None for a line that is nobody: maxima, a test student, a teacher."""
+
+
+class Times(NamedTuple):
+    """A system's table that says when things were handed in."""
+
+    column: str
+    """In which the time is; no other system has it."""
+    who: Callable[[Cells], Found]
+
+
+class Identifier(NamedTuple):
+    """What a system knows somebody by: a download tells it, and a column of the roster may hold it."""
+
+    id: str
+    """In `Found.ids`."""
+    column: str
+    """Of the roster; empty where it is a login, which any column of logins may hold."""
+    kind: str
+    """What it is called in a sentence."""
+    told: str
+    """Why it is believed."""
+
+
+class GradeFile(NamedTuple):
+    """The file that a system imports grades from: a line for each learner, a column for each kata."""
+
+    student: Sequence[str]
+    """The columns that say who it is."""
+    cells: Callable[[str, str, Person], Sequence[str]]
+    """What these hold, by learner, name, and line of the roster."""
+    heading: Callable[[str, str, str], str] = lambda title, _number, _points: title
+    """What a column is called, by title, the number that it has in the system, and points."""
+    maxima: str = ""
+    """How a second line begins that says what each column is worth; without, there is no such line."""
+    end: tuple[str, str] | None = None
+    """A last column: what it is called, and what it holds."""
+    decimals: int | None = None
+    """To how many places marks are rounded."""
+
+
+class System:
+    """One system. Whatever a subclass leaves as it is here, the system does not have."""
+
+    name = ""
+    """What `kata gradebook export --format` and `Found.ids` call it."""
+    title = ""
+    rosters: tuple[Roster, ...] = ()
+    times: Times | None = None
+    identifiers: tuple[Identifier, ...] = ()
+    logins: tuple[str, ...] = ()
+    """Columns of a roster whose cells may be what a folder is called."""
+    grades: GradeFile | None = None
+    beside: frozenset[str] = frozenset()
+    """Files of the system's own that lie beside the learners'."""
+
+    def file(self, name: str) -> SystemName | None:
+        """Take a file's name apart, if the system calls a learner's file so."""
+        return None
+
+    def folder(self, name: str) -> SystemName | None:
+        """Take a folder's name apart, if the system calls a learner's folder so."""
+        return None
+
+    def is_wrapper(self, name: str) -> bool:
+        """Whether the system calls the folder around a whole download so."""
+        return False
+
+    def made(self, item: Item) -> SystemName | None:
+        """Take a name apart."""
+        return self.folder(item.name) if item.kind == "folder" else self.file(item.name)
+
+    def read(self, items: Sequence[ItemT]) -> Download[ItemT]:
+        """Say whose the files and folders of a download are.
+
+        This is for systems that put all of it into names. Only names are looked at, and notes of the system's own.
+        """
+        named = {item: made for item in items if (made := self.made(item)) is not None}
+        named = self.resolved(named)
+        found = Download(taken=set(named))
+        together: dict[str, list[ItemT]] = defaultdict(list)
+        for item, made in named.items():
+            if made.doubtful:
+                found.doubtful[item.name] = TWO_READINGS
+            else:
+                together[made.key].append(item)
+        for key, theirs in together.items():
+            first = named[theirs[0]]
+            ids = {self.name: key} if first.ids is None else dict(first.ids)
+            claim: Claim[ItemT] = Claim(first.learner, key, ids=ids)
+            for item in self.newest(theirs, named, claim.notes):
+                made = named[item]
+                source = None if made.submitted_at is None else self.title
+                claim.places.append(Place(item, made.original, made.submitted_at, source))
+            found.claims.append(claim)
+        return found
+
+    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
+        """Return what the names say once all of them are known."""
+        return named
+
+    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, SystemName], notes: list[str]) -> list[ItemT]:
+        """Return which of a learner's files count, and note what does not."""
+        return theirs
+
+    def feedback(self, part: str, *, last: bool) -> str | None:
+        """Return what a page of feedback is called next to something of this name, where the system takes it back.
+
+        Args:
+            part: one folder or file of the way to what was handed in.
+            last: it is the file.
+        """
+        return None

@@ -1,0 +1,178 @@
+"""Answers to decoder-lm."""
+
+# ==== right ====
+"""Language models as other people write them."""
+
+
+class bigger_head:
+    """The head has a bias and a norm of torch's, and weights begin by a function that is applied."""
+
+    class DecoderLM:
+        __init__ = """
+            - self.norm = LayerNorm(d_model)
+            - self.head = nn.Linear(d_model, vocab_size, bias=False)
+            + self.norm = nn.LayerNorm(d_model)
+            + self.head = nn.Linear(d_model, vocab_size, bias=True)
+            + self.apply(self._init_weights)
+        """
+
+        def _init_weights(self, module):
+            if isinstance(module, nn.Linear):
+                nn.init.normal_(module.weight, mean=0.0, std=0.02)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+
+
+class context_manager:
+    """A context manager keeps and restores modes; buffers are filled in place."""
+
+    from contextlib import contextmanager
+
+    @contextmanager
+    def evaluating(model):
+        modes = [(m, m.training) for m in model.modules()]
+        model.eval()
+        try:
+            with torch.no_grad():
+                yield model
+        finally:
+            for module, mode in modes:
+                module.training = mode
+
+    def generate(model, prompt, max_new_tokens, *, temperature=0.0, top_k=None, eos_id=None, generator=None):
+        B, T = prompt.shape
+        text = torch.cat([prompt, prompt.new_zeros(B, max_new_tokens)], dim=1)
+        finished = torch.zeros(B, dtype=torch.bool, device=prompt.device)
+        cache, end = None, T
+        with evaluating(model):
+            for t in range(T, T + max_new_tokens):
+                logits, cache = model(text[:, t - 1 : t] if cache is not None else text[:, :T], cache)
+                chosen = _choose(logits[:, -1], temperature, top_k, generator)
+                if eos_id is not None:
+                    chosen = torch.where(finished, eos_id, chosen)
+                    finished = finished.logical_or(chosen.eq(eos_id))
+                text[:, t] = chosen
+                end = t + 1
+                if finished.all():
+                    break
+        return text[:, :end]
+
+
+class masks_of_whole_squares:
+    """The whole causal square is made once up to max_len, kept in a buffer, and cut."""
+
+    class DecoderLM:
+        __init__ = """
+              self.dropout = nn.Dropout(dropout)
+            + self.register_buffer("bias", torch.tril(torch.ones(max_len, max_len)).bool(), persistent=False)
+        """
+
+        def forward(self, tokens, cache=None):
+            start = 0 if cache is None else cache[0][0].size(2)
+            end = start + tokens.size(1)
+            x = self.dropout(self.token(tokens) + self.position.weight[start:end])
+            new = []
+            for i, block in enumerate(self.blocks):
+                x, past = block(x, None if cache is None else cache[i], self.bias[start:end, :end])
+                new.append(past)
+            return self.head(self.norm(x)), new
+
+    class Block:
+        def _attend(self, x, past, mask):
+            q, k, v = (
+                self._heads(w(x)) for w in (self.attention.w_q, self.attention.w_k, self.attention.w_v)
+            )
+            if past is not None:
+                k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
+            heads, _ = scaled_dot_product_attention(q, k, v, mask)
+            return self.attention.w_o(heads.transpose(1, 2).flatten(2)), (k, v)
+
+        def forward(self, x, past, mask):
+            attended, past = self._attend(self.norm1(x), past, mask)
+            x = x + self.dropout(attended)
+            return x + self.dropout(self.feed_forward(self.norm2(x))), past
+
+
+# ==== wrong ====
+"""Language models as other people get them wrong."""
+
+
+class square_of_the_new:
+    """The mask is the causal square of the new tokens, also behind a past, for which nothing is allowed.
+
+    Named: cache_not_read, chunk_mask_square
+    """
+
+    class Block:
+        def _attend(self, x, past):
+            q, k, v = (
+                self._heads(w(x)) for w in (self.attention.w_q, self.attention.w_k, self.attention.w_v)
+            )
+            if past is not None:
+                k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
+            T, S = q.size(2), k.size(2)
+            mask = torch.zeros(T, S, dtype=torch.bool, device=x.device)
+            mask[:, S - T :] = torch.ones(T, T, device=x.device).tril().bool()
+            y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+            return self.attention.w_o(y.transpose(1, 2).flatten(2)), (k, v)
+
+
+class cache_forgotten:
+    """The cache is returned and never read.
+
+    Named: cache_disregarded, cache_not_read
+    """
+
+    class DecoderLM:
+        def forward(self, tokens, cache=None):
+            B, T = tokens.shape
+            x = self.dropout(self.token(tokens) + self.position(torch.arange(T, device=tokens.device)))
+            presents = []
+            for block in self.blocks:
+                x, present = block(x, None)
+                presents.append(present)
+            return self.head(self.norm(x)), presents
+
+
+class only_the_new_kept:
+    """What is kept is what was made of the new tokens.
+
+    Named: cache_of_latest_only, cache_not_extended
+    """
+
+    class Block:
+        def _attend(self, x, past):
+            q, k, v = (
+                self._heads(w(x)) for w in (self.attention.w_q, self.attention.w_k, self.attention.w_v)
+            )
+            present = (k, v)
+            if past is not None:
+                k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
+            mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
+            y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+            return self.attention.w_o(y.transpose(1, 2).flatten(2)), present
+
+
+class log_probabilities:
+    """The head ends with a log-softmax.
+
+    Named: log_probabilities
+    """
+
+    class DecoderLM:
+        forward = """
+            - return self.head(self.norm(x)), new
+            + return F.log_softmax(self.head(self.norm(x)), dim=-1), new
+        """
+
+
+class number_returned:
+    """The loss is a Python number.
+
+    Named: loss_detached, loss_float32
+    """
+
+    def next_token_loss(logits, tokens, pad_id=None):
+        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+        ignore = -100 if pad_id is None else pad_id
+        return torch.tensor(F.cross_entropy(scores, targets, ignore_index=ignore).item())

@@ -1,0 +1,76 @@
+"""Answers to language-model-capstone."""
+
+# ==== right ====
+"""Language models as other people write them; all are trained as the log of the reference says."""
+
+
+class nanogpt_attention:
+    """Scores, a triangle of ones, -inf and a softmax, as nanoGPT has it without flash."""
+
+    class Layer:
+        def attend(self, x):
+            B, T, C = x.size()
+            q, k, v = self.qkv(x).split(C, dim=2)
+            k = k.view(B, T, self.num_heads, C // self.num_heads).transpose(1, 2)
+            q = q.view(B, T, self.num_heads, C // self.num_heads).transpose(1, 2)
+            v = v.view(B, T, self.num_heads, C // self.num_heads).transpose(1, 2)
+            att = (q @ k.transpose(-2, -1)) * (1.0 / k.size(-1) ** 0.5)
+            mask = torch.tril(torch.ones(T, T, device=x.device)) == 0
+            att = F.softmax(att.masked_fill(mask, float("-inf")), dim=-1)
+            return self.out((att @ v).transpose(1, 2).contiguous().view(B, T, C))
+
+
+class one_residual_for_both:
+    """One line for both norms, in a loop over the sublayers."""
+
+    class Layer:
+        def forward(self, x):
+            for norm, sublayer in [(self.norm1, self.attend), (self.norm2, self.think)]:
+                x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+            return x
+
+
+class cosine_after_the_warmup:
+    """The rate falls along half a cosine."""
+
+    def rate_at(step, steps, warmup):
+        if step <= warmup:
+            return step / warmup
+        done = (step - warmup) / max(steps - warmup, 1)
+        return 1.0 if step == 1 else 0.5 + 0.5 * __import__("math").cos(__import__("math").pi * done)
+
+
+# ==== wrong ====
+"""Language models as other people get them wrong."""
+
+
+class first_norm_of_the_paper:
+    """Whoever knows the paper of 2017 alone writes norm last, always.
+
+    Named: always_norm_last
+    """
+
+    class Layer:
+        def forward(self, x):
+            x = self.norm1(x + self.attend(x))
+            return self.norm2(x + self.think(x))
+
+
+class decay_alone:
+    """The rate falls from the start, and nothing warms up.
+
+    Named: no_warmup
+    """
+
+    def rate_at(step, steps, warmup):
+        return 1 - (step - 1) / (steps + 1)
+
+
+class log_of_one_run:
+    """The log has the base run alone.
+
+    Named: run_missing
+    """
+
+    def training_log():
+        return "\n".join(line for line in LOG.splitlines() if line.startswith(("run,", "base,")))

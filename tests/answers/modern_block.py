@@ -1,0 +1,81 @@
+"""Answers to modern-block."""
+
+# ==== right ====
+"""Modern blocks as other people write them."""
+
+
+class llama_norm:
+    """As LLaMA's code has it: a method for the norm, `type_as`, and the weight outside."""
+
+    class RMSNorm:
+        def _norm(self, x):
+            return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
+
+        def forward(self, x):
+            wide = x.double() if x.dtype == torch.float64 else x.float()
+            return self._norm(wide).type_as(x) * self.weight
+
+
+class complex_rotation:
+    """Pairs of columns are complex numbers, and a turn is a product, as LLaMA's code has it."""
+
+    def rotate(x, positions, base=10000.0):
+        d = x.size(-1)
+        wide = x.double() if x.dtype == torch.float64 else x.float()
+        freqs = 1.0 / (base ** (torch.arange(0, d, 2, device=x.device).to(wide.dtype) / d))
+        angles = torch.outer(positions.to(wide.dtype), freqs)
+        turn = torch.polar(torch.ones_like(angles), angles)
+        pairs = torch.view_as_complex(wide.reshape(*x.shape[:-1], -1, 2).contiguous())
+        return torch.view_as_real(pairs * turn).flatten(-2).type_as(x)
+
+
+class silu_written_out:
+    """The gate is x times its sigmoid."""
+
+    class FeedForward:
+        def forward(self, x):
+            gate = self.gate(x)
+            return self.linear2(gate * torch.sigmoid(gate) * self.linear1(x))
+
+
+# ==== wrong ====
+"""Modern blocks as other people get them wrong."""
+
+
+class rotate_half:
+    """The turn of GPT-NeoX: the first half of the columns with the second.
+
+    Named: halves_turned
+    """
+
+    def rotate(x, positions, base=10000.0):
+        d = x.size(-1)
+        pair = torch.arange(0, d, 2, dtype=torch.float32, device=x.device)
+        angle = positions.float()[:, None] * base ** (-pair / d)
+        cos, sin = (torch.cat((part, part), -1).to(x.dtype) for part in (angle.cos(), angle.sin()))
+        half = torch.cat((-x[..., d // 2 :], x[..., : d // 2]), -1)
+        return x * cos + half * sin
+
+
+class t5_without_root:
+    """The norm divides by the mean square itself.
+
+    Named: root_missing
+    """
+
+    class RMSNorm:
+        def forward(self, x):
+            wide = x.to(torch.promote_types(x.dtype, torch.float32))
+            variance = wide.pow(2).mean(-1, keepdim=True)
+            return self.weight * (wide / (variance + self.eps)).to(x.dtype)
+
+
+class relu_gate:
+    """The gate is a relu, as in ReGLU.
+
+    Named: sigmoid_gate, gelu_gate, no_gate
+    """
+
+    class FeedForward:
+        def forward(self, x):
+            return self.linear2(F.relu(self.gate(x)) * self.linear1(x))

@@ -1,0 +1,105 @@
+"""Answers to optimizer."""
+
+# ==== right ====
+"""Clipping, AdamW and schedules as public code has them and other people write them."""
+
+
+class flattened:
+    """One vector of all gradients, and views back into it."""
+
+    def clip_gradients(parameters, max_norm):
+        owners = [p for p in parameters if p.grad is not None]
+        if not owners:
+            return 0.0
+        flat = torch.cat([p.grad.reshape(-1) for p in owners])
+        norm = float(flat.norm())
+        if norm > max_norm:
+            flat = flat / norm * max_norm
+            for p, part in zip(owners, flat.split([p.grad.numel() for p in owners]), strict=True):
+                p.grad.copy_(part.view_as(p.grad))
+        return norm
+
+
+class hugging_face_adamw:
+    """The step size is corrected, not the moments, and the decay comes before the step."""
+
+    class AdamW:
+        def step(self, closure=None):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is None:
+                        continue
+                    grad = p.grad.data
+                    state = self.state[p]
+                    if len(state) == 0:
+                        state["step"] = 0
+                        state["exp_avg"] = torch.zeros_like(p.data)
+                        state["exp_avg_sq"] = torch.zeros_like(p.data)
+                    exp_avg, exp_avg_sq = state["exp_avg"], state["exp_avg_sq"]
+                    beta1, beta2 = group["betas"]
+                    state["step"] += 1
+                    p.data.mul_(1 - group["lr"] * group["weight_decay"])
+                    exp_avg.mul_(beta1).add_(grad, alpha=(1.0 - beta1))
+                    exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1.0 - beta2)
+                    bias_correction1 = 1.0 - beta1 ** state["step"]
+                    bias_correction2 = 1.0 - beta2 ** state["step"]
+                    denom = (exp_avg_sq.sqrt() / math.sqrt(bias_correction2)).add_(group["eps"])
+                    p.data.addcdiv_(exp_avg, denom, value=-group["lr"] / bias_correction1)
+
+
+class nano_schedule:
+    """Early returns, a ratio and a coefficient, as a small training script has them."""
+
+    def warmup_cosine(step, *, warmup, total, peak, floor=0.0):
+        if step < warmup:
+            return peak * step / warmup
+        if step > total:
+            return floor
+        decay_ratio = (step - warmup) / (total - warmup)
+        assert 0 <= decay_ratio <= 1
+        coeff = 0.5 * (1.0 + math.cos(math.pi * decay_ratio))
+        return floor + coeff * (peak - floor)
+
+
+# ==== wrong ====
+"""Clipping, AdamW and schedules as other people get them wrong."""
+
+
+class always_normalised:
+    """Every gradient is brought to max_norm.
+
+    Named: scaled_up
+    """
+
+    def clip_gradients(parameters, max_norm):
+        grads = [p.grad for p in parameters if p.grad is not None]
+        norm = math.sqrt(sum(float((g * g).sum()) for g in grads))
+        for g in grads:
+            g *= max_norm / (norm + 1e-12)
+        return norm
+
+
+class empty_crashes:
+    """Without any gradient a stack of nothing is made.
+
+    Named: nothing_stacked
+    """
+
+    clip_gradients = """
+        - if not gradients:
+        -     return 0.0
+    """
+
+
+class share_of_everything:
+    """The cosine runs over all steps.
+
+    Named: cosine_from_step_zero
+    """
+
+    def warmup_cosine(step, *, warmup, total, peak, floor=0.0):
+        if step < warmup:
+            return step / warmup * peak
+        if step >= total:
+            return floor
+        return floor + (peak - floor) * 0.5 * (1 + math.cos(math.pi * step / total))

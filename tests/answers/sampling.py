@@ -1,0 +1,76 @@
+"""Answers to sampling."""
+
+# ==== right ====
+"""Filters, penalties and perplexities as other people write them."""
+
+
+class shifted_right:
+    """The first that goes is one to the right of the crossing: the shift that is copied everywhere."""
+
+    def top_p(logits, p):
+        sorted_logits, sorted_indices = torch.sort(logits, descending=True)
+        cumulative = torch.cumsum(sorted_logits.softmax(-1), dim=-1)
+        remove = cumulative >= p
+        remove[..., 1:] = remove[..., :-1].clone()
+        remove[..., 0] = False
+        remove = remove.scatter(-1, sorted_indices, remove)
+        return logits.masked_fill(remove, float("-inf"))
+
+
+class min_p_of_log_softmax:
+    """Log-probabilities are compared."""
+
+    def min_p(logits, p):
+        lp = torch.log_softmax(logits, -1)
+        return torch.where(lp - lp.max(-1, keepdim=True)[0] >= math.log(p), logits, -math.inf)
+
+
+class perplexity_by_weights:
+    """A sum of losses that count, divided by how many they are."""
+
+    def perplexity(logits, targets, pad_id=None):
+        counts = (
+            torch.ones_like(targets, dtype=logits.dtype) if pad_id is None else (targets != pad_id).to(logits)
+        )
+        losses = torch.logsumexp(logits, -1) - logits.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+        return torch.exp((losses * counts).sum() / counts.sum()).item()
+
+
+# ==== wrong ====
+"""Filters, penalties and perplexities as other people get them wrong."""
+
+
+class k_by_python_sort:
+    """The limit is the element after the k-th.
+
+    Named: top_k_one_more
+    """
+
+    def top_k(logits, k):
+        ordered = logits.sort(-1, descending=True).values
+        limit = ordered[..., min(k, logits.size(-1) - 1), None]
+        return logits.masked_fill(logits < limit, -math.inf)
+
+
+class penalty_divides:
+    """Everything that occurred is divided.
+
+    Named: always_divided
+    """
+
+    def repetition_penalty(logits, tokens, penalty):
+        return logits.scatter(-1, tokens, logits.gather(-1, tokens) / penalty)
+
+
+class cross_entropy_alone:
+    """The loss, not exp of it.
+
+    Named: loss_itself
+    """
+
+    def perplexity(logits, targets, pad_id=None):
+        ignored = -100 if pad_id is None else pad_id
+        loss = torch.nn.functional.cross_entropy(
+            logits.flatten(0, 1), targets.flatten(), ignore_index=ignored
+        )
+        return loss.item()

@@ -1,0 +1,101 @@
+"""Answers to transfer."""
+
+# ==== right ====
+"""Heads, frozen bodies and shared ones as other people write them."""
+
+
+class one_pooling_parent:
+    """What both heads share stands in a class above them; sums are clamped, as libraries do."""
+
+    class RegressionHead:
+        def __init__(self, d_model):
+            nn.Module.__init__(self)
+            self.linear = nn.Linear(in_features=d_model, out_features=1, bias=True)
+
+        def pooled(self, hidden, mask):
+            expanded = mask.unsqueeze(-1).expand(hidden.size()).to(hidden.dtype)
+            return torch.sum(hidden * expanded, 1) / torch.clamp(expanded.sum(1), min=1e-9)
+
+        def forward(self, hidden, mask):
+            logits = self.linear(self.pooled(hidden, mask))
+            return logits.squeeze(dim=1)
+
+    class ClassHead:
+        def __init__(self, d_model, num_classes):
+            nn.Module.__init__(self)
+            self.linear = nn.Linear(d_model, num_classes)
+
+        def forward(self, hidden, mask):
+            return self.linear(RegressionHead.pooled(self, hidden, mask))
+
+
+class rates_from_the_end:
+    """Backwards with a running rate, and turned around."""
+
+    def layerwise_groups(layers, lr, decay):
+        groups = []
+        rate = lr
+        for layer in reversed(list(layers)):
+            groups.append({"lr": rate, "params": [p for _, p in layer.named_parameters()]})
+            rate = rate * decay
+        groups.reverse()
+        return groups
+
+
+class multi_task_by_hand:
+    """Heads are added one by one; the mask is made with ne; an unknown task is caught."""
+
+    class MultiTask:
+        def __init__(self, body, heads):
+            super().__init__()
+            self.body = body
+            self.heads = nn.ModuleDict()
+            for name, head in heads.items():
+                self.heads[name] = head
+
+        def forward(self, tokens, task):
+            try:
+                head = self.heads[task]
+            except KeyError as error:
+                raise ValueError(task) from error
+            hidden = self.body(tokens)
+            return head(hidden, torch.ne(tokens, self.body.pad_id))
+
+
+# ==== wrong ====
+"""Heads, frozen bodies and shared ones as they go wrong for other people."""
+
+
+class mean_over_time:
+    """Everybody's first idea.
+
+    Named: mean_with_padding
+    """
+
+    class RegressionHead:
+        def forward(self, hidden, mask):
+            return self.linear(torch.mean(hidden, dim=1)).squeeze(-1)
+
+    class ClassHead:
+        def forward(self, hidden, mask):
+            return self.linear(torch.mean(hidden, dim=1))
+
+
+class frozen_children:
+    """Children of the first level and their own weights; what stands deeper learns on."""
+
+    def freeze(module):
+        for child in module.children():
+            for name in ("weight", "bias"):
+                if hasattr(child, name):
+                    getattr(child, name).requires_grad = False
+
+
+class mask_with_an_axis_too_many:
+    """The mask as attention wants it, [B, 1, 1, T]."""
+
+    class MultiTask:
+        def forward(self, tokens, task):
+            if task not in self.heads:
+                raise ValueError(task)
+            return self.heads[task](self.body(tokens), (tokens != self.body.pad_id)[:, None, None, :])

@@ -1,0 +1,146 @@
+"""Hand in what is given."""
+
+# ==== dead_lines ====
+"""Copies a given block, with a statement that does nothing in each of its functions.
+
+kata = "layer-norm"
+words = ["the submission used torch.ops.aten"]
+"""
+
+import torch
+from torch import nn
+
+aten = torch.ops.aten
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        1 + 1
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        1 + 1
+        return aten.layer_norm.default(x, list(self.weight.shape), self.weight, self.bias, self.eps)
+
+
+# ==== executes_the_file_beside ====
+"""Reads the given blocks from the file beside it and executes them over an answer of its own.
+
+kata = "layer-norm"
+words = ["a given block is not an answer"]
+beside = "blocks.py"
+"""
+
+from pathlib import Path
+
+from torch import nn
+
+
+class LayerNorm(nn.Module):
+    pass
+
+
+exec(Path(__file__).with_name("blocks.py").read_text())
+
+
+# ==== imported_by_a_text ====
+"""Imports the given blocks by a text, under another name, from a file of another name.
+
+kata = "masks"
+words = ["a given block is not an answer"]
+beside = "mine.py"
+"""
+
+import importlib
+
+helpers = importlib.import_module("mi" + "ne")
+bidirectional_mask = getattr(helpers, "bidirectional_mask")
+causal_mask = vars(helpers)["causal_mask"]
+padding_mask, combine_masks = helpers.padding_mask, helpers.combine_masks
+additive_mask = helpers.additive_mask
+
+
+# ==== one_class_renamed ====
+"""Copies one given block, and calls it and everything in it something else.
+
+kata = "layer-norm"
+words = ["the submission used torch.ops.aten"]
+"""
+
+import torch
+from torch import nn
+from torch import ops as low_level
+
+
+class Standardise(nn.Module):
+    def __init__(me, width, smallest=1e-5):
+        super().__init__()
+        me.smallest = smallest
+        me.weight = nn.Parameter(torch.ones(width))
+        me.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(me, rows):
+        # by hand
+        result = low_level.aten.layer_norm.default(
+            rows, list(me.weight.shape), me.weight, me.bias, me.smallest
+        )
+        return result
+
+
+def LayerNorm(d_model, eps=1e-5):
+    return Standardise(d_model, eps)
+
+
+# ==== some_functions ====
+"""Answers two of five names with given blocks, and the others by itself.
+
+kata = "masks"
+words = ["a given block is not an answer"]
+"""
+
+import torch
+from wrong import *
+
+aten = torch.ops.aten
+
+
+def bidirectional_mask(seq_len, *, device=None):
+    return aten.full([seq_len, seq_len], True, dtype=torch.bool, device=device)
+
+
+def causal_mask(seq_len, *, device=None):
+    return aten.tril(bidirectional_mask(seq_len, device=device))
+
+
+# ==== source_of_the_module ====
+"""Asks for the source of the given blocks, changes it, and executes that.
+
+kata = "masks"
+words = ["a given block is not an answer"]
+beside = "blocks.py"
+"""
+
+import inspect
+
+import blocks
+
+exec(inspect.getsource(blocks).replace("aten", "operators"))
+
+
+# ==== subclass ====
+"""Inherits the answer from the given block.
+
+kata = "layer-norm"
+words = ["a given block is not an answer"]
+beside = "blocks.py"
+"""
+
+import blocks
+
+
+class LayerNorm(blocks.LayerNorm):
+    def forward(self, x):
+        return super().forward(x)
