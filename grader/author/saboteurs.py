@@ -113,7 +113,7 @@ def zero_when_long(call: SabotagedCall) -> Any:
 
 
 def _zero_at_one(call: SabotagedCall, axis: int) -> Any:
-    first = tensors(call.given[:1])
+    first = tensors(call.given)[:1]
     return zeros(call.run()) if any(one.dim() > 1 and one.shape[axis] == 1 for one in first) else call.run()
 
 

@@ -99,8 +99,9 @@ def generate(
         generator: where all chance comes from; None: torch's global one.
 
     Returns:
-        int [B, T + n]: the prompt and what follows; shorter if all rows have ended. Grad mode and the model's
-        train/eval mode are afterwards what they were before.
+        int [B, T + n]: the prompt and what follows; shorter if all rows have ended. The model is in eval mode while it
+        writes. Grad mode and the model's train/eval mode are afterwards what they were before. If the model raises,
+        they are restored as well.
     """
     # TODO: the loop, the choice of a token, rows that have ended, and modes that are as before afterwards. Begin
     #       with temperature 0 and one row.

@@ -68,7 +68,7 @@ def test_any_odd_width(submission, draw):
 )
 def test_sinusoidal_is_reusable(submission, reference, draw):
     max_len, half = draw.size(41, 60), draw.size(2, 8)  # a length that no other check asks for
-    module = submission.SinusoidalPositionalEncoding(2 * half, max_len)
+    module = submission.SinusoidalPositionalEncoding(d_model=2 * half, max_len=max_len)
     module.to(draw.device)
     module.eval()
     rows = submission.sinusoidal_positions(max_len, 2 * half)  # what is in it is for others to ask
@@ -77,11 +77,15 @@ def test_sinusoidal_is_reusable(submission, reference, draw):
         expect(rows[1], "row 1").differs_from(rows[0], "row 0 is another position")
     rows, slack = rows.float().cpu(), exact(reference, max_len, 2 * half).tolerance
     for time, batch in zip((max_len, 1, *draw.sizes(2, 2, 19)), (1, *draw.sizes(3, 2, 5)), strict=True):
-        x = draw.noncontiguous(draw.normal(batch=batch, time=time, width=2 * half))
-        y = module(x)
-        expect_unchanged(submission)
-        sums = oracle(lambda x, rows: x + rows, x, rows[:time])
-        expect(y, "output", axes=X).close_to(sums, tolerance=sums.tolerance + slack)
+        for dtype in (torch.float32, torch.float64):
+            # So large that a sum in float32 loses more than the table may be off.
+            x = draw.noncontiguous(
+                draw.normal(batch=batch, time=time, width=2 * half, scale=1e6, dtype=dtype)
+            )
+            y = module(x=x)
+            expect_unchanged(submission)
+            sums = oracle(lambda x, rows: x + rows, x, rows[:time].to(dtype))
+            expect(y, f"output in {dtype}", axes=X).close_to(sums, tolerance=sums.tolerance + slack)
 
 
 @check(
@@ -96,7 +100,7 @@ def test_sinusoidal_is_reusable(submission, reference, draw):
 )
 def test_learned_is_reusable(submission, draw):
     d_model, max_len = 2 * draw.size(1, 5), draw.size(11, 20)
-    modules = [submission.LearnedPositionalEncoding(d_model, max_len) for _ in range(2)]
+    modules = [submission.LearnedPositionalEncoding(d_model=d_model, max_len=max_len) for _ in range(2)]
     tables = []
     for module in modules:
         module.to(draw.device)
@@ -115,10 +119,12 @@ def test_learned_is_reusable(submission, draw):
     )
     for module, rows in zip(modules, tables, strict=True):
         for time, batch in zip((1, *draw.sizes(2, 2, 10)), (*draw.sizes(2, 2, 5), 1), strict=True):
-            x = draw.noncontiguous(draw.normal(batch=batch, time=time, width=d_model))
-            y = module(x)
-            expect_unchanged(submission)
-            expect(y, "output", axes=X).close_to(oracle(lambda x, rows: x + rows, x, rows[:time]))
+            for dtype in (torch.float32, torch.float32, torch.float64):
+                x = draw.noncontiguous(draw.normal(batch=batch, time=time, width=d_model, dtype=dtype))
+                y = module(x=x)
+                expect_unchanged(submission)
+                wanted = oracle(lambda x, rows: x + rows, x, rows[:time].to(dtype))
+                expect(y, f"output in {dtype}", axes=X).close_to(wanted)
 
 
 @check(

@@ -16,13 +16,13 @@ X, BUCKETS, BIAS = "batch head time width", "query key", "head query key"
     asked=["All of it works for any sizes", "int [T], where each row stands"],
 )
 def test_any_rotation(submission, reference, draw):
-    for T in (1, *draw.sizes(3, 2, 20)):
+    for T in (1, 70, *draw.sizes(2, 2, 20)):
         x = draw.noncontiguous(
             draw.normal(batch=draw.size(1, 3), head=draw.size(1, 4), time=T, width=2 * draw.size(1, 12))
         )
-        positions = draw.integers(0, 60, time=T)
+        positions = draw.noncontiguous(draw.integers(0, 60, time=T))
         base = float(draw.size(50, 5000))
-        found = submission.rotate(x, positions, base=base)
+        found = submission.rotate(x=x, positions=positions, base=base)
         expect_unchanged(submission)
         places = positions.cpu()
         wanted = oracle(lambda x, p=places, b=base: reference.rotate(x, p, base=b), x.cpu())
@@ -73,7 +73,8 @@ def test_any_buckets(submission, reference, draw):
             options = {"num_buckets": num_buckets, "max_distance": max_distance, "bidirectional": direction}
             query_len, key_len = draw.sizes(2, 1, 300)
             offset = draw.size(0, 40)
-            found = submission.relative_buckets(query_len, key_len, offset=offset, **options)
+            lengths = {"query_len": query_len, "key_len": key_len, "offset": offset}
+            found = submission.relative_buckets(**lengths, **options)
             expect(found, "buckets", axes=BUCKETS).is_tensor(shape=(query_len, key_len), dtype=torch.int64)
             wanted = reference.relative_buckets(query_len, key_len, offset=offset, **options)
             expect(found, "buckets", axes=BUCKETS).equals(wanted.to(found.device))
@@ -109,11 +110,14 @@ def test_modules_in_turns(submission, reference, draw):
     points=0.5,
     asked="[1, H, Tq, Tk], in the dtype of the embedding.",
 )
-def test_bias_dtypes(submission, draw):
-    module = submission.RelativePositionBias(2)
+def test_bias_dtypes(submission, reference, draw):
     for dtype in (torch.float64, torch.bfloat16):
-        module.to(dtype)
-        expect(module(3, 5), "bias", axes=f"one {BIAS}").is_tensor(shape=(1, 2, 3, 5), dtype=dtype)
+        module, wanted = (of.RelativePositionBias(num_heads=2).to(dtype) for of in (submission, reference))
+        table = draw.normal(bucket=32, head=2, dtype=dtype)
+        module.load_state_dict({**module.state_dict(), "embedding.weight": table})
+        wanted.load_state_dict({"embedding.weight": table.cpu()})
+        found = module.to(draw.device)(query_len=3, key_len=5, offset=1)
+        expect(found, "bias", axes=f"one {BIAS}").equals(wanted(3, 5, 1).detach().to(draw.device))
 
 
 @check(
@@ -123,9 +127,12 @@ def test_bias_dtypes(submission, draw):
     asked=["All of it works for any sizes", "minus the head's slope times the distance |query - key|."],
 )
 def test_any_alibi(submission, reference, draw):
-    for heads in (1, 32, 2 ** draw.size(1, 4)):
-        sizes = (*draw.sizes(2, 1, 50), draw.size(0, 30))
-        wanted = oracle(lambda a=(heads, *sizes): reference.alibi_bias(*a))
-        expect(submission.alibi_bias(heads, *sizes), "bias", axes=BIAS).close_to(wanted)
+    for heads in (1, 128, 2 ** draw.size(1, 4)):
+        slopes = submission.alibi_slopes(num_heads=heads)
+        expect(slopes, "slopes", axes="head").close_to(oracle(lambda h=heads: reference.alibi_slopes(h)))
+        lengths = draw.sizes(2, 1, 50)
+        sizes = {"query_len": lengths[0], "key_len": lengths[1], "offset": draw.size(0, 30)}
+        wanted = oracle(lambda h=heads, s=sizes: reference.alibi_bias(h, **s))
+        expect(submission.alibi_bias(num_heads=heads, **sizes), "bias", axes=BIAS).close_to(wanted)
     with expect_raises("ValueError", what="5 is not a power of two"):
         submission.alibi_bias(5, 2, 3)

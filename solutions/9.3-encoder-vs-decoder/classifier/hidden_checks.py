@@ -6,10 +6,10 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from grader.checks import (
+    Part,
     TrainingBooks,
     check,
     expect,
-    expect_gradients,
     expect_unchanged,
     fail,
     oracle,
@@ -52,28 +52,26 @@ def classifier(submission, draw, vocab_size, num_classes, **options):
 
 
 @check(
-    "pooling is right for any sizes and masks",
+    "pooling keeps its promises for any sizes and masks, however it is called",
     aspect="values",
     points=3.5,
     asked=[
         '"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
         "All of it works for any sizes: texts of one token and of hundreds, as long as `max_len` allows",
+        "Logits and pooled vectors have the dtype of what they are made of",
         "Arguments are left as they were and need not be contiguous in memory.",
     ],
 )
-def test_any_pooling(submission, draw):
+def test_pooling_contract(submission, reference, draw):
+    calls = []
     for strategy in POOLINGS:
-        batch, time, width = draw.sizes(3, 2, 12)
-        mask = draw.mask(keep=0.3, batch=batch, time=time)
-        mask[draw.size(0, batch - 1)] = strategy == "cls"
-        hidden = draw.noncontiguous(draw.normal(batch=batch, time=time, width=width, shift=-2.0))
-        vector = submission.pool(hidden, mask, strategy)
-        expect_unchanged(submission)
-        wanted = oracle(pooled(mask, strategy), hidden)
-        expect(vector, f"{strategy} pooling", axes=POOLED).close_to(wanted)
-        hidden = draw.normal(batch=batch, time=time, width=width, requires_grad=True)
-        vector = submission.pool(hidden, mask, strategy)
-        expect_gradients(vector, {"hidden": hidden}, draw, oracle=pooled(mask, strategy))
+        for batch, time in (draw.sizes(2, 2, 12), (1, 3), (2, 1)):
+            mask = draw.mask(keep=0.3, batch=batch, time=time)
+            mask[draw.size(0, batch - 1)] = strategy == "cls" or batch == 1
+            hidden = draw.normal(batch=batch, time=time, width=5, shift=-2.0)
+            calls.append({"hidden": hidden, "mask": mask, "strategy": strategy})
+    part = Part("pool", outputs=["pooled"], axes=[POOLED], dtypes=[torch.bfloat16])
+    part.expect(submission, reference, draw, calls)
 
 
 @check(
@@ -130,15 +128,17 @@ def test_any_padding(submission, draw):
     ],
 )
 def test_any_fit(submission, draw):
-    for examples, batch_size in ((1, 4), (draw.size(13, 20), 6), (12, 12), (5, 1)):
+    for examples, batch_size in ((1, 4), (draw.size(13, 20), 6), (12, 12), (12, 12), (5, 1)):
+        numbers = draw.permutation(examples)  # others than the last time, for as many examples
         rows = draw.normal(example=examples, label=4, scale=2.0)
-        tokens = torch.arange(examples, device=draw.device)[:, None].expand(-1, 3).contiguous()
+        tokens = numbers.to(draw.device)[:, None].expand(-1, 3).contiguous()
         labels = draw.integers(0, 4, example=examples)
         books = TrainingBooks(submission, draw, rows)
         books.model.eval()
         generator = torch.Generator().manual_seed(draw.size(0, 1 << 20))
         losses = submission.fit(
-            model=books.model, tokens=with_axes(tokens, "example", "time"), labels=labels,
+            model=books.model, tokens=with_axes(tokens, "example", "time"),
+            labels=draw.noncontiguous(labels[numbers]),
             epochs=2, batch_size=batch_size, lr=1e-3, generator=generator,
         )  # fmt: skip
         expect_unchanged(submission)
@@ -244,14 +244,6 @@ def test_long(submission, draw):
     ],
 )
 def test_in_turns(submission, draw):
-    masks = [draw.mask(keep=0.5, batch=3, time=5) for _ in range(2)]
-    hidden = draw.normal(batch=3, time=5, width=4)
-    for strategy in POOLINGS:
-        for mask in (*masks, masks[0]):
-            vector = submission.pool(hidden, mask, strategy)
-            expect(vector, f"{strategy} pooling", axes=POOLED).close_to(
-                oracle(pooled(mask, strategy), hidden)
-            )
     texts = [draw.integers(1, 11, batch=3, time=6) for _ in range(2)]
     texts[0][0, 4:], texts[1][1, 2:], texts[1][2, 5:] = 0, 0, 0
     for pooling in POOLINGS:
@@ -272,6 +264,20 @@ def test_in_turns(submission, draw):
                     logits_of(twin(model), tokens, name).actual,
                     name="that of a model that has read nothing else",
                 )
+        scattered = draw.noncontiguous(with_axes(texts[0], "batch", "time"))
+        with torch.no_grad():
+            expect(
+                models[0](tokens=scattered), f"{name} for tokens that are not contiguous", axes=LOGITS
+            ).same_as(logits_of(models[0], texts[0], name).actual, name="that for contiguous ones")
+        plain = logits_of(models[1], texts[0], name).actual
+        doubled, halved = twin(models[1]).to(torch.float64), twin(models[1]).to(torch.bfloat16)
+        found = logits_of(doubled, texts[0], f"{name} in float64").actual
+        expect(found, f"{name} in float64", axes=LOGITS).differs_from(
+            found.float().double(), why="a model in float64 computes in float64, not in float32"
+        )
+        gap = (logits_of(halved, texts[0], f"{name} in bfloat16").actual.float() - plain).abs().max()
+        share = float(gap / plain.abs().max())
+        expect(share, "how far logits in bfloat16 are off, as a share of the largest").is_between(0.0, 0.25)
         models[0].load_state_dict(models[1].state_dict())
         logits_of(models[0], texts[1], f"{name}, loaded anew").same_as(
             logits_of(models[1], texts[1], name).actual, name="that of the model saved"

@@ -101,19 +101,21 @@ def generate(
     """Continue every row of the prompt by up to max_new_tokens tokens."""
     training = model.training
     model.eval()
-    tokens, new, cache = prompt, prompt, None
-    ended = torch.zeros(len(prompt), dtype=torch.bool, device=prompt.device)
-    for _ in range(max_new_tokens):
-        logits, cache = model(new, cache)
-        new = _choose(logits[:, -1], temperature, top_k, generator)  # [B]
-        if eos_id is not None:
-            new = new.masked_fill(ended, eos_id)
-            ended = ended | (new == eos_id)
-        new = new[:, None]
-        tokens = torch.cat((tokens, new), dim=1)
-        if ended.all():
-            break
-    model.train(training)
+    try:
+        tokens, new, cache = prompt, prompt, None
+        ended = torch.zeros(len(prompt), dtype=torch.bool, device=prompt.device)
+        for _ in range(max_new_tokens):
+            logits, cache = model(new, cache)
+            new = _choose(logits[:, -1], temperature, top_k, generator)  # [B]
+            if eos_id is not None:
+                new = new.masked_fill(ended, eos_id)
+                ended = ended | (new == eos_id)
+            new = new[:, None]
+            tokens = torch.cat((tokens, new), dim=1)
+            if ended.all():
+                break
+    finally:
+        model.train(training)  # also if the model raises
     return tokens
 
 

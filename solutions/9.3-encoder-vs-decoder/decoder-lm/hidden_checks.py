@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.nn.functional import cross_entropy
 
-from grader.checks import check, expect, given_module, oracle, with_axes
+from grader.checks import check, expect, expect_raises, given_module, oracle, with_axes
 
 AXES = "batch time token"
 STATES = 97
@@ -74,7 +74,7 @@ def test_any_loss(submission, draw):
             def loss(logits, targets=targets, counts=counts):
                 return -logits[:, :-1].log_softmax(-1).gather(-1, targets[..., None])[..., 0][counts].mean()
 
-            found = submission.next_token_loss(logits, tokens, skipped)
+            found = submission.next_token_loss(logits=logits, tokens=tokens, pad_id=skipped)
             expect(found, f"loss with pad_id={skipped}").is_scalar().close_to(oracle(loss, logits))
     # Without a pad_id there is no token that does not count, not even one that has a meaning elsewhere.
     tokens = with_axes(draw.permutation(260).reshape(2, 130), "batch", "time")
@@ -105,6 +105,20 @@ def test_any_pieces(submission, draw):
         expect(whole, "logits", axes=AXES).is_tensor(shape=(*tokens.shape, sizes[0])).is_finite()
         half = read(submission, model, tokens[:, :6])
         expect(half, "logits of the first half", axes=AXES).same_as(whole[:, :6], name="the whole text")
+        double = read(submission, model.to(torch.float64), tokens)
+        expect(double, "logits in float64", axes=AXES).is_tensor(
+            shape=tuple(whole.shape), dtype=torch.float64
+        )
+        expect(double, "logits in float64", axes=AXES).differs_from(
+            double.float().double(), why="a model in float64 computes in float64"
+        )
+        half = read(submission, model.to(torch.bfloat16), tokens)
+        expect(half, "logits in bfloat16", axes=AXES).is_tensor(
+            shape=tuple(whole.shape), dtype=torch.bfloat16
+        )
+        share = float((half.float() - whole).abs().max() / whole.abs().max())
+        expect(share, "how far logits in bfloat16 are off, as a share of the largest").is_between(0.0, 0.5)
+        model = build(submission, draw, *sizes)
         reader, start = given_module(submission, "probes").cached(model), 0
         while start < 12:
             end = min(start + draw.size(1, 5), 12)
@@ -199,10 +213,14 @@ def test_hard_choices(submission, draw):
 
 
 @check(
-    "one seed gives one text, whatever else is drawn",
+    "one seed gives one text, whatever else is drawn, and a model that raises keeps its mode",
     aspect="values",
     points=3,
-    asked="All chance comes from `generator`, so that a text can be had again.",
+    asked=[
+        "All chance comes from `generator`, so that a text can be had again.",
+        "Both settings are restored at the end, however the function is left.",
+    ],
+    on_workers_word="the mode is a fact of state; that texts are the same is seen in the texts",
 )
 def test_seed(submission, draw):
     model, _ = scripted(submission, draw, 8, 1.0)
@@ -218,6 +236,15 @@ def test_seed(submission, draw):
         submission.DecoderLM(5, 8, 2, 7, 1, 6)  # makes random weights
     expect(texts[1], "tokens", axes="batch time").same_as(texts[0], name="the same seed before")
     expect(texts[2], "tokens", axes="batch time").same_as(texts[0], name="the same seed before")
+    one, other = (submission.generate(model, prompt, 20, temperature=2.0) for _ in range(2))
+    expect(one, "tokens", axes="batch time").differs_from(other, why="torch's global generator goes on")
+    # A script of one state has no row for what comes after any token.
+    broken = given_module(submission, "probes").ScriptedModel(draw.normal(state=1, token=8))
+    for training in (True, False):
+        broken.train(training)
+        with expect_raises("IndexError", what="the model itself raises"):
+            submission.generate(broken, prompt + 1, 3)
+        expect(broken.training, "model.training after the model raised").is_value(training)
 
 
 @check(

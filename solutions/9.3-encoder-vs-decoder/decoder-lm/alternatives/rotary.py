@@ -122,25 +122,26 @@ def generate(model, prompt, max_new_tokens, *, temperature=0.0, top_k=None, eos_
     """Write one row after the other, each as far as it goes, and fill up to the longest."""
     training, rows = model.training, []
     model.eval()
-    with torch.no_grad():
-        for row in prompt[:, None].unbind(0):
-            logits, cache = model(row)
-            for _ in range(max_new_tokens):
-                scores = logits[0, -1]
-                if temperature == 0:
-                    token = scores.argmax()
-                else:
-                    scores = scores / temperature
-                    chance = (scores - scores.logsumexp(-1, keepdim=True)).exp()
-                    best = chance.sort(descending=True).indices[:top_k]  # [:None] is all
-                    token = best[torch.multinomial(chance[best], 1, generator=generator)[0]]
-                row = torch.cat((row, token.view(1, 1)), dim=1)
-                if token == eos_id or row.shape[1] == prompt.shape[1] + max_new_tokens:
-                    break
-                logits, cache = model(token.view(1, 1), cache)
-            rows.append(row[0])
-    if training:
-        model.train()
+    try:
+        with torch.no_grad():
+            for row in prompt[:, None].unbind(0):
+                logits, cache = model(row)
+                for _ in range(max_new_tokens):
+                    scores = logits[0, -1]
+                    if temperature == 0:
+                        token = scores.argmax()
+                    else:
+                        scores = scores / temperature
+                        chance = (scores - scores.logsumexp(-1, keepdim=True)).exp()
+                        best = chance.sort(descending=True).indices[:top_k]  # [:None] is all
+                        token = best[torch.multinomial(chance[best], 1, generator=generator)[0]]
+                    row = torch.cat((row, token.view(1, 1)), dim=1)
+                    if token == eos_id or row.shape[1] == prompt.shape[1] + max_new_tokens:
+                        break
+                    logits, cache = model(token.view(1, 1), cache)
+                rows.append(row[0])
+    finally:
+        model.train(training)
     if eos_id is None:
         return torch.stack(rows)
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=eos_id)

@@ -80,25 +80,27 @@ def generate(
     before = model.training, torch.is_grad_enabled()
     model.train(False)
     torch.set_grad_enabled(False)
-    device = next(model.parameters()).device
-    tokens, cache = prompt.clone().to(device), None
-    done = torch.full((len(prompt), 1), False, device=device)
-    while tokens.shape[1] < prompt.shape[1] + max_new_tokens and not bool(done.all()):
-        new = tokens if cache is None else tokens[:, -1:]
-        logits, cache = model(new, cache=cache)
-        logits = logits[:, -1, :].double()
-        if temperature:
-            logits, names = (logits / temperature).sort(dim=-1, descending=True)
-            share = logits[:, : top_k or None].softmax(dim=-1).cumsum(dim=-1)
-            dice = torch.rand(len(prompt), 1, generator=generator, device=device, dtype=share.dtype)
-            place = (share < dice).sum(dim=-1, keepdim=True).clamp(max=share.shape[1] - 1)
-            token = names.gather(1, place)
-        else:
-            token = logits.max(dim=-1, keepdim=True).indices
-        if eos_id is not None:
-            token = torch.where(done, torch.full_like(token, eos_id), token)
-            done = done | token.eq(eos_id)
-        tokens = torch.hstack((tokens, token))
-    model.train(before[0])
-    torch.set_grad_enabled(before[1])
+    try:
+        device = next(model.parameters()).device
+        tokens, cache = prompt.clone().to(device), None
+        done = torch.full((len(prompt), 1), False, device=device)
+        while tokens.shape[1] < prompt.shape[1] + max_new_tokens and not bool(done.all()):
+            new = tokens if cache is None else tokens[:, -1:]
+            logits, cache = model(new, cache=cache)
+            logits = logits[:, -1, :].double()
+            if temperature:
+                logits, names = (logits / temperature).sort(dim=-1, descending=True)
+                share = logits[:, : top_k or None].softmax(dim=-1).cumsum(dim=-1)
+                dice = torch.rand(len(prompt), 1, generator=generator, device=device, dtype=share.dtype)
+                place = (share < dice).sum(dim=-1, keepdim=True).clamp(max=share.shape[1] - 1)
+                token = names.gather(1, place)
+            else:
+                token = logits.max(dim=-1, keepdim=True).indices
+            if eos_id is not None:
+                token = torch.where(done, torch.full_like(token, eos_id), token)
+                done = done | token.eq(eos_id)
+            tokens = torch.hstack((tokens, token))
+    finally:
+        model.train(before[0])
+        torch.set_grad_enabled(before[1])
     return tokens

@@ -15,6 +15,7 @@ class left_in_eval:
         - training = model.training
 
         - model.train(training)
+        + pass
     """
 
 
@@ -40,7 +41,8 @@ class left_early:
 
     generate = """
         - break
-        + return tokens
+        + training = False
+        + break
     """
 
 
@@ -86,4 +88,5 @@ class never_in_eval:
         - model.eval()
 
         - model.train(training)
+        + pass
     """

@@ -22,7 +22,7 @@ class positions_cut:
 class mask_kept:
     """your layer keeps the mask of its first call and obeys it in every later one of that shape
 
-    Fails: test_in_turns
+    Fails: test_layer_contract
     Unnamed: no visible check gives one layer two masks of one shape
     """
 

@@ -19,7 +19,7 @@ class causal_table_of_1024:
 class padding_kept:
     """your padding mask is kept from the first batch of that shape: the next one has other padding
 
-    Fails: test_in_turns
+    Fails: test_padding_contract
     Unnamed: no visible check asks twice for one shape with other tokens
     """
 
