@@ -139,7 +139,7 @@ class _Asked:
         if not self._state and not any(_is_floating(value) for value in call.values()):
             return
         # Drawn in float32: what only hands numbers on could round them and nobody would see it.
-        fine = 1 + 2.0**-40 if dtype == torch.float64 else 1
+        fine = 1 + 2.0**-26 if dtype == torch.float64 else 1
         cast = {
             name: _as_drawn(_cast(value, dtype) * fine, value) if _is_floating(value) else value
             for name, value in call.items()

@@ -602,7 +602,7 @@ def test_model_gradients(submission, draw):
     "a float64 model gives float64 logits, a bfloat16 one bfloat16, with a cache too",
     aspect="dtype",
     points=1,
-    asked="Outputs have the dtype of the module, with a cache too.",
+    asked="Outputs have the dtype of the module, with a cache too",
 )
 def test_dtypes(submission, draw):
     tokens = draw.integers(0, SIZES[0], batch=2, time=4)

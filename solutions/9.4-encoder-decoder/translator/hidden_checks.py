@@ -196,7 +196,7 @@ class Scripted(torch.nn.Module):
     asked="All of it works for any sizes",
 )
 def test_long_texts(submission, reference, draw):
-    beside(submission, reference, draw, batch=12, source=9, vocab=30, max_len=40, eos_shift=0.5, beams=1)
+    beside(submission, reference, draw, batch=12, source=70, vocab=30, max_len=40, eos_shift=0.5, beams=1)
 
 
 @check(

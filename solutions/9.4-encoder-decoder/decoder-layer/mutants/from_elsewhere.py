@@ -35,7 +35,7 @@ class memory_kept:
 class short_memory:
     """your cross-attention sees no more than the first 128 positions of the memory
 
-    Fails: test_long
+    Fails: test_layer_contract
     Unnamed: no visible memory is as long
     """
 

@@ -7,7 +7,7 @@ Keys and values multiplied first are one small matrix for all queries; from the 
 class all_pairs:
     """you multiply all queries with all keys: multiply keys with values first, then queries with that
 
-    Fails: test_linear_speed
+    Fails: test_linear_speed, test_too_long_for_all_pairs
     """
 
     linear_attention = """
@@ -21,7 +21,7 @@ class all_pairs:
 class all_pairs_masked:
     """you multiply all queries with all keys and mask half of it: sum over what lies before, block by block
 
-    Fails: test_causal_speed
+    Fails: test_causal_speed, test_too_long_for_all_pairs
     """
 
     linear_attention = """

@@ -178,7 +178,7 @@ class token_made_anew:
 class token_for_each_image:
     """your model has a class token for each image of a batch: one for all of them is wanted, expanded to the batch
 
-    Fails: test_parameters, test_many
+    Fails: test_parameters
     """
 
     class VisionTransformer:
