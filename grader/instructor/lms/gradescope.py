@@ -1,4 +1,4 @@
-"""Gradescope: folders `submission_N`, and beside them a file that says whose each is and when it was handed in."""
+"""Gradescope: folders `submission_N`, and next to them a file that says whose each is and when it was handed in."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Gradescope(System):
         return re.fullmatch(r"assignment_[0-9]+_export", name) is not None
 
     def read(self, items: Sequence[ItemT]) -> Download[ItemT]:
-        """Say whose the folders are, as the metadata beside them has it."""
+        """Say whose the folders are, as the metadata next to them has it."""
         found: Download[ItemT] = Download()
         folders = [item for item in items if self.made(item) is not None]
         described = next((item for item in items if item.name == METADATA), None)

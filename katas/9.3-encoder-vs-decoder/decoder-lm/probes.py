@@ -24,9 +24,9 @@ class logits:
     def __init__(self, model: Any) -> None:
         self.model = model
 
-    def __call__(self, tokens: Tensor) -> Any:
+    def __call__(self, tokens: Tensor, by_name: bool = False) -> Any:
         """Return the logits of forward(tokens)."""
-        result = self.model(tokens)
+        result = self.model(tokens=tokens) if by_name else self.model(tokens)
         return result[0] if isinstance(result, tuple) else result
 
 

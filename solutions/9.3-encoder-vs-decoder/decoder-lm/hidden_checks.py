@@ -142,7 +142,7 @@ def test_learns_after_writing(submission, draw):
     model = build(submission, draw, 7, 8, 2, 5, 2, 12)
     tokens = draw.integers(0, 7, batch=2, time=6)
     submission.generate(model, tokens, 3)
-    found = given_module(submission, "probes").logits(model)(tokens=tokens)
+    found = given_module(submission, "probes").logits(model)(tokens=tokens, by_name=True)
     loss = submission.next_token_loss(found, tokens)
     expect(loss, "loss").is_scalar().is_finite()
     loss.backward()
