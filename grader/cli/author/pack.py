@@ -320,11 +320,13 @@ def contracts(id_: str | None, seeds: int, as_json: bool) -> int:
 
     def tried(suites: dict[str, Suite]) -> dict[str, list[ContractCell]]:
         jobs = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
-        own = {kata.slug: Contracts(kata, suites[kata.slug], launcher, jobs) for kata in katas}
-        return {
-            slug: [cell for seed in range(seeds) for cell in one.cells(seed, partial(step, slug))]
-            for slug, one in own.items()
-        }
+        found: dict[str, list[ContractCell]] = {}
+        for slug, suite in suites.items():
+            own = Contracts(suite.kata, suite, launcher, jobs)
+            found[slug] = [cell for seed in range(seeds) for cell in own.cells(seed, partial(step, slug))]
+            if not as_json:
+                _show_contracts(slug, found[slug])  # each as it comes: all of a pack take minutes
+        return found
 
     with examining() as step:
         try:
@@ -333,9 +335,6 @@ def contracts(id_: str | None, seeds: int, as_json: bool) -> int:
             launcher.close()
     if as_json:
         print_json({"katas": {slug: [_as_json(cell) for cell in cells] for slug, cells in found.items()}})
-    else:
-        for slug, cells in found.items():
-            _show_contracts(slug, cells)
     return 1 if any(cell.hole for cells in found.values() for cell in cells) else 0
 
 

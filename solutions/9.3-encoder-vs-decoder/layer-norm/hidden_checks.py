@@ -124,7 +124,7 @@ def test_any_gradient(submission, reference, draw):
 @check(
     "two modules of different width and eps do not disturb each other",
     aspect="mode",
-    points=1.5,
+    points=1,
     asked="A result depends on x and on the module's own weight, bias and eps",
 )
 def test_two_modules(submission, reference, draw):
