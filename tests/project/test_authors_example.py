@@ -87,7 +87,7 @@ def test_every_line_of_the_page_ends_as_it_says(walk: Walk) -> None:
 def test_the_reference_passes_and_the_mutant_is_named(walk: Walk) -> None:
     assert "12/12 points" in walk.output("kata check solutions/")
     shown = walk.output("kata check handed-in/ben")
-    assert "12/13 points" in shown
+    assert "8/13 points" in shown  # the contract fails with it: one row is one of its sizes
     assert "a batch of one row stays a batch" in shown
     assert "you squeeze the result: a batch of one row loses its axis" in shown
 
@@ -102,7 +102,7 @@ def test_the_kata_passes_the_gate_with_every_mutant_named(walk: Walk) -> None:
 def test_a_class_is_graded_with_hidden_checks(walk: Walk) -> None:
     book = walk.output("kata gradebook show")
     assert re.search(r"^ada +✔ 16 +16/16$", book, re.M), book
-    assert re.search(r"^ben +✘ 15 +15/16$", book, re.M), book
+    assert re.search(r"^ben +✘ 11 +11/16$", book, re.M), book
 
 
 def test_the_learners_wheel_holds_no_solution_and_works(walk: Walk) -> None:

@@ -362,7 +362,7 @@ def _show_contracts(slug: str, cells: list[ContractCell]) -> None:
     out.print(grid)
     holes = [cell for cell in cells if cell.hole]
     caught, excused = sum(bool(cell.caught) for cell in cells), sum(bool(cell.reason) for cell in cells)
-    counts = f"{caught} caught, {excused} not asked for, {len(holes)} keep full marks"
+    counts = f"{caught} caught, {excused} not required, {len(holes)} keep full marks"
     out.print(f"{len(cells)} saboteurs: {counts}\n")
     for cell in holes:
         out.print(

@@ -141,10 +141,22 @@ def _dump(node: ast.stmt) -> str | None:
 def _leads_to_file(node: ast.stmt, blocks: Callable[[], Collection[str]]) -> bool:
     """Whether a statement imports or names a file of blocks beside the submission, or may read it by a name."""
     stems = {word for part in ast.walk(node) for word in _file_words(part)}
-    attributes = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    literal = {part.func for part in ast.walk(node) if isinstance(part, ast.Call) and _says_its_file(part)}
+    attributes = {
+        part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute) and part not in literal
+    }
     attributes.discard("eval")  # model.eval() reads nothing
-    reads = _READS & (attributes | {part.id for part in ast.walk(node) if isinstance(part, ast.Name)})
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part not in literal}
+    reads = _READS & (attributes | names)
     return bool(reads and blocks()) or bool(stems and not stems.isdisjoint(blocks()))
+
+
+def _says_its_file(call: ast.Call) -> bool:
+    """Return whether what is read is written out, as in `__import__("math")`: `_file_words` sees which it is."""
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    first = call.args[0] if call.args else None
+    return name in ("open", "__import__", "import_module") and isinstance(getattr(first, "value", None), str)
 
 
 def _file_words(part: ast.AST) -> list[str]:
