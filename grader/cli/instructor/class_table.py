@@ -159,7 +159,7 @@ def _notes(tally: Tally) -> list[str]:
 
 
 def _write_notes(remarks: Remarks) -> str:
-    """Write all there is to say about a run into a file beside the gradebook; return its name, or nothing."""
+    """Write all there is to say about a run into a file next to the gradebook; return its name, or nothing."""
     tally, matches = remarks.tally, remarks.matches
     beside = Address.parse(remarks.where).file
     parts = {
