@@ -12,6 +12,7 @@ import ast
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from grader.author.saboteurs import FACT
@@ -124,12 +125,8 @@ class Contracts:
     def __init__(self, kata: Kata, suite: Suite, launcher: Launcher, jobs: int = 1) -> None:
         if kata.solution is None or kata.solution_folder is None:
             raise PackError(f"{kata.slug}: there is no reference in the solutions folder")
-        self._kata, self._suite, self._launcher, self._jobs = (
-            kata,
-            suite.but_for(suite.trained()),
-            launcher,
-            jobs,
-        )
+        self._kata, self._launcher, self._jobs = kata, launcher, jobs
+        self._suite = suite.but_for(suite.trained())
         self._right = kata.solution.read_text(encoding="utf-8")
         self._file = kata.stub.with_name(f"{kata.module}.py")
         path = kata.solution_folder / REASONS
@@ -200,12 +197,16 @@ class Contracts:
 
 def _sabotaged(right: str, saboteur: str, about: dict[SeenPart, str]) -> str:
     """Return a module with a saboteur around these parts."""
-    source = SABOTEURS.read_text(encoding="utf-8")
-    lines = [right, "_saboteurs = {'__name__': 'saboteurs'}", f"exec({source!r}, _saboteurs)"]
+    lines = [right, "_saboteurs = {'__name__': 'saboteurs'}", f"exec({_source()!r}, _saboteurs)"]
     for part, what in about.items():
         given = f"{part.name}, _saboteurs[{saboteur!r}], {int(part.method)}, {what!r}"
         lines.append(f"{part.name} = _saboteurs['wrong']({given})")
     return "\n".join([*lines, ""])
+
+
+@cache
+def _source() -> str:
+    return SABOTEURS.read_text(encoding="utf-8")
 
 
 def parts_of(text: str, required: Iterable[str]) -> Iterator[SeenPart]:
@@ -269,8 +270,8 @@ def _of_results(part: SeenPart) -> Iterator[tuple[str, str, str]]:
         yield "dtype", "rounds_to_float32", ""
         yield "dtype", "returns_float32", ""
         yield "dtype", "zero_in_half", ""
-    if "floating return" in part.facts and (part.module or part.given("floating")):
-        yield "gradients", "cuts_gradients", ""
+        if part.module or part.given("floating"):
+            yield "gradients", "cuts_gradients", ""
         if part.module:
             yield "gradients", "cuts_parameters", ""
 

@@ -78,7 +78,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
             seeds=SEEDS if full else 1,
             mistake_seeds=steadiness.SEEDS if full else 0,
             update=update,
-            jobs=len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1,
+            jobs=_jobs(),
             step=step,
             # All mistakes take minutes: without --full, a sample has to do.
             draw=None if full or update else sample,
@@ -98,6 +98,11 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
         if not full:
             click.echo(_what_more(id_, verdicts, updated=update))
     return 1 if any(verdict.findings for verdict in verdicts) else 0
+
+
+def _jobs() -> int:
+    """Return how many answers are graded side by side."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
 
 
 def _what_more(id_: str | None, verdicts: list[Verdict], *, updated: bool) -> str:
@@ -319,10 +324,9 @@ def contracts(id_: str | None, seeds: int, as_json: bool) -> int:
     from grader.engine.runner.suite import Suite, with_suites
 
     def tried(suites: dict[str, Suite]) -> dict[str, list[ContractCell]]:
-        jobs = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
         found: dict[str, list[ContractCell]] = {}
         for slug, suite in suites.items():
-            own = Contracts(suite.kata, suite, launcher, jobs)
+            own = Contracts(suite.kata, suite, launcher, _jobs())
             found[slug] = [cell for seed in range(seeds) for cell in own.cells(seed, partial(step, slug))]
             if not as_json:
                 _show_contracts(slug, found[slug])  # each as it comes: all of a pack take minutes

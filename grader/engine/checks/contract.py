@@ -62,10 +62,9 @@ class Part:
         """
         __tracebackhide__ = True
         asked = _Asked(self, submission, reference, draw)
-        for call in calls:
-            asked.values(call)
-        for call in calls:
-            asked.forms(call)
+        wanted = [asked.values(call) for call in calls]
+        for call, want in zip(calls, wanted, strict=True):
+            asked.forms(call, want)
             if self.rows:
                 asked.rows(call)
             for dtype in self.dtypes:
@@ -93,22 +92,23 @@ class _Asked:
 
     # What is asked -------------------------------------------------------------------------------------------------
 
-    def values(self, call: Arguments) -> None:
-        """Right values, then for other values of the same sizes, then the first again."""
+    def values(self, call: Arguments) -> Any:
+        """Right values, then for other values of the same sizes, then the first again; return the right ones."""
         __tracebackhide__ = True
         other = {name: _flipped(value) for name, value in call.items()}
-        for arguments, when in (
-            (call, ""),
-            (other, " of a second call"),
-            (call, " of the first call, again"),
+        wanted = self._right(call)
+        for arguments, want, when in (
+            (call, wanted, ""),
+            (other, self._right(other), " of a second call"),
+            (call, wanted, " of the first call, again"),
         ):
-            self._compare(self._call(self._answers, arguments), self._right(arguments), when)
+            self._compare(self._call(self._answers, arguments), want, when)
             expect_unchanged(self._submission)
+        return wanted
 
-    def forms(self, call: Arguments) -> None:
+    def forms(self, call: Arguments, wanted: Any) -> None:
         """The same whether arguments are given by name, and however they lie in memory."""
         __tracebackhide__ = True
-        wanted = self._right(call)
         named = self._made(by_name=True) if self._is_class else self._answers
         self._compare(named(**_fresh(call)), wanted, ", arguments given by name")
         expect_unchanged(self._submission)
@@ -156,7 +156,6 @@ class _Asked:
             for name, value in call.items()
             if _is_floating(value)
         }
-        rest = {name: value for name, value in call.items() if name not in given}
         answers = self._made(by_name=False, dtype=dtype)
         state = {name: value.to(dtype) for name, value in self._state.items() if value.is_floating_point()}
         inputs = {**given, **state}
@@ -164,7 +163,7 @@ class _Asked:
         def right(*tensors: Tensor) -> tuple[Tensor, ...]:
             values = dict(zip(inputs, tensors, strict=True))
             own = {name: values[name] for name in state}
-            result = self._run(own, {**_ordered(call, {**rest, **{name: values[name] for name in given}})})
+            result = self._run(own, {**call, **{name: values[name] for name in given}})
             return tuple(one for one in _several(result) if one.requires_grad)
 
         with torch.enable_grad():
@@ -175,7 +174,7 @@ class _Asked:
             )
         if not probe:
             return
-        results = _several(self._call(answers, _ordered(call, {**rest, **given})))
+        results = _several(self._call(answers, {**call, **given}))
         with presupposed("its values must be right"):
             live = [one for one in results if isinstance(one, Tensor) and one.is_floating_point()]
             expect(len(live), "number of floating results").is_value(len(probe))
@@ -245,14 +244,12 @@ class _Asked:
         names = [*tensors, *self._state]
         own = {name: _cast(value, dtype) for name, value in self._state.items()}
         given: list[Tensor] = [*tensors.values(), *own.values()]
-        result: list[Any] = []
 
         def right(*values: Tensor) -> Any:
             named = dict(zip(names, values, strict=True))
             state = {name: named[name] for name in self._state}
             own = {**call, **{name: named[name] for name in tensors}}
-            result[:] = [self._run(state, own)]
-            return tuple(_several(result[0]))
+            return tuple(_several(self._run(state, own)))
 
         with torch.no_grad():
             plain = self._run(own, _on_cpu(call))
@@ -314,10 +311,6 @@ def _in_float64(wanted: Expected, top: float = 0.0) -> Expected:
 def _called(name: str, own: Mapping[str, Any]) -> str:
     """Return what a module calls a parameter: a matrix may be the weight of a linear layer."""
     return name if name in own else f"{name}.weight"
-
-
-def _ordered(call: Arguments, values: Arguments) -> Arguments:
-    return {name: values[name] for name in call}
 
 
 def _flipped(value: Any) -> Any:
