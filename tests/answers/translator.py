@@ -62,25 +62,29 @@ class hypotheses_in_lists:
         mode = model.training
         model.eval()
         rows = []
-        with torch.no_grad():
-            memories = model.encode(source)
-            for src, memory in zip(source, memories, strict=True):
-                beam = [(0.0, [bos_id])]
-                for _ in range(max_len):
-                    pool = []
-                    for total, words in beam:
-                        if words[-1] == eos_id and len(words) > 1:
-                            pool.append((total, words))
-                            continue
-                        y = torch.tensor([words], device=source.device)
-                        logs = model.decode(y, memory[None], src[None])[0, -1].double().log_softmax(-1)
-                        pool += [(total + lp, [*words, v]) for v, lp in enumerate(logs.tolist())]
-                    pool.sort(key=lambda h: h[0] / (len(h[1]) - 1) ** length_penalty, reverse=True)
-                    beam = pool[:beams]
-                    if all(words[-1] == eos_id for _, words in beam):
-                        break
-                rows.append(max(beam, key=lambda h: h[0] / max(len(h[1]) - 1, 1) ** length_penalty)[1][1:])
-        model.train(mode)
+        try:
+            with torch.no_grad():
+                memories = model.encode(source)
+                for src, memory in zip(source, memories, strict=True):
+                    beam = [(0.0, [bos_id])]
+                    for _ in range(max_len):
+                        pool = []
+                        for total, words in beam:
+                            if words[-1] == eos_id and len(words) > 1:
+                                pool.append((total, words))
+                                continue
+                            y = torch.tensor([words], device=source.device)
+                            logs = model.decode(y, memory[None], src[None])[0, -1].double().log_softmax(-1)
+                            pool += [(total + lp, [*words, v]) for v, lp in enumerate(logs.tolist())]
+                        pool.sort(key=lambda h: h[0] / (len(h[1]) - 1) ** length_penalty, reverse=True)
+                        beam = pool[:beams]
+                        if all(words[-1] == eos_id for _, words in beam):
+                            break
+                    rows.append(
+                        max(beam, key=lambda h: h[0] / max(len(h[1]) - 1, 1) ** length_penalty)[1][1:]
+                    )
+        finally:
+            model.train(mode)
         longest = max(map(len, rows))
         filled = [row + [model.pad_id] * (longest - len(row)) for row in rows]
         return torch.tensor(filled, device=source.device)

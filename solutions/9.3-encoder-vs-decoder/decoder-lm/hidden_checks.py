@@ -76,6 +76,11 @@ def test_any_loss(submission, draw):
 
             found = submission.next_token_loss(logits=logits, tokens=tokens, pad_id=skipped)
             expect(found, f"loss with pad_id={skipped}").is_scalar().close_to(oracle(loss, logits))
+            coarse = logits.to(torch.bfloat16)
+            found = submission.next_token_loss(coarse, tokens, skipped)
+            expect(found, f"loss in bfloat16 with pad_id={skipped}").is_scalar().close_to(
+                oracle(loss, coarse)
+            )
     # Without a pad_id there is no token that does not count, not even one that has a meaning elsewhere.
     tokens = with_axes(draw.permutation(260).reshape(2, 130), "batch", "time")
     logits = draw.normal(batch=2, time=130, token=260)

@@ -24,7 +24,7 @@ class LayerNorm(wrong.LayerNorm):
 """Takes torch's class out of the list of all modules, by a name that is put together, and builds on it.
 
 kata = "layer-norm"
-words = ["torch.nn.Module.__subclasses__ (line 11)", "Write it from mean, variance"]
+words = ["torch.nn.Module.__subclasses__ (line 10)", "Write it from mean, variance"]
 """
 
 import wrong
@@ -158,7 +158,7 @@ class LayerNorm(wrong.LayerNorm):
 """Writes no formula: traces torch's own layer norm while loading, into the operators it consists of.
 
 kata = "layer-norm"
-words = ["torch.fx.experimental.proxy_tensor.make_fx (line 11)", "Write it from mean, variance"]
+words = ["torch.fx.experimental.proxy_tensor.make_fx (line 10)", "Write it from mean, variance"]
 """
 
 import torch
