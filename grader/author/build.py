@@ -13,6 +13,7 @@ from typing import Literal
 
 from grader import DISTRIBUTION
 from grader.catalogue import Kata, Pack
+from grader.catalogue.check_file import marked_checks, read_tree
 from grader.engine.mistakes.mistakes import slow_answers
 from grader.errors import PackError
 from grader.files import write_zip
@@ -71,6 +72,9 @@ def refuse_leaks(pack: Pack, contents: dict[str, Path]) -> None:
     answers = [(kata, answer) for kata in pack.katas for answer in _answers(kata)]
     given = {path for kata in pack.katas for path in (*kata.given, *kata.support)}
     baselines = {kata.baseline for kata in pack.katas}
+    for kata in pack.katas:
+        if any(check.hidden for check in marked_checks(ast.walk(read_tree(kata.checks)))):
+            raise PackError(f"{kata.checks} holds a hidden check; it must not reach learners.")
     for name, path in contents.items():
         if path.resolve().is_relative_to(solutions):
             raise PackError(f"{path} leads into the solutions; it must not reach learners.")

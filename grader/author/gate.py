@@ -21,6 +21,7 @@ from grader.author.demands import demands_of
 from grader.author.idle import Idleness
 from grader.author.pairs import HandIn, candidates, known, unlike_either
 from grader.author.side_by_side import side_by_side
+from grader.author.split import CHECKS, HIDDEN, SOURCE
 from grader.catalogue import Kata, read_hints
 from grader.catalogue.given import BLOCKS
 from grader.catalogue.katas import RUBRIC
@@ -443,7 +444,9 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
     assert folder is not None
     ours = {
         f"{kata.module}.py",
-        "hidden_checks.py",
+        HIDDEN,
+        SOURCE,
+        CHECKS,
         RUBRIC,
         "alternatives",
         "mutants",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from grader.author.split import split_pack
 from grader.catalogue import Kata, load_pack
 from grader.errors import UsageError
 from grader.files import create_new
@@ -64,6 +65,7 @@ def new_kata(root: Path, number: str, slug: str, unit_slug: str) -> NewKata:
             target = base / name.partition("/")[2]
             if create_new(target, _filled(path.read_text(encoding="utf-8"), words), base):
                 written.append(target)
+    split_pack(root)
     kata = next(kata for kata in load_pack(root).katas if kata.slug == slug)
     return NewKata(kata, tuple(written))
 

@@ -123,8 +123,9 @@ class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     summary: Sentence
     module: Identifier
     required: Annotated[tuple[Identifier, ...], Meta(min_length=1)]
-    points: Points
-    hidden_points: Points = 0.0
+    points: Points | None = None
+    """Where it is left out, as `hidden_points`: 1 for each check, or what the check says."""
+    hidden_points: Points | None = None
     speed_points: Points = 0.0
     """What all thresholds of `speed` are worth together."""
     minutes: Annotated[int, Meta(ge=1, le=6000)] | None = None

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from grader.catalogue.check_file import worth
 from grader.catalogue.file_types import CalibrationFile, KataFile, MeasuredOn, PackFile, UnitFile
 from grader.catalogue.hints import read_hints
 from grader.catalogue.katas import Kata, Pack, Unit, number_key
@@ -114,8 +115,8 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         given=tuple(_given("given", name, folder, unit, path, data.module) for name in data.given),
         support=tuple(_given("support", name, folder, unit, path, data.module) for name in data.support),
         preload=data.preload,
-        points=data.points,
-        hidden_points=data.hidden_points,
+        points=data.points or 0.0,
+        hidden_points=data.hidden_points or 0.0,
         policy=data.policy,
         limits=data.limits,
         folder=folder,
@@ -132,6 +133,10 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
     _require_file(kata.lesson, "the kata's lesson")
     _require_file(kata.hints, "the kata's hints")
     read_hints(kata.hints)
+    if data.points is None:
+        object.__setattr__(kata, "points", worth(kata.checks))
+    if data.hidden_points is None and kata.hidden_checks is not None:
+        object.__setattr__(kata, "hidden_points", worth(kata.hidden_checks))
     stub = read_stub(kata.stub)
     for name in kata.required:
         if name not in stub.names:

@@ -12,9 +12,9 @@ import pytest
 
 from grader import DISTRIBUTION
 from grader.author.build import build
-from grader.author.new import new_kata
 from grader.catalogue import load_pack
 from grader.errors import PackError
+from tests.authors.courses import write_course
 from tests.authors.speedy import hurry
 
 KATA = Path("katas/1.1-means/weighted-mean")
@@ -23,8 +23,7 @@ SOLUTION = Path("solutions/1.1-means/weighted-mean")
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    new_kata(tmp_path / "course" / "katas", "1.1.1", "weighted-mean", "means")
-    return tmp_path / "course"
+    return write_course(tmp_path / "course")
 
 
 def names(wheel: Path) -> set[str]:

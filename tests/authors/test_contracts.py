@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from grader.author.contracts import ContractCell, Contracts, table
-from grader.author.new import new_kata
 from grader.catalogue import load_pack
 from grader.engine.runner.suite import with_suites
 from grader.errors import PackError
+from tests.authors.courses import write_course
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ REASONS = Path("solutions") / UNIT / SLUG / "contracts.toml"
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     course = tmp_path_factory.mktemp("course")
-    new_kata(course / "katas", "1.1.1", SLUG, "means")
+    write_course(course)
     return course
 
 

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from grader.author.gate import Gate, Verdict, sample
-from grader.author.new import new_kata
 from grader.catalogue import load_pack
 from grader.engine.runner.suite import with_suites
+from tests.authors.courses import write_course
 from tests.authors.speedy import hurry
 
 pytestmark = pytest.mark.slow
 
-NUMBER, SLUG, UNIT = "1.1.1", "weighted-mean", "1.1-means"
+SLUG, UNIT = "weighted-mean", "1.1-means"
 SOLUTION = Path("solutions") / UNIT / SLUG
 KATA = Path("katas") / UNIT / SLUG
 
@@ -28,7 +28,7 @@ KATA = Path("katas") / UNIT / SLUG
 def pristine(launcher: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course with one new kata, its fingerprints and transcripts taken."""
     course = tmp_path_factory.mktemp("course")
-    new_kata(course / "katas", NUMBER, SLUG, "means")
+    write_course(course)
     assert examine(course, launcher, update=True).findings == []
     return course
 

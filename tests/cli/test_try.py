@@ -14,6 +14,7 @@ import pytest
 
 from grader.engine.runner.at_hand import AtHand, talk
 from grader.engine.runner.outcome import Outcome
+from tests.authors.courses import write_course
 from tests.conftest import KATA
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kept_warm")]
@@ -203,10 +204,9 @@ def test_what_is_raised_in_the_repl_has_nothing_to_do_with_the_check(unit: Path)
 
 
 @pytest.fixture
-def hurried(kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def hurried(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The reference of a kata whose checks may take half a second, as a learner's file."""
-    course = folder / "course"
-    assert kata("pack", "new", course / "katas", "--number", "1.1.1", "--slug", "weighted-mean").code == 0
+    course = write_course(folder / "course")
     settings = next(course.glob("katas/*/weighted-mean/kata.toml"))
     limits = re.sub(r"(?m)^check_timeout_s.*\n", "", settings.read_text())
     settings.write_text(limits.replace("[limits]\n", "[limits]\ncheck_timeout_s = 0.5\n"))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from grader.author.calibrate import Calibrated
     from grader.author.contracts import ContractCell
     from grader.author.gate import Verdict
+    from grader.catalogue import Catalogue, Kata
+    from grader.engine.host.launcher import Launcher
 
 
 SEEDS = 10
@@ -60,13 +62,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
       kata pack check 9.3.2 --update
       kata pack check --full
     """
-    from grader.catalogue import Catalogue
-    from grader.engine.host.warm import start_launcher
-
-    catalogue = Catalogue.discover()
-    katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
-    # Before the gate is imported: workers are split off from a process that has seen no answer.
-    launcher = start_launcher()
+    launcher, katas = _prepared(id_)
     from grader.author import steadiness
     from grader.author.gate import Gate, sample
     from grader.cli.progress import examining
@@ -98,6 +94,31 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
         if not full:
             click.echo(_what_more(id_, verdicts, updated=update))
     return 1 if any(verdict.findings for verdict in verdicts) else 0
+
+
+def _prepared(id_: str | None) -> tuple[Launcher, list[Kata]]:
+    """Start what workers are split off from, and return the katas; those that are written once are split anew."""
+    from grader.engine.host.warm import start_launcher
+
+    # Before sources are read, and before the gate is imported: workers come from a process that has seen no answer.
+    launcher = start_launcher()
+    try:
+        catalogue = _split_catalogue()
+        return launcher, catalogue.resolve(id_) if id_ else list(catalogue.katas)
+    except BaseException:
+        launcher.close()
+        raise
+
+
+def _split_catalogue() -> Catalogue:
+    """Return all katas, after stubs, references and checks of those written once were made anew."""
+    from grader.author.split import split_pack
+    from grader.catalogue import Catalogue
+    from grader.catalogue.discover import named_folders
+
+    for folder in named_folders():
+        split_pack(folder)
+    return Catalogue.discover()
 
 
 def _jobs() -> int:
@@ -312,13 +333,7 @@ def contracts(id_: str | None, seeds: int, as_json: bool) -> int:
       kata pack contracts layer-norm
       kata pack contracts --seeds 3 --json
     """
-    from grader.catalogue import Catalogue
-    from grader.engine.host.warm import start_launcher
-
-    catalogue = Catalogue.discover()
-    katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
-    # Before the suites are imported: workers are split off from a process that has seen no answer.
-    launcher = start_launcher()
+    launcher, katas = _prepared(id_)
     from grader.author.contracts import Contracts
     from grader.cli.progress import examining
     from grader.engine.runner.suite import Suite, with_suites
@@ -395,9 +410,8 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
       kata pack build my-course --out dist
     """
     from grader.author.build import build as build_bundle
-    from grader.catalogue import Catalogue
 
-    packs = Catalogue.discover().packs
+    packs = _split_catalogue().packs
     chosen = [one for one in packs if name is None or one.name == name]
     if len(chosen) != 1:
         raise UsageError("Which pack?" if name is None else f"There is no pack {name}.",

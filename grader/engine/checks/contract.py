@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from inspect import isfunction
+from inspect import isroutine
 from typing import Any
 
 import torch
@@ -79,7 +79,7 @@ class _Asked:
     def __init__(self, part: Part, submission: Any, reference: Any, draw: Draw) -> None:
         self._part, self._submission, self._draw = part, submission, draw
         self._owner, _, self._method = part.name.partition(".")
-        right: Any = reference if isfunction(reference) else getattr(reference, self._owner)
+        right: Any = reference if isroutine(reference) else getattr(reference, self._owner)
         self._reference = right
         self._is_class = isinstance(right, type)
         self._is_module = self._is_class and issubclass(right, nn.Module)
@@ -253,7 +253,10 @@ class _Asked:
 
         with torch.no_grad():
             plain = self._run(own, _on_cpu(call))
-            if not all(isinstance(one, Tensor) for one in _several(plain)):
+            several = _several(plain)
+            if not several or not all(
+                isinstance(one, Tensor) for one in several
+            ):  # [] is a plain list as well
                 return plain
             wanted = oracle(right, *given, dtype=dtype)
             return tuple(map(_in_float64, wanted)) if dtype == torch.float64 else wanted

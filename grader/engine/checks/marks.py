@@ -55,6 +55,7 @@ def check(
     threshold: str | None = None,
     asked: str | Sequence[str] = (),
     on_workers_word: str = "",
+    hidden: bool = False,
 ) -> Callable[[F], F]:
     """Make a pytest function a check.
 
@@ -76,6 +77,8 @@ def check(
             at several things.
         on_workers_word: why it is enough here what modules of `support` and `given` return, though a submission can
             replace them: most often that it is compared with what the check computed from inputs that it drew.
+        hidden: of a kata that is written once, whether learners do not get it. `kata pack check` splits the file by it,
+            and nothing else looks at it.
 
     Raises:
         ValueError: an unknown aspect, negative points, an empty title, a threshold for another aspect than performance.
