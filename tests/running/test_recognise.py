@@ -167,6 +167,17 @@ def test_right_numbers_before_what_failed_are_no_numbers_of_the_mistake() -> Non
     assert known.recognise({"one": [NUMBERS], "two": [OTHER]}, by_numbers={"two"}) == {}
 
 
+def test_other_numbers_in_as_many_checks_as_it_explains_refute_a_mistake() -> None:
+    known = prints(a={"one": [NUMBERS], "two": [NUMBERS], "three": [NUMBERS]}, b={"four": [NUMBERS]})
+    a = Named(("a",), "your a")
+    assert known.recognise({"one": [NUMBERS], "two": [OTHER]}) == {}
+    assert known.recognise({"one": [NUMBERS], "two": [NUMBERS], "three": [OTHER]}) == {"one": a, "two": a}
+    # What fails with a's numbers nowhere, and a does not fail, is of something else.
+    assert known.recognise({"one": [NUMBERS], "four": [OTHER]}) == {"one": a}
+    # With b, which is named beside it, a may well leave other numbers.
+    assert known.recognise({"one": [NUMBERS], "two": [OTHER], "four": [NUMBERS]})["one"] == a
+
+
 def test_two_mistakes_are_named_by_numbers_that_neither_leaves_alone() -> None:
     both, a = Named(("a", "b"), "your a; and your b"), Named(("a",), "your a")
     known = prints(

@@ -108,7 +108,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             for check, marks in failures.items()
             if _is_weak(marks) or (by_numbers is not None and check not in by_numbers)
         }
-        fitting = self._fitting(failures, passed, weak)
+        fitting = self._without_the_refuted(self._fitting(failures, passed, weak), failures, weak)
         explained = Counter(name for names in fitting.values() for name in names)
 
         def fit(name: str) -> tuple[int, int, bool]:
@@ -147,6 +147,25 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             ]
             for check, names in alike.items()
         }
+
+    def _without_the_refuted(
+        self, fitting: dict[str, list[str]], failures: Mapping[str, list[Mark]], weak: Container[str]
+    ) -> dict[str, list[str]]:
+        """Leave out mistakes that would have left other numbers in as many failed checks as those that they explain.
+
+        Another mistake leaves the same where little is computed. A check that something else explains refutes nothing:
+        there may be two mistakes, each in a function of its own, and others call both.
+        """
+        open_checks = [check for check, names in fitting.items() if not names and check not in weak]
+        explained = Counter(name for names in fitting.values() for name in names)
+        # Where several are named, what is left open may be all of them together.
+        alone = len({tuple(names) for names in fitting.values() if names}) == 1
+
+        def refuted(name: str) -> bool:
+            left = self._checks_of(name)
+            return alone and sum(check in left for check in open_checks) >= explained[name]
+
+        return {check: [name for name in names if not refuted(name)] for check, names in fitting.items()}
 
     def _checks_of(self, name: str) -> dict[str, list[Mark]]:
         """Return what a mistake or a pair leaves behind, by check."""

@@ -256,7 +256,7 @@ def test_bytes_alone(submission, draw):
 def test_ids(submission, draw):
     letters = Letters(draw)
     merges = letters.pairs("c|d", "a|b", "e|f")
-    for special in ((), ("<z>", "<a>")):
+    for special in (("<z>", "<a>"), ()):
         tokenizer = submission.Tokenizer(merges, special)
         expect(tokenizer.vocab_size, "vocab_size").is_value(259 + len(special))
         encodes(tokenizer, letters.text("ab\ncd\nef"), [257, 10, 256, 10, 258])
@@ -351,6 +351,7 @@ def test_special(submission, draw):
     tokenizer = submission.Tokenizer(letters.pairs("a|b", "b|a", " |c"), ["<PAD>", "<END>"])
     for text, ids in (
         ("<END>", [260]),
+        ("ab\n<END>\nab", [256, 10, 260, 10, 256]),
         ("ab <END> ab<PAD>", [256, 32, 260, 32, 256, 259]),
         ("ab<END>ab", [256, 260, 256]),
         ("<END><PAD><END>", [260, 259, 260]),

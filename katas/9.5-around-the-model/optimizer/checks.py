@@ -78,9 +78,9 @@ def drawn(draw, steps, count=2, **options):
     return [away() for _ in range(count)], [[away() for _ in range(count)] for _ in range(steps)]
 
 
-def expect_steps(submission, draw, steps, dtype=torch.float32, said="", **options):
+def expect_steps(submission, draw, steps, said="", **options):
     """Compare parameters after some steps with the right ones."""
-    values, gradients = drawn(draw, steps, dtype=dtype)
+    values, gradients = drawn(draw, steps)
     made = bench(submission, values, **options)
     found = values
     for given in gradients:
@@ -132,7 +132,7 @@ def expect_rates(submission, steps, warmup, total, peak, floor=0.0):
 @check(
     "clip_gradients returns the norm of all gradients together, a Python float",
     aspect="values",
-    points=1.5,
+    points=2,
     asked="a Python float: the norm of all gradients together, as it was before",
     on_workers_word=WORD,
 )
@@ -209,20 +209,27 @@ def test_generator(submission, draw):
 @check(
     "the first step is lr long in every entry, whatever the gradient",
     aspect="values",
-    points=2,
+    points=1.5,
     asked="So the first step has the length lr in each entry, up to eps, however large or small the gradient is.",
     on_workers_word=WORD,
 )
 def test_first_step(submission, draw):
     # Of the default betas a forgotten factor and a wrong correction are both exactly 10.
-    betas = (0.8, 0.95)
-    expect_steps(submission, draw, 1, said=f", betas {betas}", **{**QUIET, "betas": betas})
+    options = {**QUIET, "betas": (0.8, 0.95)}
+    values, gradients = drawn(draw, 2)
+    made = bench(submission, values, **options)
+    found = made.step(gradients[0])
+    made.step(gradients[1])  # by one step alone, moments that are fed wrongly cannot be told apart, nor named
+    for place, value in enumerate(values):
+        wanted = oracle(lambda p, g: adamw(p, g, **options), value, gradients[0][place])
+        name = f"parameter {place} after 1 step, betas {options['betas']}"
+        expect(found[place], name, axes=ROWS).close_to(wanted)
 
 
 @check(
     "later steps follow both moments, each corrected for its beginning",
     aspect="values",
-    points=3,
+    points=2.5,
     follows=["test_first_step"],
     asked="m̂ = m / (1 - β₁ᵗ)      v̂ = v / (1 - β₂ᵗ)",
     on_workers_word=WORD,
@@ -260,7 +267,7 @@ def test_eps(submission, draw):
 @check(
     "without a gradient to follow, a parameter loses lr · weight_decay of itself at each step",
     aspect="values",
-    points=1.5,
+    points=2,
     asked="the share, times lr, of a parameter that goes at each step.",
     on_workers_word=WORD,
 )
@@ -311,7 +318,7 @@ def test_defaults(submission, draw):
 @check(
     "a parameter without a gradient stays as it is, and begins when its first one comes",
     aspect="arguments",
-    points=1.5,
+    points=1,
     follows=["test_first_step"],
     asked="A parameter without a gradient stays as it is, does not decay, and its steps are not counted.",
     on_workers_word=WORD,
@@ -455,7 +462,7 @@ def test_dtypes(submission, draw):
 @check(
     "the rate rises in a straight line, from 0 at step 0 to peak at step = warmup",
     aspect="values",
-    points=1.5,
+    points=2,
     asked="from 0 at step 0 the rate rises linearly to peak at step = warmup",
 )
 def test_warmup(submission):

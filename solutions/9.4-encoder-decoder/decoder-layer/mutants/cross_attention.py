@@ -75,7 +75,6 @@ class one_attention_for_both:
     """your cross-attention is the self-attention under another name: each has weights of its own
 
     Fails: test_parts, test_parameters
-    Costs: weights that are not there cannot be loaded, so hardly any value can be compared
     """
 
     class DecoderLayer:

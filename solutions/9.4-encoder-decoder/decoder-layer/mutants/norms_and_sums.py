@@ -244,7 +244,7 @@ class layers_shared:
 
 
 class options_not_handed_on:
-    """your decoder hands none of its options on to the layers: dropout, norm_first and activation
+    """your decoder does not hand all of its options on to the layers: dropout, norm_first and activation
 
     Fails: test_decoder_options, test_decoder_post_norm
     """

@@ -260,7 +260,7 @@ class tensor_encoded:
 
 
 class special_read_as_text:
-    """your encode does not look for special strings: they are read as text
+    """your encode finds no special string in a text: they are read as text
 
     Fails: test_special
     """
@@ -285,6 +285,32 @@ class only_whole_special:
         encode = """
             - for part in self.split.split(text) if self.special else [text]:
             + for part in [text]:
+        """
+
+
+class special_as_a_piece:
+    """your encode knows a special string only where it is a piece by itself: it may stand next to anything
+
+    Fails: test_special
+    """
+
+    class Tokenizer:
+        encode = """
+            - for part in self.split.split(text) if self.special else [text]:
+            + for part in re.findall(r" ?\\S+|\\s+", text):
+        """
+
+
+class split_at_nothing:
+    """your encode splits at an empty pattern when there are no special strings: that is between any two characters
+
+    Fails: test_ids
+    """
+
+    class Tokenizer:
+        encode = """
+            - for part in self.split.split(text) if self.special else [text]:
+            + for part in self.split.split(text):
         """
 
 

@@ -74,6 +74,32 @@ class t_from_zero:
         """
 
 
+class t_one_too_small:
+    """your correction's t is one too small from the second step on: the second step has t = 2
+
+    Fails: test_steps
+    """
+
+    class AdamW:
+        step = """
+            - first, second, t = state["first"], state["second"], state["t"]
+            + first, second, t = state["first"], state["second"], max(1, state["t"] - 1)
+        """
+
+
+class second_of_the_first:
+    """your second moment is fed with the first one squared: the gradient's square is what it takes the mean of
+
+    Fails: test_first_step, test_steps
+    """
+
+    class AdamW:
+        step = """
+            - second.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+            + second.mul_(beta2).addcmul_(first, first, value=1 - beta2)
+        """
+
+
 class second_corrected_by_beta1:
     """your second moment is corrected with beta1: divide it by 1 - beta2 ** t
 

@@ -76,6 +76,19 @@ class top_k_of_the_batch:
     """
 
 
+class top_k_for_each_row_of_the_batch:
+    """your top_k keeps the best of the batch together, k times as many as it has rows: each row keeps its own k best
+
+    Fails: test_top_k
+    """
+
+    top_k = """
+        - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
+        + rows = logits.numel() // logits.size(-1)
+        + least = logits.flatten().topk(min(k * rows, logits.numel())).values[-1]
+    """
+
+
 class top_k_lowest_limit:
     """your top_k takes the lowest of the rows' limits for all of them: each row keeps its own k best
 

@@ -265,7 +265,7 @@ class float32_returned:
 
 
 class float32_inside:
-    """your sums are float32 for float64 as well: float32 is the least, not the most
+    """your result for float64 is no more exact than float32: either sums are taken in it, or a small number is added to them
 
     Fails: test_dtypes
     """
