@@ -18,7 +18,7 @@ from grader.author import steadiness
 from grader.author.asked import complaints
 from grader.author.contracts import REASONS, Contracts, Sabotage
 from grader.author.demands import demands_of
-from grader.author.idle import Idleness
+from grader.author.idle import KINDS, Idleness
 from grader.author.pairs import HandIn, candidates, known, unlike_either
 from grader.author.side_by_side import side_by_side
 from grader.catalogue import Kata, read_hints
@@ -103,6 +103,7 @@ class Gate:
         jobs: int = 1,
         step: Step = lambda *_: None,
         draw: Draw | None = None,
+        train: bool = True,
     ) -> None:
         """Get ready.
 
@@ -114,6 +115,7 @@ class Gate:
             jobs: wrong answers that are graded side by side.
             step: is called with how far it is.
             draw: chooses the mistakes that are tried; those without fingerprints are in any case.
+            train: whether alternatives, and what mistakes cost, are seen by checks that train, too.
         """
         self._launcher = launcher
         self._jobs = jobs
@@ -122,6 +124,7 @@ class Gate:
         self._update = update
         self._step = step
         self._draw = draw
+        self._train = train
 
     def examine(self, kata: Kata, suite: Suite) -> Verdict:
         """Return everything that is wrong with a kata; nothing when it passes."""
@@ -220,12 +223,14 @@ class Gate:
         assert kata.solution is not None
         times = []
         files = (kata.solution, *kata.alternatives)
+        quick = suite if self._train else suite.but_for(suite.trained())
         for place, file in enumerate(files):
+            checks = suite if file == kata.solution else quick
             for seed in range(self._seeds):
                 self._step(
                     f"{kata.slug}: right answers", place * self._seeds + seed, len(files) * self._seeds
                 )
-                report = suite.check(copy(file), self._launcher, Options(seed=seed))
+                report = checks.check(copy(file), self._launcher, Options(seed=seed))
                 times.append(report.duration_s)
                 if report.status != "pass":
                     verdict.find(
@@ -293,10 +298,11 @@ class Gate:
 
     def _marks(self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict) -> None:
         """Demand that a mistake gets the same mark whatever is drawn, and loses no more than it is worth."""
-        trained = steadiness.TRAINED_SEEDS if self._draw is None else 1
+        trained = self._train * (steadiness.TRAINED_SEEDS if self._draw is None else 1)
         before = {item.name: {*suite.info(item).needs, *suite.info(item).follows} for item in suite.items}
         idleness = Idleness(kata, suite, self._launcher)
-        for message in idleness.complaints():
+        # The draw of a test that is about something else leaves them all out: each costs a run of the reference.
+        for message in idleness.complaints(self._draw(list(KINDS)) if self._draw else KINDS):
             verdict.find("idle", message)
 
         def graded(launcher: Launcher, one: Mistake) -> steadiness.Gradings:

@@ -29,7 +29,7 @@ def pristine(launcher: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course with one new kata, its fingerprints and transcripts taken."""
     course = tmp_path_factory.mktemp("course")
     new_kata(course / "katas", NUMBER, SLUG, "means")
-    assert examine(course, launcher, update=True).findings == []
+    assert examine(course, launcher, update=True, mistake_seeds=0).findings == []
     return course
 
 
@@ -180,7 +180,7 @@ def _preload_misspelt(course: Path) -> None:
 
 def test_what_can_be_imported_beforehand_may_be(course: Path, launcher: Any) -> None:
     _preload(course, "colorsys")
-    assert examine(course, launcher).findings == []
+    assert examine(course, launcher, handed_in=()).findings == []
 
 
 def _blocks(course: Path, text: str) -> None:
@@ -206,7 +206,7 @@ def test_blocks_that_nobody_else_would_write_are_all_right(course: Path, launche
         course,
         "import torch\n\n\ndef weighted_mean(x, weights):\n    return torch.ops.aten.mean(x * weights, -1)\n",
     )
-    assert examine(course, launcher).findings == []
+    assert examine(course, launcher, handed_in=()).findings == []
 
 
 def _check_flips(course: Path) -> None:
@@ -270,7 +270,7 @@ def _called_idle(course: Path) -> None:
         (_answer_in_a_hint, "hints", "hint 3 holds a line of the reference", ()),
         (_stray_file, "stray files", "notes.txt", ()),
         (_stray_solution, "stray files", "old.py", ()),
-        (_shape_is_worth_most, "idle", "functions that return zeros earn 1", ()),
+        (_shape_is_worth_most, "idle", "functions that return zeros earn 1", ("return zeros",)),
         (_called_idle, "imitation", "detached earns 11 points, more than a third", ("detached",)),
         (_transcript_changed, "transcripts", "--update", ("axis_kept",)),
         (_fingerprint_changed, "fingerprints", "--update", ("axis_kept",)),
@@ -333,10 +333,10 @@ def test_renewing_writes_what_changed_and_no_rounding(course: Path, launcher: An
     rounded = mark.replace(first, f"{float(first) * (1 + 1e-7):.9g}")
     edit_fingerprints(course, mark, rounded)
     noted = fingerprints(course)
-    assert examine(course, launcher, update=True).findings == []
+    assert examine(course, launcher, update=True, mistake_seeds=0).findings == []
     assert fingerprints(course) == noted
     edit_fingerprints(course, rounded, rounded.replace(second, f"{float(second) + 1:.9g}"))
-    assert examine(course, launcher, update=True).findings == []
+    assert examine(course, launcher, update=True, mistake_seeds=0).findings == []
     assert mark in fingerprints(course)
 
 
@@ -370,7 +370,7 @@ def test_a_mistake_that_leaves_a_function_idle_earns_little_more_than_leaving_it
         "    x, weights = draw.normal(batch=5, time=9), draw.uniform(0.1, 2.0, time=9)\n"
         '    expect(submission.weighted_mean(x, weights), "mean").is_tensor(shape=(5,))\n'
     )
-    examine(course, launcher, update=True)
+    examine(course, launcher, update=True, mistake_seeds=0)
     found = [one.message for one in examine(course, launcher, handed_in=("zero",)).findings]
     assert [one for one in found if "weighted_mean left out, and a tenth of the points" in one], found
 
@@ -386,7 +386,7 @@ def test_a_kata_with_speed_passes_and_nothing_of_it_is_timed(
     hurried: Path, launcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr("grader.engine.timing.benchmark_run.BenchmarkRun.__enter__")
-    assert examine(hurried, launcher).findings == []
+    assert examine(hurried, launcher, handed_in=("entry_by_entry",)).findings == []
 
 
 def _threshold_without_a_check(course: Path) -> None:

@@ -1,7 +1,8 @@
 """Every kata of ours passes the gate: stub not started, right answers full marks, each wrong one caught and named.
 
-CI hands in the stub, every right answer at one seed, and a sample of the mistakes; `make everything` all of it, as
-`kata pack check --full` does.
+CI hands in the stub, every right answer at one seed, and a sample of the mistakes, and lets the checks that train see
+the reference alone and the mistakes that have to fail them; `make everything` all of it, as `kata pack check --full`
+does.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ pytestmark = pytest.mark.gate
 
 SEEDS, SEEDS_WHERE_CHECKS_TRAIN = 3, 1
 MISTAKE_SEEDS_WHERE_CHECKS_TRAIN = 5
-SAMPLE, SAMPLE_WHERE_CHECKS_TRAIN = 8, 4
-"""Mistakes of each kata that CI tries."""
+SAMPLE, SAMPLE_WHERE_CHECKS_TRAIN = 8, 2
+"""Mistakes of each kata that CI tries, saboteurs, and kinds of idle functions."""
 ANOTHER_SEED = 1
 """The gate begins with 0."""
 
@@ -81,7 +82,7 @@ def test_a_kata_passes_the_gate(slug: str, launcher: Any, everything: bool) -> N
             )
         else:
             most = SAMPLE_WHERE_CHECKS_TRAIN if trains else SAMPLE
-            gate = Gate(launcher, mistake_seeds=1, draw=lambda names: evenly(names, most))
+            gate = Gate(launcher, mistake_seeds=1, draw=lambda names: evenly(names, most), train=False)
         return gate.examine_answers(kata, suite)
 
     verdict = with_suites([kata], examine, hidden=True)

@@ -1,4 +1,7 @@
-"""Other people's hand-in systems: what is uploaded there, and what runs there."""
+"""Other people's hand-in systems: what is uploaded there, and what runs there.
+
+May import everything of the instructor's below it; never desk, nor cli.
+"""
 
 from typing import Literal
 

@@ -1,1 +1,4 @@
-"""Grade a class: grading processes that grade, an executor that spreads the work, a gradebook that keeps it."""
+"""Grade a class: grading processes that grade, an executor that spreads the work, a gradebook that keeps it.
+
+May import gradebook, similarity, submissions, lms and the engine; never html, desk or cli.
+"""

@@ -1,4 +1,7 @@
-"""What hand-ins share beyond what everybody was given: read as data, compared, ranked by how rare it is."""
+"""What hand-ins share beyond what everybody was given: read as data, compared, ranked by how rare it is.
+
+May import submissions and lms; never gradebook, grading or html.
+"""
 
 from __future__ import annotations
 

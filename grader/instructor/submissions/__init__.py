@@ -1,4 +1,7 @@
-"""What a class handed in: found in any layout, opened safely, read whole. No torch, and nothing is imported or run."""
+"""What a class handed in: found in any layout, opened safely, read whole. No torch, and nothing is imported or run.
+
+May import lms, learner and below; never gradebook, similarity or grading.
+"""
 
 from __future__ import annotations
 

@@ -128,6 +128,7 @@ def test_any_padding(submission, draw):
     ],
 )
 def test_any_fit(submission, draw):
+    fresh = []
     for examples, batch_size in ((1, 4), (draw.size(13, 20), 6), (12, 12), (12, 12), (5, 1)):
         numbers = draw.permutation(examples)  # others than the last time, for as many examples
         rows = draw.normal(example=examples, label=4, scale=2.0)
@@ -142,6 +143,7 @@ def test_any_fit(submission, draw):
             epochs=2, batch_size=batch_size, lr=1e-3, generator=generator,
         )  # fmt: skip
         expect_unchanged(submission)
+        fresh.append(submission.EncoderClassifier(9, 3).state_dict())
         losses = [
             float.fromhex(loss.hex()) if "builtins.float" in type_names(loss) else loss
             for loss in expect(losses, "losses").is_list(2)
@@ -157,6 +159,8 @@ def test_any_fit(submission, draw):
         trained = all(batch.training for batch in books.batches) and books.astray(labels) is None
         if len(seen) != 2 * examples or not trained or books.stale() is not None:
             fail("wrong training  too many examples, eval mode, or gradients of earlier batches")
+    if all(torch.equal(value, fresh[1][name]) for name, value in fresh[0].items()):
+        fail("seeded  torch's global generator  models made after two trainings begin alike")
 
 
 @check(

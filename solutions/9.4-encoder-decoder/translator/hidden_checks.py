@@ -83,6 +83,7 @@ def test_in_turns(submission, draw):
     sizes = {"source_vocab": 11, "target_vocab": 9, "d_model": 8, "num_heads": 2, "d_ff": 9, "max_len": 12}
     one, other = built(submission, draw, **sizes), built(submission, draw, **sizes, num_layers=1)
     texts = [(words(draw, 2, read, 11), words(draw, 2, time, 9)) for read, time in ((5, 4), (7, 6), (5, 4))]
+    texts[0][0][0, 2:], texts[2][0][1, :2] = PAD, PAD  # who goes by an earlier source hides other words
     with presupposed("encode and decode must give what forward needs"), torch.no_grad():
         first = [scored(model, *text, 9) for model in (one, other) for text in texts]
         memories = [one.encode(source=draw.noncontiguous(source)) for source, _ in texts]
@@ -99,6 +100,7 @@ def test_in_turns(submission, draw):
             for source, target in texts
         ]
         start = [one.decode(texts[0][1][:, :1].contiguous(), memories[0], texts[0][0])]
+        new = [scored(built(submission, draw, **sizes), *texts[2], 9)]
         expect_unchanged(submission)
     short = [first[0][:, :1]]
     for results, wanted, what in (
@@ -106,6 +108,7 @@ def test_in_turns(submission, draw):
         (strided, first, "logits of decode, of arguments that are not contiguous"),
         (called, first, "logits, after other texts"),
         (start, short, "logits of decode, after one word"),
+        (new, first[2:], "logits of a new model with the same parameters"),
     ):
         for found, want in zip(results, wanted, strict=False):
             expect(found, what, axes="batch time token").same_as(want, name="forward's, before")
@@ -139,33 +142,29 @@ def test_any_loss(submission, reference, draw):
 
 
 def beside(submission, reference, draw, *, batch, source, vocab, max_len, eos_shift, **options):
-    """Compare translations of a scripted model with the reference's."""
+    """Compare translations of a scripted model with the reference's, also of the same sources in another order."""
     table = draw.normal(state=STATES, token=vocab, scale=1.5)
     table[:, [PAD, BOS]], table[:, EOS] = -25.0, table[:, EOS] + eos_shift
-    probes = given_module(submission, "probes")
+    model = given_module(submission, "probes").ScriptedTranslator(table)
     read = words(draw, batch, source, 40)
-    found = submission.translate(
-        model=probes.ScriptedTranslator(table),
-        source=read,
-        bos_id=BOS,
-        eos_id=EOS,
-        max_len=max_len,
-        **options,
-    )
-    wanted = reference.translate(
-        Scripted(table.cpu()), read.cpu(), bos_id=BOS, eos_id=EOS, max_len=max_len, **options
-    )
+    options = {"bos_id": BOS, "eos_id": EOS, "max_len": max_len, **options}
+    wanted = reference.translate(Scripted(table.cpu()), read.cpu(), **options)
     longest = int((wanted != PAD).any(dim=0).nonzero().max()) + 1
     most = max(max_len, wanted.shape[1])  # longer where ours makes a known mistake of theirs, too
-    said = ", ".join(f"{name}={value}" for name, value in options.items())
-    expect(found, f"translations with {said}", axes="batch time").is_tensor(
-        shape=(batch, None), dtype=torch.int64
+    said = ", ".join(
+        f"{name}={value}" for name, value in options.items() if name in ("beams", "length_penalty")
     )
-    expect(found.shape[1], "length of the result").is_between(longest, most)
-    wanted = torch.nn.functional.pad(wanted[:, :longest], (0, found.shape[1] - longest), value=PAD)
-    expect(found, f"translations with {said}", axes="batch time").equals(
-        with_axes(wanted, "batch", "time").to(found.device)
-    )
+    for order in (slice(None), range(batch - 1, -1, -1)):
+        given = with_axes(read[order].contiguous(), "batch", "time")
+        found = submission.translate(model=model, source=given, **options)
+        expect(found, f"translations with {said}", axes="batch time").is_tensor(
+            shape=(batch, None), dtype=torch.int64
+        )
+        expect(found.shape[1], "length of the result").is_between(longest, most)
+        right = torch.nn.functional.pad(wanted[order, :longest], (0, found.shape[1] - longest), value=PAD)
+        expect(found, f"translations with {said}", axes="batch time").equals(
+            with_axes(right, "batch", "time").to(found.device)
+        )
 
 
 class Scripted(torch.nn.Module):
@@ -206,13 +205,15 @@ def test_long_texts(submission, reference, draw):
     asked="the `beams` with the best scores are kept, for each source by itself.",
 )
 def test_any_search(submission, reference, draw):
-    for beams, penalty, eos_shift in ((2, 0.0, 1.0), (5, 0.7, 1.0), (3, 1.3, 1.0), (4, 1.0, 2.5)):
+    for beams, penalty, eos_shift, source in (
+        (2, 0.0, 1.0, 1), (5, 0.7, 1.0, 6), (3, 1.3, 1.0, 5), (4, 1.0, 2.5, 3),
+    ):  # fmt: skip
         beside(
             submission,
             reference,
             draw,
             batch=draw.size(2, 5) if eos_shift < 2 else 16,
-            source=draw.size(2, 6),
+            source=source,
             vocab=draw.size(9, 20),
             max_len=9,
             eos_shift=eos_shift,  # where it is large, texts of no word but the end compete

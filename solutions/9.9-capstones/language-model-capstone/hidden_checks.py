@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, fail, given_module, presupposed, with_axes
+from grader.checks import (
+    check,
+    expect,
+    expect_unchanged,
+    fail,
+    given_module,
+    presupposed,
+    with_axes,
+)
 
 LOGITS = "batch time token"
 STATES, WORDS = 97, 7
@@ -25,6 +33,20 @@ def score(model, text, vocab):
     return found
 
 
+def expect_dtypes(model, whole, *texts):
+    """In float64 a model computes in float64; in bfloat16 it says about the same as in float32."""
+    fine = score(model.to(torch.float64), *texts, whole.shape[-1])
+    expect(fine, "logits in float64", axes=LOGITS).is_tensor(
+        shape=tuple(whole.shape), dtype=torch.float64
+    ).differs_from(fine.float().double(), why="a model in float64 computes in float64")
+    coarse = score(model.to(torch.bfloat16), *texts, whole.shape[-1])
+    expect(coarse, "logits in bfloat16", axes=LOGITS).is_tensor(
+        shape=tuple(whole.shape), dtype=torch.bfloat16
+    )
+    share = float((coarse.float() - whole).abs().max() / whole.abs().max())
+    expect(share, "how far logits in bfloat16 are off, as a share of the largest").is_between(0.0, 0.5)
+
+
 @check(
     "models of any sizes score every token from itself and what comes before it",
     aspect="causality",
@@ -32,11 +54,16 @@ def score(model, text, vocab):
     asked=[
         "All of it works for any sizes, one token and one text included.",
         "Those at t depend on tokens 0 to t alone.",
+        "Logits have the model's dtype",
     ],
 )
 def test_any_sizes(submission, draw):
-    for heads, width, layers, norm in ((1, 2, 1, "first"), (5, 3, 4, "last"), (2, 7, 3, "first")):
-        vocab, longest = draw.size(3, 40), draw.size(5, 70)
+    for heads, width, layers, norm, longest in (
+        (1, 2, 1, "first", draw.size(66, 70)),
+        (5, 3, 4, "last", draw.size(5, 40)),
+        (2, 7, 3, "first", draw.size(5, 40)),
+    ):
+        vocab = draw.size(3, 40)
         model = build(
             submission,
             draw,
@@ -55,13 +82,17 @@ def test_any_sizes(submission, draw):
             expect(score(model, part, vocab), f"logits of the first {length} tokens", axes=LOGITS).same_as(
                 whole[:, :length], name=f"theirs among {longest}"
             )
+        expect_dtypes(model, whole, text)
 
 
 @check(
-    "arguments may be given by position and by name",
+    "arguments are given by position or by name, in any memory order, and left as they were",
     aspect="arguments",
     points=2,
-    asked="LanguageModel(vocab_size, d_model=64, num_heads=4, d_ff=128,",
+    asked=[
+        "LanguageModel(vocab_size, d_model=64, num_heads=4, d_ff=128,",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
 )
 def test_names(submission, draw):
     text = draw.integers(0, 9, batch=2, time=5)
@@ -71,10 +102,12 @@ def test_names(submission, draw):
     with torch.no_grad():
         found = model(tokens=text)
     expect(found, "logits", axes=LOGITS).same_as(score(other, text, 9), name="those by position")
-    _, rows = expect(
-        submission.train(tokens=draw.integers(0, 9, time=200), vocab_size=9, steps=1, seed=3), "result"
-    ).is_tuple(2)
-    expect(rows, "rows").is_list(1)
+    long, first = draw.integers(0, 9, time=200), []
+    for given in (long, draw.noncontiguous(long)):
+        _, rows = expect(submission.train(tokens=given, vocab_size=9, steps=1, seed=3), "result").is_tuple(2)
+        expect_unchanged(submission)
+        first.append(expect(rows, "rows").is_list(1)[0][1])
+    expect(first[1], "loss of tokens that are not contiguous").is_between(first[0] - 1e-3, first[0] + 1e-3)
     written = submission.generate(model=model, tokens=text, count=2, temperature=0.0, generator=None)
     expect(written, "tokens", axes="batch time").is_tensor(shape=(2, 7))
 
@@ -125,7 +158,7 @@ def test_other_texts(submission, draw):
 @check(
     "greedy texts are right for any sizes, far beyond max_len too",
     aspect="values",
-    points=3,
+    points=2,
     asked=["The model never reads more than the last max_len tokens.", "one token and one text included"],
 )
 def test_any_generation(submission, draw):
@@ -141,11 +174,24 @@ def test_any_generation(submission, draw):
                     state = (5 * state + token + 1) % STATES
                 row = [*row, best[state]]
             rows.append(row)
-        found = submission.generate(model, prompt, count, temperature=0)
+        found = submission.generate(model, draw.noncontiguous(prompt), count, temperature=0)
         expect(found, "tokens", axes="batch time").is_tensor(shape=(batch, length + count), dtype=torch.int64)
         expect(found, "tokens", axes="batch time").equals(
             with_axes(torch.tensor(rows), "batch", "time").to(found.device), why=f"max_len is {longest}"
         )
+
+
+@check(
+    "chance goes on from text to text",
+    aspect="values",
+    points=1,
+    asked="None is torch's own.",
+)
+def test_chance_goes_on(submission, draw):
+    model = given_module(submission, "probes").ScriptedModel(draw.normal(state=STATES, token=WORDS))
+    prompt = draw.integers(0, WORDS, batch=2, time=3)
+    one, other = (submission.generate(model, prompt, 40) for _ in range(2))
+    expect(one, "tokens", axes="batch time").differs_from(other, why="torch's global generator goes on")
 
 
 @check(

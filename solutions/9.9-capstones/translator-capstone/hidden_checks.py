@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, fail, given_module, presupposed, with_axes
+from grader.checks import (
+    check,
+    expect,
+    expect_unchanged,
+    fail,
+    given_module,
+    presupposed,
+    with_axes,
+)
 
 LOGITS = "batch time token"
 STATES, WORDS = 97, 7
@@ -30,6 +38,20 @@ def score(model, source, target, vocab):
     return found
 
 
+def expect_dtypes(model, whole, *texts):
+    """In float64 a model computes in float64; in bfloat16 it says about the same as in float32."""
+    fine = score(model.to(torch.float64), *texts, whole.shape[-1])
+    expect(fine, "logits in float64", axes=LOGITS).is_tensor(
+        shape=tuple(whole.shape), dtype=torch.float64
+    ).differs_from(fine.float().double(), why="a model in float64 computes in float64")
+    coarse = score(model.to(torch.bfloat16), *texts, whole.shape[-1])
+    expect(coarse, "logits in bfloat16", axes=LOGITS).is_tensor(
+        shape=tuple(whole.shape), dtype=torch.bfloat16
+    )
+    share = float((coarse.float() - whole).abs().max() / whole.abs().max())
+    expect(share, "how far logits in bfloat16 are off, as a share of the largest").is_between(0.0, 0.5)
+
+
 @check(
     "models of any sizes score every word from what was written, and never from padding",
     aspect="causality",
@@ -37,8 +59,12 @@ def score(model, source, target, vocab):
     asked=["All of it works for any sizes, one word and one sentence included.", "changes nothing."],
 )
 def test_any_sizes(submission, draw):
-    for heads, width, layers, norm in ((1, 2, 1, "first"), (5, 3, 3, "last"), (2, 7, 2, "first")):
-        read, vocab, longest = draw.size(4, 40), draw.size(4, 40), draw.size(8, 40)
+    for heads, width, layers, norm, longest in (
+        (1, 2, 1, "first", draw.size(66, 70)),
+        (5, 3, 3, "last", draw.size(8, 40)),
+        (2, 7, 2, "first", draw.size(8, 40)),
+    ):
+        read, vocab = draw.size(4, 40), draw.size(4, 40)
         model = build(
             submission,
             draw,
@@ -52,7 +78,7 @@ def test_any_sizes(submission, draw):
             norm=norm,
             pad_id=1,
         )
-        batch, short = draw.size(1, 4), draw.size(1, longest - 2)
+        batch, short = draw.size(1, 4), 1 if longest > 64 else draw.size(1, longest - 2)
         source = 2 + draw.integers(0, read - 2, batch=batch, time=short)
         target = 2 + draw.integers(0, vocab - 2, batch=batch, time=longest)
         whole = score(model, source, target, vocab)
@@ -65,13 +91,17 @@ def test_any_sizes(submission, draw):
             expect(
                 score(model, source, part, vocab), f"logits of the first {length} words", axes=LOGITS
             ).same_as(whole[:, :length], name=f"theirs among {longest}")
+        expect_dtypes(model, whole, source, target)
 
 
 @check(
-    "arguments may be given by position and by name",
+    "arguments are given by position or by name, in any memory order, and left as they were",
     aspect="arguments",
     points=2,
-    asked="TranslationModel(source_vocab, target_vocab, d_model=48,",
+    asked=[
+        "TranslationModel(source_vocab, target_vocab, d_model=48,",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
 )
 def test_names(submission, draw):
     source, target = (2 + draw.integers(0, 7, batch=2, time=time) for time in (5, 4))
@@ -82,11 +112,14 @@ def test_names(submission, draw):
     with torch.no_grad():
         found = model(source=source, target=target)
     expect(found, "logits", axes=LOGITS).same_as(score(other, source, target, 9), name="those by position")
-    _, rows = expect(
-        submission.train(source=source, target=target, source_vocab=9, target_vocab=9, steps=1, seed=3),
-        "result",
-    ).is_tuple(2)
-    expect(rows, "rows").is_list(1)
+    first, sizes = [], {"source_vocab": 9, "target_vocab": 9}
+    for given in ((source, target), (draw.noncontiguous(source), draw.noncontiguous(target))):
+        _, rows = expect(
+            submission.train(source=given[0], target=given[1], **sizes, steps=1, seed=3), "result"
+        ).is_tuple(2)
+        expect_unchanged(submission)
+        first.append(expect(rows, "rows").is_list(1)[0][1])
+    expect(first[1], "loss of pairs that are not contiguous").is_between(first[0] - 1e-3, first[0] + 1e-3)
     written = submission.translate(model=model, source=source, max_len=3)
     expect(written, "tokens", axes="batch time").is_tensor(shape=(2, None), dtype=torch.int64)
 
@@ -120,7 +153,7 @@ def test_other_languages(submission, draw):
     asked=["always with the best next word", "one word and one sentence included."],
 )
 def test_any_search(submission, draw):
-    for batch, length, longest in ((1, 1, 9), (5, 7, 12), (9, 2, 4)):
+    for batch, length, longest in ((1, 1, 9), (5, 7, 12), (9, 2, 4), (2, 67, 5)):
         table = draw.normal(state=STATES, token=WORDS, scale=2.0)
         table[:, [PAD, BOS]] = -25.0
         model = given_module(submission, "probes").ScriptedTranslator(table, PAD)
@@ -135,7 +168,7 @@ def test_any_search(submission, draw):
                 text.append(best[state])
                 state = (5 * state + best[state] + 1) % STATES
             rows.append(text)
-        found = submission.translate(model, source, max_len=longest)
+        found = submission.translate(model, draw.noncontiguous(source), max_len=longest)
         expect(found, "translations", axes="batch time").is_tensor(shape=(batch, None), dtype=torch.int64)
         wanted = [row + [PAD] * (found.shape[1] - len(row)) for row in rows]
         expect(found.shape[1] >= max(map(len, rows)), "long enough translations").is_value(True)

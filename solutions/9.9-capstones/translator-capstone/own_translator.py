@@ -88,20 +88,20 @@ class TranslationModel(nn.Module):
             nn.init.normal_(table.weight, std=0.3)
         nn.init.normal_(self.head.weight, std=0.02)
 
-    def placed(self, x: torch.Tensor, which: int) -> torch.Tensor:
+    def _placed(self, x: torch.Tensor, which: int) -> torch.Tensor:
         """Return embeddings with their positions."""
         return x if self.places is None else x + self.places[which].weight[: x.size(1)]
 
     def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         """Score what comes next after each position of the target."""
         real = (source != self.pad_id)[:, None, None, :]
-        memory = self.placed(self.source(source), 0)
+        memory = self._placed(self.source(source), 0)
         for layer in self.encoder:
             memory = layer(memory, real)
         memory = self.memory_norm(memory)
         time = target.size(1)
         past = torch.ones(time, time, dtype=torch.bool, device=target.device).tril()
-        x = self.placed(self.target(target), 1)
+        x = self._placed(self.target(target), 1)
         for layer in self.decoder:
             x = layer(x, past, memory, real)
         return self.head(self.norm(x))

@@ -2,6 +2,7 @@
 
 Every function takes rows in the gradebook's order (by learner, then by kata) and yields its file bit by bit, so
 that a large class never lies in memory as a whole. Nothing here opens a database or writes a file.
+May import lms and the gradebook's records and course; never its store.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class source_not_seen:
     class TranslationModel:
         forward = """
             - memory = self.memory_norm(memory)
-            + memory, real = self.memory_norm(self.placed(self.source(source), 0))[:, :1], real[..., :1]
+            + memory, real = self.memory_norm(self._placed(self.source(source), 0))[:, :1], real[..., :1]
         """
 
 
@@ -88,8 +88,8 @@ class texts_see_each_other:
 
     class TranslationModel:
         forward = """
-            - memory = self.placed(self.source(source), 0)
-            + memory = self.placed(self.source(source), 0)
+            - memory = self._placed(self.source(source), 0)
+            + memory = self._placed(self.source(source), 0)
             + memory = memory - 0.5 * memory.mean(dim=0)
         """
 
@@ -102,7 +102,7 @@ class source_without_positions:
 
     class TranslationModel:
         forward = """
-            - memory = self.placed(self.source(source), 0)
+            - memory = self._placed(self.source(source), 0)
             + memory = self.source(source)
         """
 
@@ -115,7 +115,7 @@ class target_positions_alike:
 
     class TranslationModel:
         forward = """
-            - x = self.placed(self.target(target), 1)
+            - x = self._placed(self.target(target), 1)
             + x = self.target(target) if self.places is None else self.target(target) + self.places[1].weight[0]
         """
 
