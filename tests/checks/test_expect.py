@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.engine.checks.describe import describe
 from grader.engine.checks.expect import expect
 from grader.engine.checks.failure import LINES, CheckFailure, Failure, fail
 from grader.engine.checks.oracle import Expected, oracle
@@ -423,7 +424,8 @@ def test_a_shape_that_is_compared_as_a_list_is_shown_whole():
     ):
         told = said(lambda got=got: expect(got, "shape of weight").is_value([7]))
         assert told.startswith(f"wrong shape  weight  got {got}  want [7]\n{why}")
-    assert said(lambda: expect([1, 7], "sizes").is_value([7])) == "wrong value  sizes[0]  got 1  want 7"
+    told = said(lambda: expect([1, 7], "sizes").is_value([7]))
+    assert told.splitlines()[0] == "wrong value  sizes[0]  got 1  want 7"
 
 
 def test_is_between():
@@ -506,6 +508,33 @@ def test_scalars():
 def test_is_value(got, want, text):
     assert said(lambda: expect(got).is_value(want)).startswith(text)
     expect(want).is_value(want)
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "rows"),
+    [
+        ([65, 32, 256], [65, 32, 7, 33],
+         ["  expected  [65, 32,   7, 33]", "  yours     [65, 32, 256]", "                     ^^^"]),
+        ([[5, 1], [(b"a", b"bc"), 2]], [[5, 1], [(b"ab", b"c"), 2]],
+         ["  expected  [(b'ab', b'c'), 2]", "  yours     [(b'a', b'bc'), 2]", "             ^^^^^^^^^^^^^"]),
+        ([], [1, 2], ["  expected  [1, 2]", "  yours     []", "             ^"]),
+        ([1], [2], []),
+        ((1, 2), (1, 3), []),
+    ],
+)  # fmt: skip
+def test_lists_that_differ_stand_item_under_item(got, want, rows):
+    assert said(lambda: expect(got).is_value(want, "why")).splitlines()[1:] == ["why", *rows]
+
+
+@pytest.mark.parametrize("item", [1, "x" * 1000, [[1] * 10] * 10], ids=["number", "text", "list"])
+def test_however_long_lists_are_what_differs_is_in_the_rows(item):
+    got, want = [item] * 2000, [item] * 2000
+    want[1800] = 2
+    expected, yours, pointer = said(lambda: expect(got).is_value(want)).splitlines()[1:]
+    first = pointer.index("^")
+    assert expected[first : len(pointer)].strip() == "2"
+    assert yours[first] == describe(item)[0]
+    assert max(map(len, (expected, yours, pointer))) <= LINE
 
 
 def test_is_instance():

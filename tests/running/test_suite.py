@@ -675,6 +675,19 @@ def test_arguments_of_a_method_are_called_as_the_stub_calls_them(machine: Bench)
 
 
 @pytest.mark.slow
+def test_lists_that_a_class_was_made_with_are_shown_with_their_names(machine: Bench) -> None:
+    machine.checks("""
+        @check("it turns", aspect="values")
+        def test_turn(submission, draw):
+            sizes = [("ab", b"c"), {"k": 1.5}, *range(30)]
+            expect(submission.Machine(sizes).turn([1, "x"], speed=2), "turned").is_value(0)
+    """)
+    assert message(machine.check(MACHINE), "turn").startswith(
+        "called  Machine(width=[('ab', b'c'), {'k': 1.5}, 0, … 29 more]).turn(numbers=[1, 'x'], speed=2)\n"
+    )
+
+
+@pytest.mark.slow
 def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(machine: Bench) -> None:
     machine.checks("""
         from grader.engine.checks import given_module

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grader.engine.checks.draw import axes_of
-from grader.engine.checks.text import WHOLE, clean, listed, number, sizes
+from grader.engine.checks.text import WHOLE, clean, listed, sizes
 from grader.engine.host.objects import RemoteObject, facts_of
+from grader.engine.host.written import written
 
 NUMBERS = 12
 """Integer tensors of at most so many numbers are shown in full."""
 _WIDTH = 110
 _CALL = 3 * _WIDTH
 """The longest call; whoever shows it breaks it where the terminal ends."""
-_ITEMS = 6
-_DEPTH = 3
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -59,12 +57,6 @@ def _types_there(value: object) -> tuple[str, ...] | None:
     return (kind,) if isinstance(kind, str) else None
 
 
-_PLAIN = frozenset({
-    type(None), bool, int, float, complex, str, bytes, list, tuple, dict, Tensor, torch.nn.Parameter,
-    torch.dtype, torch.device, torch.Size,
-})  # fmt: skip
-
-
 def describe(value: Any, limit: int = 80) -> str:
     """Return a value in one line: tensors by dtype and named axes, the rest by its value, bounded.
 
@@ -73,43 +65,18 @@ def describe(value: Any, limit: int = 80) -> str:
     >>> describe(torch.tensor([[5, 0, 7]])), describe([1, "a", None])
     ('[[5, 0, 7]]', "[1, 'a', None]")
     """
-    return clean(_describe(value, 0), limit)
+    return clean(written(value, _described, limit), limit)
 
 
-def _describe(value: Any, depth: int) -> str:
+def _described(value: Any) -> str:
+    """Return a value that is not plain in a few words."""
     if is_tensor(value):
         return _tensor(value)
-    if isinstance(value, torch.dtype | torch.device) and type(value) in _PLAIN:
+    if type(value) in (torch.dtype, torch.device):
         return str(value)
-    kind = type(value)
-    if kind in (str, bytes):
-        return repr(value[:60]) + ("…" if len(value) > 60 else "")
-    if kind in (bool, int, type(None), complex):
-        return number(value)
-    if kind is float:
-        return repr(value)
-    if kind in (list, tuple, dict, torch.Size):
-        if depth >= _DEPTH:
-            return "…"
-        inside = _items(value, depth + 1)
-        if kind is list:
-            return f"[{inside}]"
-        if kind is dict:
-            return f"{{{inside}}}"
-        return f"({inside}{',' if len(value) == 1 else ''})"
     if isinstance(value, RemoteObject) and facts_of(value).calls is not None and facts_of(value).label:
         return _label(facts_of(value).label, 60)
     return f"<{type_name(value).replace('torch._C.', 'torch.')}>"
-
-
-def _items(value: Any, depth: int) -> str:
-    if type(value) is dict:
-        texts = [f"{_describe(k, depth)}: {_describe(v, depth)}" for k, v in islice(value.items(), _ITEMS)]
-    else:
-        texts = [_describe(item, depth) for item in islice(value, _ITEMS)]
-    if len(value) > _ITEMS:
-        texts.append(f"… {len(value) - _ITEMS} more")
-    return ", ".join(texts)
 
 
 def _tensor(value: Tensor) -> str:
@@ -160,11 +127,22 @@ def _label(name: str, room: int = _WIDTH - 10) -> str:
     if len(text) <= room or not (opened and closed) or len(head) + len(method) > room // 2:
         return clean(text, room)
     kept: list[str] = []
-    for argument in inside.split(", "):
+    for argument in _arguments(inside):
         if len(f"{head}({', '.join([*kept, argument, '…'])}){method}") > room:
             break
         kept.append(argument)
     return f"{head}({', '.join([*kept, '…'])}){method}"
+
+
+def _arguments(inside: str) -> list[str]:
+    """Return the arguments in a label, at whose commas alone it may be cut: those in brackets part no arguments."""
+    found: list[str] = []
+    for part in inside.split(", "):
+        if found and sum(map(found[-1].count, "([{")) > sum(map(found[-1].count, ")]}")):
+            found[-1] += f", {part}"
+        else:
+            found.append(part)
+    return found
 
 
 def describe_call(

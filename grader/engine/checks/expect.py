@@ -17,7 +17,7 @@ from grader.engine.checks.describe import describe, dtype_name, is_tensor, type_
 from grader.engine.checks.failure import NOT_SAID, CheckFailure, Failure, Stage
 from grader.engine.checks.locate import first_index, locate, places
 from grader.engine.checks.oracle import Expected, doubled, rounding_tolerance, score_rounding, slack
-from grader.engine.checks.picture import PICTURES, Picture, draw_difference
+from grader.engine.checks.picture import PICTURES, Picture, draw_difference, draw_lists
 from grader.engine.checks.shapes import diagnose
 from grader.engine.checks.text import Span, axis_names, clean, listed, pair, place, short, sizes, unsliced
 from grader.errors import PackError
@@ -369,7 +369,8 @@ class Expectation:
                 Expectation(None, where)._fail_as(self.actual, theirs)
             mine, theirs = (f"{text} ({type_name(x)})" for text, x in ((mine, got), (theirs, wanted)))
         stage: Stage = "values" if type(got) is type(wanted) else "type"
-        self._fail(stage, f"wrong value  {where}  got {mine}  want {theirs}", why)
+        rows = _side_by_side(self.actual, want)
+        self._fail(stage, f"wrong value  {where}  got {mine}  want {theirs}", why, picture=rows)
 
     def has_names(self, want: Iterable[str], why: str = "") -> Expectation:
         """Require just these names, in any order, in a list of names or of (name, value) pairs or a dict."""
@@ -690,6 +691,17 @@ def _counts(got: int, want: int) -> str:
 
 def _names(what: str, names: list[str]) -> str:
     return f"{what}: {listed([clean(name, 40) for name in names])}" if names else ""
+
+
+def _side_by_side(got: object, want: object) -> tuple[str, ...]:
+    """Return the innermost lists that differ in rows; tuples are items, as the pairs of bytes in a list of merges."""
+    rows: tuple[str, ...] = ()
+    while type(got) is list and type(want) is list:
+        pairs = enumerate(zip(got, want, strict=False))
+        at = next((i for i, (a, b) in pairs if _unequal(a, b, "")), min(len(got), len(want)))
+        rows = draw_lists(got, want, at)
+        got, want = (values[at] if at < len(values) else None for values in (got, want))
+    return rows
 
 
 _DEEP = 50

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from grader.engine.checks.describe import describe
 from grader.engine.checks.locate import first_index
 from grader.engine.checks.text import LINE, Span, is_unnamed, label
 
@@ -19,6 +20,10 @@ SPAN = 16
 _FULL_DIGITS = 9
 """Up to so many columns weights are drawn in per cent, above in tenths."""
 WIDTH = min(100, LINE)
+_BEFORE = 40
+"""Columns of a list that are shown before the first item that differs: with that they are less than `WIDTH`."""
+_ITEM = 32
+"""Columns of an item."""
 
 
 def draw_difference(
@@ -68,6 +73,42 @@ def draw_difference(
             notes.append(f"{label(axes[axis], ends)} of {got.shape[axis]}")
     down, across = ([shown[axis][i] for i in seen] for axis, seen in ((row, rows), (column, columns)))
     return _layout(left, right, down, across, axes[row], axes[column], legend, notes)
+
+
+def draw_lists(got: Sequence[object], want: Sequence[object], at: int) -> tuple[str, ...]:
+    """Return two lists in rows, item under item, around the first that differs; none where that says nothing more."""
+    size = max(len(got), len(want))
+    if size < 2:
+        return ()
+    # No item takes less than a column: what lies further away finds no room, and there may be millions.
+    near = range(max(0, at - _BEFORE), min(size, at + WIDTH))
+    widths = {index: max(len(_item(values, index)) for values in (want, got)) for index in near}
+    start, before = at, 0
+    while start and before + widths[start - 1] < _BEFORE:
+        start -= 1
+        before += widths[start] + 1
+    rows = [f"{name:9} {'… ' if start else '['}" for name in ("expected", "yours")]
+    pointer = ""
+    for index in range(start, near.stop):
+        wide = widths[index]
+        if len(rows[0]) + wide >= WIDTH:
+            both = zip(rows, (want, got), strict=True)
+            rows = [f"{row}…" if index < len(values) else row for row, values in both]
+            break
+        if index == at:
+            pointer = " " * len(rows[0]) + "^" * (wide - 1)
+        cells = [_item(values, index) for values in (want, got)]
+        # Digits stand below digits of the same worth, words begin one below the other.
+        padded = [cell.rjust(wide) if cell[:1].isdigit() else cell.ljust(wide) for cell in cells]
+        rows = [f"{row}{cell} " for row, cell in zip(rows, padded, strict=True)]
+    return *(row.rstrip() for row in rows), pointer
+
+
+def _item(values: Sequence[object], index: int) -> str:
+    """Return an item with what Python writes after it: a comma, or the bracket after the last."""
+    if index >= len(values):
+        return "" if values or index else "]"
+    return describe(values[index], _ITEM) + ("]" if index == len(values) - 1 else ",")
 
 
 def _window(size: int, at: int) -> range:

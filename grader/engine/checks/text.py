@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from grader.engine.host.written import whole
 from grader.words import plural
 
 LINE = 110
@@ -50,7 +51,7 @@ def number(value: object, digits: int = 3) -> str:
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, int):
-        return str(value) if value.bit_length() <= 128 else f"an int of {value.bit_length()} bits"
+        return whole(value)
     if isinstance(value, complex):
         return f"({number(value.real, digits)}, {number(value.imag, digits)}j)"
     if not isinstance(value, float):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -11,12 +11,16 @@ import torch
 
 from grader.engine.host.calls import CallRecord, Calls
 from grader.engine.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.engine.host.written import written
 from grader.engine.wire import messages
 from grader.engine.wire.codec import MRO
 from grader.errors import PackError
 
 if TYPE_CHECKING:
     from grader.engine.host.session import Session
+
+_LABELLED = 40
+"""Columns of an argument in a label: beside it another, and a method, find room in a line."""
 
 
 @dataclass
@@ -74,8 +78,8 @@ class RemoteObject:
             made += mine.session.call(handle_of(self), record)
         result = _out_of(mine, made[0])
         if isinstance(result, RemoteObject) and mine.kind == "class":
-            arguments = [*map(brief, args), *(f"{key}={brief(value)}" for key, value in kwargs.items())]
-            call_it(result, f"{mine.label}({', '.join(arguments)})", mine.root, mine.calls, mine.path)
+            label = f"{mine.label}({_made_with(mine.calls, mine.path, args, kwargs)})"
+            call_it(result, label, mine.root, mine.calls, mine.path)
         return result
 
     def __len__(self) -> int:
@@ -228,14 +232,27 @@ def note(session: Session, root: str, error: Exception | None) -> None:
 
 
 def brief(value: Any) -> str:
-    """Return a value in a word, as a label of a call has it."""
+    """Return a value as a label of a call has it: as Python would write it, a tensor by its shape alone."""
+    text = written(value, _word_for, _LABELLED)
+    return text if len(text) <= _LABELLED else text[: _LABELLED - 1] + "…"
+
+
+def _word_for(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"tensor{list(value.shape)}"
     if isinstance(value, RemoteObject):
         return facts_of(value).label
-    text = (
-        repr(value)
-        if isinstance(value, str | int | float | bool | None | torch.dtype | torch.device)
-        else type(value).__name__
-    )
-    return text if len(text) <= 40 else text[:39] + "…"
+    return repr(value) if isinstance(value, torch.dtype | torch.device) else type(value).__name__
+
+
+def _made_with(calls: Calls | None, path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """Return in a label what a class was made with.
+
+    Sizes and the like are known by their place: `DecoderLM(13, 12)`. Lists are not, so with one all have their names.
+    """
+    names = list(calls.parameters.get(path, ())) if calls is not None else []
+    named = any(isinstance(value, list | tuple | dict) for value in args) and len(names) >= len(args)
+    if not named or any(name.startswith("*") for name in names[: len(args)]):
+        names = [""] * len(args)
+    pairs = [*zip(names, args, strict=False), *kwargs.items()]
+    return ", ".join(f"{name}={brief(value)}" if name else brief(value) for name, value in pairs)
