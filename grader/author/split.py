@@ -1,4 +1,4 @@
-"""A kata written once: `source.py` becomes stub and reference, `checks.py` beside it visible and hidden checks.
+"""A kata written once: `source.py` becomes stub and reference, `checks.py` next to it visible and hidden checks.
 
 Both lie in the solution's folder, which no learner gets and no submission can read. What is made of them has its usual
 place, so nothing else needs to know that they exist.
@@ -36,7 +36,7 @@ def split_pack(root: Path) -> None:
     for source in sorted((root.parent / SOLUTIONS).glob(f"*/*/{SOURCE}")):
         solution = source.parent
         folder = root / solution.parent.name / solution.name
-        if not (folder / KATA_FILE).is_file():  # of another pack beside this one
+        if not (folder / KATA_FILE).is_file():  # of another pack next to this one
             continue
         module = f"{read_data(folder / KATA_FILE, KataFile).module}.py"
         stub, reference = split_source(source)
@@ -117,23 +117,23 @@ def split_checks(path: Path) -> tuple[str, str]:
 def _without(tree: ast.Module, lines: list[str], names: set[str]) -> Iterator[str]:
     """Yield the lines without these functions, and without the helpers that they alone use."""
     left_out = [node for node in tree.body if defined_names(node) & names]
-    kept = [node for node in tree.body if node not in left_out]
-    while helpers := [node for node in kept if _serves_only(node, left_out, kept)]:
+    remaining = [node for node in tree.body if node not in left_out]
+    while helpers := [node for node in remaining if _serves_only(node, left_out, remaining)]:
         left_out += helpers
-        kept = [node for node in kept if node not in helpers]
+        remaining = [node for node in remaining if node not in helpers]
     start = 0
     for node in tree.body:
         # A statement has the comments and blank lines before it: what they say of a hidden check is hidden as well.
         end = node.end_lineno or start
-        if node in kept:
+        if node in remaining:
             yield from lines[start:end]
         start = end
-    yield from lines[start:] if tree.body and tree.body[-1] in kept else ()
+    yield from lines[start:] if tree.body and tree.body[-1] in remaining else ()
 
 
-def _serves_only(node: ast.stmt, left_out: list[ast.stmt], kept: list[ast.stmt]) -> bool:
+def _serves_only(node: ast.stmt, left_out: list[ast.stmt], remaining: list[ast.stmt]) -> bool:
     names = defined_names(node)
-    others = (one for one in kept if one is not node)
+    others = (one for one in remaining if one is not node)
     return any(names & _used(one) for one in left_out) and not any(names & _used(one) for one in others)
 
 

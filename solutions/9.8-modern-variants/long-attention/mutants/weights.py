@@ -265,7 +265,7 @@ class float32_returned:
 
 
 class float32_inside:
-    """your result for float64 is no more exact than float32: either sums are taken in it, or a small number is added to them
+    """your result for float64 is no more exact than float32: sums are taken in it, or a small number is added to them
 
     Fails: test_dtypes
     """
