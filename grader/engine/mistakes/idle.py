@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,17 @@ class IdleWatch:
 
     def __init__(self, mistake: Mistake, given: Path | None) -> None:
         self._mistake, self._given = mistake, given
-        self._numbers = 0
-        """How many came back: of a single one nobody can tell whether it is constant."""
+        self._numbers: Counter[tuple[str, int]] = Counter()
+        """How many came back at each place of a result: of a single one nobody can tell whether it is constant."""
         self._depends = False
         self._constants: dict[tuple[str, int], set[str]] = defaultdict(set)
 
     @property
     def idle(self) -> bool:
         """Whether nothing that was seen depends on an input, and there was enough to tell."""
+        enough = max(self._numbers.values(), default=0) > 1
         constant = all(len(values) <= 1 for values in self._constants.values())
-        return self._mistake.idle is not None or (self._numbers > 1 and constant and not self._depends)
+        return self._mistake.idle is not None or (enough and constant and not self._depends)
 
     def reference(self) -> types.ModuleType:
         """Return the reference with the mistake, anew."""
@@ -51,7 +52,7 @@ class IdleWatch:
             before = [_copy(one) for one in _leaves((args, kwargs))]
             result = function(*args, **kwargs)
             if result is None:
-                self._numbers += 2
+                self._numbers[function.__qualname__, 0] += 2
                 self._depends |= not all(map(_equal, before, map(_copy, _leaves((args, kwargs)))))
             else:
                 for place, value in enumerate(_leaves(result)):
@@ -65,7 +66,7 @@ class IdleWatch:
             self._depends = True
             return
         numbers = torch.as_tensor(value).detach()
-        self._numbers += numbers.numel()
+        self._numbers[place] += numbers.numel()
         if not any(_equal(_copy(value)[:1], one[:1]) for one in given):
             # As text, in which NaN equals itself, and rounded: an oracle computes in two dtypes.
             ends = (numbers.real.double().min(), numbers.real.double().max()) if numbers.numel() else ()
