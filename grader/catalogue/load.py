@@ -6,6 +6,7 @@ import keyword
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -134,9 +135,9 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
     _require_file(kata.hints, "the kata's hints")
     read_hints(kata.hints)
     if data.points is None:
-        object.__setattr__(kata, "points", worth(kata.checks))
+        kata = replace(kata, points=worth(kata.checks))
     if data.hidden_points is None and kata.hidden_checks is not None:
-        object.__setattr__(kata, "hidden_points", worth(kata.hidden_checks))
+        kata = replace(kata, hidden_points=worth(kata.hidden_checks))
     stub = read_stub(kata.stub)
     for name in kata.required:
         if name not in stub.names:

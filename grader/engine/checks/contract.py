@@ -254,9 +254,8 @@ class _Asked:
         with torch.no_grad():
             plain = self._run(own, _on_cpu(call))
             several = _several(plain)
-            if not several or not all(
-                isinstance(one, Tensor) for one in several
-            ):  # [] is a plain list as well
+            # An empty list has no tensor either: it is compared as what it is.
+            if not (several and all(isinstance(one, Tensor) for one in several)):
                 return plain
             wanted = oracle(right, *given, dtype=dtype)
             return tuple(map(_in_float64, wanted)) if dtype == torch.float64 else wanted
