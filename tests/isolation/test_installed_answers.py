@@ -51,7 +51,8 @@ def look(path):
 
 def walk(top):
     for folder, folders, files in os.walk(top, followlinks=False):
-        if folder.startswith(("/sys", "/proc/sys")) or folder in WALKED or len(SEEN) > MOST:
+        # What is found once is found: at 'process' a whole disk would else be walked against the time limit.
+        if FOUND or folder.startswith(("/sys", "/proc/sys")) or folder in WALKED or len(SEEN) > MOST:
             folders.clear()
             continue
         WALKED.add(folder)
@@ -166,4 +167,6 @@ def test_at_process_nothing_is_graded_unless_somebody_says_so(install: Install) 
     assert "gradebook.sqlite" in done.stderr
     assert "--require-isolation process" in done.stderr
     # What this test stands on: whoever agrees to that is walked all over.
-    assert install.secret in report_of(install.grade("process", "--require-isolation", "process"))["output"]
+    report = report_of(install.grade("process", "--require-isolation", "process"))
+    assert report["status"] == "pass", report
+    assert install.secret in report["output"]
