@@ -49,6 +49,7 @@ TESTS = {
     "grader/engine/wire": "wire host worker",
     "grader/words.py": "similarity",
     "grader/engine/worker": "worker host policy isolation hostile",
+    "grader/learner/mcp_server.py": "cli",
     "grader/learner/workspace": "workspace cli",
     "kata.py": "cli",
     "katas": "katas demos",

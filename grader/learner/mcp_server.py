@@ -1,7 +1,7 @@
 """Kata for a learner's assistant: a server of the Model Context Protocol, on standard input and output.
 
 Each tool is a command of `kata`, run as a process of its own in this folder: an assistant gets what the learner could
-have typed, with the same isolation. Commands that show answers are no tools.
+have typed, with the same isolation. No tool shows an answer.
 
 Source: Model Context Protocol, revisions 2024-11-05 to 2025-11-25 (begun by `initialize`) and 2026-07-28 (no session:
 each request stands alone, `server/discover` says what there is).
@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from grader import __version__
+from grader import __version__, interpreter
 
 WITH_SESSION = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Revisions that begin with `initialize`, the newest first."""
@@ -69,7 +68,7 @@ class Tool:
             if not isinstance(arguments.get(name), str):
                 raise ValueError(f"{self.name} needs a string as {name!r}")
         words = list(self.command)
-        # What has no option before it comes last, behind "--": no value is taken for an option.
+        # What has no option before it comes last, after "--": no value is taken for an option.
         for name in sorted(arguments, key=lambda name: self.options[name][0] == ("--",)):
             words += [*self.options[name][0], arguments[name]]
         return words
@@ -169,17 +168,17 @@ class McpServer:
             "serverInfo": {"name": "kata", "version": __version__},
             "instructions": self._manners,
         }
-        # The newest revision wants to know how long a result may be kept; older ones ignore that.
-        kept = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+        # The newest revision wants to know how long a client may cache a result; older ones ignore that.
+        cached = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
         if method == "initialize":
-            asked = params.get("protocolVersion")
-            return {"protocolVersion": asked if asked in WITH_SESSION else WITH_SESSION[0], **about}
+            version = params.get("protocolVersion")
+            return {"protocolVersion": version if version in WITH_SESSION else WITH_SESSION[0], **about}
         if method == "server/discover":
-            return {"supportedVersions": list(VERSIONS), **about, **kept}
+            return {"supportedVersions": list(VERSIONS), **about, **cached}
         if method == "ping":
             return {}
         if method == "tools/list":
-            return {"tools": [tool.described() for tool in TOOLS], **kept}
+            return {"tools": [tool.described() for tool in TOOLS], **cached}
         if method == "tools/call":
             return self._called(params)
         raise NotImplementedError
@@ -193,7 +192,7 @@ class McpServer:
         if self._refusal is not None:
             return _text(self._refusal, failed=True)
         done = subprocess.run(
-            [sys.executable, "-m", "grader", *words],
+            interpreter.command("grader", *words),
             stdin=subprocess.DEVNULL,  # ours holds the requests
             capture_output=True,
             encoding="utf-8",

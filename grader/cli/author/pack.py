@@ -435,15 +435,17 @@ def _version(_context: click.Context, _parameter: click.Parameter, python: str |
     return python or default_python()
 
 
-@pack.command(short_help="Make an archive for a hand-in system: Gradescope, Classroom 50, GitHub Actions.")
+@pack.command(
+    short_help="Bundle katas for Gradescope, Classroom 50, GitHub Actions, or Harbor, which evaluates agents."
+)
 @click.argument("system", type=click.Choice(SYSTEMS))
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_id)
 @click.option(
     "--out",
     "target",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The archive to write.  [default: SYSTEM.zip]",
+    help="The archive to write; for harbor a folder.  [default: SYSTEM.zip, or harbor]",
 )
 @gathered(
     Wanted,
@@ -470,11 +472,13 @@ def bundle(system: System, ids: tuple[str, ...], target: Path | None, as_json: b
     """Make the archive that a hand-in system takes, for some katas of one pack.
 
     gradescope grades as `kata grade` does, hidden checks included, without network access. classroom50 and actions
-    are public: they hold only visible checks.
+    are public: they hold only visible checks. harbor is a folder with a task for
+    each kata, by which agents are evaluated.
 
     \b
     Example:
       kata pack bundle gradescope masks feed-forward --out week3.zip
+      kata pack bundle harbor 9.3 --out tasks
       kata pack bundle classroom50 9.3
     """
     from grader.catalogue import Catalogue
@@ -489,9 +493,10 @@ def bundle(system: System, ids: tuple[str, ...], target: Path | None, as_json: b
             f"{', '.join(ids)} belong to several packs: {', '.join(one.name for one in packs)}.",
             "Make a bundle for each.",
         )
+    default = Path("harbor" if system == "harbor" else f"{system}.zip")
     # pip may download for a minute.
     with console(stderr=True).status("putting wheels together"):
-        made = write_bundle(system, packs[0], katas, target or Path(f"{system}.zip"), options)
+        made = write_bundle(system, packs[0], katas, target or default, options)
     if as_json:
         print_json(made)
         return 0

@@ -5,7 +5,7 @@ May import everything of the instructor's below it; never desk, nor cli.
 
 from typing import Literal
 
-System = Literal["gradescope", "classroom50", "actions"]
-SYSTEMS: tuple[System, ...] = ("gradescope", "classroom50", "actions")
+System = Literal["gradescope", "classroom50", "actions", "harbor"]
+SYSTEMS: tuple[System, ...] = ("gradescope", "classroom50", "actions", "harbor")
 PUBLIC: frozenset[System] = frozenset({"classroom50", "actions"})
 """Who learns reads what these hold: nothing hidden is put into them."""

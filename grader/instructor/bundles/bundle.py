@@ -16,6 +16,7 @@ from grader.catalogue.discover import builtin_folder
 from grader.errors import PackError, UsageError
 from grader.files import write_zip
 from grader.instructor.bundles import PUBLIC, System, wheels
+from grader.instructor.bundles.harbor import write_tasks
 from grader.learner.workspace.tools import WORKFLOW, workflow
 
 PROGRAMS = frozenset({"setup.sh", "run_autograder"})
@@ -35,6 +36,10 @@ STEPS: dict[System, tuple[str, ...]] = {
     "actions": (
         "next  unpack it into the template repository that learners start from, and push",
         "      Everybody can read this bundle; it holds no hidden check and no answer.",
+    ),
+    "harbor": (
+        "next  harbor run -p {path} -a oracle",
+        "      The verifier's part of each task holds the answers; the agent's holds none of it.",
     ),
 }
 
@@ -89,6 +94,14 @@ def write_bundle(
             f"There are no solutions here of {', '.join(bare)}, so hidden checks would be missing.",
             "Make this bundle where the pack and its solutions are, or name them in KATA_SOLUTIONS.",
         )
+    slugs = tuple(kata.slug for kata in katas)
+    points = sum(kata.points + (0 if public else kata.hidden_points) for kata in katas)
+    steps = tuple(step.format(points=f"{points:g}", path=target) for step in STEPS[system])
+    if system == "harbor":
+        packs = {kata.slug: _pack(pack, [kata], public=False) for kata in katas}
+        files = write_tasks(pack, katas, packs, target, wanted.python)
+        size = sum(path.stat().st_size for slug in slugs for path in (target / slug).rglob("*"))
+        return HandInBundle(target, system, slugs, points, files, size, steps)
     contents = _pack(pack, katas, public=public)
     prefix = ".kata/" if system == "actions" else ""
     texts = {**_templates(system, pack, wanted), **_settings(system, katas, wanted)}
@@ -111,9 +124,6 @@ def write_bundle(
         parts: dict[str, bytes | Path] = {f"{prefix}{name}": path for name, path in contents.items()}
         parts |= {name: text.encode() for name, text in texts.items()}
         write_zip(target, dict(sorted(parts.items())), programs=PROGRAMS)
-    points = sum(kata.points + (0 if public else kata.hidden_points) for kata in katas)
-    slugs = tuple(kata.slug for kata in katas)
-    steps = tuple(step.format(points=f"{points:g}") for step in STEPS[system])
     return HandInBundle(target, system, slugs, points, len(parts), target.stat().st_size, steps)
 
 

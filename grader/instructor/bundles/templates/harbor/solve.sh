@@ -1,0 +1,2 @@
+#!/bin/sh
+cp /solution/@FILE@ /app/@FILE@
