@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from grader.instructor.lms.system import Claim, Download, Item, ItemT, Place, System, SystemName, inside
 
-_PERSON = re.compile(r"(?P<name>[^\W\d_].*_.*)_(?P<login>[^_]+)_(?P<id>[1-9][0-9]+)")
+_PERSON = re.compile(r"(?P<name>[^_\d]+(?:_[^_\d]+)+)_(?P<login>[^_]+)_(?P<id>[1-9][0-9]{2,})")
 _TEAM = re.compile(r"\w+ [0-9]+")
 # What ILIAS writes before a late file's name is in the language of whoever downloads.
 _LATE = re.compile(r"(?:Late Submission|Versp(?:ae|ä)tete Abgabe) - (?P<original>.+)")

@@ -284,38 +284,39 @@ def _wrapped(children: list[Entry], name: str, of: _Class, notes: list[str]) -> 
         return inner
     if _bare(called) == _bare(name):  # as zipping a folder makes it
         return inner
-    why, sure = _looks_like_class(inner, of)
-    if not why:
+    found = _looks_like_class(inner, of)
+    if found is None:
         return None
+    inside_it, why, sure = found
     if sure or of.known is not None:
         notes.append(f"{folder.label} was taken for the folder around the class: it holds {why}")
         return inner
     raise UsageError(
         f"{printable(called)} is the only folder, and it holds {printable(why)}: it may be the class, or one learner "
         "who imitates one.",
-        f"If it is the class, name that folder itself: {of.path(folder)}. If it is a learner: --only "
+        f"If it is the class, name that folder itself: {of.path(inside_it)}. If it is a learner: --only "
         f"{shlex.quote(printable(called))}",
     )
 
 
-def _looks_like_class(folder: Entry, of: _Class) -> tuple[str, bool]:
-    """Say what in a folder is as in a class, if anything, and whether its system puts a folder around classes."""
+def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | None:
+    """Return the folder below that looks like a class, why, and whether its system puts a folder around it."""
     for _ in range(_AROUND):
         below = inside(folder)
         system = _system(below)
         if system is not None:
-            return f"names such as {system.title} makes", system.wraps
+            return folder, f"names such as {system.title} makes", system.wraps
         module = _shared(below, of.katas)
         if module is not None:
-            return f"several folders with a {module} of their own", False
+            return folder, f"several folders with a {module} of their own", False
         further = [one for one in below if one.kind == "folder" or _of_a_learner(one.name)]
         inner = _opened(further[0]) if len(further) == 1 else None
         if inner is None:
-            return "", False
+            return None
         if inner.name.casefold() in _WRAPPERS and inside(inner):
-            return f"only {inner.name}", False
+            return inner, f"only {inner.name}", False
         folder = inner
-    return "", False
+    return None
 
 
 def _shared(entries: list[Entry], katas: Sequence[Kata]) -> str | None:

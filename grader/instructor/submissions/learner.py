@@ -134,13 +134,13 @@ class LearnerFolder:
             if self.stamped:
                 # It goes with nobody's answer, which would be another with every new time.
                 listing.of_system.update(file for file in listing.files[known:] if is_stamp(file, place))
+        spaces: dict[datetime | None, int] = {}
         for place in self.earlier:
             known = len(listing.spare)
+            attempt = spaces.setdefault(place.submitted_at, listing.new_space())
             # What is missing there is no learner's loss: nothing of it counts by itself.
             with suppress(NotRead, OSError):
-                listing.add_spare(
-                    place.entry, place.original or place.entry.name, listing.new_space(), place.around
-                )
+                listing.add_spare(place.entry, place.original or place.entry.name, attempt, place.around)
             owners.update(dict.fromkeys(listing.spare[known:], place))
         return listing, owners
 
