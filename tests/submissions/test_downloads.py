@@ -403,3 +403,14 @@ def test_whatever_it_is_called_what_defines_the_names_is_proposed(
     assert row.status == "missing"
     assert row.proposal is not None
     assert row.proposal.file == name
+
+
+def test_who_is_in_a_group_keeps_a_name(tmp_path: Path, katas: list[Kata]) -> None:
+    """Moodle writes the group's name before the person's; in a class without groups a hyphen is the person's own."""
+    for number, (first, second) in enumerate(
+        [("Team 1-Ada Lovelace", "Team 2-Bob Roe"), ("Jo-Ann Li", "Bob Roe")]
+    ):
+        files = {f"{who}_{place}_{MOODLE}/masks.py": who for place, who in enumerate((first, second), 10)}
+        scan = find_learners(lay(tmp_path / str(number), files), katas)
+        names = {one.learner: one.ids.get("name") for one in scan.learners}
+        assert names[first] == (None if number else "Ada Lovelace")

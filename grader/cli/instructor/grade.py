@@ -127,10 +127,17 @@ def _scanned(submissions: Path, wanted: KataChoice) -> Scan:
     Raises:
         UsageError: there is nothing to grade.
     """
+    from grader.instructor.gradebook.identities import match
+    from grader.instructor.lms.person import Found
     from grader.instructor.submissions import find_learners
 
+    course = wanted.course
+
+    def known(name: str) -> bool:
+        return name in match([Found(name)], course, {}).known
+
     try:
-        scan = find_learners(submissions, wanted.katas, wanted.names)
+        scan = find_learners(submissions, wanted.katas, wanted.names, known if course.roster else None)
     except UsageError as error:
         if wanted.names:  # then they were meant for katas, perhaps
             raise UsageError(
@@ -153,7 +160,14 @@ def _katas_of(scan: Scan, wanted: KataChoice, options: GradingOptions) -> list[K
         katas, assignments = _handed_in(scan, katas, course)
         note(f"note: {', '.join(assignments)}, judging by the files there (--assignment NAME chooses).")
     elif course.katas is None and len(held := _held(scan, katas)) < len(katas):
-        katas = held or katas
+        if not held:
+            # Every learner would get an error for every kata there is.
+            closed = [one.message for one in scan.learners[0].submissions(katas[:1]) if one.message]
+            raise UsageError(
+                f"Nothing that was handed in tells which katas are meant. {''.join(closed)}",
+                "Say which: --only ID",
+            )
+        katas = held
         names = listed([kata.slug for kata in katas], 5)
         note(f"note: {names}, judging by the files there (--only ID chooses).")
     return katas
