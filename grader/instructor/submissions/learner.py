@@ -112,6 +112,10 @@ class LearnerFolder:
             kata for kata in katas if kata.slug in sheets or any(may_be_meant(name, kata) for name in names)
         ]
 
+    def unopened(self) -> list[str]:
+        """Return sentences on what is there and could not be opened."""
+        return [printable(text) for text in self._listing()[0].closed]
+
     def file_names(self) -> list[str]:
         """Return the names of the files there."""
         return [file.name for file in self._listing()[0].files]
