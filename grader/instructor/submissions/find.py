@@ -20,7 +20,7 @@ from grader.instructor.lms import SYSTEMS, nbgrader
 from grader.instructor.lms.system import Claim, Place, System, inside
 from grader.instructor.lms.teams import SUBMITTED as SUBMITTED_IN_TEAMS
 from grader.instructor.submissions import folders
-from grader.instructor.submissions.archives import BULK, is_archive, open_file
+from grader.instructor.submissions.archives import BULK
 from grader.instructor.submissions.choose import looks_like_one
 from grader.instructor.submissions.claims import learners_of
 from grader.instructor.submissions.entry import ARROW, Entry
@@ -132,8 +132,6 @@ def _top(root: Path) -> tuple[Entry, str, Path]:
     if stem is None and around.suffix in SUBMISSION_SUFFIXES:
         raise UsageError(f"{shown} is one file, not a class.", f"To check it by itself: kata check {shown}")
     try:
-        if stem is None and not _begins_as_archive(file):
-            raise UsageError(f"{shown} is neither a folder nor an archive.", LAYOUTS)
         top = file.opened(BULK)
     except NotRead as refused:
         raise UsageError(f"{shown} {refused}.", LAYOUTS) from None
@@ -143,13 +141,6 @@ def _top(root: Path) -> tuple[Entry, str, Path]:
             raise UsageError(f"{shown}: there is no {printable(name)} in {printable(around.name)}.", LAYOUTS)
         top, stem = _opened(found) or found, found.name
     return top, stem or around.stem, around
-
-
-def _begins_as_archive(file: Entry) -> bool:
-    if file.spot is None:
-        return False
-    with open_file(file.spot) as raw:
-        return is_archive(raw.read(512))
 
 
 def _opened(entry: Entry) -> Entry | None:
