@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -276,7 +277,7 @@ def test_a_download(tmp_path: Path, katas: list[Kata], name: str) -> None:
             assert note in said
 
 
-LEARNERS = {"ada/masks.py": "ada", "grace/masks.py": "grace"}
+LEARNERS: Files = {"ada/masks.py": "ada", "grace/masks.py": "grace"}
 WRAPPED: dict[str, Files] = {
     "folder": {f"A/{name}": text for name, text in LEARNERS.items()},
     "folders": {f"A/B/{name}": text for name, text in LEARNERS.items()},
@@ -315,10 +316,21 @@ def test_groups_are_no_learners(tmp_path: Path, katas: list[Kata]) -> None:
     root = lay(
         tmp_path, {f"Group {group}/{who}{group}/masks.py": who for group in "AB" for who in ("ada", "bob")}
     )
-    with pytest.raises(UsageError, match="Group A and Group B hold several folders") as asked:
+    with pytest.raises(UsageError, match="Group A and Group B hold folders as a class does") as asked:
         find_learners(root, katas)
     assert f"'{root}/Group A'" in (asked.value.hint or "")
     assert len(find_learners(root, katas, known={"Group A"}.__contains__).learners) == 2
+
+
+def test_whom_the_roster_knows_tells_what_is_around_them(tmp_path: Path, katas: list[Kata]) -> None:
+    known = {"ada", "bob"}.__contains__
+    alone = lay(tmp_path / "late", {"Week 1/ada/masks.py": "ada"})
+    assert [one.learner for one in find_learners(alone, katas, known=known).learners] == ["ada"]
+    weeks = lay(
+        tmp_path / "weeks", {"Week 1/ada/masks.py": "ada", "Week 2/bob.zip": zipped({"masks.py": "bob"})}
+    )
+    with pytest.raises(UsageError, match="Week 1 and Week 2 hold folders as a class does"):
+        find_learners(weeks, katas, known=known)
 
 
 def test_files_that_are_numbered_are_several_peoples(tmp_path: Path, katas: list[Kata]) -> None:
@@ -341,7 +353,7 @@ def test_a_class_that_is_not_opened_is_named(
 @pytest.mark.parametrize("name", ["class.zip", "class.rar", "class.tgz", "class"])
 @pytest.mark.parametrize("pack", [zipped, tarred])
 def test_the_first_bytes_say_how_a_class_is_packed(
-    tmp_path: Path, katas: list[Kata], name: str, pack
+    tmp_path: Path, katas: list[Kata], name: str, pack: Callable[[Files], bytes]
 ) -> None:
     (tmp_path / name).write_bytes(pack(LEARNERS))
     assert [one.learner for one in find_learners(tmp_path / name, katas).learners] == ["ada", "grace"]
@@ -410,7 +422,9 @@ def test_who_is_in_a_group_keeps_a_name(tmp_path: Path, katas: list[Kata]) -> No
     for number, (first, second) in enumerate(
         [("Team 1-Ada Lovelace", "Team 2-Bob Roe"), ("Jo-Ann Li", "Bob Roe")]
     ):
-        files = {f"{who}_{place}_{MOODLE}/masks.py": who for place, who in enumerate((first, second), 10)}
+        files: Files = {
+            f"{who}_{place}_{MOODLE}/masks.py": who for place, who in enumerate((first, second), 10)
+        }
         scan = find_learners(lay(tmp_path / str(number), files), katas)
         names = {one.learner: one.ids.get("name") for one in scan.learners}
         assert names[first] == (None if number else "Ada Lovelace")
