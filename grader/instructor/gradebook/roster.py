@@ -137,13 +137,13 @@ def _lines(path: Path, what: str, mend: str) -> Iterator[tuple[int, list[str]]]:
         raise UsageError(f"{path}: there is no such {what}.", mend)
     text = _text(path)
     # Excel writes down by what it separates, in a line before the columns.
-    told = re.match(r'"?sep=(.)"?(?:\r\n?|\n)', text, re.IGNORECASE)
-    if told is not None:
-        text = text[told.end() :]
+    declared = re.match(r'"?sep=(.)"?(?:\r\n?|\n)', text, re.IGNORECASE)
+    if declared is not None:
+        text = text[declared.end() :]
     head = text.partition("\n")[0]
-    separator = told[1] if told is not None else max(",;\t", key=head.count)
+    separator = declared[1] if declared is not None else max(",;\t", key=head.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    end = above = int(told is not None)
+    end = above = int(declared is not None)
     try:
         for cells in reader:
             start, end = end + 1, reader.line_num + above

@@ -48,7 +48,7 @@ ItemT = TypeVar("ItemT", bound=Item)
 
 
 def inside(item: ItemT) -> list[ItemT]:
-    """Return what lies in a folder; nothing where it is no folder, or cannot be opened."""
+    """Return what lies in a folder; nothing if it is not a folder, or cannot be opened."""
     try:
         return item.children() if item.kind == "folder" else []
     except OSError:
@@ -236,7 +236,7 @@ class System:
         return found
 
     def place(self, item: ItemT, made: SystemName) -> Place[ItemT]:
-        """Return the place that a name of the system's stands for."""
+        """Return the place that the system gave a name to."""
         source = None if made.submitted_at is None else self.title
         return Place(item, made.original, made.submitted_at, source)
 

@@ -256,7 +256,7 @@ def _of_a_learner(name: str) -> bool:
 
 
 def _wrapped(children: list[Entry], name: str, of: _Class, notes: list[str]) -> Entry | None:
-    """Return the only folder or archive at the top if it is no learner's: it is around the class, and looked through.
+    """Return the only folder or archive at the top if it is around the class, and not a learner's.
 
     A learner can name folders as systems do, and who is in the class is not theirs to say. So it is asked about unless
     the roster knows nobody of that name, or the name or a system tells that it is the class.
