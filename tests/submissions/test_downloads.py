@@ -402,6 +402,15 @@ def test_what_does_not_count_is_proposed_and_may_be_taken(
         assert taken.submitted_at == datetime(2026, 1, 2, 10, tzinfo=UTC), "its own attempt's"
 
 
+def test_of_the_best_attempt_every_one_is_handed_in(tmp_path: Path, katas: list[Kata]) -> None:
+    (ada,) = find_learners(lay(tmp_path, EARLIER["blackboard"]), katas).learners
+    rows = replace(ada, zone=UTC, best=frozenset({"masks"})).submissions(katas)
+    masks = [row for row in rows if row.kata == "masks"]
+    assert [row.bundle and row.bundle.files["masks.py"] for row in masks] == [b"older", b"old", None]
+    assert [row.submitted_at and row.submitted_at.day for row in masks] == [1, 2, None]
+    assert len(rows) == 4
+
+
 @pytest.mark.parametrize(
     "name", ["masks.pyw", "masks.py ", "masks.py.bak", "masks.txt", "answer.docx", "work"]
 )
