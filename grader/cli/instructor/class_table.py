@@ -31,6 +31,7 @@ SHOWN = 10
 """Remarks printed in full; the others are counted."""
 WIDE = 100
 """From so many columns on, a status has its word in the heading."""
+_TROUBLES = "The checks could not judge"
 STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "missing")
 
 
@@ -50,7 +51,8 @@ def print_summary(
     book: Gradebook, katas: Sequence[Kata], learners: Sequence[str], remarks: Remarks, out: Console
 ) -> None:
     """Print how the class did, and what an instructor should look at; all of that goes into a file as well."""
-    notes = _write_notes(remarks)
+    refused = {(one.learner, one.kata) for one, _ in remarks.tally.refused}
+    troubles: list[str] = []
     counts: dict[str, Counter[str]] = {kata.slug: Counter() for kata in katas}
     scores: dict[str, list[float]] = {kata.slug: [] for kata in katas}
     whole = {kata.slug: 0.0 for kata in katas}
@@ -58,10 +60,14 @@ def print_summary(
         counts[row.kata][row.report.status] += 1
         scores[row.kata].append(row.score)
         whole[row.kata] = max(whole[row.kata], row.max_score)
+        if row.trouble and (row.learner, row.kata) not in refused:
+            troubles.append(f"{row.learner}, {row.kata}: {row.trouble}")
+    notes = _write_notes(remarks, troubles)
     out.print(_table(katas, counts, scores, whole, out))
     tally, option = remarks.tally, same_book()
     rows = f"{tally.done} rows in {safe(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
     out.print(rows, soft_wrap=True)
+    _print_some(f"{_TROUBLES}:", troubles, notes, out)
     _print_remarks(remarks, notes, out)
     if notes:
         out.print(f"\nall notes  {safe(notes)}", soft_wrap=True)
@@ -158,12 +164,13 @@ def _notes(tally: Tally) -> list[str]:
     ]
 
 
-def _write_notes(remarks: Remarks) -> str:
+def _write_notes(remarks: Remarks, troubles: list[str]) -> str:
     """Write all there is to say about a run into a file next to the gradebook; return its name, or nothing."""
     tally, matches = remarks.tally, remarks.matches
     beside = Address.parse(remarks.where).file
     parts = {
         "About the download": list(remarks.scanned),
+        _TROUBLES: troubles,
         "Not graded, through no fault of the learners": [
             f"{one.learner}, {one.kata}: {answer.message}" for one, answer in tally.refused
         ],

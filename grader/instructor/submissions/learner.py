@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from typing import Literal
@@ -14,7 +15,7 @@ from grader.catalogue import Kata
 from grader.errors import KataError
 from grader.files import NotRead
 from grader.instructor.lms.system import Place
-from grader.instructor.submissions.choose import Missing, choose, looks_like_one, may_be_meant
+from grader.instructor.submissions.choose import Missing, choose, looks_like_one, may_be_meant, proposal
 from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.git_time import GitTime, git_times
 from grader.instructor.submissions.listing import File, Listing
@@ -41,26 +42,48 @@ class LearnerFolder:
     """The times of hand-ins lie among the files, as nbgrader has them; else each place has its own."""
     closed: tuple[str, ...] = ()
     """Sentences on what may be this learner's and is not looked into."""
+    earlier: tuple[Place[Entry], ...] = ()
+    """What does not count, being older: somebody may decide that it is the answer."""
     times: Mapping[str, tuple[datetime, str]] = field(default_factory=dict)
     """By kata's slug, or an empty name for all, when it was handed in, and who says so."""
     taken: Mapping[str, str] = field(default_factory=dict)
     """By kata's slug, the file that somebody said is the answer, whatever it is called."""
     assignments: Mapping[str, str] = field(default_factory=dict)
     """By kata's slug, the course's assignment: a folder of that name is the kata's."""
+    best: frozenset[str] = frozenset()
+    """Slugs of katas of which the best attempt counts: then earlier ones are handed in as well."""
     zone: tzinfo | None = None
     """Where times are meant that name no zone; None: by this machine's clock."""
 
     def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
-        """Return one submission for each of `katas`, in their order: found, missing or error. Never raises."""
+        """Return one submission for each of `katas`, in their order: found, missing or error. Never raises.
+
+        What earlier attempts hold of katas of which the best counts comes before, the oldest first.
+        """
         listing, owners = self._listing()
         found = self._with_sheets(
             katas, [self._submission(kata, listing, owners) for kata in katas], listing, owners
         )
         if not listing.denied:
-            return found
+            return [
+                *self._earlier_attempts([kata for kata in katas if kata.slug in self.best], found),
+                *found,
+            ]
         return [
             one if one.bundle else msgspec.structs.replace(one, denied=listing.denied[0]) for one in found
         ]
+
+    def _earlier_attempts(self, katas: Sequence[Kata], newest: Sequence[Submission]) -> Iterator[Submission]:
+        times = {place.submitted_at for place in self.earlier if place.submitted_at is not None}
+        seen = {(one.kata, one.bundle.digest) for one in newest if one.bundle is not None}
+        for at in sorted(times) if katas else ():
+            places = tuple(place for place in self.earlier if place.submitted_at == at)
+            for one in replace(self, places=places, earlier=(), best=frozenset(), notes=()).submissions(
+                katas
+            ):
+                if one.bundle is not None and (key := (one.kata, one.bundle.digest)) not in seen:
+                    seen.add(key)
+                    yield msgspec.structs.replace(one, answers=None)  # of written answers the newest count
 
     def _with_sheets(
         self,
@@ -88,19 +111,30 @@ class LearnerFolder:
         return whole
 
     def holds_any(self, katas: Sequence[Kata]) -> bool:
-        """Whether a file is named like one of `katas`, or something there cannot be looked into."""
+        """Whether a file may answer one of `katas`, if only by decision, or something there cannot be looked into."""
         listing, _ = self._listing()
         modules = [kata.module for kata in katas]
-        return bool(listing.closed) or any(looks_like_one(file.name, modules) for file in listing.files)
+        if listing.closed or any(looks_like_one(file.name, modules) for file in listing.files):
+            return True
+        return any(proposal(kata, listing) is not None for kata in katas)
+
+    def modules(self, katas: Sequence[Kata]) -> set[str]:
+        """Return which of the modules of `katas` a file is named like."""
+        names = {file.name for file in self._listing()[0].files}
+        return {kata.module for kata in katas if any(looks_like_one(name, [kata.module]) for name in names)}
 
     def held(self, katas: Sequence[Kata]) -> list[Kata]:
         """Return those of `katas` that a file there may be meant for, or that there are written answers to."""
         listing, _ = self._listing()
-        names = {file.name for file in listing.files}
+        names = {file.name for file in (*listing.files, *listing.spare)}
         sheets, _ = _sheets(katas, listing)
         return [
             kata for kata in katas if kata.slug in sheets or any(may_be_meant(name, kata) for name in names)
         ]
+
+    def unopened(self) -> list[str]:
+        """Return sentences on what is there and could not be opened."""
+        return [printable(text) for text in self._listing()[0].closed]
 
     def file_names(self) -> list[str]:
         """Return the names of the files there."""
@@ -111,19 +145,27 @@ class LearnerFolder:
         owners: dict[File, Place[Entry]] = {}
         space = listing.new_space()  # files that a system laid flat belong beside each other again
         for place in self.places:
-            known = len(listing.files)
+            known, copies = len(listing.files), len(listing.spare)
             try:
-                listing.add(place.entry, place.original or place.entry.name, space)
+                listing.add(place.entry, place.original or place.entry.name, space, place.around)
             except KataError:
                 raise  # the machine's fault, not the learner's
             except PermissionError:
                 listing.deny(place.entry.label)
             except Exception as error:
                 listing.closed.append(f"{place.entry.label} cannot be opened ({type(error).__name__})")
-            owners.update(dict.fromkeys(listing.files[known:], place))
+            owners.update(dict.fromkeys((*listing.files[known:], *listing.spare[copies:]), place))
             if self.stamped:
                 # It goes with nobody's answer, which would be another with every new time.
                 listing.of_system.update(file for file in listing.files[known:] if is_stamp(file, place))
+        spaces: dict[datetime | None, int] = {}
+        for place in self.earlier:
+            known = len(listing.spare)
+            attempt = spaces.setdefault(place.submitted_at, listing.new_space())
+            # What is missing there is no learner's loss: nothing of it counts by itself.
+            with suppress(NotRead, OSError):
+                listing.add_spare(place.entry, place.original or place.entry.name, attempt, place.around)
+            owners.update(dict.fromkeys(listing.spare[known:], place))
         return listing, owners
 
     def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place[Entry]]) -> Submission:
