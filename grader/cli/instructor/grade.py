@@ -239,5 +239,5 @@ def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[
     from grader.instructor.gradebook.records import by_learner
 
     for _, own in by_learner(book.rows(katas=katas, learners=learners)):
-        score, whole = total(own.values(), book.course)
-        yield 100.0 * score / whole if whole else 100.0
+        found = total(own.values(), book.course)
+        yield 100.0 * found.part if found.most > found.open else 100.0

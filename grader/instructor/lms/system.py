@@ -80,7 +80,7 @@ class Place(Generic[ItemT]):
     submitted_at: datetime | None = None
     """Without a zone where the system names none."""
     time_source: str | None = None
-    """Who says so."""
+    """Who says so; without a time, who marks it late."""
 
 
 @dataclass
@@ -210,7 +210,7 @@ class System:
             claim: Claim[ItemT] = Claim(first.learner, key, ids=ids)
             for item in self.newest(theirs, named, claim.notes):
                 made = named[item]
-                source = None if made.submitted_at is None else self.title
+                source = self.title if made.late or made.submitted_at is not None else None
                 claim.places.append(Place(item, made.original, made.submitted_at, source))
             found.claims.append(claim)
         return found

@@ -184,7 +184,7 @@ class LearnerFolder:
         if at is not None:
             return at, place.time_source or "nbgrader", ""
         found = self._in_git(listing, file, place).get(self.assignments.get(kata.slug, ""))
-        return found or (None, None, "")
+        return found or (None, place.time_source, "")
 
     def _handed_in(
         self, listing: Listing, owners: Mapping[File, Place[Entry]], file: File

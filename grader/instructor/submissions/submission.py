@@ -74,7 +74,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     submitted_at: datetime | None = None
     """When it was handed in, with a time zone, where anybody tells."""
     time_source: str | None = None
-    """Who tells: a system's name, `git`, a file of times."""
+    """Who tells: a system's name, `git`, a file of times. Without a time, the system that marks it late."""
     answers: HandedInSheet | None = None
     """Written answers; nothing that grades code looks at them."""
     notes: tuple[str, ...] = ()
