@@ -6,7 +6,7 @@ import os
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from grader.instructor.gradebook.identities import Matches
 from grader.instructor.grading.run import Tally
 from grader.instructor.submissions.names import listed
 from grader.report.style import LOOKS, bar, has_unicode, keep_whole, points, safe, safe_text
+from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
@@ -44,13 +45,15 @@ class Remarks:
     """Of the download as a whole."""
     where: str
     """Which gradebook it went into."""
+    late: Sequence[str] = ()
+    """What counts although a system marks it late and nobody knows the time, in a sentence each."""
 
 
 def print_summary(
     book: Gradebook, katas: Sequence[Kata], learners: Sequence[str], remarks: Remarks, out: Console
 ) -> None:
     """Print how the class did, and what an instructor should look at; all of that goes into a file as well."""
-    notes = _write_notes(remarks)
+    late: dict[tuple[str, float], list[str]] = {}
     counts: dict[str, Counter[str]] = {kata.slug: Counter() for kata in katas}
     scores: dict[str, list[float]] = {kata.slug: [] for kata in katas}
     whole = {kata.slug: 0.0 for kata in katas}
@@ -58,6 +61,10 @@ def print_summary(
         counts[row.kata][row.report.status] += 1
         scores[row.kata].append(row.score)
         whole[row.kata] = max(whole[row.kata], row.max_score)
+        if row.late_by:
+            late.setdefault((row.late_by, row.days_late), []).append(f"{row.learner} ({row.kata})")
+    remarks = replace(remarks, late=[_late(*how, who) for how, who in late.items()])
+    notes = _write_notes(remarks)
     out.print(_table(katas, counts, scores, whole, out))
     tally, option = remarks.tally, same_book()
     rows = f"{tally.done} rows in {safe(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
@@ -114,6 +121,7 @@ def _print_remarks(remarks: Remarks, notes: str, out: Console) -> None:
             _strangers(matches),
         ),
         ("Missing, though a file with another name may be the answer:", _proposals(tally)),
+        ("Marked late without a time:", remarks.late),
     ):
         _print_some(title, lines, notes, out)
     if matches.absent:
@@ -121,6 +129,17 @@ def _print_remarks(remarks: Remarks, notes: str, out: Console) -> None:
             f"\nIn the roster, but not in this download: {listed(matches.absent, SHOWN)}", soft_wrap=True
         )
     _print_some("Worth a look:", _notes(tally), notes, out)
+
+
+def _late(system: str, days: float, who: Sequence[str]) -> str:
+    """Return what a mark of lateness cost of which nobody knows the time, and how to say the time."""
+    what = counted(len(who), "hand-in")
+    cost = f"counted as {counted(days, 'day')} late" if days else "counted as on time, and lost no points"
+    return (
+        f"{what} marked late by {system}, {cost}: {listed(who, SHOWN)}. Nobody says when they came in. To give "
+        "times: kata grade --times FILE with the columns learner,submitted_at; or a rule: unknown = 1 (day) under "
+        "[late] in course.toml."
+    )
 
 
 def _strangers(matches: Matches) -> list[str]:
@@ -173,6 +192,7 @@ def _write_notes(remarks: Remarks) -> str:
         "Not in the roster": _strangers(matches),
         "In the roster, but not in this download": matches.absent,
         "Missing, though a file with another name may be the answer": _proposals(tally),
+        "Marked late without a time": remarks.late,
         "Worth a look": _notes(tally),
     }
     text = "\n".join(
