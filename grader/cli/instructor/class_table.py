@@ -160,7 +160,7 @@ def _proposals(tally: Tally) -> list[str]:
     option = same_book()
     return [
         f"{one.learner}, {one.kata}: {one.proposal.origin}, {one.proposal.reason}. If so: kata gradebook take "
-        f"{word(one.learner)} {one.kata} {word(one.proposal.file)}{option} --comment TEXT, and grade again"
+        f"{word(one.learner)} {one.kata} {word(one.proposal.file)}{option} --comment TEXT"
         for one in tally.proposed
         if one.proposal is not None
     ]

@@ -15,6 +15,7 @@ from grader.cli.instructor.class_options import (
     with_gradebook,
     word,
 )
+from grader.cli.instructor.take import take
 from grader.errors import UsageError
 from grader.report.style import console, safe
 from grader.words import counted
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
 
 
-def _told(number: int, what: str) -> None:
+def told(number: int, what: str) -> None:
+    """Say what was decided, and how to take it back."""
     console().print(what, soft_wrap=True, markup=False, highlight=False)
     note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
 
@@ -57,36 +59,7 @@ def alias(book: Gradebook, learner: str, other: str, by: By) -> None:
             f"See who said so: kata gradebook rulings{same_book()}",
         )
     number = book.rule("alias", learner, other, **by)
-    _told(number, f"{other} is {learner}")
-
-
-@click.command(short_help="Accept a file with a wrong name as a learner's answer.")
-@click.argument("learner")
-@click.argument("id_", metavar="ID", shell_complete=complete_id)
-@click.argument("file")
-@decision
-def take(
-    book: Gradebook,
-    learner: str,
-    id_: str,
-    file: str,
-    by: By,
-) -> None:
-    """Accept FILE, as LEARNER named it, as the answer to ID: `masks_final_v3.py` instead of `masks.py`.
-
-    It is read when kata grade next grades the download. FILE is a name, or a path inside what the learner handed in.
-
-    \b
-    Example:
-      kata gradebook take ada masks masks_final_v3.py --comment "she asked by mail"
-    """
-    from grader.instructor.gradebook.meant import kata_meant
-
-    if not file.strip("/. "):
-        raise UsageError("The file's name is empty.")
-    kata = kata_meant(book, id_)
-    number = book.rule("take", learner, file.strip("/"), kata=kata, **by)
-    _told(number, f"{learner}, {kata}: {file} is the answer, from the next kata grade on")
+    told(number, f"{other} is {learner}")
 
 
 @click.command(short_help="Say which attempt counts.")
@@ -119,7 +92,7 @@ def choose(
         raise UsageError(error.message, hint) from None
     number = book.rule("choose", learner, hand_in, kata=kata, **by)
     row = next(iter(book.rows(katas=[kata], learners=[learner])))
-    _told(number, f"{learner}, {kata}: attempt {attempt} counts, {row.score:g} points")
+    told(number, f"{learner}, {kata}: attempt {attempt} counts, {row.score:g} points")
 
 
 @click.command(short_help="Give a learner more time.")
@@ -144,7 +117,7 @@ def extend(
     """
     of = covered(book, assignment)
     number = book.rule("extend", learner, {"of": of, "days": days}, **by)
-    _told(number, f"{learner}: {counted(days, 'more day')} for {of or 'everything'}")
+    told(number, f"{learner}: {counted(days, 'more day')} for {of or 'everything'}")
 
 
 def covered(book: Gradebook, text: str) -> str:

@@ -112,6 +112,11 @@ class LearnerFolder:
             kata for kata in katas if kata.slug in sheets or any(may_be_meant(name, kata) for name in names)
         ]
 
+    def paths(self) -> list[str]:
+        """Return where the files lie that somebody may decide to take, also those that do not count."""
+        listing, _ = self._listing()
+        return ["/".join(file.parts) for file in (*listing.files, *listing.spare)]
+
     def file_names(self) -> list[str]:
         """Return the names of the files there."""
         return [file.name for file in self._listing()[0].files]
