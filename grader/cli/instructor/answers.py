@@ -22,7 +22,7 @@ from grader.cli.instructor.class_options import (
 from grader.cli.instructor.rulings import covered
 from grader.errors import UsageError
 from grader.report.style import console, points, safe
-from grader.words import counted, typed_number
+from grader.words import counted, typed_number, whole_number
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -136,13 +136,13 @@ def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(one) for one in text.replace(" ", ",").split(",") if one)
-    except ValueError:
+    found = [whole_number(one) for one in text.replace(" ", ",").split(",") if one]
+    if None in found:
         raise UsageError(
             f"--met takes the numbers of criteria, not {text!r}.",
             "For example --met 1,3, or --met '' for none.",
-        ) from None
+        )
+    return tuple(one for one in found if one is not None)
 
 
 @click.command(short_help="Mark a written answer, by the rubric's criteria or in points.")
@@ -150,9 +150,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.argument("question", type=click.IntRange(min=1))
 @click.option("--met", metavar="N,N", help="Numbers of the criteria that are met; '' for none.")
-@click.option(
-    "--points", "given", type=float, metavar="N", help="Points to give, instead of those of the criteria."
-)
+@click.option("--points", "given", metavar="N", help="Points to give, instead of those of the criteria.")
 @click.option(
     "--comment", metavar="TEXT", default="", help="Comment for the learner, who reads it after the release."
 )
@@ -164,7 +162,7 @@ def mark(
     id_: str,
     question: int,
     met: str | None,
-    given: float | None,
+    given: str | None,
     comment: str,
     author: str | None,
 ) -> None:
@@ -177,7 +175,7 @@ def mark(
       kata gradebook mark ada masks 1 --met 1,2 --comment "well put"
       kata gradebook mark ada masks 2 --points 0.5
     """
-    from grader.instructor.gradebook.meant import kata_meant
+    from grader.instructor.gradebook.meant import kata_meant, points_meant
     from grader.instructor.gradebook.written import mark as write
 
     if met is None and given is None:
@@ -190,7 +188,7 @@ def mark(
         kata,
         question,
         criteria=_numbers(met or ""),
-        points=given,
+        points=None if given is None else points_meant(given),
         comment=comment,
         author=author_of(author),
     )
@@ -284,11 +282,12 @@ def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:
     from grader.instructor.gradebook.written import rubric_question
 
     cells = {"points": "", "met": "", "comment": "", **row}
-    if not cells["question"].isdecimal():
+    asked = whole_number(cells["question"])
+    if asked is None:
         raise UsageError(f"question must be a number, not {cells['question']!r}.")
     if not (cells["points"] or cells["met"]):
         raise UsageError("there are neither points nor met criteria.")
-    kata, asked = kata_meant(book, cells["kata"]), int(cells["question"])
+    kata = kata_meant(book, cells["kata"])
     of, met = rubric_question(rubrics, kata, asked), _numbers(cells["met"].replace(";", ","))
     if any(not 1 <= one <= len(of.criteria) for one in met):
         raise UsageError(f"met names a criterion that does not exist; there are {len(of.criteria)}.")

@@ -16,7 +16,7 @@ from grader.cli.instructor.class_options import (
     word,
 )
 from grader.cli.instructor.take import take
-from grader.errors import UsageError
+from grader.errors import UsageError, did_you_mean
 from grader.report.style import console, safe
 from grader.words import counted
 
@@ -37,8 +37,9 @@ def told(number: int, what: str) -> None:
 @click.command(short_help="Say that a learner has another name, too.")
 @click.argument("learner")
 @click.argument("other", metavar="NAME")
+@click.option("--ahead", is_flag=True, help="Nothing has come in under NAME yet.")
 @decision
-def alias(book: Gradebook, learner: str, other: str, by: By) -> None:
+def alias(book: Gradebook, learner: str, other: str, ahead: bool, by: By) -> None:
     """Say that LEARNER is also called NAME: a folder, a handle or an address in a download.
 
     From now on, everything under that name is theirs, including what came in before. You need to say so only once.
@@ -57,6 +58,12 @@ def alias(book: Gradebook, learner: str, other: str, by: By) -> None:
         raise UsageError(
             f"{other} is already recorded as {known}.",
             f"See who said so: kata gradebook rulings{same_book()}",
+        )
+    names = book.learners()
+    if not ahead and same(other) not in {same(name) for name in names}:
+        raise UsageError(
+            f"Nothing has come in under the name {other}.{did_you_mean(other, names)}",
+            "If it will, say so: --ahead",
         )
     number = book.rule("alias", learner, other, **by)
     told(number, f"{other} is {learner}")
@@ -98,13 +105,13 @@ def choose(
 @click.command(short_help="Give a learner more time.")
 @click.argument("learner")
 @click.argument("assignment", metavar="ASSIGNMENT|ID|all", shell_complete=complete_id)
-@click.argument("days", type=click.FloatRange(0, 3650, min_open=True))
+@click.argument("days")
 @decision
 def extend(
     book: Gradebook,
     learner: str,
     assignment: str,
-    days: float,
+    days: str,
     by: By,
 ) -> None:
     """Give LEARNER this many more DAYS for an assignment, a kata, or `all`: both due time and closing time move.
@@ -115,9 +122,12 @@ def extend(
     Example:
       kata gradebook extend ada week1 3 --comment "was ill"
     """
-    of = covered(book, assignment)
-    number = book.rule("extend", learner, {"of": of, "days": days}, **by)
-    told(number, f"{learner}: {counted(days, 'more day')} for {of or 'everything'}")
+    from grader.instructor.gradebook.meant import days_meant, insist_on_deadline
+
+    of, more = covered(book, assignment), days_meant(days)
+    insist_on_deadline(book.course, of)
+    number = book.rule("extend", learner, {"of": of, "days": more}, **by)
+    told(number, f"{learner}: {counted(more, 'more day')} for {of or 'everything'}")
 
 
 def covered(book: Gradebook, text: str) -> str:

@@ -117,7 +117,7 @@ def _downloads(book: Gradebook, learner: str) -> Iterator[tuple[LearnerFolder, P
 
 def _kept(book: Gradebook, learner: str, kata: Kata, file: str) -> _Kept | None:
     """Return a file that lay beside what an attempt graded."""
-    from grader.instructor.submissions.choose import suffix_of
+    from grader.instructor.submissions.choose import DECIDED, suffix_of
     from grader.instructor.submissions.submission import Bundle, Submission
 
     for one in reversed(book.stored([learner])):
@@ -130,7 +130,12 @@ def _kept(book: Gradebook, learner: str, kata: Kata, file: str) -> _Kept | None:
         }
         origin, at = f"{file}, kept with {one.kata}", one.submitted_at
         made = Submission(
-            learner=learner, kata=kata.slug, bundle=Bundle(main, files), origin=origin, submitted_at=at
+            learner=learner,
+            kata=kata.slug,
+            bundle=Bundle(main, files),
+            origin=origin,
+            submitted_at=at,
+            notes=(f"{origin} was taken for {main}{DECIDED}",),
         )
         return _Kept(learner, made)
     return None

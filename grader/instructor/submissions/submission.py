@@ -29,6 +29,9 @@ class Bundle(msgspec.Struct, frozen=True, dict=True):
         return total.hexdigest()
 
 
+MAY_BE = " may be the answer: "
+
+
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """A file that may be meant though its name is wrong; nobody takes it before somebody says so."""
 
@@ -37,6 +40,11 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     """Where it lies."""
     reason: str
+
+    @property
+    def note(self) -> str:
+        """What the gradebook keeps of it."""
+        return f"{self.file}{MAY_BE}{self.reason}"
 
 
 class HandedInSheet(msgspec.Struct, frozen=True, kw_only=True):
