@@ -239,11 +239,11 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
     from grader.instructor.gradebook.written import sheet
 
     rubrics = _rubrics()
-    done = passed = 0
+    done = 0
     columns = ("learner", "kata", "question", "points|met")
     lines = lines_of(file, columns, partial(_line, book, rubrics), _EXAMPLE)
     who = author_of(author)
-    for line in lines:
+    for line in dict.fromkeys(lines):
         answer = sheet(book, rubrics, line.learner, line.kata).answers[line.question - 1]
         assert answer.rubric is not None
         worth = sum(answer.rubric.criteria[one - 1].points for one in line.criteria)
@@ -251,7 +251,6 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
         stands = answer.mark
         same = stands and (stands.points, stands.criteria, stands.comment)
         if same == (given, line.criteria, line.comment) and not answer.changed:
-            passed += 1
             continue
         done += 1
         if not dry_run:
@@ -269,7 +268,7 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
                 seen=stands.id if stands is not None else None,
             )
         _say(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")
-    note(f"{done} {'would be marked' if dry_run else 'marked'}, {passed} already recorded")
+    note(f"{done} {'would be marked' if dry_run else 'marked'}, {len(lines) - done} already recorded")
 
 
 def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:

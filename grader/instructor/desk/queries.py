@@ -586,9 +586,18 @@ def _diff(before: Bundle | None, bundle: Bundle) -> list[tuple[str, str]]:
     return [(kinds.get(line[:1], ""), text.cut(line)) for line in changes]
 
 
+def _there(mark: Mark) -> bool:
+    """Whether there is anything to look at."""
+    return mark.handed_in or mark.changed or mark.written is not None
+
+
 def _neighbours(desk: DeskReader, learner: str, kata: str, chosen: Filter) -> Neighbours:
     found = desk.found(chosen, [kata]).items()
-    names = [name for name, (cell,) in found if name == learner or desk.lets(chosen, cell)]
+    names = [
+        name
+        for name, (cell,) in found
+        if name == learner or (desk.lets(chosen, cell) and (chosen.status or _there(cell.mark)))
+    ]
     place = None
     if learner in names:
         at = names.index(learner)

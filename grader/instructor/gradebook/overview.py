@@ -240,7 +240,7 @@ def _facts(row: Row, course: Course) -> Iterator[str]:
         yield f"found in  {row.origin}"
     for remark in row.notes:
         yield f"note      {remark}"
-    if not row.attempt:
+    if not row.attempt or report.status == "missing":
         return
     yield (
         f"checked   {_when(row.graded_at, course)}, {_versions(row)}, {report.duration_s:.1f} s, "

@@ -30,7 +30,8 @@ class Problem(NamedTuple):
 
 def problems(book: Gradebook) -> list[Problem]:
     """Return everything that is open, by assignment in the course's order."""
-    found, notes = [], {}
+    found: list[Problem] = []
+    notes: dict[tuple[str, str], Sequence[str]] = {}
     for row in book.rows():
         notes[row.learner, row.kata] = row.notes
         found += _of_row(row, book)

@@ -296,6 +296,8 @@ class Viewer:
 
     def _facts(self, row: Row) -> tuple[tuple[str, str], ...]:
         report = row.report
+        if report.status == "missing":  # nothing ran: the rest would be about nothing
+            return (("looked for", when(row.graded_at, self.course) or "unknown"),)
         versions = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
         return (
             ("graded", when(row.graded_at, self.course) or "unknown"),
