@@ -60,6 +60,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     \b
     Example:
       kata gradebook answers
+      kata gradebook answers week1
       kata gradebook answers ada masks
     """
     import msgspec
@@ -69,7 +70,8 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
 
     rubrics = _rubrics()
     if learner is None:
-        waiting = to_mark(book)
+        katas = katas_meant(book, [id_] if id_ else [])
+        waiting = [one for one in to_mark(book) if katas is None or one.kata in katas]
         if as_json:
             found = [
                 {"learner": one.learner, "kata": one.kata, "questions": one.questions} for one in waiting

@@ -29,7 +29,7 @@ only_option: Callable[[Any], Any] = click.option(
     metavar="ID",
     multiple=True,
     shell_complete=complete_id,
-    help="Only this unit or kata; repeat it for more.",
+    help="Only this assignment, unit or kata; repeat it for more.",
 )
 
 

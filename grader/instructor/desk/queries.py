@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from grader.errors import UsageError
 from grader.instructor.gradebook.course import Course, Total, total, written_total
+from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark
 from grader.instructor.gradebook.said import Thread, threads
 from grader.instructor.gradebook.store import Gradebook
@@ -260,11 +261,12 @@ class DeskReader:
     def found(self, chosen: Filter, katas: Sequence[str]) -> dict[str, list[ClassCell]]:
         """Return the marks that a filter lets through, by learner. Of who has one, the others are there, too."""
         marks, about = self.everybody.marks()
-        word = chosen.find.casefold()
+        words = words_in(chosen.find)
         found = {}
         for learner, own in marks.items():
             name = self.course.name_of(learner)
-            if word and word not in learner.casefold() and word not in name.casefold():
+            there = " ".join(words_in(learner) + words_in(name))
+            if any(word not in there for word in words):
                 continue
             if chosen.section and self.section_of(learner) != chosen.section:
                 continue
