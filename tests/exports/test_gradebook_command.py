@@ -149,7 +149,11 @@ def test_options_may_stand_anywhere_and_a_comment_may_begin_with_a_hyphen(kata: 
 
 def test_an_override_is_the_mark(kata: Kata) -> None:
     kata("adjust", "ada", "masks", "2", "--comment", "x")
-    result = kata("override", "ada", "masks", "12", "--comment", "by hand")
+    typo = kata("override", "ada", "masks", "12", "--comment", "by hand")
+    assert (typo.exit_code, "ada, masks: 12 is more than the 10 points there are" in typo.output) == (2, True)
+    bonus = kata("adjust", "ada", "masks", "2.5", "--comment", "by hand")
+    assert (bonus.exit_code, "10.5 is more than the 10 points" in bonus.output) == (2, True)
+    result = kata("override", "ada", "masks", "12", "--comment", "by hand", "--beyond")
     assert "8/10 → 12/10" in result.stdout
     assert "12 is more than the 10 points there are" in result.stderr
     assert score(kata) == 12.0
@@ -253,7 +257,7 @@ def test_a_name_that_begins_with_a_hyphen_is_typed_as_it_is_shown(kata: Kata, co
     shown = kata("show", "-rf").stdout.splitlines()[-1].removeprefix("in full  kata gradebook ")
     assert kata(*shlex.split(shown)).stdout.startswith("-rf  Rita Farias")
     assert kata("adjust", "-rf", "masks", "-1", "--comment=-a slip").exit_code == 0
-    assert kata("alias", "-rf", "-rita", "--comment", "a slip").stdout == "-rita is -rf\n"
+    assert kata("alias", "-rf", "-rita", "--comment", "a slip", "--ahead").stdout == "-rita is -rf\n"
     assert "No such option '--lines'" in kata("show", "-rf", "--lines").stderr
 
 
@@ -262,7 +266,7 @@ def test_a_name_that_begins_with_a_hyphen_is_typed_as_it_is_shown(kata: Kata, co
     [
         ["show", "week1"], ["show", "ada", "week1"], ["show", "--only", "week1"], ["show", "--assignment", "week1"],
         ["history", "ada", "week1"], ["code", "ada", "week1"], ["export", "--format", "csv", "--only", "week1"],
-        ["take", "ada", "week1", "m.py", "--comment", "so"], ["show", "masks"],
+        ["show", "masks"], ["adjust", "ada", "week1", "1", "--comment", "so"],
     ],
 )  # fmt: skip
 def test_an_assignment_stands_wherever_a_kata_does(

@@ -141,7 +141,7 @@ def test_what_is_only_alike_is_proposed_and_never_taken() -> None:
     linus = Person(learner="linus", name="Linus P. Torvalds")
     matches = match([Found("linus.p"), Found("zzz")], course(linus, GRACE), {})
     assert matches.known == {}
-    assert matches.strangers == {"linus.p": [Match("linus", "100% alike")], "zzz": []}
+    assert matches.strangers == {"linus.p": [Match("linus", "all of the roster's name is in it")], "zzz": []}
     assert matches.absent == ["linus", "Grace Hopper"]
 
 
@@ -169,7 +169,7 @@ def test_what_was_learnt_holds_and_without_a_roster_names_are_names() -> None:
     loose = match([Found("bob")], Course(), {}, known=["ada"])
     assert (loose.known, loose.strangers, loose.absent) == ({}, {}, [])
     again = match([Found("hw9-ada")], Course(), {}, known=["ada"])
-    assert again.strangers == {"hw9-ada": [Match("ada", "100% alike")]}
+    assert again.strangers == {"hw9-ada": [Match("ada", "all of the roster's name is in it")]}
 
 
 @pytest.mark.parametrize(

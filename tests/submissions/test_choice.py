@@ -60,7 +60,7 @@ def test_another_name_is_missing_and_named_where_it_is_near(tmp_path, katas, nam
     ],
 )
 def test_two_that_differ_are_an_error_that_names_both(tmp_path, read, files):
-    lay(tmp_path, {f"ada/{name}": text for name, text in files.items()})
+    lay(tmp_path, {"bob/notes.txt": "", **{f"ada/{name}": text for name, text in files.items()}})
     row = read()["ada", "masks"]
     assert row.status == "error"
     assert row.bundle is None
@@ -70,7 +70,7 @@ def test_two_that_differ_are_an_error_that_names_both(tmp_path, read, files):
 
 
 def test_two_that_are_equal_count_as_one(tmp_path, read):
-    lay(tmp_path, {"ada/a/masks.py": "one", "ada/b/masks.py": "one"})
+    lay(tmp_path, {"ada/a/masks.py": "one", "ada/b/masks.py": "one", "bob/notes.txt": ""})
     row = read()["ada", "masks"]
     assert main_of(row) == b"one"
     assert row.origin == "ada/a/masks.py"

@@ -25,7 +25,7 @@ from grader.report.style import console
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.grading.run import Tally
+    from grader.instructor.grading.run import Learner, Tally
     from grader.instructor.submissions import LearnerFolder, Scan
 
 
@@ -100,7 +100,7 @@ def grade(
         learners = _chosen(found.learners, wanted.names, book)
         ids, slugs = [learner.learner for learner in learners], [kata.slug for kata in katas]
         try:
-            tally = _graded(book, katas, learners, options, submissions)
+            tally = graded(book, katas, learners, options, submissions, times)
             remarks = Remarks(tally, found.matches, (*scan.notes, *found.notes), options.where)
             print_summary(book, katas, ids, remarks, console(stderr=json_file == "-"))
         except BaseException as error:  # Ctrl-C as well: what stands by now is written before it goes on
@@ -159,18 +159,18 @@ def _katas_of(scan: Scan, wanted: KataChoice, options: GradingOptions) -> list[K
     return katas
 
 
-def _graded(
+def graded(
     book: Gradebook,
     katas: Sequence[Kata],
-    learners: Sequence[LearnerFolder],
+    learners: Sequence[Learner],
     options: GradingOptions,
-    submissions: Path,
+    *sources: Path | None,
 ) -> Tally:
-    """Grade a class, as a run of this gradebook."""
+    """Grade a class, as a run of this gradebook; `sources` are the download and a file of times."""
     from grader.cli.progress import watching
     from grader.instructor.grading.run import Run
 
-    number = book.start_run(options.arguments(submissions))
+    number = book.start_run(options.arguments(*sources))
     run = Run(katas, book, options.policy, number)
     with options.slots() as slots, watching(len(learners) * len(katas), slots.where) as watch:
         tally = run.grade(learners, slots.executor, slots.count, watch)
@@ -239,5 +239,5 @@ def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[
     from grader.instructor.gradebook.records import by_learner
 
     for _, own in by_learner(book.rows(katas=katas, learners=learners)):
-        score, whole = total(own.values(), book.course)
-        yield 100.0 * score / whole if whole else 100.0
+        found = total(own.values(), book.course)
+        yield 100.0 * found.part if found.most > found.open else 100.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -22,6 +22,7 @@ from grader.cli.instructor.class_options import (
 )
 from grader.cli.instructor.code import code
 from grader.cli.instructor.export import export, of_section
+from grader.cli.instructor.problems import problems
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
 from grader.errors import UsageError
 from grader.report.style import console, points, safe
@@ -174,17 +175,18 @@ def _change(short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
     points_ = click.argument(
         "points_", metavar="POINTS", callback=lambda _context, _parameter, text: _points(text)
     )
+    beyond = click.option("--beyond", is_flag=True, help="The mark may be more than the maximum.")
     return lambda function: command(
-        _change_options("The reason; the learner may read it.")(points_(function))
+        _change_options("The reason; the learner may read it.")(beyond(points_(function)))
     )
 
 
 @_change("Give a learner points for a kata, or take some away.")
-def adjust(book: Gradebook, points_: float, options: MarkChange) -> None:
+def adjust(book: Gradebook, points_: float, beyond: bool, options: MarkChange) -> None:
     """Give a learner points for a kata, or take some away.
 
     They are added to the graded points, and stay when the kata is graded again. The mark never falls below 0, and
-    may exceed the maximum.
+    exceeds the maximum only with --beyond.
 
     \b
     Example:
@@ -195,11 +197,11 @@ def adjust(book: Gradebook, points_: float, options: MarkChange) -> None:
         raise UsageError(
             "0 points change nothing.", "Give points, such as 2, or take some away, such as -1.5."
         )
-    _decide(book, book.adjust, points_, options)
+    _decide(book, "adjust", points_, beyond, options)
 
 
 @_change("Set a learner's mark for a kata, whatever was graded.")
-def override(book: Gradebook, points_: float, options: MarkChange) -> None:
+def override(book: Gradebook, points_: float, beyond: bool, options: MarkChange) -> None:
     """Set a learner's mark for a kata, whatever was graded.
 
     It replaces the graded mark, lateness and earlier adjustments, and stays when the kata is graded again.
@@ -213,12 +215,17 @@ def override(book: Gradebook, points_: float, options: MarkChange) -> None:
             f"A mark cannot be {points(points_)}; it is 0 or more.",
             "To take points away: kata gradebook adjust",
         )
-    _decide(book, book.override, points_, options)
+    _decide(book, "override", points_, beyond, options)
 
 
-def _decide(book: Gradebook, write: Callable[..., Any], points_: float, change: MarkChange) -> None:
+def _decide(
+    book: Gradebook, kind: Literal["adjust", "override"], points_: float, beyond: bool, change: MarkChange
+) -> None:
+    from grader.instructor.gradebook.meant import mark_meant
+
     with _changing(book, change) as (who, kata):
-        write(who, kata, points_, comment=change.comment, author=author_of(change.author))
+        mark_meant(next(iter(book.rows(katas=[kata], learners=[who]))), kind, points_, beyond=beyond)
+        book.rule(kind, who, points_, kata=kata, comment=change.comment, author=author_of(change.author))
     note(f"undo  kata gradebook revoke {word(who)} {kata}{same_book()} --comment TEXT")
 
 
@@ -315,5 +322,5 @@ def _points(text: str) -> float:
     return points_meant(text)
 
 
-for _command in (adjust_all, assign, code, export, *WRITTEN, *RULINGS):
+for _command in (adjust_all, assign, code, export, problems, *WRITTEN, *RULINGS):
     gradebook.add_command(_command)

@@ -87,10 +87,11 @@ class GradingOptions:
             else local_slots(self.jobs or _cores())
         )
 
-    def arguments(self, submissions: Path | None = None) -> dict[str, Argument]:
+    def arguments(self, submissions: Path | None = None, times: Path | None = None) -> dict[str, Argument]:
         """Return what the gradebook notes of a run."""
         return {
             "submissions": str(submissions.absolute()) if submissions else None,
+            "times": str(times.absolute()) if times else None,
             "only": list(self.only),
             "assignment": self.assignment,
             "seed": self.seed,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -169,7 +169,15 @@ class Course:
     ) -> Lateness:
         """Return how late a submission is, and what it costs of `score`."""
         due = self.due_for(learner, kata, rulings)
-        return lateness(due, submitted, self.late, score=score, max_score=max_score, free_days=free_days)
+        return lateness(
+            due,
+            submitted,
+            self.late,
+            score=score,
+            max_score=max_score,
+            free_days=free_days,
+            zone=self.timezone,
+        )
 
 
 class _Reader:
@@ -364,19 +372,42 @@ def quoted(text: str) -> str:
     return msgspec.json.encode(text).decode()
 
 
-def total(rows: Iterable[Row | Mark], course: Course, *, for_learner: bool = False) -> tuple[float, float]:
-    """Return what somebody has and what there was to get, katas and written answers weighed as the course says.
+class Total(NamedTuple):
+    """What somebody has in all: the same for instructor and learner, on every page and in every file."""
 
-    Args:
-        rows: the learner's, or marks.
-        course: the weights.
-        for_learner: without written answers that are not released.
-    """
-    score = most = 0.0
+    score: float
+    most: float
+    waiting: int = 0
+    """Written answers that are released and not marked yet."""
+    open: float = 0.0
+    """How much of `most` is theirs."""
+
+    @property
+    def part(self) -> float:
+        """The score as a part of what is marked."""
+        return self.score / (self.most - self.open) if self.most > self.open else 0.0
+
+
+def total(rows: Iterable[Row | Mark], course: Course) -> Total:
+    """Return what one learner's rows or marks come to, katas and written answers weighed as the course says."""
+    own = [(row, course.weight(row.kata)) for row in rows]
+    written = written_total((row for row, _ in own), course)
+    return written._replace(
+        score=written.score + sum(weight * row.score for row, weight in own),
+        most=written.most + sum(weight * row.max_score for row, weight in own),
+    )
+
+
+def written_total(rows: Iterable[Row | Mark], course: Course) -> Total:
+    """Return what the released written answers among a learner's rows or marks come to."""
+    found = Total(0.0, 0.0)
     for row in rows:
-        weight = course.weight(row.kata)
-        score, most = score + weight * row.score, most + weight * row.max_score
-        if row.written is not None and (row.written.released or not for_learner):
+        if (part := row.written) is not None and part.released:
             weight = course.written_weight(row.kata)
-            score, most = score + weight * row.written.score, most + weight * row.written.max_score
-    return score, most
+            found = Total(
+                found.score + weight * part.score,
+                found.most + weight * part.max_score,
+                found.waiting + len(part.unmarked),
+                found.open + weight * part.open,
+            )
+    return found

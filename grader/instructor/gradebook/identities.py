@@ -199,15 +199,26 @@ def _names_in(one: Found) -> Iterator[tuple[str, str]]:
 def alike(one: Found, absent: Iterable[Person]) -> list[Match]:
     """Return who of those without work is called something like it, the likeliest first."""
     texts = [" ".join(words_in(text)) for text in (one.name, one.ids.get("name", "")) if text]
-    likeness: list[tuple[float, str]] = []
+    likeness: list[tuple[float, str, str]] = []
     for person in absent:
         called = (person.learner, person.name, person.email.partition("@")[0], person.cell("github_username"))
         words = [" ".join(words_in(text)) for text in called if text]
-        best = max((_ratio(a, b) for a in texts for b in words if a and b), default=0.0)
+        best, why = max((_likeness(a, b) for a in texts for b in words if a and b), default=(0.0, ""))
         if best >= ALIKE:
-            likeness.append((best, person.learner))
-    likeness.sort(key=lambda pair: (-pair[0], pair[1]))
-    return [Match(learner, f"{best:.0f}% alike") for best, learner in likeness[:PROPOSED]]
+            likeness.append((best, person.learner, why))
+    likeness.sort(key=lambda one: (-one[0], one[1]))
+    return [Match(learner, why) for _, learner, why in likeness[:PROPOSED]]
+
+
+def _likeness(one: str, other: str) -> tuple[float, str]:
+    """Return how alike a name and one of the roster's are, in percent, and what to say of it."""
+    best, mine, theirs = _ratio(one, other), set(one.split()), set(other.split())
+    if best == 100 and mine != theirs:  # one holds the other, and may be somebody else
+        return (
+            best,
+            "all of the roster's name is in it" if theirs < mine else "all of it is in the roster's name",
+        )
+    return best, f"{best:.0f}% alike"
 
 
 def _ratio(one: str, other: str) -> float:

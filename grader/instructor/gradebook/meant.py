@@ -9,12 +9,14 @@ from grader.errors import UsageError, did_you_mean
 from grader.instructor.gradebook.assignments import Assignment
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.identities import words_in
+from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.names import listed
 from grader.report.style import points
 from grader.words import typed_number
 
 MOST_POINTS = 1e6
+MOST_DAYS = 3650
 
 
 def learner_meant(book: Gradebook, text: str) -> str:
@@ -150,6 +152,48 @@ def katas_of_assignment(book: Gradebook, name: str) -> list[str]:
             f"Grade it first: kata grade DOWNLOAD --assignment {name}",
         )
     return graded
+
+
+def mark_meant(row: Row, kind: str, number: float, *, beyond: bool) -> float:
+    """Return the mark that a change makes of a row's.
+
+    Raises:
+        UsageError: it is more than there are points, and nobody said that it is meant.
+    """
+    after = number if kind == "override" else row.score + number
+    if number > 0 and after > row.max_score and not beyond:
+        raise UsageError(
+            f"{row.learner}, {row.kata}: {points(after)} is more than the {points(row.max_score)} points there are.",
+            "If that is meant, say so: --beyond, or the box below the points.",
+        )
+    return after
+
+
+def days_meant(text: str) -> float:
+    """Return days as a person types them: 3, 0.5.
+
+    Raises:
+        UsageError: it is not a number of days above 0.
+    """
+    days = typed_number(text)
+    if days is None or not 0 < days <= MOST_DAYS:
+        raise UsageError(
+            f"{text.strip()!r} is not a number of days above 0, at most {MOST_DAYS}.", "For example 3 or 0.5."
+        )
+    return days
+
+
+def insist_on_deadline(course: Course, of: str) -> None:
+    """Refuse more time for what is never due.
+
+    Raises:
+        UsageError: nothing of it has a due or closing time.
+    """
+    closing = {kata for one in course.assignments.values() if one.closes is not None for kata in one.katas}
+    if not any(course.covers(of, kata) for kata in {*course.due, *closing}):
+        raise UsageError(
+            f"{of or 'The course'} has no due time that could move.", "Give one in course.toml: due = …"
+        )
 
 
 def points_meant(text: str) -> float:

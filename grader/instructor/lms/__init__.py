@@ -10,15 +10,23 @@ from grader.instructor.lms.blackboard import Blackboard
 from grader.instructor.lms.brightspace import Brightspace
 from grader.instructor.lms.canvas import Canvas
 from grader.instructor.lms.github import GitHub
+from grader.instructor.lms.google import GoogleClassroom
 from grader.instructor.lms.gradescope import Gradescope
+from grader.instructor.lms.ilias import Ilias
 from grader.instructor.lms.moodle import Moodle
+from grader.instructor.lms.openolat import OpenOlat
+from grader.instructor.lms.sakai import Sakai
 from grader.instructor.lms.system import Roster, System, Times
+from grader.instructor.lms.teams import Teams
 
 __all__ = ["SYSTEMS", "roster_of", "times_of"]
 
 # The order decides where a name or a table could be of two systems: the one with more of its own in it comes first.
 # Names of Canvas are the least telling. Blackboard's columns are also among those of Classroom 50, Brightspace, Moodle.
-SYSTEMS: tuple[System, ...] = (GitHub(), Gradescope(), Brightspace(), Moodle(), Blackboard(), Canvas())
+SYSTEMS: tuple[System, ...] = (
+    GitHub(), Gradescope(), Brightspace(), Moodle(), Blackboard(), Canvas(), Sakai(), Teams(), Ilias(), OpenOlat(),
+    GoogleClassroom(),
+)  # fmt: skip
 
 
 def roster_of(columns: list[str]) -> Roster | None:

@@ -95,7 +95,11 @@ class Blackboard(System):
         older = sorted({named[item].number for item in theirs} - {newest})
         if older:
             notes.append(f"only the newest attempt counts ({newest}); left out: {', '.join(older)}")
-        return [item for item in theirs if named[item].number == newest and named[item].original is not None]
+        return [item for item in theirs if named[item].number == newest and self.is_work(named[item])]
+
+    def is_work(self, made: SystemName) -> bool:
+        """Whether it is not the note that the system puts beside the files of an attempt."""
+        return made.original is not None
 
 
 def _user(note: ItemT) -> str | None:

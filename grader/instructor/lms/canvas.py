@@ -113,8 +113,6 @@ class Canvas(System):
             made = named[item]
             if not made.number:
                 notes.append("a text was typed into Canvas; it is not read")
-            if made.late:
-                notes.append(f"Canvas marks {made.original} as late")
             original = made.original or item.name
             if original in newest:
                 notes.append(f"{newest[original].label} was left out: {item.label} is newer")

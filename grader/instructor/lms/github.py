@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name, is_student
 from grader.instructor.lms.system import Roster, System, Times
 
@@ -44,3 +46,8 @@ class GitHub(System):
         lambda cells: Found(cells["github_username"], {"email": cells.get("roster_identifier", "")}),
     )
     logins = ("github_username",)
+    beside = frozenset({"scores.csv"})
+
+    def is_wrapper(self, name: str) -> bool:
+        """Whether `gh classroom clone` or `gh teacher download` makes a folder of this name for everybody's clones."""
+        return re.fullmatch(r".+[-_]submissions(_[0-9T_]+)?", name) is not None

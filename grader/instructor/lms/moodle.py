@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name
-from grader.instructor.lms.system import GradeFile, Identifier, Roster, System, SystemName, Times
+from grader.instructor.lms.system import (
+    Claim,
+    GradeFile,
+    Identifier,
+    ItemT,
+    Roster,
+    System,
+    SystemName,
+    Times,
+)
 
 # Looked for at every place, so that overlapping ones are seen as well.
 _MARK = re.compile(r"(?=_(?P<id>[0-9]+)_assignsubmission_[a-z]+(?P<end>_|\Z))")
@@ -85,6 +94,12 @@ class Moodle(System):
         return SystemName(name[: first.start()], first["id"], original, doubtful=len(marks) > 1)
 
     folder = file  # they are called alike
+
+    def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
+        """Add a file or folder; what was typed is for people."""
+        if f"_{made.key}_assignsubmission_onlinetext" in item.name:
+            claim.notes.append("a text was typed into Moodle; it is not read")
+        super().places(item, made, claim)
 
     def feedback(self, part: str, *, last: bool) -> str | None:
         """Return a name that begins as the system's own; the leftmost one is, what follows a learner chose."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 from grader.instructor.lms.person import Cells, Found, Person
 
@@ -31,6 +31,10 @@ class Item(Protocol):
         """`folder`, nothing for a file, or why it is not read."""
         ...
 
+    def children(self) -> list[Self]:
+        """Return what lies in a folder; OSError when it cannot be opened."""
+        ...
+
     def read(self, limit: int) -> bytes:
         """Return a file's content; NotRead when it is larger or cannot be read."""
         ...
@@ -41,6 +45,14 @@ class Item(Protocol):
 
 
 ItemT = TypeVar("ItemT", bound=Item)
+
+
+def inside(item: ItemT) -> list[ItemT]:
+    """Return what lies in a folder; nothing where it is no folder, or cannot be opened."""
+    try:
+        return item.children() if item.kind == "folder" else []
+    except OSError:
+        return []
 
 
 @dataclass(frozen=True)
@@ -80,7 +92,9 @@ class Place(Generic[ItemT]):
     submitted_at: datetime | None = None
     """Without a zone where the system names none."""
     time_source: str | None = None
-    """Who says so."""
+    """Who says so; without a time, who marks it late."""
+    around: tuple[str, ...] = ()
+    """Folders that it lies in, where what else lies in them does not count."""
 
 
 @dataclass
@@ -94,6 +108,8 @@ class Claim(Generic[ItemT]):
     """How sure the name is; where two claim one name, the surer keeps it: 0 is what a system vouches for."""
     ids: dict[str, str] = field(default_factory=dict)
     places: list[Place[ItemT]] = field(default_factory=list)
+    earlier: list[Place[ItemT]] = field(default_factory=list)
+    """What does not count, being older, the newest first: somebody may decide that it is the answer."""
     notes: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     """Sentences on what is there and is not looked into."""
@@ -175,6 +191,8 @@ class System:
     grades: GradeFile | None = None
     beside: frozenset[str] = frozenset()
     """Files of the system's own that lie beside the learners'."""
+    wraps = False
+    """Its downloads have a folder around the learners', called after the assignment or the course."""
 
     def file(self, name: str) -> SystemName | None:
         """Take a file's name apart, if the system calls a learner's file so."""
@@ -210,12 +228,27 @@ class System:
             first = named[theirs[0]]
             ids = {self.name: key} if first.ids is None else dict(first.ids)
             claim: Claim[ItemT] = Claim(first.learner, key, ids=ids)
-            for item in self.newest(theirs, named, claim.notes):
-                made = named[item]
-                source = None if made.submitted_at is None else self.title
-                claim.places.append(Place(item, made.original, made.submitted_at, source))
+            newest = self.newest(theirs, named, claim.notes)
+            for item in newest:
+                self.places(item, named[item], claim)
+            older = [item for item in theirs if item not in newest and self.is_work(named[item])]
+            for item in sorted(older, key=lambda item: (named[item].number, item.name), reverse=True):
+                claim.earlier.append(self.place(item, named[item]))
             found.claims.append(claim)
         return found
+
+    def place(self, item: ItemT, made: SystemName) -> Place[ItemT]:
+        """Return the place that a name of the system's stands for."""
+        source = self.title if made.late or made.submitted_at is not None else None
+        return Place(item, made.original, made.submitted_at, source)
+
+    def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
+        """Add what somebody handed in, of a file or folder that counts, to their claim."""
+        claim.places.append(self.place(item, made))
+
+    def is_work(self, made: SystemName) -> bool:
+        """Whether something of this name may be work, and not the system's own note."""
+        return True
 
     def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
         """Return what the names say once all of them are known."""

@@ -17,7 +17,7 @@ from typing import IO, Any
 from grader.catalogue import SUBMISSION_SUFFIXES
 from grader.errors import EngineError
 from grader.files import READING, NotRead, NotRegularError, regular_file
-from grader.instructor.submissions.names import archive_stem
+from grader.instructor.submissions.names import archive_stem, foreign_archive
 from grader.instructor.submissions.spot import Spot
 
 MAX_ENTRIES = 20_000
@@ -40,6 +40,11 @@ BULK = 50
 """The archive of a whole class may be that many times larger than one learner's."""
 
 _CHUNK = 1 << 16
+_FOREIGN = (
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"), (b"Rar!\x1a\x07", "a RAR archive"), (b"BZh", "compressed with bzip2"),
+    (b"\xfd7zXZ\0", "compressed with xz"), (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
+)  # fmt: skip
+"""How files begin that are not opened, and what they are."""
 
 
 class UnpackingBudget:
@@ -79,7 +84,7 @@ def open_archive(
 
     Args:
         source: a file, or the content of one.
-        name: what it is called; the ending tells the kind.
+        name: what it is called. The first bytes tell the kind, the ending only where they do not.
         scale: how many times larger than a learner's archive it may be.
         room: what it may be unpacked into, shared with others.
 
@@ -88,10 +93,11 @@ def open_archive(
         EngineError: the temporary folder is full.
     """
     room = room or UnpackingBudget(scale)
-    kind = _tar if name.casefold().endswith((".tar", ".tar.gz", ".tgz")) else _zip
     try:
         raw: IO[bytes] = io.BytesIO(source) if isinstance(source, bytes) else open_file(source)
-        return list(kind(raw, scale, room))
+        head = raw.read(tarfile.BLOCKSIZE)
+        raw.seek(0)
+        return list(_kind(head, name)(raw, scale, room))
     except (NotRead, EngineError):
         raise
     except PermissionError:
@@ -101,6 +107,26 @@ def open_archive(
         raise NotRead(
             f"is not a readable archive: damaged, cut short or of another kind ({_reason(error)})"
         ) from None
+
+
+def _kind(head: bytes, name: str) -> Callable[[IO[bytes], int, UnpackingBudget], Iterator[Member]]:
+    """Return what reads an archive that begins so: people rename archives, and systems do."""
+    for magic, what in _FOREIGN:
+        if head.startswith(magic):
+            raise NotRead(f"is {what}, which is not opened here: unpack it, and pack it again as a .zip")
+    if head.startswith((b"PK\3\4", b"PK\5\6")):
+        return _zip
+    if head.startswith(b"\x1f\x8b") or head[257:262] == b"ustar":
+        return _tar
+    if foreign_archive(name) is not None:
+        raise NotRead("is an archive of an unsupported kind: hand in a .zip or .tar.gz")
+    return _tar if name.casefold().endswith((".tar", ".tar.gz", ".tgz")) else _zip
+
+
+def is_archive(head: bytes) -> bool:
+    """Whether a file that begins so is an archive, of whatever kind."""
+    known = (b"PK\3\4", b"PK\5\6", b"\x1f\x8b", *(magic for magic, _ in _FOREIGN))
+    return head.startswith(known) or head[257:262] == b"ustar"
 
 
 def open_file(spot: Spot) -> IO[bytes]:

@@ -29,6 +29,10 @@ MAX_COMPARED = 20
 """Files that could be one kata's answer, compared with each other."""
 
 
+DECIDED = ", as was decided"
+"""How the note on a file ends that somebody said is the answer."""
+
+
 class Missing(Exception):
     """There is no file for the kata."""
 
@@ -72,7 +76,8 @@ def choose(
         Refused: files have it, and none can be read, or they differ.
     """
     named = _named(kata, listing)
-    told = [file for file in listing.files if taken in ("/".join(file.parts), file.name)] if taken else []
+    everything = (*listing.files, *listing.spare)
+    told = [file for file in everything if taken in ("/".join(file.parts), file.name)] if taken else []
     if told:
         named = [(0, min(told, key=lambda file: len(file.parts)))]
     if not named:
@@ -92,7 +97,7 @@ def choose(
     file = files[0] if len(files) == 1 else _one_of(kata, listing, files, notes, assignment, when)
     main = f"{kata.module}{suffix_of(file.name)}"
     if told:
-        notes.append(f"{file.origin} was taken for {main}, as was decided")
+        notes.append(f"{file.origin} was taken for {main}{DECIDED}")
     elif taken:
         notes.append(
             f"{taken}, which was decided to be the answer, is missing; {file.origin} was taken instead"
@@ -261,7 +266,7 @@ def _bundle(
 ) -> Bundle:
     depth = len(file.folder)
     beside: list[tuple[str, File]] = []
-    for other in listing.files:
+    for other in listing.spare if file in listing.spare else listing.files:
         if (
             other is file
             or other in listing.of_system
@@ -336,42 +341,52 @@ def _limit(file: File) -> int:
 def _missing(kata: Kata, listing: Listing) -> tuple[str, Proposal | None]:
     expected = f"{kata.module}.py or {kata.module}.ipynb"
     message = f"there is no {expected}"
-    proposal = _proposal(kata, listing)
-    if proposal is not None:
-        message += f"; was {proposal.origin} meant?"
+    meant = proposal(kata, listing)
+    if meant is not None:
+        message += f"; was {meant.origin} meant?"
     blocked = [file for file in listing.files if file.problem is not None]
     if blocked:
         message += f"; {blocked[0].origin} {blocked[0].problem}"
-    return message, proposal
+    return message, meant
 
 
-_LIKE_CODE = re.compile(r"(?i)\.(?:py|ipynb)(?:\.txt)?\Z")
+_LIKE_CODE = re.compile(r"(?i)\.(?:py|ipynb)(?:w|[^a-z0-9].{0,12})?\Z")
+"""`.py` and `.ipynb`, also with what is added: `masks.pyw`, `masks.py.txt`, `masks.py.bak`, `masks.py `."""
+_PROSE = (".md", ".rst", ".html", ".htm", ".pdf")
+"""Files that may quote an answer, such as the exercise itself, and are none."""
 _MOST_LOOKED_AT = 40
 """Files whose text is looked into for the names that a module must have."""
 
 
-def _proposal(kata: Kata, listing: Listing) -> Proposal | None:
+def proposal(kata: Kata, listing: Listing) -> Proposal | None:
     """Return the file that may be meant, and why: its name, or what it defines. Nothing is run, or parsed as code."""
+    for file in listing.spare:
+        if (
+            file.problem is None
+            and module_rank(file.name.replace("-checkpoint.", "."), kata.module) is not None
+        ):
+            return _proposed(file, "it is called so, and is not among what counts")
     known = {other.module for other in kata.unit.pack.katas} - {kata.module}
-    files = [
-        file
-        for file in listing.files
-        if file.problem is None and _LIKE_CODE.search(file.name) and _stem(file.name) not in known
-    ][:200]
-    found = [(_called_like(_stem(file.name), kata.module), file) for file in files]
-    found = sorted((pair for pair in found if pair[0]), key=lambda pair: (-len(pair[0]), pair[1].origin))
-    defines = [(_defined(kata, listing, file), file) for file in files[:_MOST_LOOKED_AT]]
+    files = [file for file in listing.files if file.problem is None and _stem(file.name) not in known][:200]
+    called = [
+        (_called_like(_stem(file.name), kata.module), file) for file in files if _LIKE_CODE.search(file.name)
+    ]
+    text = [file for file in files if not file.name.casefold().endswith(_PROSE)]
+    text.sort(key=lambda file: _LIKE_CODE.search(file.name) is None)
+    defines = [(_defined(kata, listing, file), file) for file in text[:_MOST_LOOKED_AT]]
     most, best = max(defines, key=lambda pair: pair[0], default=(0, None))
     if best is not None and 2 * most > len(kata.required):
         names = f"{most} of {len(kata.required)}" if len(kata.required) > 1 else "the"
-        reason = (
-            f"it defines {names} name{'s' if len(kata.required) > 1 else ''} that {kata.module}.py must have"
+        return _proposed(
+            best,
+            f"it defines {names} name{'s' if len(kata.required) > 1 else ''} that {kata.module}.py must have",
         )
-        return Proposal(file="/".join(best.parts), origin=best.origin, reason=reason)
-    if found:
-        reason, file = found[0]
-        return Proposal(file="/".join(file.parts), origin=file.origin, reason=reason)
-    return None
+    found = sorted((pair for pair in called if pair[0]), key=lambda pair: (-len(pair[0]), pair[1].origin))
+    return _proposed(found[0][1], found[0][0]) if found else None
+
+
+def _proposed(file: File, reason: str) -> Proposal:
+    return Proposal(file="/".join(file.parts), origin=file.origin, reason=reason)
 
 
 def _stem(name: str) -> str:

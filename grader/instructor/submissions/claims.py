@@ -27,6 +27,7 @@ def learners_of(claims: Iterable[Claim[Entry]], *, stamped: bool = False) -> tup
             {key: printable(value) for key, value in claim.ids.items()},
             stamped,
             tuple(claim.closed),
+            tuple(claim.earlier),
         )
         for learner, claim in _named(claims)
     ]

@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from itertools import islice
 
 from grader.files import NotRead
-from grader.instructor.submissions.archives import Member, open_file, read_file
+from grader.instructor.submissions.archives import Member, open_archive, open_file, read_file
 from grader.instructor.submissions.names import ignored_file, ignored_folder, natural_key
 from grader.instructor.submissions.spot import Spot
 
 ARROW = " › "
+CHECKPOINTS = ".ipynb_checkpoints"
+"""Where Jupyter keeps a copy of what it opens."""
+MAX_NESTED = 64 << 20
+"""An archive inside an archive is read into memory."""
 _LONGEST_LINE = 1 << 16
 
 
@@ -35,11 +39,12 @@ class Entry:
     depth: int = 0
     size: int = 0
 
-    def children(self, most: int | None = None) -> list[Entry]:
+    def children(self, most: int | None = None, *, checkpoints: bool = False) -> list[Entry]:
         """Return what lies in this folder, without what is ignored, in natural order.
 
         Args:
             most: on disk, no more entries than these are looked at.
+            checkpoints: the folder with Jupyter's copies is one of them.
 
         Raises:
             OSError: it cannot be opened.
@@ -49,6 +54,7 @@ class Entry:
             entry
             for entry in found
             if not (ignored_folder(entry.name) if entry.kind == "folder" else ignored_file(entry.name))
+            or (checkpoints and entry.name == CHECKPOINTS)
         ]
         return sorted(kept, key=lambda entry: natural_key(entry.name))
 
@@ -75,6 +81,16 @@ class Entry:
             for name, members in folders.items()
         ]
         return files + below
+
+    def opened(self, scale: int) -> Entry:
+        """Return an archive as a folder; NotRead where it cannot be opened.
+
+        Args:
+            scale: how many times larger than a learner's archive it may be.
+        """
+        source = self.spot if self.spot is not None else self.read(4 * MAX_NESTED)
+        members = open_archive(source, self.name, scale=scale)
+        return Entry(self.name, f"{self.label}{ARROW}", "folder", members=tuple(members))
 
     def _below(self, name: str) -> str:
         if not self.label:

@@ -6,7 +6,10 @@ This opens what was handed in, finds the folder that holds the class, and lets t
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,9 +17,10 @@ from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.errors import UsageError
 from grader.files import NotRead
 from grader.instructor.lms import SYSTEMS, nbgrader
-from grader.instructor.lms.system import Claim, Place, System
+from grader.instructor.lms.system import Claim, Place, System, inside
+from grader.instructor.lms.teams import SUBMITTED as SUBMITTED_IN_TEAMS
 from grader.instructor.submissions import folders
-from grader.instructor.submissions.archives import BULK, open_archive
+from grader.instructor.submissions.archives import BULK, is_archive, open_file
 from grader.instructor.submissions.choose import looks_like_one
 from grader.instructor.submissions.claims import learners_of
 from grader.instructor.submissions.entry import ARROW, Entry
@@ -26,6 +30,7 @@ from grader.instructor.submissions.names import (
     foreign_archive,
     learner_name,
     listed,
+    module_rank,
     printable,
     short_digest,
 )
@@ -36,12 +41,17 @@ __all__ = ["LAYOUTS", "LearnerFolder", "Scan", "find_learners"]
 
 LAYOUTS = (
     "Expected a folder or an archive with one folder or one .zip or .tar.gz per learner, nbgrader's course folder, "
-    "or a bulk download of Canvas, Moodle, Gradescope, Brightspace or Blackboard."
+    "or a bulk download of Canvas, Moodle, Gradescope, Brightspace, Blackboard, Sakai, ILIAS, OpenOLAT, Microsoft "
+    "Teams or Google Classroom."
 )
 
 
-_WRAPPERS = frozenset({"submissions", "handins", "submitted files"})
-"""What people and Teams call the folder that holds everybody's."""
+_WRAPPERS = frozenset({"submissions", "handins"})
+"""What people call the folder that holds everybody's."""
+_AROUND = 6
+"""So many folders and archives may be around a class."""
+_LOOKED_AT = 8
+"""Of several folders so many are looked into, to see whether they are classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,21 +60,50 @@ class Scan:
 
     learners: tuple[LearnerFolder, ...]
     layout: str
-    """`folders`, `nbgrader`, `canvas`, `moodle`, `gradescope`, `brightspace`, `blackboard` or `one learner`."""
+    """`folders`, `nbgrader`, `one learner`, or the name of a system in `lms`."""
     notes: tuple[str, ...] = ()
     """What the instructor should know before grading starts: files at the top that belong to no learner."""
 
 
-def find_learners(root: Path, katas: Sequence[Kata], whom: Collection[str] = ()) -> Scan:
+@dataclass(frozen=True)
+class _Class:
+    """What is asked about a class before it is known who is in it."""
+
+    root: Path
+    katas: Sequence[Kata]
+    whom: Collection[str]
+    """Learners that were named."""
+    known: Callable[[str], bool] | None
+    """Whether somebody in the roster is called so; None without a roster."""
+
+    def is_learner(self, name: str) -> bool:
+        """Whether it is certain that a folder of this name is a learner's."""
+        return name in self.whom or (self.known is not None and self.known(name))
+
+    def path(self, entry: Entry) -> str:
+        """Return how somebody types where an entry lies, in archives as well."""
+        within = entry.label.replace(ARROW, "/")
+        return printable(shlex.quote(str((self.root if self.root.is_dir() else self.root.parent) / within)))
+
+
+def find_learners(
+    root: Path, katas: Sequence[Kata], whom: Collection[str] = (), known: Callable[[str], bool] | None = None
+) -> Scan:
     """Return the learners in `root`: a folder in one of the known layouts, or an archive of one.
 
+    Args:
+        root: the folder or archive, or a folder in an archive.
+        katas: what is graded.
+        whom: learners that it is about.
+        known: whether somebody in the roster is called so; without a roster there is none.
+
     Raises:
-        UsageError: nothing there, no archive, empty, or no file in it is named like one of `katas`. If one of the
-            learners is `whom` it is about, that is their result instead.
+        UsageError: nothing there, no archive, empty, no file in it is named like one of `katas`, or a folder may be the
+            class as well as a learner's. If one of the learners is `whom` it is about, that is their result instead.
     """
-    top, name = _top(root)
+    top, name, root = _top(root)
     try:
-        scan = _scan(top, name, katas)
+        scan = _scan(top, name, _Class(root, katas, whom, known))
     except OSError as error:
         raise UsageError(f"{root}: cannot be opened ({error.strerror or error}).", LAYOUTS) from error
     if not scan.learners:
@@ -80,50 +119,75 @@ def find_learners(root: Path, katas: Sequence[Kata], whom: Collection[str] = ())
     return scan
 
 
-def _top(root: Path) -> tuple[Entry, str]:
-    """Return the folder or archive as one entry, and the name that a single learner in it would have."""
+def _top(root: Path) -> tuple[Entry, str, Path]:
+    """Return the folder or archive as one entry, the name that a single learner in it would have, and where it lies."""
     shown = printable(str(root))
-    if not os.path.lexists(root):
-        raise UsageError(f"{shown}: there is no such file or folder.", LAYOUTS)
     if root.is_dir():
-        return Entry(root.name, "", "folder", Spot(os.fspath(root))), root.resolve().name
-    stem = archive_stem(root.name)
-    if stem is None:
-        if root.suffix in SUBMISSION_SUFFIXES:
-            raise UsageError(
-                f"{shown} is one file, not a class.", f"To check it by itself: kata check {shown}"
-            )
-        kind = (
-            "an archive of an unsupported kind"
-            if foreign_archive(root.name)
-            else "neither a folder nor an archive"
-        )
-        raise UsageError(f"{shown} is {kind}.", LAYOUTS)
+        return Entry(root.name, "", "folder", Spot(os.fspath(root))), root.resolve().name, root
+    around = next((path for path in (root, *root.parents) if os.path.lexists(path)), root)
+    if not around.is_file():
+        raise UsageError(f"{shown}: there is no such file or folder.", LAYOUTS)
+    file = Entry(around.name, around.name, "", Spot(os.fspath(around.resolve())))
+    stem = archive_stem(around.name) or foreign_archive(around.name)
+    if stem is None and around.suffix in SUBMISSION_SUFFIXES:
+        raise UsageError(f"{shown} is one file, not a class.", f"To check it by itself: kata check {shown}")
     try:
-        members = open_archive(Spot(os.fspath(root.resolve())), root.name, scale=BULK)
+        if stem is None and not _begins_as_archive(file):
+            raise UsageError(f"{shown} is neither a folder nor an archive.", LAYOUTS)
+        top = file.opened(BULK)
     except NotRead as refused:
         raise UsageError(f"{shown} {refused}.", LAYOUTS) from None
-    return Entry(root.name, f"{root.name}{ARROW}", "folder", members=tuple(members)), stem
+    for name in root.parts[len(around.parts) :]:  # somebody named a folder in an archive
+        found = next((one for one in top.children() if one.name == name), None)
+        if found is None:
+            raise UsageError(f"{shown}: there is no {printable(name)} in {printable(around.name)}.", LAYOUTS)
+        top, stem = _opened(found) or found, found.name
+    return top, stem or around.stem, around
 
 
-def _scan(top: Entry, name: str, katas: Sequence[Kata]) -> Scan:
+def _begins_as_archive(file: Entry) -> bool:
+    if file.spot is None:
+        return False
+    with open_file(file.spot) as raw:
+        return is_archive(raw.read(512))
+
+
+def _opened(entry: Entry) -> Entry | None:
+    """Return a folder, or an archive as one; None where it is neither, or does not open."""
+    if entry.kind == "folder":
+        return entry
+    if entry.kind or (archive_stem(entry.name) or foreign_archive(entry.name)) is None:
+        return None
+    try:
+        return entry.opened(BULK)
+    except NotRead:
+        return None
+
+
+def _scan(top: Entry, name: str, of: _Class) -> Scan:
     stamped = top.name == nbgrader.SUBMITTED
-    children = top.children()
-    for _ in range(3):
-        if _is_one_learner(children, katas):
+    children = [top] if top.name.casefold() == SUBMITTED_IN_TEAMS else top.children()
+    notes: list[str] = []
+    for _ in range(_AROUND):
+        if _is_one_learner(children, of.katas):
+            _refuse_nameless(children, name, of)
             top = replace(top, label=top.label or name)
             learner = LearnerFolder(learner_name(name), (Place(top),))
-            return Scan((learner,), "one learner", ())
-        below = [child for child in children if child.kind == "folder"]
-        submitted = _submitted(children, below)
-        if submitted is not None:
-            top, stamped = submitted, True
-        elif len(below) == 1 and _is_wrapper(below[0], children, name):
-            top = below[0]
-        else:
+            return Scan((learner,), "one learner", tuple(notes))
+        submitted = _submitted(children, [child for child in children if child.kind == "folder"])
+        inner = submitted or (None if stamped else _wrapped(children, name, of, notes))
+        if inner is None:
             break
-        children = top.children()
-    return _taken(children, stamped=stamped)
+        stamped = stamped or submitted is not None
+        top, children = inner, inner.children()
+    else:
+        raise UsageError(
+            f"{of.root}: there are {_AROUND} folders around the class.", "Name the innermost one."
+        )
+    scan = _taken(children, stamped=stamped)
+    if scan.layout == "folders":
+        _refuse_several(children, of)
+    return replace(scan, notes=(*notes, *scan.notes))
 
 
 def _submitted(children: list[Entry], below: list[Entry]) -> Entry | None:
@@ -175,17 +239,23 @@ def _is_one_learner(children: list[Entry], katas: Sequence[Kata]) -> bool:
     """Whether the top holds one learner's work: a workspace, folders of units and katas, or modules alone."""
     if any(child.name == PROGRESS_FILE and not child.kind for child in children):
         return True
-    every = {other.slug: other for kata in katas for other in kata.unit.pack.katas}.values()
-    known = {
-        name.casefold() for kata in every for name in (kata.slug, kata.unit.folder.name, kata.unit.number)
-    }
     below = [child for child in children if child.kind == "folder"]
     files = [child for child in children if child.kind != "folder"]
     if any(_of_a_learner(file.name) for file in files):
         return False
     if below:
+        known = _folders_of(katas)
         return all(folder.name.casefold() in known for folder in below)
-    return any(looks_like_one(file.name, [kata.module for kata in every]) for file in files)
+    modules = [kata.module for some in katas for kata in some.unit.pack.katas]
+    return any(looks_like_one(file.name, modules) for file in files)
+
+
+def _folders_of(katas: Sequence[Kata]) -> set[str]:
+    """Return what a learner's folders of units and katas are called."""
+    every = {other.slug: other for kata in katas for other in kata.unit.pack.katas}.values()
+    return {
+        name.casefold() for kata in every for name in (kata.slug, kata.unit.folder.name, kata.unit.number)
+    }
 
 
 def _of_a_learner(name: str) -> bool:
@@ -194,36 +264,113 @@ def _of_a_learner(name: str) -> bool:
     return any(system.file(name) for system in SYSTEMS)
 
 
-def _is_wrapper(folder: Entry, children: list[Entry], name: str) -> bool:
-    """Whether the only folder at the top is the class's, as zipping a folder or a system's export makes it."""
-    if any(_of_a_learner(child.name) for child in children) or _system_folder(folder.name):
-        return False
-    if folder.name.casefold() in _WRAPPERS:
-        return True
-    if folder.members and folder.name == name:
-        return True
-    if any(system.is_wrapper(folder.name) for system in SYSTEMS):
-        return True
-    below = folder.children()
-    inner = [child for child in below if child.kind == "folder" and child.name.casefold() in _WRAPPERS]
-    if inner and len(below) == 1 and inner[0].children():
-        raise UsageError(
-            f"{printable(folder.name)} is the only folder, and it holds only {printable(inner[0].name)}: it may be "
-            "the class, or one learner who has given a folder this name.",
-            f"If it is the class, name that folder itself: {printable(inner[0].label)}",
-        )
-    if any(_system_folder(child.name) or _lies_beside(child.name) for child in below):
-        # A learner can name folders as systems do. Who is in the class is not theirs to say.
-        raise UsageError(
-            f"{printable(folder.name)} is the only folder, and it holds names such as a system makes: it may be "
-            "the class, or one learner who imitates such names.",
-            "If it is the class, name that folder itself (if it is in an archive, unpack that first).",
-        )
-    return False
+def _wrapped(children: list[Entry], name: str, of: _Class, notes: list[str]) -> Entry | None:
+    """Return the only folder or archive at the top if it is no learner's: it is around the class, and looked through.
+
+    A learner can name folders as systems do, and who is in the class is not theirs to say. So it is asked about unless
+    the roster knows nobody of that name, or the name or a system tells that it is the class.
+
+    Raises:
+        UsageError: it may be the class, or a learner's.
+    """
+    around = [child for child in children if child.kind == "folder" or _of_a_learner(child.name)]
+    if len(around) != 1 or any(system.made(child) for child in children for system in SYSTEMS):
+        return None
+    folder, called = around[0], archive_stem(around[0].name) or around[0].name
+    inner = _opened(folder)
+    if inner is None or of.is_learner(called):
+        return None
+    if called.casefold() in _WRAPPERS or any(system.is_wrapper(called) for system in SYSTEMS):
+        return inner
+    if _bare(called) == _bare(name):  # as zipping a folder makes it
+        return inner
+    found = _looks_like_class(inner, of)
+    if found is None:
+        return None
+    inside_it, why, sure = found
+    if sure or of.known is not None:
+        notes.append(f"{folder.label} was taken for the folder around the class: it holds {why}")
+        return inner
+    raise UsageError(
+        f"{printable(called)} is the only folder, and it holds {printable(why)}: it may be the class, or one learner "
+        "who imitates one.",
+        f"If it is the class, name that folder itself: {of.path(inside_it)}. If it is a learner: --only "
+        f"{shlex.quote(printable(called))}",
+    )
 
 
-def _system_folder(name: str) -> bool:
-    return any(system.folder(name) for system in SYSTEMS)
+def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | None:
+    """Return the folder below that looks like a class, why, and whether its system puts a folder around it."""
+    for _ in range(_AROUND):
+        below = inside(folder)
+        system = _system(below)
+        if system is not None:
+            return folder, f"names such as {system.title} makes", system.wraps
+        module = _shared(below, of.katas)
+        if module is not None:
+            return folder, f"several folders with a {module} of their own", False
+        further = [one for one in below if one.kind == "folder" or _of_a_learner(one.name)]
+        inner = _opened(further[0]) if len(further) == 1 else None
+        if inner is None:
+            return None
+        if inner.name.casefold() in _WRAPPERS and inside(inner):
+            return inner, f"only {inner.name}", False
+        folder = inner
+    return None
+
+
+def _shared(entries: list[Entry], katas: Sequence[Kata]) -> str | None:
+    """Return the module that two folders or archives have: they are two learners', or one learner's copies."""
+    modules = [kata.module for kata in katas]
+    own = _folders_of(katas)
+    if any(
+        one.name.casefold() in own if one.kind == "folder" else looks_like_one(one.name, modules)
+        for one in entries
+    ):
+        return None
+    count: Counter[str] = Counter()
+    for one in entries[:50]:
+        if one.kind == "folder" or _of_a_learner(one.name):
+            count.update(LearnerFolder("", (Place(one),)).modules(katas))
+        found = next((module for module, times in count.items() if times > 1), None)
+        if found is not None:
+            return f"{found}.py"
+    return None
+
+
+def _refuse_several(entries: list[Entry], of: _Class) -> None:
+    """Refuse folders of which most look like classes: nobody is a learner because their group has a folder."""
+    several = {archive_stem(one.name) or one.name: one for one in entries if _opened(one) is not None}
+    looked_at = list(several.items())[:_LOOKED_AT]
+    if len(several) < 2 or any(of.is_learner(name) for name, _ in looked_at):
+        return
+    classes = [one for _, one in looked_at if _shared(inside(_opened(one) or one), of.katas) is not None]
+    if 2 * len(classes) > len(looked_at):
+        names = " and ".join(printable(one.name) for one in classes[:2])
+        raise UsageError(
+            f"{of.root}: {names} hold several folders with the same module: they may be classes, or learners.",
+            f"If they are classes, name one of them: {of.path(classes[0])}. If not, list the learners in a roster.",
+        )
+
+
+def _refuse_nameless(entries: list[Entry], name: str, of: _Class) -> None:
+    """Refuse several files of one name, numbered: they are those of several people, and nothing says whose each is."""
+    if name in of.whom or any(child.kind == "folder" or child.name == PROGRESS_FILE for child in entries):
+        return
+    for kata in of.katas:
+        ranks = [rank for child in entries if (rank := module_rank(child.name, kata.module)) is not None]
+        if len(ranks) > 1 and max(ranks) == 2:
+            raise UsageError(
+                f"{printable(str(of.root))}: {len(ranks)} files are called {kata.module} but for a number, and nothing "
+                "says whose each is.",
+                "Put each learner's files into a folder with the learner's name. If all of them are one learner's: "
+                f"--only {shlex.quote(printable(name))}",
+            )
+
+
+def _bare(name: str) -> str:
+    """Return what `week01` and `Week 1` share."""
+    return re.sub(r"(?<![0-9])0+(?=[0-9])", "", re.sub(r"[\W_]+", "", name.casefold()))
 
 
 def _seen(scan: Scan) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from functools import partial
@@ -14,7 +15,7 @@ from grader.catalogue import Kata
 from grader.errors import KataError
 from grader.files import NotRead
 from grader.instructor.lms.system import Place
-from grader.instructor.submissions.choose import Missing, choose, looks_like_one, may_be_meant
+from grader.instructor.submissions.choose import Missing, choose, looks_like_one, may_be_meant, proposal
 from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.git_time import GitTime, git_times
 from grader.instructor.submissions.listing import File, Listing
@@ -41,6 +42,8 @@ class LearnerFolder:
     """The times of hand-ins lie among the files, as nbgrader has them; else each place has its own."""
     closed: tuple[str, ...] = ()
     """Sentences on what may be this learner's and is not looked into."""
+    earlier: tuple[Place[Entry], ...] = ()
+    """What does not count, being older: somebody may decide that it is the answer."""
     times: Mapping[str, tuple[datetime, str]] = field(default_factory=dict)
     """By kata's slug, or an empty name for all, when it was handed in, and who says so."""
     taken: Mapping[str, str] = field(default_factory=dict)
@@ -88,19 +91,31 @@ class LearnerFolder:
         return whole
 
     def holds_any(self, katas: Sequence[Kata]) -> bool:
-        """Whether a file is named like one of `katas`, or something there cannot be looked into."""
+        """Whether a file may answer one of `katas`, if only by decision, or something there cannot be looked into."""
         listing, _ = self._listing()
         modules = [kata.module for kata in katas]
-        return bool(listing.closed) or any(looks_like_one(file.name, modules) for file in listing.files)
+        if listing.closed or any(looks_like_one(file.name, modules) for file in listing.files):
+            return True
+        return any(proposal(kata, listing) is not None for kata in katas)
+
+    def modules(self, katas: Sequence[Kata]) -> set[str]:
+        """Return which of the modules of `katas` a file is named like."""
+        names = {file.name for file in self._listing()[0].files}
+        return {kata.module for kata in katas if any(looks_like_one(name, [kata.module]) for name in names)}
 
     def held(self, katas: Sequence[Kata]) -> list[Kata]:
         """Return those of `katas` that a file there may be meant for, or that there are written answers to."""
         listing, _ = self._listing()
-        names = {file.name for file in listing.files}
+        names = {file.name for file in (*listing.files, *listing.spare)}
         sheets, _ = _sheets(katas, listing)
         return [
             kata for kata in katas if kata.slug in sheets or any(may_be_meant(name, kata) for name in names)
         ]
+
+    def paths(self) -> list[str]:
+        """Return where the files lie that somebody may decide to take, also those that do not count."""
+        listing, _ = self._listing()
+        return ["/".join(file.parts) for file in (*listing.files, *listing.spare)]
 
     def file_names(self) -> list[str]:
         """Return the names of the files there."""
@@ -111,19 +126,27 @@ class LearnerFolder:
         owners: dict[File, Place[Entry]] = {}
         space = listing.new_space()  # files that a system laid flat belong beside each other again
         for place in self.places:
-            known = len(listing.files)
+            known, copies = len(listing.files), len(listing.spare)
             try:
-                listing.add(place.entry, place.original or place.entry.name, space)
+                listing.add(place.entry, place.original or place.entry.name, space, place.around)
             except KataError:
                 raise  # the machine's fault, not the learner's
             except PermissionError:
                 listing.deny(place.entry.label)
             except Exception as error:
                 listing.closed.append(f"{place.entry.label} cannot be opened ({type(error).__name__})")
-            owners.update(dict.fromkeys(listing.files[known:], place))
+            owners.update(dict.fromkeys((*listing.files[known:], *listing.spare[copies:]), place))
             if self.stamped:
                 # It goes with nobody's answer, which would be another with every new time.
                 listing.of_system.update(file for file in listing.files[known:] if is_stamp(file, place))
+        spaces: dict[datetime | None, int] = {}
+        for place in self.earlier:
+            known = len(listing.spare)
+            attempt = spaces.setdefault(place.submitted_at, listing.new_space())
+            # What is missing there is no learner's loss: nothing of it counts by itself.
+            with suppress(NotRead, OSError):
+                listing.add_spare(place.entry, place.original or place.entry.name, attempt, place.around)
+            owners.update(dict.fromkeys(listing.spare[known:], place))
         return listing, owners
 
     def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place[Entry]]) -> Submission:
@@ -184,7 +207,7 @@ class LearnerFolder:
         if at is not None:
             return at, place.time_source or "nbgrader", ""
         found = self._in_git(listing, file, place).get(self.assignments.get(kata.slug, ""))
-        return found or (None, None, "")
+        return found or (None, place.time_source if place.submitted_at is None else None, "")
 
     def _handed_in(
         self, listing: Listing, owners: Mapping[File, Place[Entry]], file: File

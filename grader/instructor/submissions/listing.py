@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from grader.files import NotRead
 from grader.instructor.submissions.archives import UnpackingBudget, open_archive
-from grader.instructor.submissions.entry import ARROW, Entry
+from grader.instructor.submissions.entry import ARROW, CHECKPOINTS, MAX_NESTED, Entry
 from grader.instructor.submissions.git_time import GitTime
 from grader.instructor.submissions.names import archive_stem, foreign_archive
 from grader.instructor.submissions.spot import Spot
@@ -15,8 +15,6 @@ from grader.learner.workspace import PROGRESS_FILE
 MAX_FILES = 20_000
 MAX_DEPTH = 64
 MAX_ARCHIVES = 20
-MAX_NESTED = 64 << 20
-"""An archive inside an archive is read into memory."""
 MAX_LEARNER = 128 << 20
 """Bytes that are read of one learner, all katas together."""
 NESTING = 2
@@ -61,6 +59,8 @@ class Listing:
     """A learner's files, and the places that could not be looked into."""
 
     files: list[File] = field(default_factory=list)
+    spare: list[File] = field(default_factory=list)
+    """Files that nothing is answered with unless somebody says so: of earlier attempts, and Jupyter's copies."""
     closed: list[str] = field(default_factory=list)
     """Sentences on places that may hold anything: an archive that does not open, a folder without permission."""
     denied: list[str] = field(default_factory=list)
@@ -101,27 +101,38 @@ class Listing:
             raise NotRead(f"is larger than {limit >> 20} MB, which is the most that is read")
         return self._read[file]
 
-    def add(self, entry: Entry, name: str, space: int) -> None:
-        """Take in what a layout gave to the learner: a folder with all below it, or a file, called `name` here."""
+    def add(self, entry: Entry, name: str, space: int, around: tuple[str, ...] = ()) -> None:
+        """Take in what a layout gave to the learner: a folder with all below it, or a file, called `name` here.
+
+        Args:
+            entry: the file or folder.
+            name: what the file is called.
+            space: what it can lie beside.
+            around: the folders that it lies in, beyond those of its own.
+        """
         if entry.kind == "folder":
-            self._add_folder(entry, 0)
+            self._add_folder(entry, 0, around)
         elif entry.in_place_of_folder:
             self.closed.append(f"{entry.label} {entry.kind}")
         else:
-            self._add_file(File((name,), space, entry, entry.kind or None), 0)
+            self._add_file(File((*around, name), space, entry, entry.kind or None), 0)
+
+    def add_spare(self, entry: Entry, name: str, space: int, around: tuple[str, ...] = ()) -> None:
+        """Take in what is left out, and may be taken by somebody's decision; what does not open matters to nobody."""
+        files, closed, denied = len(self.files), len(self.closed), len(self.denied)
+        self.add(entry, name, space, around)
+        self.spare += self.files[files:]
+        del self.files[files:], self.closed[closed:], self.denied[denied:]
 
     def _add_file(self, file: File, depth: int) -> None:
         """Take in a file, or what is in it when it is an archive; `depth` archives are around it."""
         if self._full(file.origin):
             return
-        stem = archive_stem(file.name)
-        if stem is None and foreign_archive(file.name) is None:
+        if archive_stem(file.name) is None and foreign_archive(file.name) is None:
             self.files.append(file)
             return
         reason = file.problem
-        if reason is None and stem is None:
-            reason = "is an archive of an unsupported kind: hand in a .zip or .tar.gz"
-        elif reason is None and depth >= NESTING:
+        if reason is None and depth >= NESTING:
             reason = "is an archive inside an archive inside an archive; only one level of nesting is read"
         elif reason is None and self._archives >= MAX_ARCHIVES:
             reason = f"was not opened: at most {MAX_ARCHIVES} archives of a learner are opened"
@@ -140,14 +151,14 @@ class Listing:
                 return
         self.closed.append(f"{file.origin} {reason}")
 
-    def _add_folder(self, top: Entry, depth: int) -> None:
+    def _add_folder(self, top: Entry, depth: int, around: tuple[str, ...] = ()) -> None:
         """Take in everything below a folder, in `depth` archives; links are named, never followed."""
         space = self.new_space()
-        pending: list[tuple[tuple[str, ...], Entry]] = [((), top)]
+        pending: list[tuple[tuple[str, ...], Entry]] = [(around, top)]
         while pending:
             parts, folder = pending.pop()
             try:
-                entries = folder.children(MAX_FILES + 1)
+                entries = folder.children(MAX_FILES + 1, checkpoints=True)
             except PermissionError:
                 self.deny(folder.label)
                 continue
@@ -155,7 +166,7 @@ class Listing:
                 self.closed.append(f"{folder.label} cannot be opened: {error.strerror or error}")
                 continue
             names = {entry.name for entry in entries}
-            if "pyvenv.cfg" in names and (parts or depth):
+            if "pyvenv.cfg" in names and (parts != around or depth):
                 continue  # a virtual environment, whatever it is called
             for entry in entries:
                 if self._entries > MAX_FILES:
@@ -174,7 +185,11 @@ class Listing:
                     if not entry.name.casefold().endswith((".py", ".ipynb")):
                         continue
                     problem = "is a folder; a file was expected"
-                self._add_file(File(below, space, entry, problem), depth)
+                file = File(below, space, entry, problem)
+                if CHECKPOINTS in below:
+                    self.spare.append(file)
+                else:
+                    self._add_file(file, depth)
 
     def deny(self, origin: str) -> None:
         """Note a place that may hold anything, and that this machine's permissions keep closed."""

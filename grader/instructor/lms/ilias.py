@@ -1,0 +1,71 @@
+"""ILIAS: a folder for each person, `Lovelace_Ada_ada01_12345`; where teams hand in, inside one for each, `Team 77`.
+
+Known from its source (`downloadAllAssignmentFiles` and `getDirectoryNameFromUserData` of
+`Modules/Exercise/classes/class.ilExSubmission.php`), not from a download that we saw.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from grader.instructor.lms.system import Claim, Download, Item, ItemT, Place, System, SystemName, inside
+
+_PERSON = re.compile(r"(?P<name>[^_\d]+(?:_[^_\d]+)+)_(?P<login>[^_]+)_(?P<id>[1-9][0-9]{2,})")
+_TEAM = re.compile(r"\w+ [0-9]+")
+# What ILIAS writes before a late file's name is in the language of whoever downloads.
+_LATE = re.compile(r"(?:Late Submission|Versp(?:ae|ä)tete Abgabe) - (?P<original>.+)")
+
+
+class Ilias(System):
+    """ILIAS."""
+
+    name = "ilias"
+    title = "ILIAS"
+    wraps = True
+
+    def folder(self, name: str) -> SystemName | None:
+        """Take a folder's name apart: last name, first name, login, number. Only the login can be told for sure."""
+        found = _PERSON.fullmatch(name)
+        if found is None:
+            return None
+        return SystemName(found["login"], found["id"], ids={"name": found["name"].replace("_", " ")})
+
+    def is_wrapper(self, name: str) -> bool:
+        """Whether it is the folder for hand-ins in the folder of an assignment."""
+        return name in ("Abgaben", "Submissions")
+
+    def made(self, item: Item) -> SystemName | None:
+        """Take a name apart; a team's folder is called so if it holds people's."""
+        return SystemName("", item.name) if self._members(item) else super().made(item)
+
+    def read(self, items: Sequence[ItemT]) -> Download[ItemT]:
+        """Say whose the folders are. What a team-mate handed in may be taken, and is not by itself."""
+        teams = {item: self._members(item) for item in items}
+        found = super().read([person for item, members in teams.items() for person in members or [item]])
+        found.taken = {item for item in items if teams[item] or item in found.taken}
+        claims = {claim.suffix: claim for claim in found.claims}
+        for team, members in teams.items():
+            mates = [claims[made.key] for one in members if (made := self.folder(one.name)) is not None]
+            for claim in mates:
+                claim.notes.append(f"handed in for {team.name}")
+                claim.earlier += [place for mate in mates if mate is not claim for place in mate.places]
+        return found
+
+    def _members(self, item: ItemT) -> list[ItemT]:
+        if item.kind != "folder" or _TEAM.fullmatch(item.name) is None:
+            return []
+        people = inside(item)
+        return people if all(self.folder(one.name) for one in people) else []
+
+    def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
+        """Add the files one by one, for late ones are called otherwise than the learner called them."""
+        there = inside(item)
+        if not there:
+            claim.places.append(Place(item))
+        for one in there:
+            late = _LATE.fullmatch(one.name)
+            around = (one.name,) if one.kind == "folder" else ()
+            claim.places.append(
+                Place(one, late and late["original"], None, self.title if late else None, around)
+            )

@@ -1,0 +1,52 @@
+"""OpenOLAT: `Lovelace_Ada_ada01/2_submissions/masks.py`, next to what was given out and what was corrected.
+
+Known from its source (`archiveNodeData` of `org/olat/course/nodes/GTACourseNode.java`), not from a
+download that we saw.
+"""
+
+from __future__ import annotations
+
+import re
+
+from grader.instructor.lms.system import Claim, Item, ItemT, Place, System, SystemName, inside
+
+# Numbered by what the course asks for, so that hand-ins may be 1_submissions or 2_submissions.
+_STEP = re.compile(
+    r"(?P<place>[0-9]+)_(?P<what>task|submissions|corrections|revisions|assessment)(?:_[0-9]+)?"
+)
+_HANDED_IN = ("submissions", "revisions")
+
+
+class OpenOlat(System):
+    """OpenOLAT."""
+
+    name = "openolat"
+    title = "OpenOLAT"
+    wraps = True
+
+    def folder(self, name: str) -> SystemName | None:
+        """Take a folder's name apart: last name, first name, login; of a group its name and number."""
+        called, _, login = name.rpartition("_")
+        if not called or not login:
+            return None
+        ids = {"name": called.replace("_", " "), "sid": login}
+        return SystemName(name if login.isdecimal() or "_" not in called else login, name, ids=ids)
+
+    def made(self, item: Item) -> SystemName | None:
+        """Take a name apart. Only what lies in a folder tells that it is OpenOLAT's."""
+        made = super().made(item)
+        steps = [_STEP.fullmatch(one.name) for one in inside(item)] if made is not None else []
+        return made if steps and all(steps) else None
+
+    def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
+        """Add the last thing that was handed in; tasks and corrections are the instructor's."""
+        steps = [(one, found) for one in inside(item) if (found := _STEP.fullmatch(one.name)) is not None]
+        handed_in = {int(found["place"]): one for one, found in steps if found["what"] in _HANDED_IN}
+        if not handed_in:
+            return
+        newest, *older = (handed_in[place] for place in sorted(handed_in, reverse=True))
+        claim.places.append(Place(newest))
+        claim.earlier += [Place(one) for one in older]
+        if older:
+            left = ", ".join(one.name for one in older)
+            claim.notes.append(f"only {newest.name} counts; left out: {left}")

@@ -1,0 +1,54 @@
+"""Sakai: `Lovelace, Ada(ada01)/Submission attachment(s)/masks.py`, with the time in `timestamp.txt`.
+
+Known from programs that read its download ("Download All" of the tool Assignments), not from a download that we saw.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from grader.files import NotRead
+from grader.instructor.lms.system import Claim, ItemT, Place, System, SystemName, inside
+
+WORK = "Submission attachment(s)"
+_PERSON = re.compile(r"(?P<last>[^()]+), (?P<first>[^()]*)\((?P<login>[^()\s]+)\)")
+
+
+class Sakai(System):
+    """Sakai."""
+
+    name = "sakai"
+    title = "Sakai"
+    beside = frozenset({"grades.csv", "grades.xls", "grades.xlsx"})
+    wraps = True
+
+    def folder(self, name: str) -> SystemName | None:
+        """Take a folder's name apart: last name, first name, login."""
+        found = _PERSON.fullmatch(name)
+        if found is None:
+            return None
+        return SystemName(found["login"], found["login"], ids={"name": f"{found['first']} {found['last']}"})
+
+    def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
+        """Add what the learner attached; comments and feedback next to it are the instructor's."""
+        there = {one.name: one for one in inside(item)}
+        stamp = there.get("timestamp.txt")
+        at = None if stamp is None else _time(stamp)
+        if WORK in there:
+            claim.places.append(Place(there[WORK], None, at, None if at is None else self.title))
+        elif not there:
+            claim.places.append(Place(item))
+        if any(name.endswith("_submissionText.html") for name in there):
+            claim.notes.append("a text was typed into Sakai; it is not read")
+
+
+def _time(stamp: ItemT) -> datetime | None:
+    """Read `20260101120000000`, in UTC, as older versions write it, or a time as ISO 8601 has it."""
+    try:
+        text = stamp.read(4096).decode("utf-8", "replace").strip()
+        if re.fullmatch(r"[0-9]{17}", text):
+            return datetime.strptime(text[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        return datetime.fromisoformat(text)
+    except (NotRead, ValueError):
+        return None

@@ -1,0 +1,58 @@
+"""Microsoft Teams: `Submitted files/Ada Lovelace/Week 1/Version 2/masks.py`, and drafts in `Working files`.
+
+Known from what others write of the library *Student Work* that Teams keeps in SharePoint, not from one that we saw.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from grader.instructor.lms.system import Claim, Download, ItemT, Place, System, SystemName, inside
+
+SUBMITTED, DRAFTS = "submitted files", "working files"
+_VERSION = re.compile(r"Version ([0-9]{1,9})")
+
+
+class Teams(System):
+    """Microsoft Teams."""
+
+    name = "teams"
+    title = "Microsoft Teams"
+    wraps = True
+
+    def folder(self, name: str) -> SystemName | None:
+        """Know the two folders that Teams makes."""
+        return SystemName("", name) if name.casefold() in (SUBMITTED, DRAFTS) else None
+
+    def read(self, items: Sequence[ItemT]) -> Download[ItemT]:
+        """Say who submitted; a draft is nobody's hand-in."""
+        found: Download[ItemT] = Download(taken={item for item in items if self.made(item) is not None})
+        for top in found.taken:
+            if top.name.casefold() == DRAFTS:
+                found.notes.append(f"{top.label} holds drafts, which nobody handed in: they were left out")
+                continue
+            for person in inside(top):
+                claim: Claim[ItemT] = Claim(person.name, person.name, ids={"name": person.name})
+                self.places(person, SystemName(person.name, person.name), claim)
+                found.claims.append(claim)
+        return found
+
+    def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
+        """Add the newest version of every assignment."""
+        there = inside(item)
+        if not there:
+            claim.places.append(Place(item))
+        for one in there:
+            versions = {
+                int(found[1]): below for below in inside(one) if (found := _VERSION.fullmatch(below.name))
+            }
+            around = (one.name,) if one.kind == "folder" else ()
+            newest, *older = (
+                (versions[number] for number in sorted(versions, reverse=True)) if versions else [one]
+            )
+            claim.places.append(Place(newest, around=around))
+            claim.earlier += [Place(version, around=(*around, version.name)) for version in older]
+            if older:
+                left = ", ".join(version.name for version in older)
+                claim.notes.append(f"only {newest.name} of {one.name} counts; left out: {left}")
