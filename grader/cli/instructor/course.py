@@ -18,7 +18,7 @@ import click
 from grader.cli.context import complete_id, gathered, note
 from grader.cli.instructor.class_options import word
 from grader.errors import UsageError
-from grader.report.style import say
+from grader.report.style import console, safe, say
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def check(folder: Path) -> None:
 
     course = Course.load(folder / COURSE_FILE, Catalogue.discover())
     people = list(course.roster.values())
-    say(f"{course.name}   {course.timezone}   {_counted(people) if people else 'no roster'}")
+    lines = [f"{course.name}   {course.timezone}   {_counted(people) if people else 'no roster'}"]
     for one in course.assignments.values():
         when = [
             f"{what} {time.astimezone(course.timezone):%a %Y-%m-%d %H:%M}"
@@ -242,9 +242,11 @@ def check(folder: Path) -> None:
             if time is not None
         ]
         column = [f"column {course.columns[one.name]}"] if one.name in course.columns else []
-        say("   ".join([one.name, ", ".join(one.katas), *when, *column]))
+        lines.append("   ".join([one.name, ", ".join(one.katas), *when, *column]))
     percent = course.late.percent_per_day
-    say(f"late   {percent:g} % for each day that has begun" if percent else "late   costs nothing")
+    lines.append(f"late   {percent:g} % for each day that has begun" if percent else "late   costs nothing")
+    for line in lines:
+        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
     if open_ := [one.name for one in course.assignments.values() if one.due is None]:
         note(f"note: never late, because no due time is set: {', '.join(open_)}")
     called = Counter(" ".join(sorted(words_in(one.name))) for one in people if one.name)
