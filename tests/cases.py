@@ -52,8 +52,8 @@ def page() -> str:
     return f"""\
 # What people really hand in
 
-Written by `python -m tests.cases`. Other graders were reported to get these inputs wrong; each test gives Kata the input
-and states the verdict. {len(counted)} of the 48 reports have a test here.
+Written by `python -m tests.cases`. Other graders were reported to get these inputs wrong; each test gives Kata the
+input and states the verdict. {len(counted)} of the 48 reports have a test here.
 
 {table(cases)}
 ## Layouts of downloads
