@@ -12,7 +12,7 @@ import click
 
 from grader.cli.context import note
 from grader.errors import UsageError
-from grader.report.style import safe
+from grader.report.style import console, safe
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
@@ -187,3 +187,9 @@ def same_book() -> str:
     where, course = given["where"], given["course_file"]
     named = "" if where == DEFAULT else f" --gradebook {word(redact(where))}"
     return named + ("" if course is None else f" --course {word(str(course))}")
+
+
+def told(number: int, what: str) -> None:
+    """Say what was decided, and how to take it back."""
+    console().print(what, soft_wrap=True, markup=False, highlight=False)
+    note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")

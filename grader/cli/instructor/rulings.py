@@ -12,6 +12,7 @@ from grader.cli.instructor.class_options import (
     By,
     decision,
     same_book,
+    told,
     with_gradebook,
     word,
 )
@@ -26,12 +27,6 @@ SHOWN = 10
 if TYPE_CHECKING:
     from grader.instructor.gradebook.records import Decision
     from grader.instructor.gradebook.store import Gradebook
-
-
-def told(number: int, what: str) -> None:
-    """Say what was decided, and how to take it back."""
-    console().print(what, soft_wrap=True, markup=False, highlight=False)
-    note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
 
 
 @click.command(short_help="Say that a learner has another name, too.")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,13 @@ import click
 
 from grader.catalogue import Catalogue, Kata
 from grader.cli.context import complete_id
-from grader.cli.instructor.class_options import By, decision
+from grader.cli.instructor.class_options import By, decision, told
 from grader.cli.instructor.grading_options import GradingOptions
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.grading.run import Learner
     from grader.instructor.submissions import LearnerFolder
-    from grader.instructor.submissions.submission import Submission
 
 
 @click.command(short_help="Accept a file with a wrong name as a learner's answer.")
@@ -37,7 +35,6 @@ def take(book: Gradebook, learner: str, id_: str, file: str, by: By) -> None:
     Example:
       kata gradebook take ada masks masks_final_v3.py --comment "she asked by mail"
     """
-    from grader.cli.instructor.rulings import told
     from grader.instructor.gradebook.meant import kata_meant
 
     name = file.strip("/")
@@ -48,41 +45,24 @@ def take(book: Gradebook, learner: str, id_: str, file: str, by: By) -> None:
     if kata is None:
         raise UsageError(f"{slug}: this install has no such kata, so nothing can be graded for it.")
     # Before anything is decided: a name with a slip in it would decide nothing.
-    whose, options, download = _found(book, learner, kata, name)
+    whose, run = _found(book, learner, kata, name)
     number = book.rule("take", learner, name, kata=slug, **by)
-    row = _graded(book, kata, whose, options, download)
+    row = _graded(book, kata, whose, run)
     told(number, f"{learner}, {slug}: {name} is the answer, {row.score:g}/{row.max_score:g} points")
 
 
-@dataclass(frozen=True)
-class _Kept:
-    """A file that an earlier attempt holds, in the gradebook alone."""
-
-    learner: str
-    one: Submission
-
-    def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
-        """Return it."""
-        return [self.one]
-
-
-def _found(
-    book: Gradebook, learner: str, kata: Kata, file: str
-) -> tuple[LearnerFolder | _Kept, GradingOptions, Path | None]:
-    """Return what holds a learner's file, how that was graded, and the download that it lies in.
+def _found(book: Gradebook, learner: str, kata: Kata, file: str) -> tuple[LearnerFolder, Mapping[str, Any]]:
+    """Return what holds a learner's file, and what the run was asked for that graded it.
 
     Raises:
         UsageError: nothing that was graded holds it: what there is instead.
     """
     names: dict[str, None] = {}
-    options = _options({})
-    for folder, download, graded in _downloads(book, learner):
+    for folder, run in _downloads(book, learner):
         there = folder.paths()
         if any(file in (path, path.rpartition("/")[2]) for path in there):
-            return replace(folder, taken={**folder.taken, kata.slug: file}), graded, download
+            return replace(folder, taken={**folder.taken, kata.slug: file}), run
         names.update(dict.fromkeys(there))
-    if (kept := _kept(book, learner, kata, file)) is not None:
-        return kept, options, None
     from grader.instructor.submissions.names import listed
 
     hint = (
@@ -93,7 +73,7 @@ def _found(
     raise UsageError(f"{learner} handed in no file {file}.", hint)
 
 
-def _downloads(book: Gradebook, learner: str) -> Iterator[tuple[LearnerFolder, Path, GradingOptions]]:
+def _downloads(book: Gradebook, learner: str) -> Iterator[tuple[LearnerFolder, Mapping[str, Any]]]:
     """Yield a learner's part of every download that was graded and is still there, the newest first."""
     from grader.instructor.gradebook.times import read_times
     from grader.instructor.grading.who import identified
@@ -107,44 +87,20 @@ def _downloads(book: Gradebook, learner: str) -> Iterator[tuple[LearnerFolder, P
         seen.add(place)
         try:
             scan = find_learners(Path(place), catalogue.katas)
-            told = list(read_times(Path(str(times)), book.course.timezone, catalogue)) if times else []
+            at = list(read_times(Path(str(times)), book.course.timezone, catalogue)) if times else []
         except UsageError:  # it is gone, or another one by now
             continue
-        for folder in identified(scan.learners, book, told, str(times)).learners:
+        for folder in identified(scan.learners, book, at, str(times)).learners:
             if folder.learner == learner:
-                yield folder, Path(place), _options(run.arguments)
+                yield folder, run.arguments
 
 
-def _kept(book: Gradebook, learner: str, kata: Kata, file: str) -> _Kept | None:
-    """Return a file that lay beside what an attempt graded."""
-    from grader.instructor.submissions.choose import DECIDED, suffix_of
-    from grader.instructor.submissions.submission import Bundle, Submission
+def _graded(book: Gradebook, kata: Kata, whose: LearnerFolder, arguments: Mapping[str, Any]) -> Any:
+    """Grade one learner's answer as a run did, as a run of its own; return the row that counts now."""
+    from grader.cli.instructor.grade import graded
 
-    for one in reversed(book.stored([learner])):
-        bundle = book.bundle(one.attempt)
-        if bundle is None or file not in bundle.files:
-            continue
-        main = f"{kata.module}{suffix_of(file)}"
-        files = {name: data for name, data in bundle.files.items() if name != file} | {
-            main: bundle.files[file]
-        }
-        origin, at = f"{file}, kept with {one.kata}", one.submitted_at
-        made = Submission(
-            learner=learner,
-            kata=kata.slug,
-            bundle=Bundle(main, files),
-            origin=origin,
-            submitted_at=at,
-            notes=(f"{origin} was taken for {main}{DECIDED}",),
-        )
-        return _Kept(learner, made)
-    return None
-
-
-def _options(arguments: Any) -> GradingOptions:
-    """Return how a run graded, for this gradebook, one submission at a time."""
     given = click.get_current_context().params
-    return GradingOptions(
+    options = GradingOptions(
         jobs=1,
         only=(),
         assignment=None,
@@ -159,14 +115,10 @@ def _options(arguments: Any) -> GradingOptions:
         require_isolation=arguments.get("require_isolation"),
     )
 
-
-def _graded(
-    book: Gradebook, kata: Kata, whose: Learner, options: GradingOptions, download: Path | None
-) -> Any:
-    """Grade one learner's answer, as a run of its own; return the row that counts now."""
-    from grader.cli.instructor.grade import graded
-
+    download, times = (
+        Path(arguments[name]) if arguments.get(name) else None for name in ("submissions", "times")
+    )
     options.prepare()
     options.refuse_exposed(book.course, download)
-    graded(book, [kata], [whose], options, download)
+    graded(book, [kata], [whose], options, download, times)
     return next(iter(book.rows(katas=[kata.slug], learners=[whose.learner])))
