@@ -111,7 +111,6 @@ def grade(
             if take_proposed and tally.proposed:
                 _take(book, tally.proposed)
                 found = identified(scan.learners, book, told, times.name if times else "")
-                # Whoever was graded a moment ago has not changed, and is not graded again.
                 learners = _chosen(found.learners, wanted.names, book)
                 tally = graded(book, katas, learners, options, submissions, times)
             remarks = Remarks(tally, found.matches, (*scan.notes, *found.notes), options.where)
@@ -137,7 +136,10 @@ def grade(
 
 
 def _take(book: Gradebook, proposed: Sequence[Submission]) -> None:
-    """Decide that each of these files is the answer that it is proposed for, and say how to take that back."""
+    """Decide that each of these files is the answer that it is proposed for, and say how to take that back.
+
+    Grading again costs these learners alone: what others handed in has not changed since a moment ago.
+    """
     numbers = []
     for one in proposed:
         if (file := one.proposal) is not None:
