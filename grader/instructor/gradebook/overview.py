@@ -32,7 +32,7 @@ NAME_WIDTH, NAME_WIDTH_WIDE = 24, 40
 CHANGED = "*"
 """Stands beside a mark that came in late, or is not what the checks gave."""
 OPEN = "?"
-"""Stands beside a mark that a system marks late without a time, and beside what is not marked whole."""
+"""The sign of a mark that a system marks late without a time, and of what is not marked whole."""
 
 
 @dataclass
@@ -104,9 +104,9 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
             f"{counted(unmarked - waiting, 'written answer')} not marked yet, nor released: in no total   "
         )
     if waiting:
-        legend.append(f"{OPEN} {counted(waiting, 'written answer')} still to be marked, and no zero   ")
+        legend.append(f"{OPEN} {counted(waiting, 'written answer')} still to be marked, not 0   ")
     if late:
-        legend.append(f"{OPEN} beside a mark: marked late, time not known   ")
+        legend.append(f"{OPEN} after a mark: marked late, time not known   ")
     if changed:
         legend.append(f"{CHANGED} late, or changed by a person")
     out.print(legend, soft_wrap=True)
@@ -151,7 +151,7 @@ def _name_width(lines: Sequence[_Line], out: Console) -> int:
 
 
 def _ends(lines: Sequence[_Line]) -> dict[str, list[str]]:
-    """Return the columns that stand in every block: the total, and before it what is in it beside the katas."""
+    """Return the columns that stand in every block: the total, and before it the written answers in it."""
     ends = {"written": [line.written for line in lines], "total": [line.total for line in lines]}
     return ends if any(ends["written"]) else {"total": ends["total"]}
 
