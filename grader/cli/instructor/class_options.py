@@ -189,7 +189,7 @@ def same_book() -> str:
     return named + ("" if course is None else f" --course {word(str(course))}")
 
 
-def told(number: int, what: str) -> None:
+def print_decision(number: int, what: str) -> None:
     """Say what was decided, and how to take it back."""
     console().print(what, soft_wrap=True, markup=False, highlight=False)
     note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")

@@ -220,13 +220,13 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
     groups = [_group(book, kata) for kata in katas]
     name = f"{beside.stem if beside else 'gradebook'}.notes.txt"
     path = (beside.parent if beside else Path()) / name
-    kept = _of_others(path, groups)
+    parts_now = _of_others(path, groups)
     if text:
-        kept.append(f"{HEAD}{', '.join(dict.fromkeys(groups))}\n\n{text}")
-    if not kept:
+        parts_now.append(f"{HEAD}{', '.join(dict.fromkeys(groups))}\n\n{text}")
+    if not parts_now:
         path.unlink(missing_ok=True)
         return ""
-    write_atomic(path, "\n".join(kept).encode())
+    write_atomic(path, "\n".join(parts_now).encode())
     return os.path.relpath(path) if text else ""
 
 

@@ -11,8 +11,8 @@ from grader.cli.context import complete_id, json_option, note, print_json
 from grader.cli.instructor.class_options import (
     By,
     decision,
+    print_decision,
     same_book,
-    told,
     with_gradebook,
     word,
 )
@@ -61,7 +61,7 @@ def alias(book: Gradebook, learner: str, other: str, ahead: bool, by: By) -> Non
             "If it will, say so: --ahead",
         )
     number = book.rule("alias", learner, other, **by)
-    told(number, f"{other} is {learner}")
+    print_decision(number, f"{other} is {learner}")
 
 
 @click.command(short_help="Say which attempt counts.")
@@ -94,7 +94,7 @@ def choose(
         raise UsageError(error.message, hint) from None
     number = book.rule("choose", learner, hand_in, kata=kata, **by)
     row = next(iter(book.rows(katas=[kata], learners=[learner])))
-    told(number, f"{learner}, {kata}: attempt {attempt} counts, {row.score:g} points")
+    print_decision(number, f"{learner}, {kata}: attempt {attempt} counts, {row.score:g} points")
 
 
 @click.command(short_help="Give a learner more time.")
@@ -122,7 +122,7 @@ def extend(
     of, more = covered(book, assignment), days_meant(days)
     insist_on_deadline(book.course, of)
     number = book.rule("extend", learner, {"of": of, "days": more}, **by)
-    told(number, f"{learner}: {counted(more, 'more day')} for {of or 'everything'}")
+    print_decision(number, f"{learner}: {counted(more, 'more day')} for {of or 'everything'}")
 
 
 def covered(book: Gradebook, text: str) -> str:

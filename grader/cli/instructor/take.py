@@ -11,7 +11,7 @@ import click
 
 from grader.catalogue import Catalogue, Kata
 from grader.cli.context import complete_id
-from grader.cli.instructor.class_options import By, decision, told
+from grader.cli.instructor.class_options import By, decision, print_decision
 from grader.cli.instructor.grading_options import GradingOptions
 from grader.errors import UsageError
 
@@ -48,7 +48,7 @@ def take(book: Gradebook, learner: str, id_: str, file: str, by: By) -> None:
     whose, run = _found(book, learner, kata, name)
     number = book.rule("take", learner, name, kata=slug, **by)
     row = _graded(book, kata, whose, run)
-    told(number, f"{learner}, {slug}: {name} is the answer, {row.score:g}/{row.max_score:g} points")
+    print_decision(number, f"{learner}, {slug}: {name} is the answer, {row.score:g}/{row.max_score:g} points")
 
 
 def _found(book: Gradebook, learner: str, kata: Kata, file: str) -> tuple[LearnerFolder, Mapping[str, Any]]:

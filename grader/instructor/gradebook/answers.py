@@ -127,7 +127,7 @@ def written_part(
     """Return the written part of a mark; None where there is nothing of it.
 
     It counts from the release on, which says what each question is worth: for everybody out of the same points. What
-    was never answered earns 0 then; what was answered and is not marked is told, and waits.
+    was never answered earns 0 then; what was answered and is not marked waits, and is named.
     """
     sheet = counts(course, learner, kata, sheets, rulings)
     stand = standing(given)

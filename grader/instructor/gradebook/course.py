@@ -156,6 +156,11 @@ class Course:
         assignment = self.assignment_of(kata)
         return name in ("", kata) or (assignment is not None and assignment.name == name)
 
+    def is_timed(self, name: str) -> bool:
+        """Whether anything that a name covers, as `covers` has it, is due or closes."""
+        closing = {kata for one in self.assignments.values() if one.closes is not None for kata in one.katas}
+        return any(self.covers(name, kata) for kata in {*self.due, *closing})
+
     def lateness(
         self,
         learner: str,

@@ -189,8 +189,7 @@ def insist_on_deadline(course: Course, of: str) -> None:
     Raises:
         UsageError: nothing of it has a due or closing time.
     """
-    closing = {kata for one in course.assignments.values() if one.closes is not None for kata in one.katas}
-    if not any(course.covers(of, kata) for kata in {*course.due, *closing}):
+    if not course.is_timed(of):
         raise UsageError(
             f"{of or 'The course'} has no due time that could move.", "Give one in course.toml: due = …"
         )

@@ -32,7 +32,9 @@ NAME_WIDTH, NAME_WIDTH_WIDE = 24, 40
 CHANGED = "*"
 """Stands beside a mark that came in late, or is not what the checks gave."""
 OPEN = "?"
-"""Stands beside a mark that a system marks late without a time, and beside what is not marked whole."""
+"""The sign of a total of which answers wait for a mark."""
+LATE = "~"
+"""The sign of a mark that a system marks late without a time."""
 
 
 @dataclass
@@ -104,9 +106,9 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
             f"{counted(unmarked - waiting, 'written answer')} not marked yet, nor released: in no total   "
         )
     if waiting:
-        legend.append(f"{OPEN} {counted(waiting, 'written answer')} still to be marked, and no zero   ")
+        legend.append(f"{OPEN} {counted(waiting, 'written answer')} still to be marked, not 0   ")
     if late:
-        legend.append(f"{OPEN} beside a mark: marked late, time not known   ")
+        legend.append(f"{LATE} marked late, time not known   ")
     if changed:
         legend.append(f"{CHANGED} late, or changed by a person")
     out.print(legend, soft_wrap=True)
@@ -116,7 +118,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
 def _cell(row: Row, out: Console) -> Text:
     look = LOOKS[row.report.status]
     glyph = look.glyph if has_unicode(out) else look.ascii
-    sign = CHANGED if _is_marked(row) else OPEN if row.late_by else " "
+    sign = CHANGED if _is_marked(row) else LATE if row.late_by else " "
     return Text(f"{glyph} {points(row.score)}{sign}", look.style)
 
 
@@ -151,7 +153,7 @@ def _name_width(lines: Sequence[_Line], out: Console) -> int:
 
 
 def _ends(lines: Sequence[_Line]) -> dict[str, list[str]]:
-    """Return the columns that stand in every block: the total, and before it what is in it beside the katas."""
+    """Return the columns that stand in every block: the total, and before it the written answers in it."""
     ends = {"written": [line.written for line in lines], "total": [line.total for line in lines]}
     return ends if any(ends["written"]) else {"total": ends["total"]}
 
@@ -197,10 +199,10 @@ def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
         )
         if (part := row.written) is not None and part.released:
             weight = course.written_weight(row.kata)
-            told = [f"counts {points(weight)} times"] if weight != 1 else []
+            remarks = [f"counts {points(weight)} times"] if weight != 1 else []
             marked = points(part.score, part.max_score)
             table.add_row(
-                "", "written answers", marked, "", Text(", ".join([*told, written(row)]), style="dim")
+                "", "written answers", marked, "", Text(", ".join([*remarks, written(row)]), style="dim")
             )
     keep_whole(table, 0, 1)
     out.print(table)

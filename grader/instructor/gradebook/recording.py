@@ -330,8 +330,8 @@ class Recording:
 
     def _found(self, submission: Submission) -> dict[str, Any]:
         """Return by whom and where something was found."""
-        meant = submission.proposal
-        notes = submission.notes if meant is None else (*submission.notes, printable(meant.note))
+        found = submission.proposal
+        notes = submission.notes if found is None else (*submission.notes, printable(found.note))
         return {
             "run_id": self.run,
             "origin": storable_or_none(submission.origin),

@@ -59,18 +59,19 @@ def _of_row(row: Row, book: Gradebook) -> Iterator[Problem]:
         if note.startswith("a newer hand-in was there but could not be read"):
             yield made("unread", note, f"{take} FILE")
     if row.late_by:
+        how = f"{counted(row.days_late, 'day')} late" if row.days_late else "on time, and lost nothing"
         yield made(
             "late without a time",
-            f"{row.late_by} marks it late; counts as {counted(row.days_late, 'day')} late",
+            f"{row.late_by} marks it late; it counts as {how}",
             "kata grade DOWNLOAD --times FILE",
         )
 
 
 def _strangers(book: Gradebook) -> Iterator[Problem]:
-    for name, meant in unmatched(book).strangers.items():
+    for name, guesses in unmatched(book).strangers.items():
         katas = [mark.kata for mark in book.marks([name]) if mark.handed_in]
-        guess = f"{meant[0].learner}? ({meant[0].reason})" if meant else "like nobody in the roster"
-        whose = shlex.quote(meant[0].learner) if meant else "LEARNER"
+        guess = f"{guesses[0].learner}? ({guesses[0].reason})" if guesses else "like nobody in the roster"
+        whose = shlex.quote(guesses[0].learner) if guesses else "LEARNER"
         for of in dict.fromkeys(_group(book.course, kata) for kata in katas):
             yield Problem(
                 of, "unmatched", name, "", guess, f"kata gradebook alias {whose} {shlex.quote(name)}"
@@ -97,7 +98,7 @@ def without_effect(book: Gradebook, notes: Mapping[tuple[str, str], Sequence[str
             why = f"{one.value} was to be the answer, and is not in what came in last"
         elif kind == "choose" and (newer := _newer(book, who, kata or "", one)):
             why = f"{counted(newer, 'attempt')} came in after this was chosen"
-        elif kind == "extend" and not any(course.covers(str(of), slug) for slug in course.due):
+        elif kind == "extend" and not course.is_timed(str(of)):
             why = f"{of or 'the course'} is not due any more, so that more time changes nothing"
         elif kind == "alias" and course.same(str(of)) in known - {course.same(who)}:
             why = f"{of} is in the roster as another learner"

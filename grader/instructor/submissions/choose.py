@@ -30,7 +30,7 @@ MAX_COMPARED = 20
 
 
 DECIDED = ", as was decided"
-"""How the note on a file ends that somebody said is the answer."""
+"""How the note on a file ends that somebody took for the answer."""
 
 
 class Missing(Exception):

@@ -274,7 +274,7 @@ def _written(row: Row) -> tuple[float | None, float | None, int | None]:
 
 
 def _released(row: Row) -> float | None:
-    """Return the points for written answers; None while one of them waits for a mark, which is no zero."""
+    """Return the points for written answers; None while one of them waits for a mark, which is not 0."""
     part = row.written
     return part.score if part is not None and part.released and not part.unmarked else None
 
