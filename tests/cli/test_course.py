@@ -90,8 +90,8 @@ def test_a_course_is_written_changed_and_checked_by_commands_alone(kata: Kata, f
     [
         (["--due", "week2=2026-10-19T18:00"], "the course has no assignment week2. Did you mean week1?"),
         (["--due", "week1"], "--due week1: this is not like week1=2026-10-12T18:00."),
-        (["--due", "week1=19.10.2026"], "--due week1=19.10.2026: this is no time."),
-        (["--due", "week1=2026-10-32"], "--due week1=2026-10-32: this is no time."),
+        (["--due", "week1=19.10.2026"], "--due week1=19.10.2026: this is not a time."),
+        (["--due", "week1=2026-10-32"], "--due week1=2026-10-32: this is not a time."),
         (["--closes", "week1=2026-10-02T18:00"], "is before `due`"),
         (["--late", "ten"], "--late ten: this is not a percentage."),
         (["--late", "101%"], "`late.percent_per_day`"),

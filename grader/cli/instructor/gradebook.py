@@ -37,7 +37,7 @@ class TakesNames(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Put arguments behind a `--` if any begins with a hyphen, and is no option of the command's."""
+        """Put arguments after a `--` if any begins with a hyphen and is not one of the command's options."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is None or "--" in rest:
             return name, command, rest

@@ -27,16 +27,18 @@ def changed(
     """
     there = list(tomllib.loads(text).get("assignments", {}))
     for key, words in times.items():
-        for name, said in _pairs(f"--{key}", words, "week1=2026-10-12T18:00"):
+        for name, given in _pairs(f"--{key}", words, "week1=2026-10-12T18:00"):
             if name not in there:
                 guess = did_you_mean(name, there)
                 raise UsageError(
-                    f"--{key} {name}={said}: the course has no assignment {name}.{guess}",
+                    f"--{key} {name}={given}: the course has no assignment {name}.{guess}",
                     f"It has {', '.join(there) or 'none'}.",
                 )
-            text = with_value(text, f"assignments.{key_of(name)}", key, _time(f"--{key} {name}={said}", said))
-    for name, said in _pairs("--column", columns, '"week1=Week 1 (501)"'):
-        text = with_value(text, "columns", key_of(name), quoted(said))
+            text = with_value(
+                text, f"assignments.{key_of(name)}", key, _time(f"--{key} {name}={given}", given)
+            )
+    for name, given in _pairs("--column", columns, '"week1=Week 1 (501)"'):
+        text = with_value(text, "columns", key_of(name), quoted(given))
     if late is not None:
         percent = re.fullmatch(r"(\d+(?:\.\d+)?) ?%?", late.strip(), re.ASCII)
         if percent is None:
@@ -47,19 +49,20 @@ def changed(
 
 def _pairs(option: str, words: Iterable[str], example: str) -> Iterator[tuple[str, str]]:
     for word in words:
-        name, equals, said = (part.strip() for part in word.partition("="))
-        if not (name and equals and said):
+        name, equals, given = (part.strip() for part in word.partition("="))
+        if not (name and equals and given):
             raise UsageError(f"{option} {word}: this is not like {example}.")
-        yield name, said
+        yield name, given
 
 
-def _time(word: str, said: str) -> str:
-    """Return a time as TOML has it; of a day alone the end is meant, so it stays a day."""
+def _time(word: str, given: str) -> str:
+    """Return a time as TOML has it; a day alone stays a day, because its end counts."""
     try:
-        return (date if re.fullmatch(r"[\d-]+", said) else datetime).fromisoformat(said).isoformat()
+        return (date if re.fullmatch(r"[\d-]+", given) else datetime).fromisoformat(given).isoformat()
     except ValueError as error:
         raise UsageError(
-            f"{word}: this is no time.", "Write one like 2026-10-12T18:00, or 2026-10-12 for all of that day."
+            f"{word}: this is not a time.",
+            "Write one like 2026-10-12T18:00, or 2026-10-12 for all of that day.",
         ) from error
 
 
