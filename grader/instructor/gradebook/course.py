@@ -41,6 +41,9 @@ class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     weights: dict[str, Any] = {}
     written: dict[str, Any] = {}
     extensions: dict[str, Any] = {}
+    columns: dict[
+        str, Annotated[str, Meta(min_length=1, max_length=400, description="a column's title")]
+    ] = {}
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class Course:
     weights: Mapping[str, float] = field(default_factory=dict)
     written: Mapping[str, float] = field(default_factory=dict)
     """How much written answers count, by slug; as much as the kata otherwise."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """What assignments and katas, by name and by slug, are called in the grade table of the class's system."""
     timezone: tzinfo = UTC
     path: Path | None = None
     """The file; None when there is none."""
@@ -213,6 +218,7 @@ class _Reader:
             extensions=dict(self._extensions()),
             weights=dict(self._by_kata("weights", data.weights, self._weight)),
             written=dict(self._by_kata("written", data.written, self._weight)),
+            columns=dict(self._columns()),
             timezone=self._zone or UTC,
             path=self._path,
         )
@@ -285,6 +291,19 @@ class _Reader:
                 if len(slugs) < size:
                     best[slug], values[slug] = (len(slugs), key), value
         yield from values.items()
+
+    def _columns(self) -> Iterator[tuple[str, str]]:
+        for text, title in self._data.columns.items():
+            if text in self._assignments:
+                yield text, title
+                continue
+            key = f"columns.{key_of(text)}"
+            slugs = self._resolve(key, text)
+            if len(slugs) > 1:
+                raise self._wrong(
+                    key, "names several katas.", "Name an assignment of this file, or one kata."
+                )
+            yield slugs[0], title
 
     def _extensions(self) -> Iterator[tuple[tuple[str, str | None], float | datetime]]:
         for learner, entry in self._data.extensions.items():

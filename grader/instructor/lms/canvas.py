@@ -78,6 +78,7 @@ class Canvas(System):
         lambda title, number, _points: f"{title} ({number})" if number else title,
         maxima=f"    {POINTS_POSSIBLE}",
         decimals=2,
+        column=r"(.+) \([0-9]+\)",
     )
 
     def file(self, name: str) -> SystemName | None:

@@ -173,6 +173,8 @@ class GradeFile(NamedTuple):
     """A last column: what it is called, and what it holds."""
     decimals: int | None = None
     """To how many places marks are rounded."""
+    column: str = ""
+    """What matches a column of marks in the system's own export, its title in a group; an import takes it as it is."""
 
 
 class System:

@@ -222,7 +222,7 @@ def to_grades(
     yield line(
         [
             *file.student,
-            *(file.heading(one.heading, one.canvas_id, number(one.max_score)) for one in columns),
+            *(_heading(file, one, course) for one in columns),
             *last,
         ]
     )
@@ -237,6 +237,12 @@ def to_grades(
             marks = (None if mark is None else round(mark, file.decimals) for mark in marks)
         name = next(iter(own.values())).name
         yield line([*file.cells(learner, name, person), *marks, *([filler] if end else [])])
+
+
+def _heading(file: GradeFile, column: Column, course: Course) -> str:
+    """Return what the system calls a column, as the course says, or else as it would be called there."""
+    known = None if column.written or column.canvas_id else course.columns.get(column.kata)
+    return known or file.heading(column.heading, column.canvas_id, number(column.max_score))
 
 
 def _marks(
