@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import UsageError
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.identities import Match, match, words_in
 from grader.instructor.gradebook.roster import read_roster
@@ -90,6 +91,16 @@ def test_blackboard_s_own_encoding_is_read(tmp_path: Path) -> None:
     path = tmp_path / "gc.xls"
     path.write_bytes(BLACKBOARD.encode("utf-16"))
     assert list(read_roster(path)) == ["alovelace"]
+
+
+@pytest.mark.parametrize("line", ["sep=;\n", "SEP=;\r\n", '"sep=;"\n', "sep=|\n", "sep=\t\n"])
+def test_a_first_line_that_says_what_separates_is_read(tmp_path: Path, line: str) -> None:
+    path, mark = tmp_path / "roster.csv", line.strip('"\r\n')[-1]
+    path.write_text(f"\ufeff{line}learner{mark}name\nada{mark}Lovelace, Ada\n", newline="")
+    assert read_roster(path)["ada"].name == "Lovelace, Ada"
+    path.write_text(f"{line}learner{mark}name\nada{mark}x\nada{mark}y\n", newline="")
+    with pytest.raises(UsageError, match=r"roster\.csv:4: ada is already in line 3"):
+        read_roster(path)
 
 
 def test_aliases_stand_in_a_column_of_our_own(tmp_path: Path) -> None:

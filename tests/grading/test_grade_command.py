@@ -16,7 +16,7 @@ import pytest
 from grader.cli.instructor import on_gradescope
 from grader.errors import EngineError
 from tests.conftest import KATA, TINY, Ran
-from tests.grading.conftest import CRASHES, EXITS, LOOPS, OTHER, RIGHT, STUB, WRONG, Hand
+from tests.grading.conftest import CRASHES, EXITS, LOOPS, MODULE, OTHER, RIGHT, STUB, WRONG, Hand
 
 Kata = Callable[..., Ran]
 ONLY = ("--only", "insertion-sort")
@@ -54,6 +54,13 @@ def test_a_class(kata: Kata, hand_in: Hand, warm: Path) -> None:
         "hal": "error",
     }
     assert list(found) == sorted(found)
+    # By name, with the reason, where everybody looks; not only as a count.
+    listed = ran.err.partition("The checks could not judge:")[2]
+    noted = (warm / "gradebook.notes.txt").read_text().partition("The checks could not judge:")[2]
+    for text in (listed, noted):
+        assert f"hal, insertion-sort: {MODULE} does not load. SyntaxError: invalid syntax" in text
+        assert "flo, insertion-sort: " in text
+        assert "gus, insertion-sort: " in text
     for report in found.values():
         assert report["schema"] == 1
         assert report["max_score"] == found["ada"]["score"] > 0

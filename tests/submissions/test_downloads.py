@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -281,7 +282,7 @@ def test_a_download(tmp_path: Path, katas: list[Kata], name: str) -> None:
             assert note in said
 
 
-LEARNERS = {"ada/masks.py": "ada", "grace/masks.py": "grace"}
+LEARNERS: Files = {"ada/masks.py": "ada", "grace/masks.py": "grace"}
 WRAPPED: dict[str, Files] = {
     "folder": {f"A/{name}": text for name, text in LEARNERS.items()},
     "folders": {f"A/B/{name}": text for name, text in LEARNERS.items()},
@@ -320,10 +321,21 @@ def test_groups_are_no_learners(tmp_path: Path, katas: list[Kata]) -> None:
     root = lay(
         tmp_path, {f"Group {group}/{who}{group}/masks.py": who for group in "AB" for who in ("ada", "bob")}
     )
-    with pytest.raises(UsageError, match="Group A and Group B hold several folders") as asked:
+    with pytest.raises(UsageError, match="Group A and Group B hold folders as a class does") as asked:
         find_learners(root, katas)
     assert f"'{root}/Group A'" in (asked.value.hint or "")
     assert len(find_learners(root, katas, known={"Group A"}.__contains__).learners) == 2
+
+
+def test_whom_the_roster_knows_tells_what_is_around_them(tmp_path: Path, katas: list[Kata]) -> None:
+    known = {"ada", "bob"}.__contains__
+    alone = lay(tmp_path / "late", {"Week 1/ada/masks.py": "ada"})
+    assert [one.learner for one in find_learners(alone, katas, known=known).learners] == ["ada"]
+    weeks = lay(
+        tmp_path / "weeks", {"Week 1/ada/masks.py": "ada", "Week 2/bob.zip": zipped({"masks.py": "bob"})}
+    )
+    with pytest.raises(UsageError, match="Week 1 and Week 2 hold folders as a class does"):
+        find_learners(weeks, katas, known=known)
 
 
 def test_files_that_are_numbered_are_several_peoples(tmp_path: Path, katas: list[Kata]) -> None:
@@ -346,7 +358,7 @@ def test_a_class_that_is_not_opened_is_named(
 @pytest.mark.parametrize("name", ["class.zip", "class.rar", "class.tgz", "class"])
 @pytest.mark.parametrize("pack", [zipped, tarred])
 def test_the_first_bytes_say_how_a_class_is_packed(
-    tmp_path: Path, katas: list[Kata], name: str, pack
+    tmp_path: Path, katas: list[Kata], name: str, pack: Callable[[Files], bytes]
 ) -> None:
     (tmp_path / name).write_bytes(pack(LEARNERS))
     assert [one.learner for one in find_learners(tmp_path / name, katas).learners] == ["ada", "grace"]
@@ -395,6 +407,15 @@ def test_what_does_not_count_is_proposed_and_may_be_taken(
         assert taken.submitted_at == datetime(2026, 1, 2, 10, tzinfo=UTC), "its own attempt's"
 
 
+def test_of_the_best_attempt_every_one_is_handed_in(tmp_path: Path, katas: list[Kata]) -> None:
+    (ada,) = find_learners(lay(tmp_path, EARLIER["blackboard"]), katas).learners
+    rows = replace(ada, zone=UTC, best=frozenset({"masks"})).submissions(katas)
+    masks = [row for row in rows if row.kata == "masks"]
+    assert [row.bundle and row.bundle.files["masks.py"] for row in masks] == [b"older", b"old", None]
+    assert [row.submitted_at and row.submitted_at.day for row in masks] == [1, 2, None]
+    assert len(rows) == 4
+
+
 @pytest.mark.parametrize(
     "name", ["masks.pyw", "masks.py ", "masks.py.bak", "masks.txt", "answer.docx", "work"]
 )
@@ -408,3 +429,16 @@ def test_whatever_it_is_called_what_defines_the_names_is_proposed(
     assert row.status == "missing"
     assert row.proposal is not None
     assert row.proposal.file == name
+
+
+def test_who_is_in_a_group_keeps_a_name(tmp_path: Path, katas: list[Kata]) -> None:
+    """Moodle writes the group's name before the person's; in a class without groups a hyphen is the person's own."""
+    for number, (first, second) in enumerate(
+        [("Team 1-Ada Lovelace", "Team 2-Bob Roe"), ("Jo-Ann Li", "Bob Roe")]
+    ):
+        files: Files = {
+            f"{who}_{place}_{MOODLE}/masks.py": who for place, who in enumerate((first, second), 10)
+        }
+        scan = find_learners(lay(tmp_path / str(number), files), katas)
+        names = {one.learner: one.ids.get("name") for one in scan.learners}
+        assert names[first] == (None if number else "Ada Lovelace")

@@ -36,6 +36,7 @@ WIDE = 100
 """From so many columns on, a status has its word in the heading."""
 HEAD = "# "
 """Before the assignments that a part of the notes is about."""
+_TROUBLES = "The checks could not judge"
 STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "missing")
 
 
@@ -49,6 +50,8 @@ class Remarks:
     """Of the download as a whole."""
     where: str
     """Which gradebook it went into."""
+    troubles: Sequence[str] = ()
+    """Hand-ins that the checks could not judge, and why."""
     idle: Sequence[str] = ()
     """Decisions without effect, each with the command that takes it back."""
     late: Sequence[str] = ()
@@ -61,6 +64,8 @@ def print_summary(
     """Print how the class did, and what an instructor should look at; all of that goes into a file as well."""
     late: dict[tuple[str, float], list[str]] = {}
     notes_of: dict[tuple[str, str], Sequence[str]] = {}
+    refused = {(one.learner, one.kata) for one, _ in remarks.tally.refused}
+    troubles: list[str] = []
     counts: dict[str, Counter[str]] = {kata.slug: Counter() for kata in katas}
     scores: dict[str, list[float]] = {kata.slug: [] for kata in katas}
     whole = {kata.slug: 0.0 for kata in katas}
@@ -71,16 +76,19 @@ def print_summary(
         notes_of[row.learner, row.kata] = row.notes
         if row.late_by:
             late.setdefault((row.late_by, row.days_late), []).append(f"{row.learner} ({row.kata})")
+        if row.trouble and (row.learner, row.kata) not in refused:
+            troubles.append(f"{row.learner}, {row.kata}: {row.trouble}")
     idle = [
         f"{one.learner}{one.kata and f', {one.kata}'}: {one.what}. If so: {one.command}{same_book()} --comment TEXT"
         for one in without_effect(book, notes_of)
     ]
     remarks = replace(remarks, idle=idle, late=[_late(*how, who) for how, who in late.items()])
-    notes = _write_notes(remarks, book, katas)
+    notes = _write_notes(replace(remarks, troubles=troubles), book, katas)
     out.print(_table(katas, counts, scores, whole, out))
     tally, option = remarks.tally, same_book()
     rows = f"{tally.done} rows in {safe(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
     out.print(rows, soft_wrap=True)
+    _print_some(f"{_TROUBLES}:", troubles, notes, out)
     _print_remarks(remarks, notes, out)
     if notes:
         out.print(f"\nall notes  {safe(notes)}   open  kata gradebook problems{option}", soft_wrap=True)
@@ -199,6 +207,7 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
     beside = Address.parse(remarks.where).file
     parts = {
         "About the download": list(remarks.scanned),
+        _TROUBLES: list(remarks.troubles),
         "Not graded, through no fault of the learners": [
             f"{one.learner}, {one.kata}: {answer.message}" for one, answer in tally.refused
         ],

@@ -156,10 +156,17 @@ def _scanned(submissions: Path, wanted: KataChoice) -> Scan:
     Raises:
         UsageError: there is nothing to grade.
     """
+    from grader.instructor.gradebook.identities import match
+    from grader.instructor.lms.person import Found
     from grader.instructor.submissions import find_learners
 
+    course = wanted.course
+
+    def known(name: str) -> bool:
+        return name in match([Found(name)], course, {}).known
+
     try:
-        scan = find_learners(submissions, wanted.katas, wanted.names)
+        scan = find_learners(submissions, wanted.katas, wanted.names, known if course.roster else None)
     except UsageError as error:
         if wanted.names:  # then they were meant for katas, perhaps
             raise UsageError(
@@ -178,10 +185,19 @@ def _katas_of(scan: Scan, wanted: KataChoice, options: GradingOptions) -> list[K
     katas, course = wanted.katas, wanted.course
     if options.assignment is not None or len(wanted.names) < len(options.only):
         return katas
+    if not course.assignments and course.katas is not None:
+        return katas
+    held = _held(scan, katas)
+    if not held and not wanted.names:  # else every learner would get an error for every kata there is
+        closed = [f" {text}." for one in scan.learners for text in one.unopened()]
+        raise UsageError(
+            f"Nothing that can be read there tells which katas are meant.{''.join(closed[:3])}",
+            "Say which: --only ID, or --assignment NAME",
+        )
     if course.assignments:
-        katas, assignments = _handed_in(scan, katas, course)
+        katas, assignments = _handed_in(held, katas, course)
         note(f"note: {', '.join(assignments)}, judging by the files there (--assignment NAME chooses).")
-    elif course.katas is None and len(held := _held(scan, katas)) < len(katas):
+    elif len(held) < len(katas):
         katas = held or katas
         names = listed([kata.slug for kata in katas], 5)
         note(f"note: {names}, judging by the files there (--only ID chooses).")
@@ -229,11 +245,11 @@ def _leave_reports(book: Gradebook, katas: list[str], learners: list[str], file:
         )
 
 
-def _handed_in(scan: Scan, katas: list[Kata], course: Course) -> tuple[list[Kata], list[str]]:
+def _handed_in(held: list[Kata], katas: list[Kata], course: Course) -> tuple[list[Kata], list[str]]:
     """Return the katas of those assignments of which anybody handed in anything, and what they are called."""
-    held = {kata.slug for kata in _held(scan, katas)}
-    found = {name: one for name, one in course.assignments.items() if not held.isdisjoint(one.katas)}
-    meant = {slug for one in found.values() for slug in one.katas} | held
+    slugs = {kata.slug for kata in held}
+    found = {name: one for name, one in course.assignments.items() if not slugs.isdisjoint(one.katas)}
+    meant = {slug for one in found.values() for slug in one.katas} | slugs
     return [kata for kata in katas if kata.slug in meant], list(found) or ["no assignment"]
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, NamedTuple, get_args
 from urllib.parse import urlencode
 
@@ -18,7 +19,7 @@ from markupsafe import Markup
 from grader.errors import UsageError
 from grader.instructor.gradebook.course import Course, Total, total, written_total
 from grader.instructor.gradebook.identities import words_in
-from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark
+from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark, Row
 from grader.instructor.gradebook.said import Thread, threads
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import Lessons, text
@@ -36,6 +37,8 @@ ON_A_PAGE = 100
 """Learners that a page of the class lists."""
 LOGGED = 200
 """Decisions that the log shows."""
+TROUBLES = 20
+"""Marks that the page of the course lists with the reason why no check could judge."""
 MOST_FILES = 50
 SAID: tuple[DecisionKind, ...] = ("remark", "dispute", "answer", "close", "assign", "reviewed")
 """Kinds of rulings that the desk writes about a hand-in."""
@@ -397,6 +400,19 @@ class DeskReader:
             Overview(title, chosen.query(), when(due, self.course), self._figures(katas))
             for title, chosen, due, katas in groups
         ]
+
+    def troubles(self) -> list[Row]:
+        """Return what no check could judge, the first of it, with the reason."""
+        marks, _ = self.everybody.marks()
+        stuck = {
+            (name, kata): mark
+            for name, own in marks.items()
+            for kata, mark in own.items()
+            if mark.status in ("error", "timeout")
+        }
+        some = dict(islice(stuck.items(), TROUBLES))
+        rows = self.book.rows(katas={kata for _, kata in some}, learners={name for name, _ in some})
+        return [row for row in rows if (row.learner, row.kata) in some and row.trouble]
 
     def _figures(self, katas: Sequence[str]) -> dict[str, int]:
         marks, about = self.everybody.marks()

@@ -93,7 +93,9 @@ class Desk:
     # Pages
 
     def _start(self, asked: Mapping[str, str], **more: Any) -> str:
-        return self._page("start.html", overview=self.reader.overview(), **more)
+        return self._page(
+            "start.html", overview=self.reader.overview(), troubles=self.reader.troubles(), **more
+        )
 
     def _class(self, asked: Mapping[str, str], **more: Any) -> str:
         chosen = Filter.of(asked)

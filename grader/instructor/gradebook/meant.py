@@ -158,13 +158,13 @@ def mark_meant(row: Row, kind: str, number: float, *, beyond: bool) -> float:
     """Return the mark that a change makes of a row's.
 
     Raises:
-        UsageError: it is more than there are points, and nobody said that it is meant.
+        UsageError: it is more than there are points, and not on purpose.
     """
     after = number if kind == "override" else row.score + number
     if number > 0 and after > row.max_score and not beyond:
         raise UsageError(
             f"{row.learner}, {row.kata}: {points(after)} is more than the {points(row.max_score)} points there are.",
-            "If that is meant, say so: --beyond, or the box below the points.",
+            "If it is on purpose: --beyond, or the box below the points.",
         )
     return after
 

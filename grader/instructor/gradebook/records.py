@@ -283,6 +283,16 @@ class Row(msgspec.Struct, kw_only=True):
         """Who marks it late without saying when it came in."""
         return self.time_source or "" if self.submitted_at is None else ""
 
+    @property
+    def trouble(self) -> str:
+        """Why there is no mark by checks, in a line; nothing where there is one."""
+        report = self.report
+        if report.status not in ("error", "timeout"):
+            return ""
+        messages = (report.message, *(one.message for one in report.checks if one.status == report.status))
+        lines = [line.strip() for line in next(filter(None, messages), "").splitlines() if line.strip()]
+        return " ".join(dict.fromkeys((*lines[:1], *lines[-1:]))) or report.status
+
 
 def by_learner(rows: Iterable[Row]) -> Iterator[tuple[str, dict[str, Row]]]:
     """Yield each learner's rows by kata; only one learner is held at a time."""

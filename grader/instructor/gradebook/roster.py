@@ -148,18 +148,22 @@ def _lines(path: Path, what: str, mend: str) -> Iterator[tuple[int, list[str]]]:
     if not os.path.exists(path):
         raise UsageError(f"{path}: there is no such {what}.", mend)
     text = _text(path)
+    # Excel writes down by what it separates, in a line before the columns.
+    declared = re.match(r'"?sep=(.)"?(?:\r\n?|\n)', text, re.IGNORECASE)
+    if declared is not None:
+        text = text[declared.end() :]
     head = text.partition("\n")[0]
-    separator = max(",;\t", key=head.count)
+    separator = declared[1] if declared is not None else max(",;\t", key=head.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    end = 0
+    end = above = int(declared is not None)
     try:
         for cells in reader:
-            start, end = end + 1, reader.line_num
+            start, end = end + 1, reader.line_num + above
             if any("\0" in cell for cell in cells):
                 raise csv.Error("a zero byte")
             yield start, cells
     except csv.Error as error:
-        raise UsageError(f"{path}:{reader.line_num}: not CSV ({error}).", _EXAMPLE) from error
+        raise UsageError(f"{path}:{reader.line_num + above}: not CSV ({error}).", _EXAMPLE) from error
 
 
 def _text(path: Path) -> str:

@@ -210,6 +210,7 @@ class Run:
                     tally.unchanged += 1
                     watch(tally, submission, None)
                 else:
+                    known[submission.kata] = had | {key}  # an earlier attempt may be among them
                     yield _Out(submission, key, seed, self._task(submission, seed))
 
     def _key(self, submission: Submission, seed: int) -> Key:

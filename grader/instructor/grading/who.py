@@ -44,11 +44,14 @@ def identified(
         book.rule("alias", learner, name, comment=f"{reason}", author=LEARNT_BY)
     taken = standing(book.rulings(["take"]))
     assignments = {kata: name for name, one in book.course.assignments.items() for kata in one.katas}
+    best = frozenset(
+        kata for one in book.course.assignments.values() if one.attempts == "best" for kata in one.katas
+    )
     together: dict[str, LearnerFolder] = {}
     for one in folders:
         learner = matches.known.get(one.learner, one.learner)
         files = {ruling.kata or "": str(ruling.value) for ruling in taken if ruling.learner == learner}
-        mine = replace(one, learner=learner, taken=files, assignments=assignments)
+        mine = replace(one, learner=learner, taken=files, assignments=assignments, best=best)
         other = together.get(learner)
         together[learner] = mine if other is None else _joined(other, mine)
     told, notes = _told(times, together, book, source)
@@ -91,6 +94,7 @@ def _joined(one: LearnerFolder, other: LearnerFolder) -> LearnerFolder:
         notes=(*one.notes, *other.notes, f"came in under two names, read together: {labels}"),
         ids={**other.ids, **one.ids},
         closed=(*one.closed, *other.closed),
+        earlier=(*one.earlier, *other.earlier),
     )
 
 

@@ -98,7 +98,7 @@ class Blackboard(System):
         return [item for item in theirs if named[item].number == newest and self.is_work(named[item])]
 
     def is_work(self, made: SystemName) -> bool:
-        """Whether it is not the note that the system puts beside the files of an attempt."""
+        """Whether it is not the system's own note about an attempt."""
         return made.original is not None
 
 

@@ -13,7 +13,7 @@ from grader.instructor.lms.system import Claim, Download, Item, ItemT, Place, Sy
 
 _PERSON = re.compile(r"(?P<name>[^_\d]+(?:_[^_\d]+)+)_(?P<login>[^_]+)_(?P<id>[1-9][0-9]{2,})")
 _TEAM = re.compile(r"\w+ [0-9]+")
-# What ILIAS writes before a late file's name is in the language of whoever downloads.
+# What ILIAS writes before a late file's name depends on the language of the instructor.
 _LATE = re.compile(r"(?:Late Submission|Versp(?:ae|ä)tete Abgabe) - (?P<original>.+)")
 
 

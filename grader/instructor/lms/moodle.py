@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name
 from grader.instructor.lms.system import (
@@ -94,6 +95,15 @@ class Moodle(System):
         return SystemName(name[: first.start()], first["id"], original, doubtful=len(marks) > 1)
 
     folder = file  # they are called alike
+
+    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
+        """Tell people's names from their groups', which Moodle puts before all of them or before none: `Team 1-Ada`."""
+        if not all("-" in made.learner for made in named.values()):
+            return named
+        return {
+            item: replace(made, ids={self.name: made.key, "name": made.learner.partition("-")[2]})
+            for item, made in named.items()
+        }
 
     def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
         """Add a file or folder; what was typed is for people."""

@@ -48,7 +48,7 @@ ItemT = TypeVar("ItemT", bound=Item)
 
 
 def inside(item: ItemT) -> list[ItemT]:
-    """Return what lies in a folder; nothing where it is no folder, or cannot be opened."""
+    """Return what lies in a folder; nothing if it is not a folder, or cannot be opened."""
     try:
         return item.children() if item.kind == "folder" else []
     except OSError:

@@ -120,13 +120,9 @@ def _kind(head: bytes, name: str) -> Callable[[IO[bytes], int, UnpackingBudget],
         return _tar
     if foreign_archive(name) is not None:
         raise NotRead("is an archive of an unsupported kind: hand in a .zip or .tar.gz")
+    if archive_stem(name) is None:
+        raise NotRead("is neither a folder nor an archive")
     return _tar if name.casefold().endswith((".tar", ".tar.gz", ".tgz")) else _zip
-
-
-def is_archive(head: bytes) -> bool:
-    """Whether a file that begins so is an archive, of whatever kind."""
-    known = (b"PK\3\4", b"PK\5\6", b"\x1f\x8b", *(magic for magic, _ in _FOREIGN))
-    return head.startswith(known) or head[257:262] == b"ustar"
 
 
 def open_file(spot: Spot) -> IO[bytes]:

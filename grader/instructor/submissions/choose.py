@@ -77,9 +77,9 @@ def choose(
     """
     named = _named(kata, listing)
     everything = (*listing.files, *listing.spare)
-    told = [file for file in everything if taken in ("/".join(file.parts), file.name)] if taken else []
-    if told:
-        named = [(0, min(told, key=lambda file: len(file.parts)))]
+    decided = [file for file in everything if taken in ("/".join(file.parts), file.name)] if taken else []
+    if decided:
+        named = [(0, min(decided, key=lambda file: len(file.parts)))]
     if not named:
         raise Missing(*_missing(kata, listing))
     notes: list[str] = []
@@ -96,7 +96,7 @@ def choose(
     ][:5]
     file = files[0] if len(files) == 1 else _one_of(kata, listing, files, notes, assignment, when)
     main = f"{kata.module}{suffix_of(file.name)}"
-    if told:
+    if decided:
         notes.append(f"{file.origin} was taken for {main}{DECIDED}")
     elif taken:
         notes.append(
@@ -108,7 +108,7 @@ def choose(
         data = listing.read(file, _limit(file))
     except NotRead as refused:
         raise NotRead(f"{file.origin} {refused}") from None
-    return Chosen(file, _bundle(main, file, data, listing, notes, decided=bool(told)), tuple(notes))
+    return Chosen(file, _bundle(main, file, data, listing, notes, decided=bool(decided)), tuple(notes))
 
 
 def suffix_of(name: str) -> str:
@@ -341,13 +341,13 @@ def _limit(file: File) -> int:
 def _missing(kata: Kata, listing: Listing) -> tuple[str, Proposal | None]:
     expected = f"{kata.module}.py or {kata.module}.ipynb"
     message = f"there is no {expected}"
-    meant = proposal(kata, listing)
-    if meant is not None:
-        message += f"; was {meant.origin} meant?"
+    proposed = proposal(kata, listing)
+    if proposed is not None:
+        message += f"; was {proposed.origin} meant?"
     blocked = [file for file in listing.files if file.problem is not None]
     if blocked:
         message += f"; {blocked[0].origin} {blocked[0].problem}"
-    return message, meant
+    return message, proposed
 
 
 _LIKE_CODE = re.compile(r"(?i)\.(?:py|ipynb)(?:w|[^a-z0-9].{0,12})?\Z")
@@ -359,7 +359,7 @@ _MOST_LOOKED_AT = 40
 
 
 def proposal(kata: Kata, listing: Listing) -> Proposal | None:
-    """Return the file that may be meant, and why: its name, or what it defines. Nothing is run, or parsed as code."""
+    """Return the file that may be the answer, and why: its name, or what it defines. Nothing is run or parsed."""
     for file in listing.spare:
         if (
             file.problem is None
@@ -409,7 +409,7 @@ def _defined(kata: Kata, listing: Listing, file: File) -> int:
         text = listing.read(file, _limit(file)).decode("utf-8", "replace")
     except NotRead:
         return 0
-    # In a notebook a line stands in quotes, and its end is written out.
+    # In a notebook a line is in quotes, and its end is written out.
     names = set(
         re.findall(r"(?:^|\\n|\")\s{0,8}(?:def|class) ([A-Za-z_][A-Za-z_0-9]{0,80})\b", text, re.MULTILINE)
     )

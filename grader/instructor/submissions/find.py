@@ -20,7 +20,7 @@ from grader.instructor.lms import SYSTEMS, nbgrader
 from grader.instructor.lms.system import Claim, Place, System, inside
 from grader.instructor.lms.teams import SUBMITTED as SUBMITTED_IN_TEAMS
 from grader.instructor.submissions import folders
-from grader.instructor.submissions.archives import BULK, is_archive, open_file
+from grader.instructor.submissions.archives import BULK
 from grader.instructor.submissions.choose import looks_like_one
 from grader.instructor.submissions.claims import learners_of
 from grader.instructor.submissions.entry import ARROW, Entry
@@ -132,8 +132,6 @@ def _top(root: Path) -> tuple[Entry, str, Path]:
     if stem is None and around.suffix in SUBMISSION_SUFFIXES:
         raise UsageError(f"{shown} is one file, not a class.", f"To check it by itself: kata check {shown}")
     try:
-        if stem is None and not _begins_as_archive(file):
-            raise UsageError(f"{shown} is neither a folder nor an archive.", LAYOUTS)
         top = file.opened(BULK)
     except NotRead as refused:
         raise UsageError(f"{shown} {refused}.", LAYOUTS) from None
@@ -143,13 +141,6 @@ def _top(root: Path) -> tuple[Entry, str, Path]:
             raise UsageError(f"{shown}: there is no {printable(name)} in {printable(around.name)}.", LAYOUTS)
         top, stem = _opened(found) or found, found.name
     return top, stem or around.stem, around
-
-
-def _begins_as_archive(file: Entry) -> bool:
-    if file.spot is None:
-        return False
-    with open_file(file.spot) as raw:
-        return is_archive(raw.read(512))
 
 
 def _opened(entry: Entry) -> Entry | None:
@@ -265,7 +256,7 @@ def _of_a_learner(name: str) -> bool:
 
 
 def _wrapped(children: list[Entry], name: str, of: _Class, notes: list[str]) -> Entry | None:
-    """Return the only folder or archive at the top if it is no learner's: it is around the class, and looked through.
+    """Return the only folder or archive at the top if it is around the class, and not a learner's.
 
     A learner can name folders as systems do, and who is in the class is not theirs to say. So it is asked about unless
     the roster knows nobody of that name, or the name or a system tells that it is the class.
@@ -306,9 +297,8 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
         system = _system(below)
         if system is not None:
             return folder, f"names such as {system.title} makes", system.wraps
-        module = _shared(below, of.katas)
-        if module is not None:
-            return folder, f"several folders with a {module} of their own", False
+        if why := _why_class(below, of):
+            return folder, why, False
         further = [one for one in below if one.kind == "folder" or _of_a_learner(one.name)]
         inner = _opened(further[0]) if len(further) == 1 else None
         if inner is None:
@@ -319,23 +309,24 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
     return None
 
 
-def _shared(entries: list[Entry], katas: Sequence[Kata]) -> str | None:
-    """Return the module that two folders or archives have: they are two learners', or one learner's copies."""
-    modules = [kata.module for kata in katas]
-    own = _folders_of(katas)
-    if any(
-        one.name.casefold() in own if one.kind == "folder" else looks_like_one(one.name, modules)
-        for one in entries
-    ):
-        return None
+def _why_class(entries: list[Entry], of: _Class) -> str:
+    """Say why what lies in a folder may be learners'; nothing where it may not.
+
+    Two folders that have one module each are two learners', or one learner's copies.
+    """
+    modules, own = [kata.module for kata in of.katas], _folders_of(of.katas)
+    if any(looks_like_one(one.name, modules) or one.name.casefold() in own for one in entries):
+        return ""
+    boxes = [one for one in entries[:50] if one.kind == "folder" or _of_a_learner(one.name)]
+    if of.known is not None and any(of.known(archive_stem(one.name) or one.name) for one in boxes):
+        return "somebody who is in the roster"
     count: Counter[str] = Counter()
-    for one in entries[:50]:
-        if one.kind == "folder" or _of_a_learner(one.name):
-            count.update(LearnerFolder("", (Place(one),)).modules(katas))
+    for one in boxes:
+        count.update(LearnerFolder("", (Place(one),)).modules(of.katas))
         found = next((module for module, times in count.items() if times > 1), None)
         if found is not None:
-            return f"{found}.py"
-    return None
+            return f"several folders with a {found}.py of their own"
+    return ""
 
 
 def _refuse_several(entries: list[Entry], of: _Class) -> None:
@@ -344,11 +335,11 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
     looked_at = list(several.items())[:_LOOKED_AT]
     if len(several) < 2 or any(of.is_learner(name) for name, _ in looked_at):
         return
-    classes = [one for _, one in looked_at if _shared(inside(_opened(one) or one), of.katas) is not None]
+    classes = [one for _, one in looked_at if _why_class(inside(_opened(one) or one), of)]
     if 2 * len(classes) > len(looked_at):
         names = " and ".join(printable(one.name) for one in classes[:2])
         raise UsageError(
-            f"{of.root}: {names} hold several folders with the same module: they may be classes, or learners.",
+            f"{of.root}: {names} hold folders as a class does: they may be classes, or learners.",
             f"If they are classes, name one of them: {of.path(classes[0])}. If not, list the learners in a roster.",
         )
 

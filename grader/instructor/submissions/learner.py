@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from typing import Literal
@@ -50,20 +50,40 @@ class LearnerFolder:
     """By kata's slug, the file that somebody said is the answer, whatever it is called."""
     assignments: Mapping[str, str] = field(default_factory=dict)
     """By kata's slug, the course's assignment: a folder of that name is the kata's."""
+    best: frozenset[str] = frozenset()
+    """Slugs of katas of which the best attempt counts: then earlier ones are handed in as well."""
     zone: tzinfo | None = None
     """Where times are meant that name no zone; None: by this machine's clock."""
 
     def submissions(self, katas: Sequence[Kata]) -> list[Submission]:
-        """Return one submission for each of `katas`, in their order: found, missing or error. Never raises."""
+        """Return one submission for each of `katas`, in their order: found, missing or error. Never raises.
+
+        What earlier attempts hold of katas of which the best counts comes before, the oldest first.
+        """
         listing, owners = self._listing()
         found = self._with_sheets(
             katas, [self._submission(kata, listing, owners) for kata in katas], listing, owners
         )
         if not listing.denied:
-            return found
+            return [
+                *self._earlier_attempts([kata for kata in katas if kata.slug in self.best], found),
+                *found,
+            ]
         return [
             one if one.bundle else msgspec.structs.replace(one, denied=listing.denied[0]) for one in found
         ]
+
+    def _earlier_attempts(self, katas: Sequence[Kata], newest: Sequence[Submission]) -> Iterator[Submission]:
+        times = {place.submitted_at for place in self.earlier if place.submitted_at is not None}
+        seen = {(one.kata, one.bundle.digest) for one in newest if one.bundle is not None}
+        for at in sorted(times) if katas else ():
+            places = tuple(place for place in self.earlier if place.submitted_at == at)
+            for one in replace(self, places=places, earlier=(), best=frozenset(), notes=()).submissions(
+                katas
+            ):
+                if one.bundle is not None and (key := (one.kata, one.bundle.digest)) not in seen:
+                    seen.add(key)
+                    yield msgspec.structs.replace(one, answers=None)  # of written answers the newest count
 
     def _with_sheets(
         self,
@@ -116,6 +136,10 @@ class LearnerFolder:
         """Return where the files lie that somebody may decide to take, also those that do not count."""
         listing, _ = self._listing()
         return ["/".join(file.parts) for file in (*listing.files, *listing.spare)]
+
+    def unopened(self) -> list[str]:
+        """Return sentences on what is there and could not be opened."""
+        return [printable(text) for text in self._listing()[0].closed]
 
     def file_names(self) -> list[str]:
         """Return the names of the files there."""

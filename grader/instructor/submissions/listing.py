@@ -107,7 +107,7 @@ class Listing:
         Args:
             entry: the file or folder.
             name: what the file is called.
-            space: what it can lie beside.
+            space: the same for what one folder or archive holds.
             around: the folders that it lies in, beyond those of its own.
         """
         if entry.kind == "folder":
