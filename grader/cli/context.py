@@ -61,8 +61,10 @@ trust_option: Callable[[Any], Any] = click.option(
 )
 
 
-def gathered(into: type[Any], *options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Any]:
-    """Give a command these options, and hand it the values as one frozen struct: its argument `options`.
+def gathered(
+    into: type[Any], *options: Callable[[Any], Any], name: str = "options"
+) -> Callable[[Callable[..., Any]], Any]:
+    """Give a command these options, and hand it the values as one frozen struct: its argument `options`, or `name`.
 
     The struct has a field for each option, of the name that click gives its value.
     """
@@ -71,7 +73,7 @@ def gathered(into: type[Any], *options: Callable[[Any], Any]) -> Callable[[Calla
         @functools.wraps(command)
         def run(**given: Any) -> Any:
             chosen = {field.name: given.pop(field.name) for field in fields(into)}
-            return command(**given, options=into(**chosen))
+            return command(**given, **{name: into(**chosen)})
 
         # click lists options in the order of decorators, the lowest last.
         return functools.reduce(lambda wrapped, option: option(wrapped), reversed(options), run)

@@ -53,6 +53,62 @@ def test_rosters_are_joined_and_the_course_loads(kata: Kata, folder: Path) -> No
     assert (ada.cell("github_username"), ada.aliases) == ("adal", ("ada@example.org",))
 
 
+WITH_COLUMNS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Week 1 (501),Homework (777),Current Score\n"
+    '"Lovelace, Ada",1001,S-17,ada17,Lab A\n"Lovelace, Ada",1002,S-18,grace18,Lab B\n'
+)
+
+
+def test_a_course_is_written_changed_and_checked_by_commands_alone(kata: Kata, folder: Path) -> None:
+    (folder / "canvas.csv").write_text(WITH_COLUMNS)
+    ran = kata(
+        "course", "new", "--roster", "canvas.csv", "--timezone", "Europe/Berlin", "--late", "10%",
+        "--assignment", "week1=9.3.1", "--assignment", "week 2=9.3.2",
+        "--due", "week1=2026-10-12T18:00", "--closes", "week1=2026-10-19",
+    )  # fmt: skip
+    assert ran.code == 0, ran.text
+    assert "kata course set --due 'week 2'=TIME, then: kata grade DOWNLOAD --assignment week1" in ran.err
+    kata("course", "set", "--due", "week 2=2026-10-19T18:00+02:00", "--column", "week 2=Homework (777)")
+    text = (folder / "course.toml").read_text()
+    assert kata("course", "set", "--late", "5", "--due", "week 2=2026-10-20").code == 0
+    lines = (folder / "course.toml").read_text().splitlines()
+    changed = [line for line in lines if line not in text.splitlines()]
+    assert changed == ["due = 2026-10-20", "percent_per_day = 5"]
+    ran = kata("course", "check")
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "A course   Europe/Berlin   2 learners, 2 sections",
+        "week1   masks   due Mon 2026-10-12 18:00   closes Tue 2026-10-20 00:00   column Week 1 (501)",
+        "week 2   masked-attention   due Wed 2026-10-21 00:00   column Homework (777)",
+        "late   5 % for each day that has begun",
+    ]
+    assert "grace18: others are called Ada Lovelace, too" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--due", "week2=2026-10-19T18:00"], "the course has no assignment week2. Did you mean week1?"),
+        (["--due", "week1"], "--due week1: this is not like week1=2026-10-12T18:00."),
+        (["--due", "week1=19.10.2026"], "--due week1=19.10.2026: this is not a time."),
+        (["--due", "week1=2026-10-32"], "--due week1=2026-10-32: this is not a time."),
+        (["--closes", "week1=2026-10-02T18:00"], "is before `due`"),
+        (["--late", "ten"], "--late ten: this is not a percentage."),
+        (["--late", "101%"], "`late.percent_per_day`"),
+        (["--column", "9.3=Unit"], '`columns."9.3"`: names several katas.'),
+        ([], "Nothing is to be changed."),
+    ],
+)
+def test_a_change_that_is_not_clear_changes_nothing(
+    kata: Kata, folder: Path, arguments: list[str], said: str
+) -> None:
+    kata("course", "new", "--assignment", "week1=9.3.1", "--due", "week1=2026-10-12T18:00")
+    text = (folder / "course.toml").read_text()
+    ran = kata("course", "set", *arguments)
+    assert (ran.code, said in ran.text) == (2, True), ran.text
+    assert (folder / "course.toml").read_text() == text
+
+
 def test_without_anything_there_is_an_assignment_for_each_unit(kata: Kata, folder: Path) -> None:
     assert kata("course", "new", "autumn", "--name", 'A "course"').code == 0
     course = Course.load(folder / "autumn" / "course.toml", Catalogue.discover())

@@ -184,6 +184,15 @@ def test_namesakes_strangers_and_what_waits_are_told(tmp_path: Path) -> None:
         assert "feedback shows them" in get("/disputes")
 
 
+def test_a_learner_is_found_by_any_word_of_a_name_without_accents(tmp_path: Path) -> None:
+    book, get = desk_over(made_class.make(tmp_path, 30), tmp_path)
+    with book:
+        for words in ("perez", "PÉREZ", "Pérez"):
+            page = get("/class", find=words)
+            assert "Pérez" in page, words
+            assert "Okafor" not in page
+
+
 def test_the_log_is_not_flooded_by_names_that_were_learnt(tmp_path: Path) -> None:
     book, get = desk_over(made_class.make(tmp_path, 1), tmp_path)
     with book:

@@ -42,7 +42,10 @@ def row_of(desk: Running, kata: str) -> Row:
 
 def test_points_are_given_and_taken_back(desk: Running) -> None:
     before = row_of(desk, "layer-norm").score
-    assert desk.do("adjust", of="layer-norm", points="+1,5", comment="ours <b>to</b> mend").status == 303
+    change = {"of": "layer-norm", "points": "+1,5", "comment": "ours <b>to</b> mend"}
+    beyond = desk.do("adjust", **change)
+    assert (beyond.status, "points there are" in beyond.text) == (400, True)
+    assert desk.do("adjust", **change, beyond="1").status == 303
     with opened(desk) as book:
         (event,) = [one for one in book.history(WHO, "layer-norm") if one.kind == "adjust"]
     assert (event.points, event.author, event.comment) == (1.5, "kim", "ours <b>to</b> mend")
@@ -93,15 +96,20 @@ def test_the_list_of_the_class_adds_up_what_the_gradebook_does(desk: Running) ->
         before = total(list(book.rows(learners=[WHO])), course)[0]
         given = Marking(question=1, answer="", criteria=(1,), points=1.75, max_points=2.0)
         book.mark_answer(WHO, "masks", given, comment="", author="kim")
+        assert total(list(book.rows(learners=[WHO])), course)[0] == before, "it is not released"
+        worth = {"of": "", "katas": ["masks"], "points": {"masks": [2.0]}}
+        book.rule("release", None, worth, comment="done", author="kim")
         after = total(list(book.rows(learners=[WHO])), course)[0]
         assert after == before + 1.75
-        assert total(list(book.marks([WHO])), course)[0] == after
+        whole = total(list(book.marks([WHO])), course)
+        assert whole.score == after
         last = [one.learner for one in book.rows(katas=["feed-forward"]) if one.attempt][-1]
         event = next(one for one in book.history(last, "feed-forward") if one.kind == "attempt")
     # What others write is shown after half a second; what this desk writes, or tries to, at once.
     assert desk.ask("POST", "/do/revoke", "number=9999&comment=x&back=/log").status == 400
     page = desk.page("/class", find=WHO)
-    assert f'<td class="n">{points(after)}</td>' in page
+    assert f'<td class="n">{points(after)} of {points(whole.most)}</td>' in page
+    assert '<td class="n">1.75 of 2</td>' in page
     assert (event.number, (event.attempt or 0) > 1) == (1, True)
     shown = desk.mark(last, "feed-forward")
     assert "attempt 1, which counts" in shown
@@ -116,9 +124,10 @@ def test_a_mark_is_set(desk: Running) -> None:
 
 def test_what_two_decide_is_told_and_what_was_typed_is_kept(desk: Running) -> None:
     seen = version_of(desk.mark(kata="feed-forward"))
-    first = desk.do("adjust", of="feed-forward", points=2, comment="the third check", version=seen)
+    change = {"of": "feed-forward", "points": 2, "beyond": "1", "version": seen}
+    first = desk.do("adjust", **change, comment="the third check")
     back = f"/mark?learner={WHO}&of=feed-forward"
-    second = desk.do("adjust", of="feed-forward", points=2, comment="check three!", version=seen, back=back)
+    second = desk.do("adjust", **change, comment="check three!", back=back)
     assert (first.status, second.status) == (303, 409)
     assert "Nothing was written" in second.text
     assert "the third check" in second.text, "what has changed is on the page"

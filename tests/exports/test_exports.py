@@ -177,6 +177,39 @@ def test_brightspace_gets_its_own_signs() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "other", "last", "first"),
+    [
+        ("Müller, Jörg", {}, "Müller", "Jörg"),
+        ("Jörg Müller", {}, "Müller", "Jörg"),
+        ("Ludwig van Beethoven", {"last_name": "van Beethoven"}, "van Beethoven", "Ludwig"),
+        ("Cher", {}, "Cher", ""),
+    ],
+)
+def test_blackboard_gets_names_in_two(name: str, other: dict[str, str], last: str, first: str) -> None:
+    lines = table(
+        to_grades(GRADES["blackboard"], [row("ada", name=name)], columns(), course(name=name, other=other))
+    )
+    assert lines[1][:3] == [last, first, "ada"]
+
+
+@pytest.mark.parametrize(
+    ("system", "title"),
+    [("canvas", "Norms (502)"), ("blackboard", "Norms [Total Pts: 4 Score] |77"), ("moodle", "Norms")],
+)
+def test_a_column_is_called_what_the_system_calls_it(system: str, title: str) -> None:
+    known = Course(
+        assignments={"week1": Assignment("week1", ("masks",)), "week2": Assignment("week2", ("layer-norm",))},
+        columns={"week2": title, "layer-norm": title},
+    )
+    assert table(to_grades(GRADES[system], small_class(), columns(), known))[0][-1] == title
+    both = by_assignment(columns(), known, {})
+    assert table(to_grades(GRADES[system], small_class(), both, known))[0][-1] == title
+    if system == "canvas":  # what is said at an export goes before
+        both = by_assignment(columns(), known, {"week2": "9"})
+        assert table(to_grades(GRADES[system], small_class(), both, known))[0][-1] == "week2 (9)"
+
+
 def test_an_assignment_is_a_column_and_its_katas_are_weighed() -> None:
     week = Assignment("week1", ("masks", "layer-norm"), title="Week 1")
     weighed = Course(assignments={"week1": week}, weights={"masks": 2.0})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -148,7 +149,11 @@ def test_options_may_stand_anywhere_and_a_comment_may_begin_with_a_hyphen(kata: 
 
 def test_an_override_is_the_mark(kata: Kata) -> None:
     kata("adjust", "ada", "masks", "2", "--comment", "x")
-    result = kata("override", "ada", "masks", "12", "--comment", "by hand")
+    typo = kata("override", "ada", "masks", "12", "--comment", "by hand")
+    assert (typo.exit_code, "ada, masks: 12 is more than the 10 points there are" in typo.output) == (2, True)
+    bonus = kata("adjust", "ada", "masks", "2.5", "--comment", "by hand")
+    assert (bonus.exit_code, "10.5 is more than the 10 points" in bonus.output) == (2, True)
+    result = kata("override", "ada", "masks", "12", "--comment", "by hand", "--beyond")
     assert "8/10 → 12/10" in result.stdout
     assert "12 is more than the 10 points there are" in result.stderr
     assert score(kata) == 12.0
@@ -208,6 +213,72 @@ def test_history_tells_attempts_and_what_people_did(kata: Kata) -> None:
 @pytest.mark.parametrize("word", ["ada", "ADA", "Ada Lovelace", "ada love", "ada lovelace"])
 def test_a_learner_is_found_by_identity_name_or_beginning(kata: Kata, word: str) -> None:
     assert kata("show", word).stdout.startswith("ada  Ada Lovelace")
+
+
+NAMES = """learner,name,aliases
+jmueller,"Müller-Łoś, Jörg",joerg-on-github;Jo R.
+obrien,Bob O'Brien,
+-rf,Rita Farias,
+zoë,Zoë,
+adam,Adam Müller,
+"""
+"""Of whom `show` and its like are asked by any word of theirs."""
+
+
+@pytest.mark.parametrize(
+    ("words", "learner"),
+    [
+        (["jorg"], "jmueller"),
+        (["Müller-Los"], "jmueller"),
+        (["muller jo"], "jmueller"),
+        (["los, JÖRG"], "jmueller"),
+        (["joerg-on"], "jmueller"),
+        (["o'brien"], "obrien"),
+        (["brien"], "obrien"),
+        (["zoë"], "zoë"),
+        (["Zoe"], "zoë"),
+        (["-rf"], "-rf"),
+        (["-rf", "masks"], "-rf"),
+        (["--only", "masks", "-rf"], "-rf"),
+        (["farias"], "-rf"),
+        (["adam muller"], "adam"),
+    ],
+)
+def test_a_learner_is_found_by_any_word_of_a_name(
+    kata: Kata, course_folder: Path, words: list[str], learner: str
+) -> None:
+    (course_folder / "roster.csv").write_text(NAMES, encoding="utf-8")
+    assert kata("show", *words).stdout.startswith(f"{learner}  ")
+    assert "could be adam, jmueller" in kata("show", "mull").stderr
+
+
+def test_a_name_that_begins_with_a_hyphen_is_typed_as_it_is_shown(kata: Kata, course_folder: Path) -> None:
+    (course_folder / "roster.csv").write_text(NAMES, encoding="utf-8")
+    shown = kata("show", "-rf").stdout.splitlines()[-1].removeprefix("in full  kata gradebook ")
+    assert kata(*shlex.split(shown)).stdout.startswith("-rf  Rita Farias")
+    assert kata("adjust", "-rf", "masks", "-1", "--comment=-a slip").exit_code == 0
+    assert kata("alias", "-rf", "-rita", "--comment", "a slip", "--ahead").stdout == "-rita is -rf\n"
+    assert "No such option '--lines'" in kata("show", "-rf", "--lines").stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["show", "week1"], ["show", "ada", "week1"], ["show", "--only", "week1"], ["show", "--assignment", "week1"],
+        ["history", "ada", "week1"], ["code", "ada", "week1"], ["export", "--format", "csv", "--only", "week1"],
+        ["show", "masks"], ["adjust", "ada", "week1", "1", "--comment", "so"],
+    ],
+)  # fmt: skip
+def test_an_assignment_stands_wherever_a_kata_does(
+    kata: Kata, course_folder: Path, arguments: list[str]
+) -> None:
+    with (course_folder / "course.toml").open("a") as file:
+        file.write('[assignments.week1]\nkatas = ["masks"]\n[assignments.week2]\nkatas = ["layer-norm"]\n')
+    result = kata(*arguments)
+    assert result.exit_code == 0, result.output
+    assert "masks" in result.output or "9.3.1" in result.output  # a table has numbers
+    assert "layer-norm" not in result.output
+    assert "9.3.3" not in result.output
 
 
 def test_an_ambiguous_beginning_names_whom_it_could_mean(kata: Kata) -> None:

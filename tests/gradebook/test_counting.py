@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from grader.instructor.gradebook.assignments import Assignment, Attempts
@@ -122,6 +123,23 @@ def test_a_download_without_times_says_that_nobody_knows(book: Gradebook) -> Non
     grade(book, book.start_run({}), "ada", score=8.0, at=None)
     assert mark(book).score == 8.0
     assert "when it was handed in is not known, so it counts as on time" in mark(book).notes
+
+
+@pytest.mark.parametrize(("unknown", "score", "days"), [(0, 8.0, "on time"), (2, 6.4, "2 days late")])
+def test_what_a_system_marks_late_without_a_time_costs_what_the_course_says(
+    book: Gradebook, unknown: float, score: float, days: str
+) -> None:
+    book.course = course(percent_per_day=10, unknown=unknown)
+    run = book.start_run({})
+    marked = msgspec.structs.replace(submission("ada", at=None), time_source="Canvas")
+    book.record(run, marked, key(marked), report("ada", score=8.0))
+    row = mark(book)
+    assert (row.score, row.late_by, [one.late_by for one in book.marks()]) == (score, "Canvas", ["Canvas"])
+    told = f"Canvas marks it late, and when it was handed in is not known, so it counts as {days}"
+    assert told in row.notes
+    known = submission("ada", at=MONDAY - DAY)
+    book.reuse(run, known, key(known))
+    assert (mark(book).score, mark(book).late_by) == (8.0, "")
 
 
 def test_a_time_that_becomes_known_makes_no_second_attempt(book: Gradebook) -> None:

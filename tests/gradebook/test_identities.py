@@ -8,7 +8,7 @@ import pytest
 
 from grader.errors import UsageError
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.identities import Match, match
+from grader.instructor.gradebook.identities import Match, match, words_in
 from grader.instructor.gradebook.roster import read_roster
 from grader.instructor.lms.person import Found, Person
 
@@ -152,7 +152,7 @@ def test_what_is_only_alike_is_proposed_and_never_taken() -> None:
     linus = Person(learner="linus", name="Linus P. Torvalds")
     matches = match([Found("linus.p"), Found("zzz")], course(linus, GRACE), {})
     assert matches.known == {}
-    assert matches.strangers == {"linus.p": [Match("linus", "100% alike")], "zzz": []}
+    assert matches.strangers == {"linus.p": [Match("linus", "all of the roster's name is in it")], "zzz": []}
     assert matches.absent == ["linus", "Grace Hopper"]
 
 
@@ -180,4 +180,21 @@ def test_what_was_learnt_holds_and_without_a_roster_names_are_names() -> None:
     loose = match([Found("bob")], Course(), {}, known=["ada"])
     assert (loose.known, loose.strangers, loose.absent) == ({}, {}, [])
     again = match([Found("hw9-ada")], Course(), {}, known=["ada"])
-    assert again.strangers == {"hw9-ada": [Match("ada", "100% alike")]}
+    assert again.strangers == {"hw9-ada": [Match("ada", "all of the roster's name is in it")]}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Müller, Jörg", ["jorg", "muller"]),
+        ("Mu\u0308ller", ["muller"]),
+        ("Łukasz Øst", ["lukasz", "ost"]),
+        ("Æsa Œuf", ["aesa", "oeuf"]),
+        ("Straße", ["strasse"]),
+        ("Đặng", ["dang"]),
+        ("Ελένη", ["ελενη"]),
+        ("李雷", ["李雷"]),
+    ],
+)
+def test_a_name_is_read_without_case_and_accents(name: str, words: list[str]) -> None:
+    assert words_in(name) == words

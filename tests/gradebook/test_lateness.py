@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment, settle
 from grader.instructor.gradebook.records import Adjustment
 
@@ -50,6 +51,51 @@ def late(behind: timedelta, score: float = 8.0, whole: float = 10.0, **policy: o
 def test_a_policy_by_example(behind: timedelta, days: float, taken: float) -> None:
     found = late(behind, grace_minutes=15, percent_per_day=10, most_percent=50, refused_after_days=7)
     assert (found.days, round(found.points, 6)) == (days, taken)
+
+
+@pytest.mark.parametrize(
+    ("due", "submitted", "days", "charged"),
+    [
+        ("2026-10-24 20:00", "2026-10-25 19:30", 0.979167, 1),  # the day has 25 hours
+        ("2026-10-24 20:00", "2026-10-25 20:00", 1, 1),
+        ("2026-10-24 20:00", "2026-10-25 20:30", 1.020833, 2),
+        ("2026-10-24 02:30", "2026-10-25 02:45+02:00", 1, 1),  # the clock shows 2:45 again an hour later
+        ("2026-10-24 02:30", "2026-10-25 02:15+01:00", 0.989583, 1),
+        ("2026-10-24 02:30", "2026-10-25 02:31+01:00", 1.000694, 2),
+        ("2026-10-25 02:30+02:00", "2026-10-25 02:10+01:00", 0.027778, 1),  # 40 minutes
+        ("2026-10-20 20:00", "2026-10-27 20:00", 7, 7),
+        ("2026-10-20 20:00", "2026-10-27 20:01", 7.000694, 10),  # refused
+        ("2026-03-28 20:00", "2026-03-29 19:30", 0.979167, 1),  # the day has 23 hours
+        ("2026-03-28 20:00", "2026-03-29 20:30", 1.020833, 2),
+        ("2026-03-28 02:30", "2026-03-29 03:10", 1, 1),  # 2:30 is left out, and read as 3:30
+        ("2026-03-28 02:30", "2026-03-29 03:31", 1.042361, 2),
+        ("2026-03-28 02:30", "2026-03-29 01:59", 0.978472, 1),
+        ("2026-03-24 20:00", "2026-03-31 20:00", 7, 7),
+        ("2026-03-24 20:00", "2026-03-31 20:01", 7.000694, 10),
+    ],
+)
+def test_days_go_by_the_clocks_of_the_course_across_their_changes(
+    due: str, submitted: str, days: float, charged: int
+) -> None:
+    at = [moment(datetime.fromisoformat(text), BERLIN) for text in (due, submitted)]
+    policy = LatePolicy(percent_per_day=10, refused_after_days=7)
+    assert lateness(*at, policy, score=10, max_score=10, zone=BERLIN) == (days, charged)
+    course = Course(due={"masks": at[0]}, late=policy, timezone=BERLIN)
+    assert course.lateness("ada", "masks", at[1], 10, 10) == (days, charged)
+    for more in range(1, 8):  # an extension ends when that many days are over
+        longer = lateness(extended(at[0], more, BERLIN), at[1], policy, score=10, max_score=10, zone=BERLIN)
+        assert (longer.points == 0) == (days <= more)
+
+
+@given(policies, seconds, seconds)
+def test_later_never_costs_less_across_a_clock_change(policy: LatePolicy, one: int, two: int) -> None:
+    due = datetime(2026, 10, 25, tzinfo=UTC)
+    first, second = sorted([one % 400_000 - 200_000, two % 400_000 - 200_000])
+    costs = [
+        lateness(due, due + timedelta(seconds=at), policy, score=8, max_score=10, zone=BERLIN).points
+        for at in (first, second)
+    ]
+    assert costs[0] <= costs[1] + 1e-6
 
 
 def test_percent_of_what() -> None:

@@ -104,7 +104,7 @@ def test_a_repository_tells_when_its_commit_was_made_and_runs_nothing(tmp_path: 
     (home / "masks.py").write_text("x = 1\n")
     (tmp_path / "class" / "bob").mkdir()
     (tmp_path / "class" / "bob" / "masks.py").write_text("x = 2\n")
-    when = "2026-10-12T17:30:00+02:00"
+    when = "2024-10-12T17:30:00+02:00"
     environment = {**os.environ, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "HOME": str(tmp_path)}
     who = ("-c", "user.name=Ada", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
     steps = [("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "done")]
@@ -118,7 +118,7 @@ def test_a_repository_tells_when_its_commit_was_made_and_runs_nothing(tmp_path: 
     found = {
         one.learner: one.submissions(masks)[0] for one in find_learners(tmp_path / "class", masks).learners
     }
-    assert found["hw-ada"].submitted_at == datetime(2026, 10, 12, 15, 30, tzinfo=UTC)
+    assert found["hw-ada"].submitted_at == datetime(2024, 10, 12, 15, 30, tzinfo=UTC)
     assert found["hw-ada"].time_source == SOURCE
     assert found["bob"].submitted_at is None
     assert not trap.exists()
@@ -160,25 +160,46 @@ def test_a_tag_called_as_the_assignment_tells_when_it_was_handed_in(tmp_path: Pa
         one = replace(ada, assignments={"masks": assignment}).submissions(masks)[0]
         return one.submitted_at, one.time_source, one.notes
 
-    commit, tag, later = (f"2026-10-{day}T12:00:00+00:00" for day in (10, 11, 12))
+    commit, tag, later = (f"2024-10-{day}T12:00:00+00:00" for day in (10, 11, 12))
     git(commit, "init", "-q")
     git(commit, "add", ".")
     git(commit, "commit", "-q", "-m", "done")
     git(commit, "tag", "light")
     git(tag, "tag", "-a", "week1", "-m", "handed in")
-    by_commit = (datetime(2026, 10, 10, 12, tzinfo=UTC), SOURCE, ())
+    by_commit = (datetime(2024, 10, 10, 12, tzinfo=UTC), SOURCE, ())
     assert found() == (
-        datetime(2026, 10, 11, 12, tzinfo=UTC), "the tag week1 in git, by the tagger's own clock", ()
+        datetime(2024, 10, 11, 12, tzinfo=UTC), "the tag week1 in git, by the tagger's own clock", ()
     )  # fmt: skip
     assert found("light") == found("no-such") == found("../heads/main") == found("") == by_commit
     (home / "masks.py").write_text("x = 2\n")
     git(later, "commit", "-q", "-a", "-m", "more")
     at, source, notes = found()
-    assert (at, source) == (datetime(2026, 10, 12, 12, tzinfo=UTC), SOURCE)
+    assert (at, source) == (datetime(2024, 10, 12, 12, tzinfo=UTC), SOURCE)
     assert notes == (
         "the tag week1 is on another commit than the one that is checked out: git checkout week1",
     )
     assert "the tag light is on another commit" in found("light")[2][0]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
+@pytest.mark.parametrize("wrong", ["commit", "tag"])
+def test_a_time_that_is_yet_to_come_is_a_wrong_clock(tmp_path: Path, wrong: str) -> None:
+    home = tmp_path / "class" / "ada"
+    home.mkdir(parents=True)
+    (home / "masks.py").write_text("x = 1\n")
+    who = ("-c", "user.name=Ada", "-c", "user.email=a@b")
+    tag = ("tag", "-a", "week1", "-m", "handed in")
+    for step in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "done"), *((tag,) * (wrong == "tag"))):
+        when = "2099-01-01T12:00:00+00:00" if step[0] == wrong else "2024-10-12T17:30:00+00:00"
+        environment = {**os.environ, "GIT_COMMITTER_DATE": when, "HOME": str(tmp_path)}
+        subprocess.run(["git", *who, *step], cwd=home, env=environment, check=True)
+    masks = [kata for kata in CATALOGUE.katas if kata.slug == "masks"]
+    (ada,) = find_learners(tmp_path / "class", masks).learners
+    (found,) = replace(ada, assignments={"masks": "week1"}).submissions(masks)
+    assert (found.submitted_at, found.time_source) == (None, None)
+    assert any(
+        "says 2099-01-01 12:00 UTC, which is yet to come: the time is unknown" in n for n in found.notes
+    )
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git here")

@@ -33,7 +33,6 @@ CANVAS = (
 )
 GITHUB = "identifier,github_username,github_id,name\nada@example.org,adal,7,Ada Lovelace\n"
 SHEET = "<!-- kata: masks -->\n## 1. x\nPosition t predicts token t + 1.\n"
-DUE = "2026-10-12T18:00:00"
 
 
 def commands() -> list[str]:
@@ -99,13 +98,6 @@ def test_the_term_of_the_page(kata: Kata, course: Path) -> None:
         ran = kata(*words[1:])
         assert ran.code == 0, (command, ran.text)
         said.setdefault(command, ran)
-        if words[1:3] == ["course", "new"]:
-            settings = (course / "course.toml").read_text()
-            assert "week1" in settings
-            assert settings.count("due = ") == 2, "to be filled in"
-            (course / "course.toml").write_text(
-                re.sub(r"(?m)^#? ?due = .*$", f"due = {DUE}", settings, count=1)
-            )
     assert desk_was_open
 
     def told(beginning: str) -> str:

@@ -220,7 +220,10 @@ def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Pat
         week(1, name)
     ran = kata("grade", "week1", "-j", "1")
     assert ran.code == 0
-    assert "linus.p: linus (100% alike)? If so: kata gradebook alias linus linus.p --comment TEXT" in ran.out
+    assert (
+        "linus.p: linus (all of the roster's name is in it)? If so: kata gradebook alias linus linus.p --comment TEXT"
+        in ran.out
+    )
     assert "In the roster, but not in this download: linus, zed" in ran.out
     notes = (folder / "gradebook.notes.txt").read_text()
     assert "Ada: ada (except for upper and lower case, it is what the roster has)" in notes
@@ -231,7 +234,7 @@ def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Pat
 
     export = ("gradebook", "export", "--format", "canvas")
     ran = kata(*export)
-    assert "not in the roster: linus.p; linus? (100% alike)" in ran.err
+    assert "not in the roster: linus.p; linus? (all of the roster's name is in it)" in ran.err
     assert "2 in the roster handed in nothing: linus, zed" in ran.err
     cells = {line.split(",")[0]: line.split(",")[-1] for line in ran.out.splitlines()[2:]}
     assert (cells["Ada L"], cells["linus"], cells["zed"]) == ("5", "", "")
@@ -275,7 +278,14 @@ def test_a_wrong_name_is_proposed_and_taken_by_one_command(
     assert f"ada, insertion-sort: ada/{name}, {why}." in ran.out
     assert f"kata gradebook take ada insertion-sort {name} --comment TEXT" in ran.out
     assert marks(kata)["ada", "insertion-sort"] == ("missing", 0.0)
-    assert kata("gradebook", "take", "ada", "insertion-sort", name, "--comment", "she asked").code == 0
+    take = ("gradebook", "take", "ada", "insertion-sort")
+    slip = kata(*take, "nosuch.py", "--comment", "she asked")
+    assert (slip.code, f"ada handed in no file nosuch.py.\n  There: {name}" in slip.text) == (2, True)
+    assert f"misnamed: ada, insertion-sort: {name}: {why}" in kata("gradebook", "problems", "week1").out
+    ran = kata(*take, name, "--comment", "she asked")
+    assert f"ada, insertion-sort: {name} is the answer, 5/5 points" in ran.out, ran.text
+    assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
+    assert "Nothing is open." in kata("gradebook", "problems").err
     ran = kata("grade", "week1", "-j", "1", "--strict")
     assert ran.code == 0, ran.text
     assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
@@ -312,6 +322,18 @@ def test_an_attempt_is_chosen_and_time_is_given(kata: Kata, week: Any) -> None:
     told = kata("gradebook", "history", "ada", "insertion-sort").out
     assert "kim: 2.5 more days for week1: was ill" in told
     assert kata("gradebook", "extend", "ada", "wek1", "2", "--comment", "x").code == 2
+    for days in ("1_5", "1e1", "nan", "0"):
+        assert kata("gradebook", "extend", "ada", "week1", days, "--comment", "x").code == 2
+    slip = kata("gradebook", "alias", "ada", "countes", "--comment", "x")
+    assert (slip.code, "Nothing has come in under the name countes." in slip.text) == (2, True)
+    week(1, "ada", RIGHT + "# and again\n")
+    ran = kata("grade", "week1", "-j", "1")
+    assert "Decided, and without effect by now:" in ran.out
+    told = kata("gradebook", "problems").out
+    assert (
+        "week1:\n  decision without effect: ada, insertion-sort: 1 attempt came in after this was chosen"
+        in told
+    )
 
 
 def test_times_from_a_table_make_late_work_late(kata: Kata, week: Any, folder: Path) -> None:

@@ -133,7 +133,7 @@ def test_a_class_is_marked_released_and_taken_back(
 
     mark = ("gradebook", "mark", "ada", "insertion-sort", "1", "--author", "kim", *book)
     wrong = undo_of(kata(*mark, "--met", "1,2"))
-    assert totals(kata, book)["ada"] == (7, 7)
+    assert totals(kata, book)["ada"] == (5, 5), "they count from the release on"
     taken = kata("gradebook", "unmark", wrong, "--comment", "meant for bob", "--author", "lee", *book)
     assert taken.code == 0, taken.text
     assert totals(kata, book)["ada"] == (5, 5)
@@ -158,7 +158,7 @@ def test_a_class_is_marked_released_and_taken_back(
     assert totals(kata, book)["bob"] == (5, 5)
     assert "2 marked, 0 already recorded" in kata(*table).err
     assert "0 marked, 2 already recorded" in kata(*table).err
-    assert totals(kata, book) == {"ada": (6.5, 8), "bob": (6, 7), "eve": (5, 5)}
+    assert totals(kata, book) == {"ada": (5, 5), "bob": (5, 5), "eve": (5, 5)}
 
     before = everything_given_out(kata, book, folder / "before")
     assert all(SECRET not in text and "half of it" not in text for text in before.values())
@@ -187,7 +187,49 @@ def test_a_class_is_marked_released_and_taken_back(
     again = everything_given_out(kata, book, folder / "again")
     assert all(SECRET not in text for text in again.values())
     assert canvas(kata, book) == unreleased
-    assert totals(kata, book) == {"ada": (6.5, 8), "bob": (6, 7), "eve": (5, 5)}
+    assert totals(kata, book) == {"ada": (5, 5), "bob": (5, 5), "eve": (5, 5)}
+
+
+def test_what_waits_is_no_zero_and_everybody_has_the_same_maximum(
+    kata: Kata, sheet: Sheet, folder: Path
+) -> None:
+    sheet("ada", "## 1. x\nOne number.\n\n## 2. x\nNearly sorted ones.\n")
+    sheet("bob", "## 1. x\nBecause.\n")
+    sheet("eve")
+    assert kata("grade", "week1", "-j", "1", "--only", "insertion-sort").code == 0
+    release = ("gradebook", "release", "week1", "--comment", "remarks alone", "--anyway")
+    back = undo_of(kata(*release))
+    # Nobody's answer was marked: who wrote none loses nothing, and what waits is in no file.
+    assert totals(kata, ()) == {"ada": (5, 5), "bob": (5, 5), "eve": (5, 5)}
+    assert "written" not in kata("gradebook", "export", "--format", "wide").out
+    assert kata("gradebook", "withdraw", back, "--comment", "so").code == 0
+
+    assert kata("gradebook", "mark", "ada", "insertion-sort", "1", "--points", "1.5").code == 0
+    assert kata(*release).code == 0
+    assert totals(kata, ()) == {"ada": (6.5, 8), "bob": (5, 8), "eve": (5, 8)}
+    shown = kata("gradebook", "show").out
+    assert all(whole in shown for whole in ("1.5/3?", "6.5/8?", "0/3?", "5/8?", "0/3 ", "5/8"))
+    assert "? 2 written answers still to be marked, not 0" in shown
+    wide = {"ada": ["5", "", "", "8"], "bob": ["5", "", "", "8"], "eve": ["5", "0", "5", "8"]}
+    canvas = {"Ada": [""], "Bob": [""], "Eve": ["5"]}
+    for format_, cells in (("wide", wide), ("canvas", canvas)):
+        ran = kata(
+            *("gradebook", "export", "--format", format_), *(["--per-assignment"] * (format_ == "canvas"))
+        )
+        assert (
+            "2 written answers (2 learners) not marked yet: they leave their cells empty, not 0." in ran.err
+        )
+        lines = {line[0]: line for line in csv.reader(io.StringIO(ran.out))}
+        assert {name: lines[name][-len(own) :] for name, own in cells.items()} == cells
+    ran = kata("gradebook", "export", "--format", "gradescope", "-o", "out")
+    assert "2 written answers (2 learners) not marked yet: they count as 0 in this export." in ran.err
+    assert kata("report", "--out", "pages").code == 0
+    (page,) = (path.read_text() for path in (folder / "pages/learners").glob("*ada*.html"))
+    assert (
+        '<span class="total score">6.5</span> of 8 points, 1 written answer still to be marked (1 point)'
+        in page
+    )
+    assert "1.5 of 3" in page
 
 
 HOSTILE = {

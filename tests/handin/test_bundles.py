@@ -6,6 +6,7 @@ import compileall
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from grader.cli.main import cli
+from tests import answers, ours
 from tests.conftest import TESTS
 from tests.handin.gradescope import Gradescope, set_up
 
@@ -150,7 +152,7 @@ def test_a_workflow_checks_as_it_says(
     bundles: dict[str, Path], packs: Path, tmp_path: Path, what: str | None
 ) -> None:
     """Its own steps, of a bundle and of `kata start --actions`; other people's are left out, and what installs."""
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("KATA_")}
+    variables = without_ours()
     kata = Path(sys.executable).with_name("kata")
     if what is None:
         start = [str(kata), "start", "masks", "--actions"]
@@ -255,34 +257,118 @@ def test_where_the_autograder_fails_nobody_gets_a_mark_by_it(gradescope: Gradesc
     assert "tests" not in found
 
 
+def in_classroom_50(bundle: Path, checkout: Path) -> dict[str, Any]:
+    """Run a bundle as Classroom 50 does, in a checkout; return its result, and leave what `kata check` said to it."""
+    unpacked, python = checkout.parent / "bundle", checkout.parent / "python"
+    with zipfile.ZipFile(bundle) as archive:
+        archive.extractall(unpacked)
+    said = checkout.parent / "said.json"
+    python.write_text(
+        f'#!/bin/sh\n"{sys.executable}" "$@" >"{said}"\nstatus=$?\ncat "{said}"\nexit $status\n'
+    )
+    python.chmod(0o755)
+    program = f"import runpy, sys; sys.executable = {str(python)!r}; runpy.run_path(sys.argv[1], run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program, str(unpacked / "autograder.py")],
+        cwd=checkout,
+        env=without_ours() | CLASSROOM,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    result = dict(json.loads((checkout / "result.json").read_text()))
+    for key in ("score", "max-score"):
+        assert result[key] == sum(test[key] for test in result["tests"])
+        assert {type(test[key]) for test in result["tests"]} == {int}
+    return result
+
+
+def without_ours() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("KATA_")}
+
+
 def test_classroom_50_gets_its_result_from_a_checkout(bundles: dict[str, Path], tmp_path: Path) -> None:
-    with zipfile.ZipFile(bundles["classroom50 insertion-sort"]) as archive:
-        archive.extractall(tmp_path / "bundle")
     checkout = tmp_path / "checkout"
     (checkout / "homework").mkdir(parents=True)
     (checkout / "homework" / "insertion_sort.py").write_text(DESCENDING)
     for trap in ("json.py", "grader.py", "subprocess.py"):  # a learner's files are called as they like
         (checkout / trap).write_text("raise SystemExit('imported')\n")
-    variables = {
-        name: value for name, value in os.environ.items() if not name.startswith("KATA_")
-    } | CLASSROOM
-    command = [sys.executable, str(tmp_path / "bundle" / "autograder.py")]
-    done = subprocess.run(command, cwd=checkout, env=variables, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    result = json.loads((checkout / "result.json").read_text())
+    result = in_classroom_50(bundles["classroom50 insertion-sort"], checkout)
     assert result["schema"] == "classroom50/result/v1"
     assert result["review"] == result["commit"] == CLASSROOM["COMMIT_URL"]
-    assert result["max-score"] == sum(test["max-score"] for test in result["tests"]) == 4
-    assert 0 <= result["score"] == sum(test["score"] for test in result["tests"]) < 4
+    assert result["max-score"] == 4
+    assert 0 <= result["score"] < 4
     assert all(set(test) == {"test-name", "passed", "score", "max-score"} for test in result["tests"])
-    assert {type(test["score"]) for test in result["tests"]} == {int}
     (checkout / "homework" / "insertion_sort.py").unlink()
-    assert (
-        subprocess.run(command, cwd=checkout, env=variables, capture_output=True, check=False).returncode == 0
-    )
-    (missing,) = json.loads((checkout / "result.json").read_text())["tests"]
+    (missing,) = in_classroom_50(bundles["classroom50 insertion-sort"], checkout)["tests"]
     assert (missing["test-name"], missing["score"], missing["max-score"]) == (
         "1.1.1 insertion-sort: not handed in",
         0,
         4,
     )
+
+
+@pytest.mark.gate
+@pytest.mark.parametrize("verdict", ["right", "wrong"])
+def test_classroom_50_gives_the_points_that_kata_check_gives(
+    packs: Path, tmp_path: Path, verdict: str
+) -> None:
+    """Of every kata, in whole points: half points are what its whole numbers would lose."""
+    bundle, checkout = tmp_path / "all.zip", tmp_path / "checkout"
+    assert made("classroom50", *ours.katas(), "--out", str(bundle)).exit_code == 0
+    checkout.mkdir()
+    for kata in ours.katas().values():
+        answer = (answers.right if verdict == "right" else answers.wrong)(kata)[0]
+        (checkout / f"{kata.module}.py").write_text(answer.text)
+    result = in_classroom_50(bundle, checkout)
+    reports = json.loads((tmp_path / "said.json").read_text())["katas"]
+    parts = json.loads((tmp_path / "bundle" / "bundle.json").read_text())["parts"]
+    assert parts == 2
+    assert len(reports) == len(ours.katas())
+    for report in reports:
+        tests = [test for test in result["tests"] if test["test-name"].startswith(f"{report['number']} ")]
+        assert sum(test["score"] for test in tests) == report["score"] * parts, report["kata"]
+        assert sum(test["max-score"] for test in tests) == report["max_score"] * parts, report["kata"]
+    assert (result["score"] == result["max-score"]) is (verdict == "right")
+
+
+@pytest.mark.parametrize(("written", "parts"), [("points=0.5", 2), ("points=0.29", 100)])
+def test_points_are_counted_in_the_fewest_parts(
+    packs: Path, tmp_path: Path, written: str, parts: int
+) -> None:
+    """A total of whole points says nothing of the checks that it is made of."""
+    shutil.copytree(TINY, tmp_path / "katas")
+    checks = tmp_path / "katas" / "1.1-sorting" / "insertion-sort" / "checks.py"
+    checks.write_text(re.sub(r"points=[\d.]+", written, checks.read_text(), count=1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KATA_PACKS", str(tmp_path / "katas"))
+        assert made("classroom50", "insertion-sort", "--out", str(tmp_path / "it.zip")).exit_code == 0
+    with zipfile.ZipFile(tmp_path / "it.zip") as archive:
+        assert json.loads(archive.read("bundle.json"))["parts"] == parts
+
+
+@root_only
+@pytest.mark.parametrize(
+    ("files", "meant"),
+    [
+        ({}, ""),
+        (
+            {"week 1/a/sorting.py": REFERENCE.read_bytes(), "week 1/b/x.py": b""},
+            "; was submission/week 1/a/sorting.py meant?",
+        ),
+    ],
+)
+def test_what_is_absent_or_has_another_name_is_missing_and_the_autograder_did_not_fail(
+    gradescope: Gradescope, files: dict[str, bytes], meant: str
+) -> None:
+    found = gradescope.grade(files)
+    assert (found["score"], found["max_score"]) == (0, 5)
+    assert f"There is no insertion_sort.py or insertion_sort.ipynb{meant}" in found["output"]
+
+
+@root_only
+def test_folders_of_one_submission_are_not_a_class(gradescope: Gradescope) -> None:
+    files = {f"{name}/insertion_sort.py": REFERENCE.read_bytes() for name in ("sorting", "old sorting")}
+    found = gradescope.grade(files)
+    assert found["score"] == 5, found["output"]

@@ -168,6 +168,9 @@ def test_the_table_of_learners_sorts_and_finds(show: Open, report: Path) -> None
     assert column(page, 1)
     assert all("ada" in name.lower() for name in column(page, 1))
     assert page.get_by_role("status").inner_text() == f"{len(column(page, 1))} of {len(names)}"
+    page.get_by_label("Find a learner").fill("Okáfor, barb")
+    assert len(column(page, 1)) == 1
+    assert "Barbara Okafor" in column(page, 1)[0]
 
 
 def test_the_table_shows_who_has_at_least_so_much(show: Open, report: Path) -> None:

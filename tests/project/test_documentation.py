@@ -12,6 +12,7 @@ import pytest
 
 from grader import DISTRIBUTION
 from grader.cli.main import cli
+from tests import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -112,6 +113,13 @@ def test_the_documentation_is_listed() -> None:
     records = (ROOT / "docs" / "decisions" / "README.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs" / "decisions").glob("0*.md"):
         assert f"({page.name})" in records, page.name
+
+
+def test_the_page_of_cases_is_what_the_tests_hold() -> None:
+    assert cases.PAGE.read_text(encoding="utf-8") == cases.page(), "python -m tests.cases writes it"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cases, "CASES", (("1", "in", "out", "project/test_documentation.py::test_nothing"),))
+        assert "test_nothing" not in cases.page()
 
 
 def test_no_file_names_a_package_registry() -> None:

@@ -30,6 +30,8 @@ class Download:
     times: dict[str, datetime] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     """Parts of what is said of the whole download or of a row."""
+    late: tuple[str, ...] = ()
+    """Whom the system marks late without a time."""
     file: str = ""
     """What its archive is called; else it is tried as a folder and as a zip of that folder."""
 
@@ -50,7 +52,8 @@ DOWNLOADS = {
             "hoppergrace_LATE_77_502_hw.zip": zipped({"x/masks.py": "grace"}), "roebob_78_text.html": "<p>",
         },
         {"lovelaceada_1234": "ada", "hoppergrace_77": "grace", "roebob_78": ""},
-        notes=("hw.zip as late", "is newer", "a text was typed into Canvas"),
+        late=("hoppergrace_77",),
+        notes=("is newer", "a text was typed into Canvas"),
     ),
     "moodle, files and text": Download(
         "moodle",
@@ -133,7 +136,7 @@ DOWNLOADS = {
             "Blatt_01/Blatt_01.xlsx": "x",
         },
         {"ada01": "ada", "gh02": "grace"},
-        notes=("ILIAS marks masks.py as late",),
+        late=("gh02",),
     ),
     "ilias, teams": Download(
         "ilias",
@@ -272,6 +275,8 @@ def test_a_download(tmp_path: Path, katas: list[Kata], name: str) -> None:
         assert {learner: row.submitted_at for learner, row in rows.items() if row.submitted_at} == {
             learner: when.astimezone(UTC) for learner, when in download.times.items()
         }
+        late = {name for name, row in rows.items() if row.time_source and row.submitted_at is None}
+        assert late == set(download.late)
         said = "\n".join((*scan.notes, *(note for row in rows.values() for note in row.notes)))
         for note in download.notes:
             assert note in said

@@ -155,7 +155,8 @@ def test_canvas(tmp_path, katas, read, form):
     )
     assert any("4001" in note and "newer" in note for note in row.notes)
     assert content(rows["roebob_77", "masks"]) == {"masks.py": BOB.encode()}
-    assert any("late" in note for note in rows["roebob_77", "masks"].notes)
+    late = rows["roebob_77", "masks"]
+    assert (late.submitted_at, late.time_source) == (None, "Canvas"), "late without a time"
     assert rows["noecarol_78", "masks"].status == "missing"
     assert {folder.learner: folder.ids for folder in scan.learners}["roebob_77"] == {"canvas": "77"}
 

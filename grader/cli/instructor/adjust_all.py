@@ -30,9 +30,10 @@ class _Line(NamedTuple):
 @click.command("adjust-all", short_help="Change many marks at once, from a CSV file.")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+@click.option("--beyond", is_flag=True, help="Marks may be more than the maximum.")
 @author_option
 @with_gradebook
-def adjust_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> None:
+def adjust_all(book: Gradebook, file: Path, dry_run: bool, beyond: bool, author: str | None) -> None:
     """Change many marks at once: FILE has the columns learner, kata, points and comment.
 
     Points are given or taken away, as by `adjust`; if a column `kind` says override, they become the mark. If any line
@@ -44,6 +45,8 @@ def adjust_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -
       kata gradebook adjust-all oral.csv --dry-run
       kata gradebook adjust-all oral.csv --author kim
     """
+    from grader.instructor.gradebook.meant import mark_meant
+
     lines = lines_of(file, ("learner", "kata", "points", "comment"), partial(_line, book), _EXAMPLE)
     who = author_of(author)
     standing = {(row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})}
@@ -53,20 +56,20 @@ def adjust_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -
         for one in row.adjustments
         if not one.revoked
     }
-    done = passed = 0
-    for line in lines:
-        if line in recorded:
-            passed += 1
-            continue
-        recorded.add(line)
-        done += 1
+    # The same line twice is one line; and no mark is too high before any is written.
+    new = [line for line in dict.fromkeys(lines) if line not in recorded]
+    for line in new:
+        row = standing[line.learner, line.kata]
+        row.score = mark_meant(row, line.kind, line.points, beyond=beyond)
+    for line in new:
         if not dry_run:
             change = book.override if line.kind == "override" else book.adjust
             change(line.learner, line.kata, line.points, comment=line.comment, author=who)
         sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
         said = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
         console().print(safe(said), soft_wrap=True, markup=False, highlight=False)
-    note(f"{done} {'would change' if dry_run else 'changed'}, {passed} already recorded")
+    already = len(lines) - len(new)
+    note(f"{len(new)} {'would change' if dry_run else 'changed'}, {already} already recorded")
 
 
 def _line(book: Gradebook, cells: dict[str, str]) -> _Line:

@@ -22,7 +22,7 @@ from grader.cli.instructor.class_options import (
 from grader.cli.instructor.rulings import covered
 from grader.errors import UsageError
 from grader.report.style import console, points, safe
-from grader.words import counted, typed_number
+from grader.words import counted, typed_number, whole_number
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -60,6 +60,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     \b
     Example:
       kata gradebook answers
+      kata gradebook answers week1
       kata gradebook answers ada masks
     """
     import msgspec
@@ -69,7 +70,8 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
 
     rubrics = _rubrics()
     if learner is None:
-        waiting = to_mark(book)
+        katas = katas_meant(book, [id_] if id_ else [])
+        waiting = [one for one in to_mark(book) if katas is None or one.kata in katas]
         if as_json:
             found = [
                 {"learner": one.learner, "kata": one.kata, "questions": one.questions} for one in waiting
@@ -136,13 +138,13 @@ def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(one) for one in text.replace(" ", ",").split(",") if one)
-    except ValueError:
+    found = [whole_number(one) for one in text.replace(" ", ",").split(",") if one]
+    if None in found:
         raise UsageError(
             f"--met takes the numbers of criteria, not {text!r}.",
             "For example --met 1,3, or --met '' for none.",
-        ) from None
+        )
+    return tuple(one for one in found if one is not None)
 
 
 @click.command(short_help="Mark a written answer, by the rubric's criteria or in points.")
@@ -150,9 +152,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.argument("question", type=click.IntRange(min=1))
 @click.option("--met", metavar="N,N", help="Numbers of the criteria that are met; '' for none.")
-@click.option(
-    "--points", "given", type=float, metavar="N", help="Points to give, instead of those of the criteria."
-)
+@click.option("--points", "given", metavar="N", help="Points to give, instead of those of the criteria.")
 @click.option(
     "--comment", metavar="TEXT", default="", help="Comment for the learner, who reads it after the release."
 )
@@ -164,7 +164,7 @@ def mark(
     id_: str,
     question: int,
     met: str | None,
-    given: float | None,
+    given: str | None,
     comment: str,
     author: str | None,
 ) -> None:
@@ -177,7 +177,7 @@ def mark(
       kata gradebook mark ada masks 1 --met 1,2 --comment "well put"
       kata gradebook mark ada masks 2 --points 0.5
     """
-    from grader.instructor.gradebook.meant import kata_meant
+    from grader.instructor.gradebook.meant import kata_meant, points_meant
     from grader.instructor.gradebook.written import mark as write
 
     if met is None and given is None:
@@ -190,7 +190,7 @@ def mark(
         kata,
         question,
         criteria=_numbers(met or ""),
-        points=given,
+        points=None if given is None else points_meant(given),
         comment=comment,
         author=author_of(author),
     )
@@ -241,11 +241,11 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
     from grader.instructor.gradebook.written import sheet
 
     rubrics = _rubrics()
-    done = passed = 0
+    done = 0
     columns = ("learner", "kata", "question", "points|met")
     lines = lines_of(file, columns, partial(_line, book, rubrics), _EXAMPLE)
     who = author_of(author)
-    for line in lines:
+    for line in dict.fromkeys(lines):
         answer = sheet(book, rubrics, line.learner, line.kata).answers[line.question - 1]
         assert answer.rubric is not None
         worth = sum(answer.rubric.criteria[one - 1].points for one in line.criteria)
@@ -253,7 +253,6 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
         stands = answer.mark
         same = stands and (stands.points, stands.criteria, stands.comment)
         if same == (given, line.criteria, line.comment) and not answer.changed:
-            passed += 1
             continue
         done += 1
         if not dry_run:
@@ -271,7 +270,7 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
                 seen=stands.id if stands is not None else None,
             )
         _say(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")
-    note(f"{done} {'would be marked' if dry_run else 'marked'}, {passed} already recorded")
+    note(f"{done} {'would be marked' if dry_run else 'marked'}, {len(lines) - done} already recorded")
 
 
 def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:
@@ -284,11 +283,12 @@ def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:
     from grader.instructor.gradebook.written import rubric_question
 
     cells = {"points": "", "met": "", "comment": "", **row}
-    if not cells["question"].isdecimal():
+    asked = whole_number(cells["question"])
+    if asked is None:
         raise UsageError(f"question must be a number, not {cells['question']!r}.")
     if not (cells["points"] or cells["met"]):
         raise UsageError("there are neither points nor met criteria.")
-    kata, asked = kata_meant(book, cells["kata"]), int(cells["question"])
+    kata = kata_meant(book, cells["kata"])
     of, met = rubric_question(rubrics, kata, asked), _numbers(cells["met"].replace(";", ","))
     if any(not 1 <= one <= len(of.criteria) for one in met):
         raise UsageError(f"met names a criterion that does not exist; there are {len(of.criteria)}.")

@@ -12,9 +12,10 @@ import click
 
 from grader.cli.context import note
 from grader.errors import UsageError
-from grader.report.style import safe
+from grader.report.style import console, safe
 
 if TYPE_CHECKING:
+    from grader.instructor.gradebook.course import Course
     from grader.instructor.gradebook.store import Gradebook
 
 T = TypeVar("T")
@@ -71,6 +72,7 @@ def with_gradebook(command: Callable[..., Any]) -> Any:
     """Give a command the options that say which gradebook is meant, and hand it that one, opened, as `book`.
 
     A `learner` that the command takes becomes the identity that is meant, so that every command means the same one.
+    Where it may be left out, an assignment or a kata in its place is `id_`: `show week1`.
     """
 
     @functools.wraps(command)
@@ -83,12 +85,30 @@ def with_gradebook(command: Callable[..., Any]) -> Any:
         course = Course.find(where, course_file, Catalogue.discover())
         with Gradebook.open(where, create=False, course=course) as book:
             if given.get("learner") is not None:
-                given["learner"] = learner_meant(book, given["learner"])
+                try:
+                    given["learner"] = learner_meant(book, given["learner"])
+                except UsageError:
+                    if not _is_of_katas(given, course):
+                        raise
+                    given |= {"learner": None, "id_": given["learner"]}
             outcome = command(book=book, **given)
             note_unreadable(book)
             return outcome
 
     return gradebook_option(course_option(run))
+
+
+def _is_of_katas(given: dict[str, Any], course: Course) -> bool:
+    """Whether a command that may name a learner, an assignment or both was given an assignment or a kata alone."""
+    from grader.instructor.gradebook.meant import slugs_meant
+
+    required = {one.name for one in click.get_current_context().command.params if one.required}
+    if "learner" in required or given.get("id_", "") is not None:
+        return False
+    try:
+        return bool(slugs_meant(course, given["learner"]))
+    except UsageError:
+        return False
 
 
 class By(TypedDict):
@@ -167,3 +187,9 @@ def same_book() -> str:
     where, course = given["where"], given["course_file"]
     named = "" if where == DEFAULT else f" --gradebook {word(redact(where))}"
     return named + ("" if course is None else f" --course {word(str(course))}")
+
+
+def print_decision(number: int, what: str) -> None:
+    """Say what was decided, and how to take it back."""
+    console().print(what, soft_wrap=True, markup=False, highlight=False)
+    note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")

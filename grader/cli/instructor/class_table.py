@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,9 +21,11 @@ from grader.cli.progress import outcomes
 from grader.files import write_atomic
 from grader.instructor.gradebook.address import Address, redact
 from grader.instructor.gradebook.identities import Matches
+from grader.instructor.grading.problems import without_effect
 from grader.instructor.grading.run import Tally
 from grader.instructor.submissions.names import listed
 from grader.report.style import LOOKS, bar, has_unicode, keep_whole, points, safe, safe_text
+from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
@@ -31,6 +34,8 @@ SHOWN = 10
 """Remarks printed in full; the others are counted."""
 WIDE = 100
 """From so many columns on, a status has its word in the heading."""
+HEAD = "# "
+"""Before the assignments that a part of the notes is about."""
 _TROUBLES = "The checks could not judge"
 STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "missing")
 
@@ -45,12 +50,20 @@ class Remarks:
     """Of the download as a whole."""
     where: str
     """Which gradebook it went into."""
+    troubles: Sequence[str] = ()
+    """Hand-ins that the checks could not judge, and why."""
+    idle: Sequence[str] = ()
+    """Decisions without effect, each with the command that takes it back."""
+    late: Sequence[str] = ()
+    """What counts although a system marks it late and nobody knows the time, in a sentence each."""
 
 
 def print_summary(
     book: Gradebook, katas: Sequence[Kata], learners: Sequence[str], remarks: Remarks, out: Console
 ) -> None:
     """Print how the class did, and what an instructor should look at; all of that goes into a file as well."""
+    late: dict[tuple[str, float], list[str]] = {}
+    notes_of: dict[tuple[str, str], Sequence[str]] = {}
     refused = {(one.learner, one.kata) for one, _ in remarks.tally.refused}
     troubles: list[str] = []
     counts: dict[str, Counter[str]] = {kata.slug: Counter() for kata in katas}
@@ -60,9 +73,17 @@ def print_summary(
         counts[row.kata][row.report.status] += 1
         scores[row.kata].append(row.score)
         whole[row.kata] = max(whole[row.kata], row.max_score)
+        notes_of[row.learner, row.kata] = row.notes
+        if row.late_by:
+            late.setdefault((row.late_by, row.days_late), []).append(f"{row.learner} ({row.kata})")
         if row.trouble and (row.learner, row.kata) not in refused:
             troubles.append(f"{row.learner}, {row.kata}: {row.trouble}")
-    notes = _write_notes(remarks, troubles)
+    idle = [
+        f"{one.learner}{one.kata and f', {one.kata}'}: {one.what}. If so: {one.command}{same_book()} --comment TEXT"
+        for one in without_effect(book, notes_of)
+    ]
+    remarks = replace(remarks, idle=idle, late=[_late(*how, who) for how, who in late.items()])
+    notes = _write_notes(replace(remarks, troubles=troubles), book, katas)
     out.print(_table(katas, counts, scores, whole, out))
     tally, option = remarks.tally, same_book()
     rows = f"{tally.done} rows in {safe(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
@@ -70,7 +91,7 @@ def print_summary(
     _print_some(f"{_TROUBLES}:", troubles, notes, out)
     _print_remarks(remarks, notes, out)
     if notes:
-        out.print(f"\nall notes  {safe(notes)}", soft_wrap=True)
+        out.print(f"\nall notes  {safe(notes)}   open  kata gradebook problems{option}", soft_wrap=True)
     out.print(f"\nnext  kata gradebook show{option}    kata report{option}", soft_wrap=True)
 
 
@@ -120,6 +141,8 @@ def _print_remarks(remarks: Remarks, notes: str, out: Console) -> None:
             _strangers(matches),
         ),
         ("Missing, though a file with another name may be the answer:", _proposals(tally)),
+        ("Decided, and without effect by now:", remarks.idle),
+        ("Marked late without a time:", remarks.late),
     ):
         _print_some(title, lines, notes, out)
     if matches.absent:
@@ -127,6 +150,17 @@ def _print_remarks(remarks: Remarks, notes: str, out: Console) -> None:
             f"\nIn the roster, but not in this download: {listed(matches.absent, SHOWN)}", soft_wrap=True
         )
     _print_some("Worth a look:", _notes(tally), notes, out)
+
+
+def _late(system: str, days: float, who: Sequence[str]) -> str:
+    """Return what a mark of lateness cost of which nobody knows the time, and how to say the time."""
+    what = counted(len(who), "hand-in")
+    cost = f"counted as {counted(days, 'day')} late" if days else "counted as on time, and lost no points"
+    return (
+        f"{what} marked late by {system}, {cost}: {listed(who, SHOWN)}. Nobody says when they came in. To give "
+        "times: kata grade --times FILE with the columns learner,submitted_at; or a rule: unknown = 1 (day) under "
+        "[late] in course.toml."
+    )
 
 
 def _strangers(matches: Matches) -> list[str]:
@@ -147,7 +181,7 @@ def _proposals(tally: Tally) -> list[str]:
     option = same_book()
     return [
         f"{one.learner}, {one.kata}: {one.proposal.origin}, {one.proposal.reason}. If so: kata gradebook take "
-        f"{word(one.learner)} {one.kata} {word(one.proposal.file)}{option} --comment TEXT, and grade again"
+        f"{word(one.learner)} {one.kata} {word(one.proposal.file)}{option} --comment TEXT"
         for one in tally.proposed
         if one.proposal is not None
     ]
@@ -164,13 +198,16 @@ def _notes(tally: Tally) -> list[str]:
     ]
 
 
-def _write_notes(remarks: Remarks, troubles: list[str]) -> str:
-    """Write all there is to say about a run into a file next to the gradebook; return its name, or nothing."""
+def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> str:
+    """Write all there is to say about a run into a file next to the gradebook; return its name, or nothing.
+
+    What stands there of other assignments stays.
+    """
     tally, matches = remarks.tally, remarks.matches
     beside = Address.parse(remarks.where).file
     parts = {
         "About the download": list(remarks.scanned),
-        _TROUBLES: troubles,
+        _TROUBLES: list(remarks.troubles),
         "Not graded, through no fault of the learners": [
             f"{one.learner}, {one.kata}: {answer.message}" for one, answer in tally.refused
         ],
@@ -180,6 +217,8 @@ def _write_notes(remarks: Remarks, troubles: list[str]) -> str:
         "Not in the roster": _strangers(matches),
         "In the roster, but not in this download": matches.absent,
         "Missing, though a file with another name may be the answer": _proposals(tally),
+        "Decided, and without effect by now": remarks.idle,
+        "Marked late without a time": remarks.late,
         "Worth a look": _notes(tally),
     }
     text = "\n".join(
@@ -187,13 +226,37 @@ def _write_notes(remarks: Remarks, troubles: list[str]) -> str:
         for title, lines in parts.items()
         if lines
     )
+    groups = [_group(book, kata) for kata in katas]
     name = f"{beside.stem if beside else 'gradebook'}.notes.txt"
     path = (beside.parent if beside else Path()) / name
-    if not text:
+    parts_now = _of_others(path, groups)
+    if text:
+        parts_now.append(f"{HEAD}{', '.join(dict.fromkeys(groups))}\n\n{text}")
+    if not parts_now:
         path.unlink(missing_ok=True)
         return ""
-    write_atomic(path, text.encode())
-    return os.path.relpath(path)
+    write_atomic(path, "\n".join(parts_now).encode())
+    return os.path.relpath(path) if text else ""
+
+
+def _of_others(path: Path, groups: Sequence[str]) -> list[str]:
+    """Return what earlier runs wrote about assignments that are not all among these."""
+    try:
+        before = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return []
+    parts = [part for part in re.split(f"(?m)^(?={HEAD})", before) if part.startswith(HEAD)]
+    return [
+        part.rstrip("\n") + "\n"
+        for part in parts
+        if not set(part.partition("\n")[0].removeprefix(HEAD).split(", ")) <= set(groups)
+    ]
+
+
+def _group(book: Gradebook, kata: Kata) -> str:
+    """Return under what a kata's notes stand: its assignment, else itself."""
+    assignment = book.course.assignment_of(kata.slug)
+    return assignment.name if assignment is not None else kata.slug
 
 
 def _names(who: list[str]) -> str:

@@ -1,24 +1,29 @@
-"""`kata course`: write a first `course.toml`, from the roster that a system gives."""
+"""`kata course`: write a first `course.toml`, from the roster that a system gives; change and check it."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.context import complete_id, note
+from grader.cli.context import complete_id, gathered, note
+from grader.cli.instructor.class_options import word
 from grader.errors import UsageError
-from grader.report.style import say
+from grader.report.style import console, safe, say
 from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.catalogue import Catalogue, Kata
+    from grader.instructor.gradebook.course import Course
     from grader.instructor.lms.person import Person
 
 
@@ -32,104 +37,266 @@ def course() -> None:
     """
 
 
+@dataclass(frozen=True)
+class NewCourse:
+    """What a first course.toml is made of."""
+
+    name: str
+    rosters: tuple[Path, ...]
+    timezone: str
+    assignments: tuple[str, ...]
+    weeks: int | None
+    start: datetime | None
+
+    def plan(self, catalogue: Catalogue) -> str:
+        """Return the assignments as they are written in a course.toml."""
+        if self.weeks is not None and self.assignments:
+            raise UsageError(
+                "--syllabus and --assignment both say what the assignments are.", "Leave one of them out."
+            )
+        if self.weeks is None and self.start is not None:
+            raise UsageError("--start says when a syllabus begins.", "Name its weeks: --syllabus 8.")
+        if self.weeks is None:
+            return _by_hand(self.assignments, catalogue)
+        return _example(self.weeks, self.start, catalogue)
+
+
+@dataclass(frozen=True)
+class CourseChanges:
+    """What is said of a course on the command line."""
+
+    due: tuple[str, ...] = ()
+    closes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    late: str | None = None
+
+    def made_in(self, text: str) -> str:
+        """Return a course file with these changes."""
+        from grader.instructor.gradebook.course_text import changed
+
+        return changed(text, {"due": self.due, "closes": self.closes}, self.columns, self.late)
+
+
+changes_options: Callable[[Callable[..., Any]], Any] = gathered(
+    CourseChanges,
+    click.option(
+        "--due",
+        metavar="NAME=TIME",
+        multiple=True,
+        help="When an assignment is due, such as week1=2026-10-12T18:00, or a day alone; repeat it for more.",
+    ),
+    click.option(
+        "--closes",
+        metavar="NAME=TIME",
+        multiple=True,
+        help="From when on what comes in for an assignment does not count; repeat it for more.",
+    ),
+    click.option(
+        "--column",
+        "columns",
+        metavar="NAME=TITLE",
+        multiple=True,
+        help="The column of an assignment or a kata in your system's own grade export, with its number there, such as "
+        "'week1=Week 1 (501)'; exports use it. Repeat it for more.",
+    ),
+    click.option(
+        "--late",
+        metavar="PERCENT",
+        help="What each day that has begun costs, such as 10%. [default: nothing]",
+    ),
+    name="changes",
+)
+
+
 @course.command(short_help="Write a first course.toml and a roster.csv.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path())
-@click.option("--name", default="A course", show_default=True, help="Name of the course.")
-@click.option(
-    "--roster",
-    "rosters",
-    metavar="FILE",
-    multiple=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A roster as Canvas, Moodle, Blackboard, Brightspace, Gradescope or GitHub Classroom export it, or a CSV "
-    "file. Repeat it to merge several: people are matched by addresses, numbers and names.",
+@gathered(
+    NewCourse,
+    click.option("--name", default="A course", show_default=True, help="Name of the course."),
+    click.option(
+        "--roster",
+        "rosters",
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="A roster as Canvas, Moodle, Blackboard, Brightspace, Gradescope or GitHub Classroom export it, or a CSV "
+        "file. Repeat it to merge several: people are matched by addresses, numbers and names.",
+    ),
+    click.option(
+        "--timezone",
+        default="UTC",
+        show_default=True,
+        metavar="ZONE",
+        help="Time zone of the course, such as Europe/Berlin.",
+    ),
+    click.option(
+        "--assignment",
+        "assignments",
+        metavar="NAME=ID[,ID…]",
+        multiple=True,
+        shell_complete=complete_id,
+        help="An assignment and its katas; repeat it for more. [default: one for each unit]",
+    ),
+    click.option(
+        "--syllabus",
+        "weeks",
+        type=click.IntRange(1, 99),
+        metavar="WEEKS",
+        help="Begin with an example of 4, 8 or 14 weeks: an assignment for each week.",
+    ),
+    click.option(
+        "--start",
+        type=click.DateTime(["%Y-%m-%d"]),
+        metavar="DATE",
+        help="The first day of week 1, for the due times of --syllabus.",
+    ),
 )
-@click.option(
-    "--timezone",
-    default="UTC",
-    show_default=True,
-    metavar="ZONE",
-    help="Time zone of the course, such as Europe/Berlin.",
-)
-@click.option(
-    "--assignment",
-    "assignments",
-    metavar="NAME=ID[,ID…]",
-    multiple=True,
-    shell_complete=complete_id,
-    help="An assignment and its katas; repeat it for more. [default: one for each unit]",
-)
-@click.option(
-    "--syllabus",
-    "weeks",
-    type=click.IntRange(1, 99),
-    metavar="WEEKS",
-    help="Begin with an example of 4, 8 or 14 weeks: an assignment for each week.",
-)
-@click.option(
-    "--start",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DATE",
-    help="The first day of week 1, for the due times of --syllabus.",
-)
-def new(
-    folder: Path,
-    name: str,
-    rosters: tuple[Path, ...],
-    timezone: str,
-    assignments: tuple[str, ...],
-    weeks: int | None,
-    start: datetime | None,
-) -> None:
+@changes_options
+def new(folder: Path, options: NewCourse, changes: CourseChanges) -> None:
     """Write a first course.toml and, from a system's roster, a roster.csv into FOLDER. Nothing is overwritten.
+
+    Where a system's roster has a column for an assignment of the same name, exports write it under that title.
 
     \b
     Example:
       kata course new --roster canvas.csv
+      kata course new --roster canvas.csv --assignment week1=9.3.1 --due week1=2026-10-12T18:00 --late 10%
       kata course new autumn --roster canvas.csv --roster github.csv --assignment week1=9.1,9.2 --assignment week2=9.3.1
       kata course new --syllabus 8 --start 2027-01-11
     """
     from grader.catalogue import Catalogue
-    from grader.files import write_atomic
-    from grader.instructor.gradebook.course import COURSE_FILE, Course
+    from grader.instructor.gradebook.course import COURSE_FILE
     from grader.instructor.gradebook.identities import joined
     from grader.instructor.gradebook.roster import read_roster, roster_text
 
     catalogue = Catalogue.discover()
     target, roster = folder / COURSE_FILE, folder / "roster.csv"
-    for path in (target, *([roster] if rosters else [])):
-        if os.path.lexists(path) and path not in rosters:
-            raise UsageError(f"{path} is there already.", "Edit it, or name another folder.")
-    people, doubts = joined([list(read_roster(path).values()) for path in rosters])
-    if weeks is not None and assignments:
-        raise UsageError(
-            "--syllabus and --assignment both say what the assignments are.", "Leave one of them out."
-        )
-    if weeks is None and start is not None:
-        raise UsageError("--start says when a syllabus begins.", "Name its weeks: --syllabus 8.")
-    plan = _by_hand(assignments, catalogue) if weeks is None else _example(weeks, start, catalogue)
-    files = {target: _text(name, timezone, plan, roster=bool(rosters))}
-    if rosters and roster not in rosters:
+    for path in (target, *([roster] if options.rosters else [])):
+        if os.path.lexists(path) and path not in options.rosters:
+            raise UsageError(
+                f"{path} is there already.", "Change it with kata course set, or name another folder."
+            )
+    people, doubts = joined([list(read_roster(path).values()) for path in options.rosters])
+    text = _with_columns(_text(options, options.plan(catalogue)), options.rosters)
+    files = {target: changes.made_in(text)}
+    if options.rosters and roster not in options.rosters:
         files[roster] = roster_text(people)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise UsageError(f"{folder}: {error.filename} is not a folder.", "Name another one.") from error
-    for path, text in files.items():
-        write_atomic(path, text.encode())
-    try:
-        given = Course.load(target, catalogue).assignments
-    except UsageError:
-        for path in files:
-            path.unlink()
-        raise
-    if rosters:
+    given = _written(files, catalogue).assignments
+    if options.rosters:
         say(f"{roster}   {_counted(people)}")
     say(f"{target}   {counted(len(given), 'assignment')}: {', '.join(given)}")
     for doubt in doubts:
         note(f"note: {doubt}")
-    then = f"kata grade DOWNLOAD --assignment {next(iter(given), 'NAME')}"
-    note(f"\nnext  {then}" if start else f"\nnext  write the due times into {target}, then: {then}")
+    open_ = next((name for name, one in given.items() if one.due is None), None)
+    due = f"kata course set{_in(folder)} --due {word(open_)}=TIME, then: " if open_ is not None else ""
+    note(f"\nnext  {due}kata grade DOWNLOAD --assignment {word(next(iter(given), 'NAME'))}")
+
+
+@course.command("set", short_help="Change due times, lateness and columns of a course.")
+@click.argument("folder", type=click.Path(file_okay=False, exists=True, path_type=Path), default=Path())
+@changes_options
+def set_(folder: Path, changes: CourseChanges) -> None:
+    """Change FOLDER's course.toml; comments stay, and marks follow from what it says the next time they are shown.
+
+    \b
+    Example:
+      kata course set --due week2=2026-10-19T18:00
+      kata course set --late 10% --column 'week2=Week 2 (502)'
+    """
+    from grader.catalogue import Catalogue
+    from grader.data_files import read_text
+    from grader.instructor.gradebook.course import COURSE_FILE, Course
+
+    target, catalogue = folder / COURSE_FILE, Catalogue.discover()
+    if changes == CourseChanges():
+        raise UsageError("Nothing is to be changed.", "Say what: --due, --closes, --column, --late.")
+    Course.load(target, catalogue)  # to be told of what is wrong in it before
+    _written({target: changes.made_in(read_text(target))}, catalogue)
+    note(f"changed  {target}\ncheck  kata course check{_in(folder)}")
+
+
+@course.command(short_help="Check course.toml and the roster, and show what they say.")
+@click.argument("folder", type=click.Path(file_okay=False, exists=True, path_type=Path), default=Path())
+def check(folder: Path) -> None:
+    """Check FOLDER's course.toml and its roster, and show what they say; exit code 2 where something is wrong.
+
+    \b
+    Example:
+      kata course check
+    """
+    from grader.catalogue import Catalogue
+    from grader.instructor.gradebook.course import COURSE_FILE, Course
+    from grader.instructor.gradebook.identities import words_in
+
+    course = Course.load(folder / COURSE_FILE, Catalogue.discover())
+    people = list(course.roster.values())
+    lines = [f"{course.name}   {course.timezone}   {_counted(people) if people else 'no roster'}"]
+    for one in course.assignments.values():
+        when = [
+            f"{what} {time.astimezone(course.timezone):%a %Y-%m-%d %H:%M}"
+            for what, time in (("due", one.due), ("closes", one.closes))
+            if time is not None
+        ]
+        column = [f"column {course.columns[one.name]}"] if one.name in course.columns else []
+        lines.append("   ".join([one.name, ", ".join(one.katas), *when, *column]))
+    percent = course.late.percent_per_day
+    lines.append(f"late   {percent:g} % for each day that has begun" if percent else "late   costs nothing")
+    for line in lines:
+        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
+    if open_ := [one.name for one in course.assignments.values() if one.due is None]:
+        note(f"note: never late, because no due time is set: {', '.join(open_)}")
+    called = Counter(" ".join(sorted(words_in(one.name))) for one in people if one.name)
+    for person in people:
+        if called[" ".join(sorted(words_in(person.name)))] > 1:
+            note(
+                f"note: {person.learner}: others are called {person.name}, too; "
+                "a name alone does not tell whose work it is"
+            )
+
+
+def _in(folder: Path) -> str:
+    return "" if folder == Path() else f" {word(str(folder))}"
+
+
+def _written(files: dict[Path, str], catalogue: Catalogue) -> Course:
+    """Write a course file and its roster, and return the course; where it does not load, all is as it was.
+
+    Raises:
+        UsageError: something in it is wrong.
+    """
+    from grader.files import write_atomic
+    from grader.instructor.gradebook.course import Course
+
+    before = {path: path.read_bytes() if path.exists() else None for path in files}
+    for path, text in files.items():
+        write_atomic(path, text.encode())
+    try:
+        return Course.load(next(iter(files)), catalogue)
+    except UsageError:
+        for path, data in before.items():
+            if data is None:
+                path.unlink()
+            else:
+                write_atomic(path, data)
+        raise
+
+
+def _with_columns(text: str, rosters: Sequence[Path]) -> str:
+    """Return a course file that knows the columns which a system's roster has for assignments of the same name."""
+    from grader.instructor.gradebook.course import key_of, quoted
+    from grader.instructor.gradebook.course_text import with_value
+    from grader.instructor.gradebook.identities import words_in
+    from grader.instructor.gradebook.roster import mark_columns
+
+    there = {"".join(words_in(title)): cell for path in rosters for title, cell in mark_columns(path).items()}
+    for name in tomllib.loads(text).get("assignments", {}):
+        if (cell := there.get("".join(words_in(name)))) is not None:
+            text = with_value(text, "columns", key_of(name), quoted(cell))
+    return text
 
 
 def _example(weeks: int, start: datetime | None, catalogue: Catalogue) -> str:
@@ -183,11 +350,11 @@ def _assignments(words: tuple[str, ...], catalogue: Catalogue) -> dict[str, list
     if not words:
         return {f"unit-{unit.number}": list(unit.katas) for unit in catalogue.units if unit.katas}
     found: dict[str, list[Kata]] = {}
-    for word in words:
-        name, equals, ids = word.partition("=")
+    for text in words:
+        name, equals, ids = text.partition("=")
         if not equals or not name.strip() or not ids.strip():
             raise UsageError(
-                f"--assignment {word}: this is not like week1=9.1,masks.", "Write a name, =, and IDs."
+                f"--assignment {text}: this is not like week1=9.1,masks.", "Write a name, =, and IDs."
             )
         katas = {kata: None for id_ in ids.split(",") for kata in catalogue.resolve(id_.strip())}
         found.setdefault(name.strip(), []).extend(katas)
@@ -208,13 +375,15 @@ def _by_hand(words: tuple[str, ...], catalogue: Catalogue) -> str:
     )
 
 
-def _text(name: str, timezone: str, plan: str, *, roster: bool) -> str:
+def _text(options: NewCourse, plan: str) -> str:
     from grader.instructor.gradebook.course import quoted
 
     return _COURSE.format(
-        name=quoted(name),
-        timezone=quoted(timezone),
-        roster='roster = "roster.csv"' if roster else '# roster = "roster.csv"    # who is in the class',
+        name=quoted(options.name),
+        timezone=quoted(options.timezone),
+        roster='roster = "roster.csv"'
+        if options.rosters
+        else '# roster = "roster.csv"    # who is in the class',
         plan=plan,
     )
 

@@ -29,7 +29,7 @@ only_option: Callable[[Any], Any] = click.option(
     metavar="ID",
     multiple=True,
     shell_complete=complete_id,
-    help="Only this unit or kata; repeat it for more.",
+    help="Only this assignment, unit or kata; repeat it for more.",
 )
 
 
@@ -128,11 +128,12 @@ def export(book: Gradebook, options: ExportOptions) -> int:
 
     _refuse_contradictions(options)
     format_, output = options.format, options.output
+    learners = of_section(book, options.section)
     # Before anything is written: a name that means nothing leaves no half-made file.
     katas = katas_meant(book, (*options.only, *_katas_of(options.whole_assignments, book)))
     found = unmatched(book)
+    _note_waiting(book, katas, learners, format_)
     if format_ == "gradescope":
-        learners = of_section(book, options.section)
         _write_folder(Path(output), to_gradescope(book.rows(katas=katas, learners=learners), book.course))
     else:
         pieces = _pieces(book, options, katas, found)
@@ -271,6 +272,23 @@ def _column_meant(book: Gradebook, text: str) -> str:
             f"--column {text}: the roster has no such column.", f"It has {', '.join(sorted(there))}."
         )
     return column
+
+
+def _note_waiting(book: Gradebook, katas: list[str] | None, learners: list[str] | None, format_: str) -> None:
+    """Say, before anything is written, what becomes of released answers that wait for a mark."""
+    parts = {
+        (one.learner, one.kata): one.written
+        for one in book.marks(learners)
+        if one.written is not None and one.written.released and (katas is None or one.kata in katas)
+    }
+    count = sum(len(part.unmarked) for part in parts.values())
+    if count and format_ not in ("csv", "jsonl"):  # the one has a column of them, the other no such marks
+        people = counted(len({who for (who, _), part in parts.items() if part.unmarked}), "learner")
+        worth = "count as 0 in this export" if format_ == "gradescope" else "leave their cells empty, not 0"
+        note(
+            f"{counted(count, 'written answer')} ({people}) not marked yet: they {worth}. "
+            f"See them: kata gradebook answers{same_book()}"
+        )
 
 
 def _note_unmatched(found: Unmatched, katas: list[str] | None, format_: str) -> None:

@@ -10,7 +10,7 @@ import click
 
 from grader.catalogue import Kata
 from grader.cli.context import note, write_pieces
-from grader.cli.instructor.class_options import note_unreadable
+from grader.cli.instructor.class_options import author_of, note_unreadable, same_book
 from grader.cli.instructor.grading_options import (
     GradingOptions,
     KataChoice,
@@ -25,8 +25,9 @@ from grader.report.style import console
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.grading.run import Tally
+    from grader.instructor.grading.run import Learner, Tally
     from grader.instructor.submissions import LearnerFolder, Scan
+    from grader.instructor.submissions.submission import Submission
 
 
 @click.command(short_help="Grade a class into a gradebook.")
@@ -40,6 +41,11 @@ if TYPE_CHECKING:
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
     help="A CSV file of hand-in times: learner,submitted_at, or the columns of a system.",
+)
+@click.option(
+    "--take-proposed",
+    is_flag=True,
+    help="Accept every file that is proposed for a missing answer, as kata gradebook take does.",
 )
 @click.option(
     "--strict",
@@ -56,6 +62,7 @@ def grade(
     submissions: Path | None,
     json_file: str | None,
     times: Path | None,
+    take_proposed: bool,
     strict: bool,
     fail_under: float | None,
     options: GradingOptions,
@@ -100,9 +107,16 @@ def grade(
         learners = _chosen(found.learners, wanted.names, book)
         ids, slugs = [learner.learner for learner in learners], [kata.slug for kata in katas]
         try:
-            tally = _graded(book, katas, learners, options, submissions)
+            tally = graded(book, katas, learners, options, submissions, times)
+            if take_proposed and tally.proposed:
+                _take(book, tally.proposed)
+                found = identified(scan.learners, book, told, times.name if times else "")
+                learners = _chosen(found.learners, wanted.names, book)
+                tally = graded(book, katas, learners, options, submissions, times)
             remarks = Remarks(tally, found.matches, (*scan.notes, *found.notes), options.where)
             print_summary(book, katas, ids, remarks, console(stderr=json_file == "-"))
+            if len(tally.proposed) > 1:
+                note("all of these names  the same command with --take-proposed")
         except BaseException as error:  # Ctrl-C as well: what stands by now is written before it goes on
             if isinstance(error, KeyboardInterrupt):
                 note(
@@ -119,6 +133,21 @@ def grade(
         if fail_under is not None and any(share < fail_under for share in _shares(book, slugs, ids)):
             return 1
     return 0
+
+
+def _take(book: Gradebook, proposed: Sequence[Submission]) -> None:
+    """Decide that each of these files is the answer that it is proposed for, and say how to take that back.
+
+    Grading again costs these learners alone: what others handed in has not changed since a moment ago.
+    """
+    numbers = []
+    for one in proposed:
+        if (file := one.proposal) is not None:
+            why = f"--take-proposed: {file.reason}"
+            by = author_of(None)
+            numbers.append(book.rule("take", one.learner, file.file, kata=one.kata, comment=why, author=by))
+            note(f"taken  {one.learner}, {one.kata}: {file.file}")
+    note(f"undo  kata gradebook withdraw {' '.join(map(str, numbers))}{same_book()} --comment TEXT")
 
 
 def _scanned(submissions: Path, wanted: KataChoice) -> Scan:
@@ -175,18 +204,18 @@ def _katas_of(scan: Scan, wanted: KataChoice, options: GradingOptions) -> list[K
     return katas
 
 
-def _graded(
+def graded(
     book: Gradebook,
     katas: Sequence[Kata],
-    learners: Sequence[LearnerFolder],
+    learners: Sequence[Learner],
     options: GradingOptions,
-    submissions: Path,
+    *sources: Path | None,
 ) -> Tally:
-    """Grade a class, as a run of this gradebook."""
+    """Grade a class, as a run of this gradebook; `sources` are the download and a file of times."""
     from grader.cli.progress import watching
     from grader.instructor.grading.run import Run
 
-    number = book.start_run(options.arguments(submissions))
+    number = book.start_run(options.arguments(*sources))
     run = Run(katas, book, options.policy, number)
     with options.slots() as slots, watching(len(learners) * len(katas), slots.where) as watch:
         tally = run.grade(learners, slots.executor, slots.count, watch)
@@ -255,5 +284,5 @@ def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[
     from grader.instructor.gradebook.records import by_learner
 
     for _, own in by_learner(book.rows(katas=katas, learners=learners)):
-        score, whole = total(own.values(), book.course)
-        yield 100.0 * score / whole if whole else 100.0
+        found = total(own.values(), book.course)
+        yield 100.0 * found.part if found.most > found.open else 100.0

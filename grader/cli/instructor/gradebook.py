@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -22,7 +21,8 @@ from grader.cli.instructor.class_options import (
     word,
 )
 from grader.cli.instructor.code import code
-from grader.cli.instructor.export import export, of_section, only_option
+from grader.cli.instructor.export import export, of_section
+from grader.cli.instructor.problems import problems
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
 from grader.errors import UsageError
 from grader.report.style import console, points, safe
@@ -31,31 +31,40 @@ if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
 
 
-MINUS = "\N{MINUS SIGN}"
-"""Stands for the hyphen of a negative number while click looks for options."""
+class TakesNames(click.Group):
+    """Commands that take `-2` as points and `-rf` as a name, as they print them, and not as options."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Put arguments after a `--` if any begins with a hyphen and is not one of the command's options."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is None or "--" in rest:
+            return name, command, rest
+        known = [one for one in command.get_params(ctx) if isinstance(one, click.Option)]
+        flags = {option for one in known if one.is_flag for option in one.opts}
+        with_value = {option for one in known if not one.is_flag for option in one.opts}
+        short = tuple(option for option in with_value if not option.startswith("--"))
+        options: list[str] = []
+        arguments: list[str] = []
+        before = ""
+        for text in rest:
+            is_value = before in with_value
+            is_option = text in flags or text.startswith("--") or bool(short and text.startswith(short))
+            (options if is_value or is_option else arguments).append(text)
+            before = "" if is_value else text
+        if any(text.startswith("-") for text in arguments):
+            return name, command, [*options, "--", *arguments]
+        return name, command, rest
 
 
-class TakesPoints(click.Command):
-    """A command that reads -2 as points, not as an option."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Write negative numbers in the place of an argument with a sign that click does not look for."""
-        before = ["", *args]
-        marked = [
-            word.replace("-", MINUS, 1)
-            if re.match(r"-[.\d]", word) and (not previous.startswith("--") or "=" in previous)
-            else word
-            for previous, word in zip(before, args, strict=False)
-        ]
-        return super().parse_args(ctx, marked)
-
-
-@click.group(short_help="Look at a class's marks, change them, export them.")
+@click.group(cls=TakesNames, short_help="Look at a class's marks, change them, export them.")
 def gradebook() -> None:
     """Look at a class's marks, change them, export them.
 
-    LEARNER is an identity as `show` lists it, a name, or the beginning of one. ID is a number (9.3.2), a name
-    (masked-attention), or the beginning of one. Every command takes --gradebook URL.
+    LEARNER is an identity as `show` lists it, or words of a name or their beginnings, with or without accents. ID is
+    a number (9.3.2), a name (masked-attention), the beginning of one, or an assignment. Every command takes
+    --gradebook URL.
 
     \b
     Example:
@@ -68,7 +77,15 @@ def gradebook() -> None:
 @gradebook.command(short_help="Show a class, a learner, or one mark with everything that went into it.")
 @click.argument("learner", required=False)
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
-@only_option
+@click.option(
+    "--only",
+    "--assignment",
+    "only",
+    metavar="ID",
+    multiple=True,
+    shell_complete=complete_id,
+    help="Only this assignment, unit or kata; repeat it for more.",
+)
 @click.option("--section", metavar="NAME", help="Only the learners of this section of the roster.")
 @json_option
 @with_gradebook
@@ -88,7 +105,7 @@ def show(
     \b
     Example:
       kata gradebook show
-      kata gradebook show --only 9.3
+      kata gradebook show week1
       kata gradebook show ada
       kata gradebook show ada masks
     """
@@ -154,21 +171,22 @@ def _change_options(reason: str) -> Callable[[Callable[..., Any]], Any]:
 
 def _change(short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of LEARNER ID POINTS, which says why and whose word it is."""
-    command = gradebook.command(cls=TakesPoints, short_help=short_help)
+    command = gradebook.command(short_help=short_help)
     points_ = click.argument(
         "points_", metavar="POINTS", callback=lambda _context, _parameter, text: _points(text)
     )
+    beyond = click.option("--beyond", is_flag=True, help="The mark may be more than the maximum.")
     return lambda function: command(
-        _change_options("The reason; the learner may read it.")(points_(function))
+        _change_options("The reason; the learner may read it.")(beyond(points_(function)))
     )
 
 
 @_change("Give a learner points for a kata, or take some away.")
-def adjust(book: Gradebook, points_: float, options: MarkChange) -> None:
+def adjust(book: Gradebook, points_: float, beyond: bool, options: MarkChange) -> None:
     """Give a learner points for a kata, or take some away.
 
     They are added to the graded points, and stay when the kata is graded again. The mark never falls below 0, and
-    may exceed the maximum.
+    exceeds the maximum only with --beyond.
 
     \b
     Example:
@@ -179,11 +197,11 @@ def adjust(book: Gradebook, points_: float, options: MarkChange) -> None:
         raise UsageError(
             "0 points change nothing.", "Give points, such as 2, or take some away, such as -1.5."
         )
-    _decide(book, book.adjust, points_, options)
+    _decide(book, "adjust", points_, beyond, options)
 
 
 @_change("Set a learner's mark for a kata, whatever was graded.")
-def override(book: Gradebook, points_: float, options: MarkChange) -> None:
+def override(book: Gradebook, points_: float, beyond: bool, options: MarkChange) -> None:
     """Set a learner's mark for a kata, whatever was graded.
 
     It replaces the graded mark, lateness and earlier adjustments, and stays when the kata is graded again.
@@ -197,12 +215,17 @@ def override(book: Gradebook, points_: float, options: MarkChange) -> None:
             f"A mark cannot be {points(points_)}; it is 0 or more.",
             "To take points away: kata gradebook adjust",
         )
-    _decide(book, book.override, points_, options)
+    _decide(book, "override", points_, beyond, options)
 
 
-def _decide(book: Gradebook, write: Callable[..., Any], points_: float, change: MarkChange) -> None:
+def _decide(
+    book: Gradebook, kind: Literal["adjust", "override"], points_: float, beyond: bool, change: MarkChange
+) -> None:
+    from grader.instructor.gradebook.meant import mark_meant
+
     with _changing(book, change) as (who, kata):
-        write(who, kata, points_, comment=change.comment, author=author_of(change.author))
+        mark_meant(next(iter(book.rows(katas=[kata], learners=[who]))), kind, points_, beyond=beyond)
+        book.rule(kind, who, points_, kata=kata, comment=change.comment, author=author_of(change.author))
     note(f"undo  kata gradebook revoke {word(who)} {kata}{same_book()} --comment TEXT")
 
 
@@ -296,8 +319,8 @@ def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
 def _points(text: str) -> float:
     from grader.instructor.gradebook.meant import points_meant
 
-    return points_meant(text.replace(MINUS, "-"))
+    return points_meant(text)
 
 
-for _command in (adjust_all, assign, code, export, *WRITTEN, *RULINGS):
+for _command in (adjust_all, assign, code, export, problems, *WRITTEN, *RULINGS):
     gradebook.add_command(_command)

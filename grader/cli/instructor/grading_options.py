@@ -87,10 +87,11 @@ class GradingOptions:
             else local_slots(self.jobs or _cores())
         )
 
-    def arguments(self, submissions: Path | None = None) -> dict[str, Argument]:
+    def arguments(self, submissions: Path | None = None, times: Path | None = None) -> dict[str, Argument]:
         """Return what the gradebook notes of a run."""
         return {
             "submissions": str(submissions.absolute()) if submissions else None,
+            "times": str(times.absolute()) if times else None,
             "only": list(self.only),
             "assignment": self.assignment,
             "seed": self.seed,
@@ -135,7 +136,7 @@ grading_options: Callable[[Callable[..., Any]], Any] = gathered(
         "--only",
         multiple=True,
         metavar="ID|LEARNER",
-        help="Grade only this unit, kata or learner; repeat it for more.",
+        help="Grade only this assignment, unit, kata or learner; repeat it for more.",
     ),
     click.option(
         "--assignment",
@@ -189,7 +190,7 @@ def find_wanted(options: GradingOptions) -> KataChoice:
         UsageError: there is no such assignment, or `--only` names katas that are not in it.
     """
     from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.meant import assignment_meant
+    from grader.instructor.gradebook.meant import assignment_meant, slugs_meant
 
     catalogue = Catalogue.discover()
     course = Course.find(options.where, options.course_file, catalogue)
@@ -197,7 +198,8 @@ def find_wanted(options: GradingOptions) -> KataChoice:
     names: list[str] = []
     for word in options.only:
         try:
-            named.update(dict.fromkeys(catalogue.resolve(word)))
+            slugs = slugs_meant(course, word)
+            named.update((kata, None) for kata in catalogue.katas if kata.slug in slugs)
         except UsageError:
             names.append(word)  # a learner, perhaps: who is there, is known when the folder has been read
     allowed = course.katas

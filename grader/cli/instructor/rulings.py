@@ -11,11 +11,13 @@ from grader.cli.context import complete_id, json_option, note, print_json
 from grader.cli.instructor.class_options import (
     By,
     decision,
+    print_decision,
     same_book,
     with_gradebook,
     word,
 )
-from grader.errors import UsageError
+from grader.cli.instructor.take import take
+from grader.errors import UsageError, did_you_mean
 from grader.report.style import console, safe
 from grader.words import counted
 
@@ -27,16 +29,12 @@ if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
 
 
-def _told(number: int, what: str) -> None:
-    console().print(what, soft_wrap=True, markup=False, highlight=False)
-    note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
-
-
 @click.command(short_help="Say that a learner has another name, too.")
 @click.argument("learner")
 @click.argument("other", metavar="NAME")
+@click.option("--ahead", is_flag=True, help="Nothing has come in under NAME yet.")
 @decision
-def alias(book: Gradebook, learner: str, other: str, by: By) -> None:
+def alias(book: Gradebook, learner: str, other: str, ahead: bool, by: By) -> None:
     """Say that LEARNER is also called NAME: a folder, a handle or an address in a download.
 
     From now on, everything under that name is theirs, including what came in before. You need to say so only once.
@@ -56,37 +54,14 @@ def alias(book: Gradebook, learner: str, other: str, by: By) -> None:
             f"{other} is already recorded as {known}.",
             f"See who said so: kata gradebook rulings{same_book()}",
         )
+    names = book.learners()
+    if not ahead and same(other) not in {same(name) for name in names}:
+        raise UsageError(
+            f"Nothing has come in under the name {other}.{did_you_mean(other, names)}",
+            "If it will, say so: --ahead",
+        )
     number = book.rule("alias", learner, other, **by)
-    _told(number, f"{other} is {learner}")
-
-
-@click.command(short_help="Accept a file with a wrong name as a learner's answer.")
-@click.argument("learner")
-@click.argument("id_", metavar="ID", shell_complete=complete_id)
-@click.argument("file")
-@decision
-def take(
-    book: Gradebook,
-    learner: str,
-    id_: str,
-    file: str,
-    by: By,
-) -> None:
-    """Accept FILE, as LEARNER named it, as the answer to ID: `masks_final_v3.py` instead of `masks.py`.
-
-    It is read when kata grade next grades the download. FILE is a name, or a path inside what the learner handed in.
-
-    \b
-    Example:
-      kata gradebook take ada masks masks_final_v3.py --comment "she asked by mail"
-    """
-    from grader.instructor.gradebook.meant import kata_meant
-
-    if not file.strip("/. "):
-        raise UsageError("The file's name is empty.")
-    kata = kata_meant(book, id_)
-    number = book.rule("take", learner, file.strip("/"), kata=kata, **by)
-    _told(number, f"{learner}, {kata}: {file} is the answer, from the next kata grade on")
+    print_decision(number, f"{other} is {learner}")
 
 
 @click.command(short_help="Say which attempt counts.")
@@ -119,19 +94,19 @@ def choose(
         raise UsageError(error.message, hint) from None
     number = book.rule("choose", learner, hand_in, kata=kata, **by)
     row = next(iter(book.rows(katas=[kata], learners=[learner])))
-    _told(number, f"{learner}, {kata}: attempt {attempt} counts, {row.score:g} points")
+    print_decision(number, f"{learner}, {kata}: attempt {attempt} counts, {row.score:g} points")
 
 
 @click.command(short_help="Give a learner more time.")
 @click.argument("learner")
 @click.argument("assignment", metavar="ASSIGNMENT|ID|all", shell_complete=complete_id)
-@click.argument("days", type=click.FloatRange(0, 3650, min_open=True))
+@click.argument("days")
 @decision
 def extend(
     book: Gradebook,
     learner: str,
     assignment: str,
-    days: float,
+    days: str,
     by: By,
 ) -> None:
     """Give LEARNER this many more DAYS for an assignment, a kata, or `all`: both due time and closing time move.
@@ -142,9 +117,12 @@ def extend(
     Example:
       kata gradebook extend ada week1 3 --comment "was ill"
     """
-    of = covered(book, assignment)
-    number = book.rule("extend", learner, {"of": of, "days": days}, **by)
-    _told(number, f"{learner}: {counted(days, 'more day')} for {of or 'everything'}")
+    from grader.instructor.gradebook.meant import days_meant, insist_on_deadline
+
+    of, more = covered(book, assignment), days_meant(days)
+    insist_on_deadline(book.course, of)
+    number = book.rule("extend", learner, {"of": of, "days": more}, **by)
+    print_decision(number, f"{learner}: {counted(more, 'more day')} for {of or 'everything'}")
 
 
 def covered(book: Gradebook, text: str) -> str:

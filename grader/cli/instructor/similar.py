@@ -50,7 +50,9 @@ class SimilarOptions:
     SimilarOptions,
     gradebook_option,
     course_option,
-    click.option("--only", multiple=True, metavar="ID", help="Only this unit or kata; repeat it for more."),
+    click.option(
+        "--only", multiple=True, metavar="ID", help="Only this assignment, unit or kata; repeat it for more."
+    ),
     click.option(
         "--against",
         multiple=True,
@@ -109,7 +111,7 @@ def similar(submissions: Path | None, as_json: bool, options: SimilarOptions) ->
     from grader.instructor.html.similar import WORDS, similar_page
 
     catalogue = Catalogue.discover()
-    katas = _chosen(options.only, catalogue)
+    katas = _chosen(options, catalogue)
     found, unread = _compared(submissions, options, catalogue, katas)
     # The page is written in any case: --json says what is printed, not what is written.
     if options.page_file is not None:
@@ -167,9 +169,15 @@ class _Term:
     """Who and which kata, and why."""
 
 
-def _chosen(only: Sequence[str], catalogue: Catalogue) -> list[Kata]:
-    found = dict.fromkeys(kata for text in only for kata in catalogue.resolve(text))
-    return sorted(found or catalogue.katas, key=lambda kata: kata.key)
+def _chosen(options: SimilarOptions, catalogue: Catalogue) -> list[Kata]:
+    from grader.instructor.gradebook.course import Course
+    from grader.instructor.gradebook.meant import slugs_meant
+
+    if not options.only:
+        return list(catalogue.katas)
+    course = Course.find(options.where, options.course_file, catalogue)
+    slugs = {slug for word in options.only for slug in slugs_meant(course, word)}
+    return [kata for kata in catalogue.katas if kata.slug in slugs]
 
 
 def _earlier(text: str, catalogue: Catalogue, katas: list[Kata]) -> _Term:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 
 from grader.author.build import files_of, refuse_leaks
 from grader.catalogue import Kata, Pack
+from grader.catalogue.check_file import marked_checks, read_tree
 from grader.catalogue.discover import builtin_folder
 from grader.errors import PackError, UsageError
 from grader.files import write_zip
@@ -20,8 +23,6 @@ from grader.instructor.bundles.harbor import write_tasks
 from grader.learner.workspace.tools import WORKFLOW, workflow
 
 PROGRAMS = frozenset({"setup.sh", "run_autograder"})
-PARTS = (1, 2, 4, 10, 20, 100)
-"""Where scores are whole numbers, points are counted in so many parts of one."""
 
 STEPS: dict[System, tuple[str, ...]] = {
     "gradescope": (
@@ -174,17 +175,23 @@ def _settings(system: System, katas: Iterable[Kata], wanted: Wanted) -> dict[str
     if system == "actions":
         return {}
     chosen = sorted(katas, key=lambda kata: kata.key)
-    parts = next(
-        (parts for parts in PARTS if all((kata.points * parts).is_integer() for kata in chosen)), PARTS[-1]
-    )
     settings: dict[str, object] = {
         "katas": [{"kata": kata.slug, "number": kata.number, "points": kata.points} for kata in chosen]
     }
     if system == "gradescope":
         settings |= {"perf": wanted.perf, "marks_speed": wanted.marks_speed}
     else:
-        settings |= {"parts": parts}
+        settings |= {"parts": _parts(chosen)}
     return {"bundle.json": json.dumps(settings, indent=2) + "\n"}
+
+
+def _parts(katas: Iterable[Kata]) -> int:
+    """Return the smallest number by which the points of every visible check become whole numbers."""
+    worth = {kata.points for kata in katas}
+    # A kata's total hides what its checks are worth: two of half a point make a whole one.
+    worth |= {check.points for kata in katas for check in marked_checks(read_tree(kata.checks).body)}
+    # Of what is written, 0.1, not of the binary number nearest to it, whose denominator is 2**55.
+    return math.lcm(*(Fraction(str(points)).denominator for points in worth))
 
 
 def _comes_with_kata(pack: Pack) -> bool:

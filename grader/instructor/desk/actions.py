@@ -9,7 +9,7 @@ from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.gradebook import written
 from grader.instructor.gradebook.errors import ChangedMeanwhile
-from grader.instructor.gradebook.meant import MOST_POINTS
+from grader.instructor.gradebook.meant import MOST_POINTS, days_meant, insist_on_deadline, mark_meant
 from grader.instructor.gradebook.written import sheet
 from grader.instructor.submissions.as_text import text_of
 from grader.words import typed_number, whole_number
@@ -28,23 +28,24 @@ def adjust(desk: DeskReader, form: Form) -> None:
         raise UsageError(
             "0 points change nothing.", "Enter points to give, such as 2, or to take away, such as -1.5."
         )
+    _insist_on_maximum(desk, form, "adjust", points)
     desk.book.adjust(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
 
 
 def override(desk: DeskReader, form: Form) -> None:
     """Set the mark."""
     points = _number(form, "points")
+    _insist_on_maximum(desk, form, "override", points)
     desk.book.override(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
 
 
 def extend(desk: DeskReader, form: Form) -> None:
     """Give more time, for a kata, an assignment or everything."""
     learner, kata = _mark(form)
-    days, of = _number(form, "days"), form.get("for", "")
-    if not 0 < days <= 3650:
-        raise UsageError("Days must be a number above 0, at most 3650.", "For example 3 or 0.5.")
+    days, of = days_meant(form.get("days", "").replace(",", ".")), form.get("for", "")
     if of not in ("", kata, *desk.course.assignments):
         raise UsageError(f"There is no assignment {of}.")
+    insist_on_deadline(desk.course, of)
     value = {"of": of, "days": days}
     desk.book.rule(
         "extend", learner, value, comment=_text(form), author=desk.author, of=kata, seen=_seen(form)
@@ -197,6 +198,12 @@ ACTIONS: dict[str, Callable[[DeskReader, Form], None]] = {
     )
 }  # fmt: skip
 """By the last word of the address that a form is sent to."""
+
+
+def _insist_on_maximum(desk: DeskReader, form: Form, kind: str, points: float) -> None:
+    learner, kata = _mark(form)
+    for row in desk.book.rows(katas=[kata], learners=[learner]):
+        mark_meant(row, kind, points, beyond=bool(form.get("beyond")))
 
 
 def _mark(form: Form) -> tuple[str, str]:

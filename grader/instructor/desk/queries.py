@@ -17,7 +17,8 @@ import msgspec
 from markupsafe import Markup
 
 from grader.errors import UsageError
-from grader.instructor.gradebook.course import Course, total
+from grader.instructor.gradebook.course import Course, Total, total, written_total
+from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark, Row
 from grader.instructor.gradebook.said import Thread, threads
 from grader.instructor.gradebook.store import Gradebook
@@ -46,7 +47,7 @@ ONLY = {
     "unread": "not looked through",
     "mine": "mine to mark",
     "disputed": "with an open dispute",
-    "late": "late",
+    "late": "late, also without a time",
     "changed": "changed by lateness or a person",
 }
 
@@ -183,8 +184,9 @@ class ClassLine:
     learner: str
     name: str
     section: str
-    score: float
-    max_score: float
+    total: Total
+    written: Total
+    """What of it are written answers."""
     cells: list[ClassCell]
     namesake: bool = False
     """Somebody else is called so, too."""
@@ -262,11 +264,12 @@ class DeskReader:
     def found(self, chosen: Filter, katas: Sequence[str]) -> dict[str, list[ClassCell]]:
         """Return the marks that a filter lets through, by learner. Of who has one, the others are there, too."""
         marks, about = self.everybody.marks()
-        word = chosen.find.casefold()
+        words = words_in(chosen.find)
         found = {}
         for learner, own in marks.items():
             name = self.course.name_of(learner)
-            if word and word not in learner.casefold() and word not in name.casefold():
+            there = " ".join(words_in(learner) + words_in(name))
+            if any(word not in there for word in words):
                 continue
             if chosen.section and self.section_of(learner) != chosen.section:
                 continue
@@ -293,7 +296,7 @@ class DeskReader:
             case "disputed":
                 return cell.disputed
             case "late":
-                return cell.mark.late
+                return cell.mark.late or bool(cell.mark.late_by)
             case "changed":
                 return cell.mark.changed
         return True
@@ -327,13 +330,13 @@ class DeskReader:
 
     def _line(self, learner: str, cells: list[ClassCell], called: Mapping[str, int]) -> ClassLine:
         name = self.course.name_of(learner)
-        score, most = total((one.mark for one in cells), self.course)
+        marks = [one.mark for one in cells]
         return ClassLine(
             learner,
             name,
             self.section_of(learner),
-            score,
-            most,
+            total(marks, self.course),
+            written_total(marks, self.course),
             cells,
             namesake=called[name] > 1,
             stranger=bool(self.course.roster) and self.course.person(learner) is None,
@@ -419,7 +422,7 @@ class DeskReader:
             "marks": len(own),
             "handed in": len(given),
             "passed": sum(one.status == "pass" for one in own),
-            "late": sum(one.late for one in own),
+            "late": sum(one.late or bool(one.late_by) for one in own),
             "disputed": sum(key[1] in katas for key in about.disputed),
             "looked through": sum(map(about.is_read, given)),
         }
@@ -601,9 +604,18 @@ def _diff(before: Bundle | None, bundle: Bundle) -> list[tuple[str, str]]:
     return [(kinds.get(line[:1], ""), text.cut(line)) for line in changes]
 
 
+def _there(mark: Mark) -> bool:
+    """Whether there is anything to look at."""
+    return mark.handed_in or mark.changed or mark.written is not None
+
+
 def _neighbours(desk: DeskReader, learner: str, kata: str, chosen: Filter) -> Neighbours:
     found = desk.found(chosen, [kata]).items()
-    names = [name for name, (cell,) in found if name == learner or desk.lets(chosen, cell)]
+    names = [
+        name
+        for name, (cell,) in found
+        if name == learner or (desk.lets(chosen, cell) and (chosen.status or _there(cell.mark)))
+    ]
     place = None
     if learner in names:
         at = names.index(learner)

@@ -126,8 +126,8 @@ def written_part(
 ) -> WrittenPart | None:
     """Return the written part of a mark; None where there is nothing of it.
 
-    A question counts once it is marked. What was answered and is not marked is told and counts for nothing; what was
-    never answered earns 0 from the release on, which says what each question was worth.
+    It counts from the release on, which says what each question is worth: for everybody out of the same points. What
+    was never answered earns 0 then; what was answered and is not marked waits, and is named.
     """
     sheet = counts(course, learner, kata, sheets, rulings)
     stand = standing(given)
@@ -138,12 +138,15 @@ def written_part(
     text = sheet.answered if sheet is not None else {}
     worth: Sequence[float] = release.value["points"][kata] if release is not None else ()
     blank = tuple(number for number in range(1, len(worth) + 1) if number not in text and number not in stand)
+    most = {number: one.max_points for number, one in stand.items()} | dict(enumerate(worth, 1))
+    unmarked = tuple(sorted(number for number in text if number not in stand))
     due = course.due_for(learner, kata, rulings)
     submitted = sheet.submitted_at if sheet is not None else None
     return WrittenPart(
         score=sum(one.points for one in stand.values()),
-        max_score=sum(one.max_points for one in stand.values()) + sum(worth[one - 1] for one in blank),
-        unmarked=tuple(sorted(number for number in text if number not in stand)),
+        max_score=sum(most.values()),
+        unmarked=unmarked,
+        open=sum(most.get(number, 0.0) for number in unmarked),
         changed=tuple(
             number for number, one in stand.items() if number in text and text[number] != one.answer
         ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.instructor.gradebook.lateness import Lateness
+from grader.instructor.gradebook.lateness import Lateness, extended
 from grader.instructor.gradebook.records import Decision
 from grader.words import counted
 
@@ -31,6 +31,8 @@ class HandIn(NamedTuple):
     max_score: float
     graded: bool
     """False where the machine failed, so that its points say nothing."""
+    late_by: str = ""
+    """Who marks it late without saying when it came in."""
 
     @property
     def order(self) -> tuple[datetime, int]:
@@ -74,10 +76,13 @@ class Deadlines:
 
     def late(self, kata: str, one: HandIn, free: int) -> Lateness:
         """Return how late a hand-in is if so many days are free."""
+        at, due = one.submitted_at, self.due(kata)
+        if at is None and one.late_by and due is not None:
+            at = extended(due, self.course.late.unknown, self.course.timezone)
         return self.course.lateness(
             self.learner,
             kata,
-            one.submitted_at,
+            at,
             one.score,
             one.max_score,
             rulings=self.rulings,
@@ -205,5 +210,8 @@ def _remarks(
         yield "a newer hand-in was there but could not be read; this is the one before it"
     if one.graded and any(other.digest and not other.graded and other.order > one.order for other in given):
         yield "a newer hand-in is there, but the machine could not grade it yet; this is the one before it"
-    if one.digest and one.submitted_at is None and times.due(kata) is not None:
-        yield "when it was handed in is not known, so it counts as on time"
+    if one.digest and one.submitted_at is None and (one.late_by or times.due(kata) is not None):
+        days = times.late(kata, one, 0).days
+        marked = f"{one.late_by} marks it late, and " if one.late_by else ""
+        counts = f"{counted(days, 'day')} late" if days else "on time"
+        yield f"{marked}when it was handed in is not known, so it counts as {counts}"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -41,6 +41,9 @@ class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     weights: dict[str, Any] = {}
     written: dict[str, Any] = {}
     extensions: dict[str, Any] = {}
+    columns: dict[
+        str, Annotated[str, Meta(min_length=1, max_length=400, description="a column's title")]
+    ] = {}
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class Course:
     weights: Mapping[str, float] = field(default_factory=dict)
     written: Mapping[str, float] = field(default_factory=dict)
     """How much written answers count, by slug; as much as the kata otherwise."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """What assignments and katas, by name and by slug, are called in the grade table of the class's system."""
     timezone: tzinfo = UTC
     path: Path | None = None
     """The file; None when there is none."""
@@ -151,6 +156,11 @@ class Course:
         assignment = self.assignment_of(kata)
         return name in ("", kata) or (assignment is not None and assignment.name == name)
 
+    def is_timed(self, name: str) -> bool:
+        """Whether anything that a name covers, as `covers` has it, is due or closes."""
+        closing = {kata for one in self.assignments.values() if one.closes is not None for kata in one.katas}
+        return any(self.covers(name, kata) for kata in {*self.due, *closing})
+
     def lateness(
         self,
         learner: str,
@@ -164,7 +174,15 @@ class Course:
     ) -> Lateness:
         """Return how late a submission is, and what it costs of `score`."""
         due = self.due_for(learner, kata, rulings)
-        return lateness(due, submitted, self.late, score=score, max_score=max_score, free_days=free_days)
+        return lateness(
+            due,
+            submitted,
+            self.late,
+            score=score,
+            max_score=max_score,
+            free_days=free_days,
+            zone=self.timezone,
+        )
 
 
 class _Reader:
@@ -200,6 +218,7 @@ class _Reader:
             extensions=dict(self._extensions()),
             weights=dict(self._by_kata("weights", data.weights, self._weight)),
             written=dict(self._by_kata("written", data.written, self._weight)),
+            columns=dict(self._columns()),
             timezone=self._zone or UTC,
             path=self._path,
         )
@@ -273,6 +292,19 @@ class _Reader:
                     best[slug], values[slug] = (len(slugs), key), value
         yield from values.items()
 
+    def _columns(self) -> Iterator[tuple[str, str]]:
+        for text, title in self._data.columns.items():
+            if text in self._assignments:
+                yield text, title
+                continue
+            key = f"columns.{key_of(text)}"
+            slugs = self._resolve(key, text)
+            if len(slugs) > 1:
+                raise self._wrong(
+                    key, "names several katas.", "Name an assignment of this file, or one kata."
+                )
+            yield slugs[0], title
+
     def _extensions(self) -> Iterator[tuple[tuple[str, str | None], float | datetime]]:
         for learner, entry in self._data.extensions.items():
             key = f"extensions.{key_of(learner)}"
@@ -345,19 +377,42 @@ def quoted(text: str) -> str:
     return msgspec.json.encode(text).decode()
 
 
-def total(rows: Iterable[Row | Mark], course: Course, *, for_learner: bool = False) -> tuple[float, float]:
-    """Return what somebody has and what there was to get, katas and written answers weighed as the course says.
+class Total(NamedTuple):
+    """What somebody has in all: the same for instructor and learner, on every page and in every file."""
 
-    Args:
-        rows: the learner's, or marks.
-        course: the weights.
-        for_learner: without written answers that are not released.
-    """
-    score = most = 0.0
+    score: float
+    most: float
+    waiting: int = 0
+    """Written answers that are released and not marked yet."""
+    open: float = 0.0
+    """How much of `most` is theirs."""
+
+    @property
+    def part(self) -> float:
+        """The score as a part of what is marked."""
+        return self.score / (self.most - self.open) if self.most > self.open else 0.0
+
+
+def total(rows: Iterable[Row | Mark], course: Course) -> Total:
+    """Return what one learner's rows or marks come to, katas and written answers weighed as the course says."""
+    own = [(row, course.weight(row.kata)) for row in rows]
+    written = written_total((row for row, _ in own), course)
+    return written._replace(
+        score=written.score + sum(weight * row.score for row, weight in own),
+        most=written.most + sum(weight * row.max_score for row, weight in own),
+    )
+
+
+def written_total(rows: Iterable[Row | Mark], course: Course) -> Total:
+    """Return what the released written answers among a learner's rows or marks come to."""
+    found = Total(0.0, 0.0)
     for row in rows:
-        weight = course.weight(row.kata)
-        score, most = score + weight * row.score, most + weight * row.max_score
-        if row.written is not None and (row.written.released or not for_learner):
+        if (part := row.written) is not None and part.released:
             weight = course.written_weight(row.kata)
-            score, most = score + weight * row.written.score, most + weight * row.written.max_score
-    return score, most
+            found = Total(
+                found.score + weight * part.score,
+                found.most + weight * part.max_score,
+                found.waiting + len(part.unmarked),
+                found.open + weight * part.open,
+            )
+    return found

@@ -26,6 +26,7 @@ PROPOSED = 2
 """So many at the most."""
 
 
+_MARKED = re.compile("LATIN SMALL (?:LETTER|LIGATURE) (?:DOTLESS )?([A-Z]{1,2})(?: WITH .*)?")
 _NUMBERS = tuple(known for system in SYSTEMS for known in system.identifiers)
 
 
@@ -179,7 +180,7 @@ def _identifiers_in(one: Found) -> Iterator[tuple[str, str]]:
 
 
 def _names(person: Person) -> Iterator[tuple[str, str]]:
-    words = _bare(person.name)
+    words = words_in(person.name)
     if len(words) > 1:
         yield " ".join(sorted(words)), "name"
         # Canvas runs a name together, last name first.
@@ -190,23 +191,34 @@ def _names(person: Person) -> Iterator[tuple[str, str]]:
 
 def _names_in(one: Found) -> Iterator[tuple[str, str]]:
     for text in (one.ids.get("name", ""), one.name):
-        words = _bare(re.sub(r"_[0-9]+\Z", "", text) if "canvas" in one.ids else text)
+        words = words_in(re.sub(r"_[0-9]+\Z", "", text) if "canvas" in one.ids else text)
         if words:
             yield " ".join(sorted(words)), "the name is the same"
 
 
 def alike(one: Found, absent: Iterable[Person]) -> list[Match]:
     """Return who of those without work is called something like it, the likeliest first."""
-    texts = [" ".join(_bare(text)) for text in (one.name, one.ids.get("name", "")) if text]
-    likeness: list[tuple[float, str]] = []
+    texts = [" ".join(words_in(text)) for text in (one.name, one.ids.get("name", "")) if text]
+    likeness: list[tuple[float, str, str]] = []
     for person in absent:
         called = (person.learner, person.name, person.email.partition("@")[0], person.cell("github_username"))
-        words = [" ".join(_bare(text)) for text in called if text]
-        best = max((_ratio(a, b) for a in texts for b in words if a and b), default=0.0)
+        words = [" ".join(words_in(text)) for text in called if text]
+        best, why = max((_likeness(a, b) for a in texts for b in words if a and b), default=(0.0, ""))
         if best >= ALIKE:
-            likeness.append((best, person.learner))
-    likeness.sort(key=lambda pair: (-pair[0], pair[1]))
-    return [Match(learner, f"{best:.0f}% alike") for best, learner in likeness[:PROPOSED]]
+            likeness.append((best, person.learner, why))
+    likeness.sort(key=lambda one: (-one[0], one[1]))
+    return [Match(learner, why) for _, learner, why in likeness[:PROPOSED]]
+
+
+def _likeness(one: str, other: str) -> tuple[float, str]:
+    """Return how alike a name and one of the roster's are, in percent, and what to say of it."""
+    best, mine, theirs = _ratio(one, other), set(one.split()), set(other.split())
+    if best == 100 and mine != theirs:  # one holds the other, and may be somebody else
+        return (
+            best,
+            "all of the roster's name is in it" if theirs < mine else "all of it is in the roster's name",
+        )
+    return best, f"{best:.0f}% alike"
 
 
 def _ratio(one: str, other: str) -> float:
@@ -222,9 +234,23 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip().casefold()
 
 
-def _bare(name: str) -> list[str]:
-    """Return a name's words without case, accents and marks; `Lovelace, Ada` in the other order."""
+def words_in(name: str) -> list[str]:
+    """Return a name's words without case, accents and marks; `Lovelace, Ada` in the other order.
+
+    >>> words_in("Müller-Łoś, Jörg")
+    ['jorg', 'muller', 'los']
+    """
     last, comma, first = name.partition(",")
     text = f"{first} {last}" if comma else name
-    letters = unicodedata.normalize("NFKD", text).casefold()
-    return re.findall(r"\w+", "".join(c for c in letters if not unicodedata.combining(c)).replace("_", " "))
+    letters = "".join(map(_plain, unicodedata.normalize("NFKD", text).casefold()))
+    return re.findall(r"\w+", letters.replace("_", " "))
+
+
+def _plain(letter: str) -> str:
+    """Return a letter without its mark, also of those that Unicode does not take apart, such as ø, ł and æ."""
+    if letter.isascii():
+        return letter
+    if unicodedata.combining(letter):
+        return ""
+    named = _MARKED.fullmatch(unicodedata.name(letter, ""))
+    return named[1].lower() if named else letter

@@ -36,6 +36,8 @@ class LatePolicy(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         None
     )
     """Later than this, nothing counts."""
+    unknown: Annotated[float, Meta(ge=0, le=3650, description="days, from 0 to 3650")] = 0.0
+    """So many days late is what a system marks late without saying when it came in."""
     late_days: Annotated[int, Meta(ge=0, le=365, description="days, from 0 to 365")] = 0
     """Everybody may be so many days late over the whole course, for nothing; used in the order of due times."""
 
@@ -60,10 +62,12 @@ def lateness(
     score: float,
     max_score: float,
     free_days: int = 0,
+    zone: tzinfo = UTC,
 ) -> Lateness:
     """Return how late a submission is and what it loses.
 
-    Without a due date, or when nobody knows when it was handed in, it is on time.
+    Without a due date, or when nobody knows when it was handed in, it is on time. A day is over at the same time of
+    day on the zone's clocks, however many hours a clock change made of it.
 
     Args:
         due: when it was due for this learner, extensions included, with a zone.
@@ -72,13 +76,11 @@ def lateness(
         score: points before lateness.
         max_score: points that could be earned.
         free_days: so many started days cost nothing.
+        zone: the course's, whose clocks count.
     """
-    if due is None or submitted is None:
+    if due is None or submitted is None or submitted - due <= timedelta(minutes=policy.grace_minutes):
         return ON_TIME
-    behind = submitted - due
-    if behind <= timedelta(minutes=policy.grace_minutes):
-        return ON_TIME
-    days = behind / DAY
+    days = _days_on_clock(due, submitted, zone)
     if policy.refused_after_days is not None and days > policy.refused_after_days:
         return Lateness(round(days, _PLACES), max(0.0, score))
     charged = max(0, math.ceil(days) - free_days)
@@ -86,6 +88,16 @@ def lateness(
     whole = score if policy.of == "earned" else max_score
     points = min(max(0.0, score), whole * percent / 100)
     return Lateness(round(days, _PLACES), round(max(0.0, points), _PLACES))
+
+
+def _days_on_clock(due: datetime, submitted: datetime, zone: tzinfo) -> float:
+    """Return by how many days the zone's clocks had gone on."""
+    due_there, there = (at.astimezone(zone).replace(tzinfo=None) for at in (due, submitted))
+    days = (there - due_there) / DAY
+    # An hour that the clock repeats is over after its second run, as `moment` reads it: until then, no day begins.
+    if (over := math.floor(days)) > 0 and submitted <= extended(due, over, zone):
+        return over
+    return days if days > 0 else (submitted - due) / DAY
 
 
 def moment(written: datetime | date, zone: tzinfo) -> datetime:

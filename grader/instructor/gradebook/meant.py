@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from grader.catalogue import Catalogue
 from grader.errors import UsageError, did_you_mean
 from grader.instructor.gradebook.assignments import Assignment
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.identities import words_in
+from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.names import listed
 from grader.report.style import points
 from grader.words import typed_number
 
 MOST_POINTS = 1e6
+MOST_DAYS = 3650
 
 
 def learner_meant(book: Gradebook, text: str) -> str:
@@ -29,28 +31,41 @@ def learner_meant(book: Gradebook, text: str) -> str:
         return found[0]
     if found:
         raise UsageError(f"{text} could be {listed(found, 5)}.", "Type more of it.")
-    called = {one: name for name in names for one in _words(name, book.course)}
-    guess = did_you_mean(_folded(text), called)
+    called = {" ".join(one): name for name in names for one in _called(name, book)}
+    guess = did_you_mean(" ".join(words_in(text)), called)
     raise UsageError(f"The gradebook has no learner {text}.{guess}", "See who is there: kata gradebook show")
 
 
 def learners_called(text: str, names: Collection[str], book: Gradebook) -> list[str]:
-    """Return which of these learners a text means: by identity or alias, else by name, else by its beginning."""
-    if text in names:
-        return [text]
-    known = book.aliases().get(book.course.same(text))
-    if known is not None and known in names:
-        return [known]
-    called = {name: _words(name, book.course) for name in names}
-    word = _folded(text)
-    same = [name for name, words in called.items() if word in words]
-    begins = [name for name, words in called.items() if any(one.startswith(word) for one in words)]
-    return same or (begins if word else [])
+    """Return which of these learners a text means: by identity or alias, else by words of a name, or their beginnings.
+
+    A whole name goes before a name that has more words, and words go before beginnings of words. Neither case nor
+    accents count, nor which of the names comes first.
+    """
+    same = book.course.same
+    key = same(book.aliases().get(same(text), text))
+    if exact := [name for name in names if same(name) == key]:
+        return exact
+    words = words_in(text)
+    if not words:
+        return []
+    called = {name: _called(name, book) for name in names}
+
+    def those(fit: Callable[[list[str]], bool]) -> list[str]:
+        return [name for name, there in called.items() if any(map(fit, there))]
+
+    return (
+        those(lambda there: sorted(there) == sorted(words))
+        or those(lambda there: set(words) <= set(there))
+        or those(lambda there: all(any(one.startswith(word) for one in there) for word in words))
+    )
 
 
-def _words(name: str, course: Course) -> set[str]:
-    """Return what a learner is called, in any case."""
-    return {_folded(name), _folded(course.name_of(name))}
+def _called(name: str, book: Gradebook) -> list[list[str]]:
+    """Return the words of everything that a learner is called."""
+    same = book.course.same
+    other = [alias for alias, learner in book.aliases().items() if same(learner) == same(name)]
+    return [words_in(one) for one in (name, book.course.name_of(name), *other)]
 
 
 def katas_meant(book: Gradebook, words: Sequence[str]) -> list[str] | None:
@@ -65,7 +80,7 @@ def katas_meant(book: Gradebook, words: Sequence[str]) -> list[str] | None:
     chosen: dict[str, None] = {}
     for word in words:
         # What was graded may belong to a pack that is not installed any more.
-        found = [word] if word in known else [kata.slug for kata in Catalogue.discover().resolve(word)]
+        found = [word] if word in known else slugs_meant(book.course, word)
         graded = [slug for slug in found if slug in known]
         if not graded:
             some = ", ".join(known[:5]) + (" …" if len(known) > 5 else "")
@@ -74,6 +89,21 @@ def katas_meant(book: Gradebook, words: Sequence[str]) -> list[str] | None:
             )
         chosen.update(dict.fromkeys(graded))
     return list(chosen)
+
+
+def slugs_meant(course: Course, word: str) -> list[str]:
+    """Return the katas of an assignment of the course, or else those that an ID means.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if word in course.assignments:
+        return list(course.assignments[word].katas)
+    try:
+        return [kata.slug for kata in Catalogue.discover().resolve(word)]
+    except UsageError as error:
+        guess = did_you_mean(word, list(course.assignments))
+        raise UsageError(f"{error.message}{guess}", error.hint) from None
 
 
 def kata_meant(book: Gradebook, word: str) -> str:
@@ -124,6 +154,47 @@ def katas_of_assignment(book: Gradebook, name: str) -> list[str]:
     return graded
 
 
+def mark_meant(row: Row, kind: str, number: float, *, beyond: bool) -> float:
+    """Return the mark that a change makes of a row's.
+
+    Raises:
+        UsageError: it is more than there are points, and not on purpose.
+    """
+    after = number if kind == "override" else row.score + number
+    if number > 0 and after > row.max_score and not beyond:
+        raise UsageError(
+            f"{row.learner}, {row.kata}: {points(after)} is more than the {points(row.max_score)} points there are.",
+            "If it is on purpose: --beyond, or the box below the points.",
+        )
+    return after
+
+
+def days_meant(text: str) -> float:
+    """Return days as a person types them: 3, 0.5.
+
+    Raises:
+        UsageError: it is not a number of days above 0.
+    """
+    days = typed_number(text)
+    if days is None or not 0 < days <= MOST_DAYS:
+        raise UsageError(
+            f"{text.strip()!r} is not a number of days above 0, at most {MOST_DAYS}.", "For example 3 or 0.5."
+        )
+    return days
+
+
+def insist_on_deadline(course: Course, of: str) -> None:
+    """Refuse more time for what is never due.
+
+    Raises:
+        UsageError: nothing of it has a due or closing time.
+    """
+    if not course.is_timed(of):
+        raise UsageError(
+            f"{of or 'The course'} has no due time that could move.", "Give one in course.toml: due = …"
+        )
+
+
 def points_meant(text: str) -> float:
     """Return points as a person types them: 2, +2, -1.5.
 
@@ -136,7 +207,3 @@ def points_meant(text: str) -> float:
     if abs(number) > MOST_POINTS:
         raise UsageError(f"{text.strip()} points are too many; {points(MOST_POINTS)} is the most.")
     return number
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold().strip()

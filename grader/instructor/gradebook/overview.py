@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.instructor.gradebook.course import total
+from grader.instructor.gradebook.course import Total, total, written_total
 from grader.instructor.gradebook.exports.tables import signed
 from grader.instructor.gradebook.records import HistoryEvent, Row, by_learner
 from grader.instructor.submissions.names import natural_key
@@ -31,6 +31,10 @@ NAME_WIDTH, NAME_WIDTH_WIDE = 24, 40
 """The most that a learner's name takes; the latter where lines are long."""
 CHANGED = "*"
 """Stands beside a mark that came in late, or is not what the checks gave."""
+OPEN = "?"
+"""The sign of a total of which answers wait for a mark."""
+LATE = "~"
+"""The sign of a mark that a system marks late without a time."""
 
 
 @dataclass
@@ -55,6 +59,8 @@ class _Line(NamedTuple):
     name: str
     cells: dict[str, Text]
     """By kata."""
+    written: str
+    """What the written answers come to; nothing where there are none in the total."""
     total: str
 
 
@@ -67,7 +73,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
     katas: dict[str, _Kata] = {}
     lines: list[_Line] = []
     statuses: set[str] = set()
-    changed, waiting = False, 0
+    changed, late, unmarked, waiting = False, False, 0, 0
     # Only what the table shows is kept of a row: a class's reports do not fit into memory.
     for _, own in by_learner(rows):
         cells = {}
@@ -77,10 +83,14 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
             kata.scores.append(row.score)
             kata.passed += row.report.status == "pass"
             statuses.add(row.report.status)
-            changed = changed or _is_marked(row)
-            waiting += len(row.written.unmarked) if row.written is not None else 0
+            changed, late = changed or _is_marked(row), late or bool(row.late_by)
+            unmarked += len(row.written.unmarked) if row.written is not None else 0
             cells[slug] = _cell(row, out)
-        lines.append(_Line(who(next(iter(own.values()))), cells, points(*total(own.values(), course))))
+        whole, written = total(own.values(), course), written_total(own.values(), course)
+        waiting += whole.waiting
+        lines.append(
+            _Line(who(next(iter(own.values()))), cells, _all(written) if written.most else "", _all(whole))
+        )
     columns = sorted(katas.values(), key=lambda kata: (natural_key(kata.number), kata.slug))
     for number, block in enumerate(_blocks(columns, lines, out)):
         if number:
@@ -91,8 +101,14 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
     for status in LOOKS:
         if status in statuses:
             legend.append_text(status_text(status, out)).append("   ")
+    if unmarked > waiting:
+        legend.append(
+            f"{counted(unmarked - waiting, 'written answer')} not marked yet, nor released: in no total   "
+        )
     if waiting:
-        legend.append(f"{counted(waiting, 'written answer')} not marked yet and in no total   ")
+        legend.append(f"{OPEN} {counted(waiting, 'written answer')} still to be marked, not 0   ")
+    if late:
+        legend.append(f"{LATE} marked late, time not known   ")
     if changed:
         legend.append(f"{CHANGED} late, or changed by a person")
     out.print(legend, soft_wrap=True)
@@ -102,13 +118,21 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
 def _cell(row: Row, out: Console) -> Text:
     look = LOOKS[row.report.status]
     glyph = look.glyph if has_unicode(out) else look.ascii
-    return Text(f"{glyph} {points(row.score)}{CHANGED if _is_marked(row) else ' '}", look.style)
+    sign = CHANGED if _is_marked(row) else LATE if row.late_by else " "
+    return Text(f"{glyph} {points(row.score)}{sign}", look.style)
+
+
+def _all(of: Total) -> str:
+    """Return what somebody has in all; a sign says that answers wait for a mark."""
+    return f"{points(of.score, of.most)}{OPEN if of.waiting else ''}"
 
 
 def _blocks(columns: Sequence[_Kata], lines: Sequence[_Line], out: Console) -> list[list[_Kata]]:
     """Return the columns that fit beside each other, block by block; the totals stand in every block."""
     room = (
-        out.width - _name_width(lines, out) - MARK_GAP - max((len(line.total) for line in lines), default=5)
+        out.width
+        - _name_width(lines, out)
+        - sum(MARK_GAP + max(map(len, texts), default=5) for texts in _ends(lines).values())
     )
     blocks: list[list[_Kata]] = []
     used = 0
@@ -128,26 +152,36 @@ def _name_width(lines: Sequence[_Line], out: Console) -> int:
     return min(most, max([len("learner"), *(cell_len(line.name) for line in lines)]))
 
 
+def _ends(lines: Sequence[_Line]) -> dict[str, list[str]]:
+    """Return the columns that stand in every block: the total, and before it the written answers in it."""
+    ends = {"written": [line.written for line in lines], "total": [line.total for line in lines]}
+    return ends if any(ends["written"]) else {"total": ends["total"]}
+
+
 def _print_block(block: Sequence[_Kata], lines: Sequence[_Line], out: Console) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, MARK_GAP, 0, 0), header_style="bold")
     table.add_column("learner", width=_name_width(lines, out), no_wrap=True, overflow="ellipsis")
     for kata in block:
         table.add_column(kata.heading, justify="right", no_wrap=True)
-    table.add_column("total", justify="right", no_wrap=True)
-    for line in lines:
-        table.add_row(Text(line.name), *(line.cells.get(kata.slug, "") for kata in block), line.total)
+    ends = _ends(lines)
+    for title in ends:
+        table.add_column(title, justify="right", no_wrap=True)
+    for place, line in enumerate(lines):
+        own = (line.cells.get(kata.slug, "") for kata in block)
+        table.add_row(Text(line.name), *own, *(texts[place] for texts in ends.values()))
     if len(lines) > 1:
         table.add_section()
         means = [f"{points(sum(kata.scores) / len(kata.scores))} " for kata in block]
-        table.add_row("mean", *means, "", style="dim")
-        table.add_row("passed", *(f"{kata.passed}/{len(kata.scores)} " for kata in block), "", style="dim")
+        table.add_row("mean", *means, style="dim")
+        table.add_row("passed", *(f"{kata.passed}/{len(kata.scores)} " for kata in block), style="dim")
     out.print(table)
 
 
 def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
-    """Print one learner: a line for each kata, and what was said about the mark."""
+    """Print one learner: a line for each kata and its released answers, and what was said about the mark."""
+    whole = total(rows, course)
     out.print(
-        Text.assemble((who(rows[0]), "bold"), f"   {points(*total(rows, course))} points"), soft_wrap=True
+        Text.assemble((who(rows[0]), "bold"), f"   {points(whole.score, whole.most)} points"), soft_wrap=True
     )
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
     for _ in range(2):
@@ -163,6 +197,13 @@ def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
             status_text(row.report.status, out),
             Text(_remarks(row, course), style="dim"),
         )
+        if (part := row.written) is not None and part.released:
+            weight = course.written_weight(row.kata)
+            remarks = [f"counts {points(weight)} times"] if weight != 1 else []
+            marked = points(part.score, part.max_score)
+            table.add_row(
+                "", "written answers", marked, "", Text(", ".join([*remarks, written(row)]), style="dim")
+            )
     keep_whole(table, 0, 1)
     out.print(table)
 
@@ -201,7 +242,7 @@ def _facts(row: Row, course: Course) -> Iterator[str]:
         yield f"found in  {row.origin}"
     for remark in row.notes:
         yield f"note      {remark}"
-    if not row.attempt:
+    if not row.attempt or report.status == "missing":
         return
     yield (
         f"checked   {_when(row.graded_at, course)}, {_versions(row)}, {report.duration_s:.1f} s, "
@@ -281,13 +322,15 @@ def _remarks(row: Row, course: Course) -> str:
     parts = [f"({signed(one)}) {one.comment}" for one in row.adjustments if not one.revoked]
     if row.late_points or row.days_late:
         parts.insert(0, _late(row))
+    elif row.late_by:
+        parts.insert(0, f"late? says {row.late_by}, time not known")
     if course.weight(row.kata) != 1:  # else the lines do not add up to the total
         parts.insert(0, f"counts {points(course.weight(row.kata))} times")
     if row.attempts > 1:
         parts.append(_versions(row))
     if row.report.message:
         parts.append(row.report.message.partition("\n")[0])
-    if told := written(row):
+    if (told := written(row)) and row.written is not None and not row.written.released:
         parts.append(told)
     wrong = [check for check in row.report.checks if check.status in WRONG]
     if wrong and not row.report.message:

@@ -26,6 +26,7 @@ from grader.instructor.gradebook.storage import (
     storable,
     storable_or_none,
 )
+from grader.instructor.submissions.names import printable
 from grader.instructor.submissions.submission import Bundle, Submission
 from grader.report.json_text import encode
 from grader.report.report import KataReport
@@ -329,10 +330,12 @@ class Recording:
 
     def _found(self, submission: Submission) -> dict[str, Any]:
         """Return by whom and where something was found."""
+        found = submission.proposal
+        notes = submission.notes if found is None else (*submission.notes, printable(found.note))
         return {
             "run_id": self.run,
             "origin": storable_or_none(submission.origin),
-            "notes": encode(submission.notes).decode(),
+            "notes": encode(notes).decode(),
         }
 
 

@@ -123,9 +123,11 @@ class WrittenPart(msgspec.Struct, frozen=True, kw_only=True):
 
     score: float = 0.0
     max_score: float = 0.0
-    """Of what is marked; after the release also of what was never answered, which earned nothing."""
+    """Of what is marked; from the release on, of all questions, for everybody the same."""
     unmarked: tuple[int, ...] = ()
-    """Questions that were answered and have no mark yet: in neither of the two."""
+    """Questions that were answered and have no mark yet: nothing in `score`."""
+    open: float = 0.0
+    """How much of `max_score` is theirs, and no zero."""
     changed: tuple[int, ...] = ()
     """Questions whose answer was handed in anew since it was marked: the old mark stands until somebody looks."""
     blank: tuple[int, ...] = ()
@@ -221,6 +223,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int | None = None
     submitted_at: datetime | None = None
     late: bool = False
+    late_by: str = ""
+    """Who marks it late without saying when it came in."""
     changed: bool = False
     """It is not what the checks gave."""
     written: WrittenPart | None = None
@@ -255,7 +259,7 @@ class Row(msgspec.Struct, kw_only=True):
     notes: tuple[str, ...] = ()
     """What the instructor should know about what was found, and why this attempt counts."""
     time_source: str | None = None
-    """Who says when it was handed in: a system's name, `git`, a file of times."""
+    """Who says when it was handed in: a system's name, `git`, a file of times. Without a time, who marks it late."""
     late_days_used: int = 0
     """Of the learner's free late days."""
     closed: bool = False
@@ -266,12 +270,18 @@ class Row(msgspec.Struct, kw_only=True):
     """After lateness, adjustments and overrides; never below 0. May exceed `max_score` by a bonus."""
     max_score: float
     written: WrittenPart | None = None
-    """The written answers; None where nothing was handed in, marked or released. Not in `score`, but in every total."""
+    """The written answers; None where nothing was handed in, marked or released. Not in `score`, but in every total
+    from the release on."""
 
     @property
     def kata(self) -> str:
         """The kata's slug."""
         return self.report.kata
+
+    @property
+    def late_by(self) -> str:
+        """Who marks it late without saying when it came in."""
+        return self.time_source or "" if self.submitted_at is None else ""
 
     @property
     def trouble(self) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from grader.data_files import read_bytes
 from grader.errors import UsageError, did_you_mean
-from grader.instructor.lms import roster_of
+from grader.instructor.lms import SYSTEMS, roster_of
 from grader.instructor.lms.person import Person
 
 __all__ = ["CsvTable", "Person", "read_roster", "read_table", "roster_text", "same"]
@@ -76,6 +76,18 @@ def read_roster(path: Path) -> dict[str, Person]:
             raise UsageError(f"{path}:{line}: {person.learner} is already in line {first}.", "Leave one out.")
         people[person.learner] = person
     return people
+
+
+def mark_columns(path: Path) -> dict[str, str]:
+    """Return the columns of marks in a system's own roster, by title: what an import finds them again by.
+
+    Raises:
+        UsageError: the file is missing or cannot be read.
+    """
+    _, header = next(_lines(path, "roster", "Name the roster that the system gave."), (1, []))
+    patterns = [system.grades.column for system in SYSTEMS if system.grades and system.grades.column]
+    made = (match for cell in header for one in patterns if (match := re.fullmatch(one, cell.strip())))
+    return {match[1]: match[0] for match in made}
 
 
 def _person(cells: dict[str, str]) -> Person:

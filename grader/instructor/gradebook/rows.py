@@ -129,6 +129,7 @@ def marks(
                     attempt=row.attempt_id,
                     submitted_at=_known(row.submitted_at),
                     late=counted.late.days > 0,
+                    late_by=given.late_by,
                     changed=bool(taken) or any(not one.revoked for one in adjusted),
                     written=written,
                 )
@@ -273,7 +274,14 @@ def _given(
 
 def _hand_in(row: Any) -> HandIn:
     return HandIn(
-        row.id, row.digest, _known(row.submitted_at), row.started_at, row.seen, *booked(row), bool(row.terms)
+        row.id,
+        row.digest,
+        _known(row.submitted_at),
+        row.started_at,
+        row.seen,
+        *booked(row),
+        bool(row.terms),
+        row.time_source or "" if row.submitted_at is None else "",
     )
 
 
@@ -362,7 +370,7 @@ def _row(
         attempt=row.attempt_id,
         origin=row.origin,
         notes=(*_notes(row.notes), *(report.look_at or ()), *counted.remarks),
-        time_source=row.time_source,
+        time_source=None if row.submitted_at is schema.DAMAGED_TIME else row.time_source,
         late_days_used=counted.free_days,
         closed=counted.closed,
         unreadable=why,

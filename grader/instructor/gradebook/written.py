@@ -208,7 +208,8 @@ def release(
 ) -> int:
     """Let learners see what people gave for answers and wrote about code; return the number, for `Gradebook.undo`.
 
-    Until it is withdrawn, feedback and exports for learners hold it, and questions without an answer count as 0.
+    Until it is withdrawn, feedback and exports for learners hold it, and questions without an answer count as 0; not
+    so of a kata of which nobody's answer was marked, unless the course's table `[written]` names it.
 
     Args:
         book: where.
@@ -226,8 +227,10 @@ def release(
         raise GradebookUsageError(
             f"The gradebook holds nothing of {of or 'any kata'}.", "See: kata gradebook"
         )
-    points = {slug: list(rubric.points) for slug in katas if (rubric := rubrics.of(slug)) is not None}
-    waiting = to_mark(book, list(points)) if points else []
+    every = book.written_answers().items()
+    marked = {kata for (_, kata), (_, marks) in every if standing(marks)}
+    rubric = {slug: found for slug in katas if (found := rubrics.of(slug)) is not None}
+    waiting = to_mark(book, list(rubric)) if rubric else []
     if waiting and not anyway:
         count = sum(len(one.questions) for one in waiting)
         raise GradebookUsageError(
@@ -235,6 +238,9 @@ def release(
             "wait to be marked.",
             "See them: kata gradebook answers. To release the others anyway: --anyway",
         )
+    # Somebody may release remarks on code alone: then nobody loses points for answers that nobody marks.
+    counting = marked | set(book.course.written)
+    points = {slug: list(found.points) for slug, found in rubric.items() if slug in counting}
     value = {"of": of, "katas": katas, "points": points}
     return book.rule("release", None, value, comment=comment, author=author)
 

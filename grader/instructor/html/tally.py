@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from grader.instructor.gradebook.course import Course, total
+from grader.instructor.gradebook.course import Course, Total, total, written_total
 from grader.instructor.gradebook.overview import is_changed
 from grader.instructor.gradebook.records import Row
 from grader.instructor.html import text
@@ -94,7 +94,7 @@ class KataTally:
         report = row.report
         self.statuses[report.status] += 1
         self.max_score = max(self.max_score, row.max_score)
-        self.late += row.days_late > 0
+        self.late += row.days_late > 0 or bool(row.late_by)
         if report.status in UNWRITTEN:
             return
         self.scores.append(row.score)
@@ -122,17 +122,13 @@ class Line:
     name: str
     page: str
     feedback: str | None
-    score: float
-    max_score: float
-    cells: dict[str, tuple[float, KataStatus, bool]]
-    """By kata, the score, the status, and whether lateness or a person changed it."""
+    total: Total
+    written: Total
+    """What of it are written answers."""
+    cells: dict[str, tuple[float, KataStatus, bool, str]]
+    """By kata, the score, the status, whether lateness or a person changed it, and who marks it late without a time."""
     retries: int
     late: int
-
-    @property
-    def part(self) -> float:
-        """The score as a part of the maximum."""
-        return self.score / self.max_score if self.max_score else 0.0
 
 
 @dataclass
@@ -148,17 +144,19 @@ class ClassTally:
         for row in rows:
             made = KataTally(row.report.number, row.kata, title[row.kata])
             self.by_slug.setdefault(row.kata, made).add(row)
-        score, most = total(rows, self.course)
+        found = total(rows, self.course)
         self.lines.append(
             Line(
                 name=text.name(rows[0].name),
                 page=page,
                 feedback=feedback,
-                score=score,
-                max_score=most,
-                cells={row.kata: (row.score, row.report.status, is_changed(row)) for row in rows},
+                total=found,
+                written=written_total(rows, self.course),
+                cells={
+                    row.kata: (row.score, row.report.status, is_changed(row), row.late_by) for row in rows
+                },
                 retries=sum(max(0, row.attempts - 1) for row in rows),
-                late=sum(row.days_late > 0 for row in rows),
+                late=sum(row.days_late > 0 or bool(row.late_by) for row in rows),
             )
         )
 
@@ -176,7 +174,12 @@ class ClassTally:
     @property
     def parts(self) -> list[float]:
         """Each learner's total as a part of the maximum."""
-        return [line.part for line in self.lines]
+        return [line.total.part for line in self.lines]
+
+    @property
+    def waiting(self) -> int:
+        """How many released written answers wait for a mark."""
+        return sum(line.total.waiting for line in self.lines)
 
     @property
     def highest(self) -> int:

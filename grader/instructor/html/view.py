@@ -14,8 +14,8 @@ import msgspec
 from grader.catalogue import Catalogue, read_hints
 from grader.catalogue.answer_sheet import questions_of
 from grader.instructor.gradebook import overview
-from grader.instructor.gradebook.course import Course, total
-from grader.instructor.gradebook.records import Adjustment, Row
+from grader.instructor.gradebook.course import Course, Total, total
+from grader.instructor.gradebook.records import Adjustment, Row, WrittenPart
 from grader.instructor.gradebook.said import Comments, Thread
 from grader.instructor.html import text
 from grader.instructor.submissions.as_text import text_of
@@ -97,6 +97,9 @@ class KataView:
     questions: tuple[str, ...]
     written: str | None
     """What there is to say of the written answers."""
+    written_part: WrittenPart | None
+    """Where they are part of the total."""
+    written_weight: float
     marks: tuple[tuple[str, str], ...]
     """What was given for each written answer, and the comment."""
     remarks: tuple[RemarkView, ...]
@@ -137,10 +140,17 @@ class LearnerView:
 
     name: str
     learner: str
-    score: float
-    max_score: float
-    """Over all katas, each weighed as the course says."""
+    total: Total
+    """Over all katas and their written answers, weighed as the course says."""
     katas: tuple[KataView, ...]
+
+    @property
+    def weighed(self) -> bool:
+        """Whether a line counts another number of times than once."""
+        return any(
+            one.weight != 1 or (one.written_part is not None and one.written_weight != 1)
+            for one in self.katas
+        )
 
 
 class Lessons:
@@ -183,14 +193,15 @@ class Viewer:
 
     def learner(self, rows: Sequence[Row]) -> LearnerView:
         """Return the view of one learner's rows."""
-        score, most = total(rows, self.course, for_learner=not self.full)
         katas = tuple(map(self.kata, rows))
-        return LearnerView(text.name(rows[0].name), text.name(rows[0].learner), score, most, katas)
+        return LearnerView(
+            text.name(rows[0].name), text.name(rows[0].learner), total(rows, self.course), katas
+        )
 
     def kata(self, row: Row) -> KataView:
         """Return the view of one row."""
         report, about = row.report, self.comments.get((row.learner, row.kata), Comments())
-        late = [_late(row)] if row.late_points or row.days_late > 0 else []
+        late = [_late(row)] if row.late_points or row.days_late > 0 or row.late_by else []
         changes = [self._change(item) for item in row.adjustments if self.full or not item.revoked]
         marks_known = row.written is not None and (self.full or row.written.released)
         return KataView(
@@ -215,6 +226,8 @@ class Viewer:
             if not self.full and report.status == "pass"
             else (),
             written=(overview.written(row) or None) if marks_known else None,
+            written_part=row.written if row.written is not None and row.written.released else None,
+            written_weight=self.course.written_weight(row.kata),
             marks=_marks(row) if marks_known else (),
             remarks=self._remarks(row, about) if self.full or about.released else (),
             disputes=tuple(map(self._dispute, about.threads)),
@@ -283,6 +296,8 @@ class Viewer:
 
     def _facts(self, row: Row) -> tuple[tuple[str, str], ...]:
         report = row.report
+        if report.status == "missing":  # nothing ran: the rest would be about nothing
+            return (("looked for", when(row.graded_at, self.course) or "unknown"),)
         versions = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
         return (
             ("graded", when(row.graded_at, self.course) or "unknown"),
@@ -343,6 +358,8 @@ def _hidden_part(hidden: Sequence[CheckReport]) -> HiddenPart | None:
 
 
 def _late(row: Row) -> Change:
+    if row.late_by and not row.days_late:
+        return Change(f"late? {row.late_by} marks it late, and its time is not known: no points deducted")
     amount, unit = (row.days_late, "day") if row.days_late >= 1 else (row.days_late * 24, "hour")
     number = f"{amount:.1f}".removesuffix(".0")
     taken = f"{MINUS}{points(row.late_points)}" if row.late_points else "no points deducted"

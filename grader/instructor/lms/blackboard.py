@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from grader.files import NotRead
-from grader.instructor.lms.person import Cells, Person, filled, full_name
+from grader.instructor.lms.person import Cells, Person, filled, full_name, turned
 from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Roster, System, SystemName
 
 LONGEST = 1020
@@ -22,12 +22,18 @@ _MARK = re.compile(r"(?=_attempt_(?P<time>[0-9]{4}(?:-[0-9]{2}){5})(?P<end>_(?=.
 def _in_grade_centre(cells: Cells) -> Person | None:
     """Grade Centre, Work Offline: `Last Name, First Name, Username, Student ID, …`."""
     return Person(
-        learner=cells["username"], name=full_name(cells), other=filled(cells, "username", "student_id")
+        learner=cells["username"],
+        name=full_name(cells),
+        other=filled(cells, "username", "student_id", "last_name"),
     )
 
 
 def _student(learner: str, name: str, person: Person) -> tuple[str, str, str, str]:
-    first, _, last = name.rpartition(" ")
+    last = person.cell("last_name")
+    name = turned(name)
+    first = name.removesuffix(f" {last}") if last else name
+    if first == name:
+        first, _, last = name.rpartition(" ")
     return last, first, person.cell("username") or learner, person.cell("student_id")
 
 
@@ -48,6 +54,7 @@ class Blackboard(System):
         lambda title, number, points: (
             f"{title} [Total Pts: {points} Score]" + (f" |{number}" if number else "")
         ),
+        column=r"(.+) \[Total Pts: [^]]*\](?: \|[0-9]+)?",
     )
 
     def file(self, name: str) -> SystemName | None:

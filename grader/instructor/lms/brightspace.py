@@ -61,6 +61,7 @@ class Brightspace(System):
         _student,
         lambda title, _number, _points: f"{title} Points Grade",
         end=("End-of-Line Indicator", "#"),
+        column=r"(.+) Points Grade\b.*",
     )
 
     def folder(self, name: str) -> SystemName | None:

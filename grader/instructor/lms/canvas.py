@@ -78,6 +78,7 @@ class Canvas(System):
         lambda title, number, _points: f"{title} ({number})" if number else title,
         maxima=f"    {POINTS_POSSIBLE}",
         decimals=2,
+        column=r"(.+) \([0-9]+\)",
     )
 
     def file(self, name: str) -> SystemName | None:
@@ -112,8 +113,6 @@ class Canvas(System):
             made = named[item]
             if not made.number:
                 notes.append("a text was typed into Canvas; it is not read")
-            if made.late:
-                notes.append(f"Canvas marks {made.original} as late")
             original = made.original or item.name
             if original in newest:
                 notes.append(f"{newest[original].label} was left out: {item.label} is newer")

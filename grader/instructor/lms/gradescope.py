@@ -89,7 +89,11 @@ class Gradescope(System):
                     (3, item.name),
                 )
                 claim = claims.setdefault((rank, identity), Claim(identity, item.name, rank))
-                place = Place(item, submitted_at=handin.created_at, time_source=self.title)
+                place = Place(
+                    item,
+                    submitted_at=handin.created_at,
+                    time_source=self.title if handin.created_at else None,
+                )
                 (claim.places if len(who) < 2 else shared.setdefault((rank, identity), [])).append(place)
                 claim.ids.update({**person, self.name: item.name})
                 claim.notes += _doubts(item.name, person, who, known=bool(known), more=len(claim.places) > 1)

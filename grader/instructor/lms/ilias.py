@@ -65,7 +65,7 @@ class Ilias(System):
             claim.places.append(Place(item))
         for one in there:
             late = _LATE.fullmatch(one.name)
-            if late is not None:
-                claim.notes.append(f"{self.title} marks {late['original']} as late")
             around = (one.name,) if one.kind == "folder" else ()
-            claim.places.append(Place(one, late and late["original"], around=around))
+            claim.places.append(
+                Place(one, late and late["original"], None, self.title if late else None, around)
+            )

@@ -92,7 +92,7 @@ class Place(Generic[ItemT]):
     submitted_at: datetime | None = None
     """Without a zone where the system names none."""
     time_source: str | None = None
-    """Who says so."""
+    """Who says so; without a time, who marks it late."""
     around: tuple[str, ...] = ()
     """Folders that it lies in, where what else lies in them does not count."""
 
@@ -173,6 +173,8 @@ class GradeFile(NamedTuple):
     """A last column: what it is called, and what it holds."""
     decimals: int | None = None
     """To how many places marks are rounded."""
+    column: str = ""
+    """What matches a column of marks in the system's own export, its title in a group; an import takes it as it is."""
 
 
 class System:
@@ -236,8 +238,8 @@ class System:
         return found
 
     def place(self, item: ItemT, made: SystemName) -> Place[ItemT]:
-        """Return the place that the system gave a name to."""
-        source = None if made.submitted_at is None else self.title
+        """Return the place that a name of the system's stands for."""
+        source = self.title if made.late or made.submitted_at is not None else None
         return Place(item, made.original, made.submitted_at, source)
 
     def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:

@@ -29,6 +29,10 @@ MAX_COMPARED = 20
 """Files that could be one kata's answer, compared with each other."""
 
 
+DECIDED = ", as was decided"
+"""How the note on a file ends that somebody took for the answer."""
+
+
 class Missing(Exception):
     """There is no file for the kata."""
 
@@ -93,7 +97,7 @@ def choose(
     file = files[0] if len(files) == 1 else _one_of(kata, listing, files, notes, assignment, when)
     main = f"{kata.module}{suffix_of(file.name)}"
     if decided:
-        notes.append(f"{file.origin} was taken for {main}, as was decided")
+        notes.append(f"{file.origin} was taken for {main}{DECIDED}")
     elif taken:
         notes.append(
             f"{taken}, which was decided to be the answer, is missing; {file.origin} was taken instead"

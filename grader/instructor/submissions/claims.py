@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
@@ -33,6 +34,20 @@ def learners_of(claims: Iterable[Claim[Entry]], *, stamped: bool = False) -> tup
     return tuple(sorted(learners, key=lambda folder: natural_key(folder.learner)))
 
 
+def _once(claims: Iterable[Claim[Entry]]) -> Iterable[Claim[Entry]]:
+    """Join the folders of one name that are only encoded in two ways: é is one character, or e and an accent."""
+    folders: dict[str, Claim[Entry]] = {}
+    for claim in claims:
+        # A system's own number tells two people of one name apart.
+        first = claim if claim.ids else folders.setdefault(unicodedata.normalize("NFC", claim.name), claim)
+        if first is claim:
+            yield claim
+            continue
+        first.places += claim.places
+        first.closed += claim.closed
+        first.notes += [*claim.notes, "came in under two encodings of one name, read together"]
+
+
 def _named(every: Iterable[Claim[Entry]]) -> Iterable[tuple[str, Claim[Entry]]]:
     """Return every claim with its identity: unique, and the same whoever else is in the class.
 
@@ -44,7 +59,8 @@ def _named(every: Iterable[Claim[Entry]]) -> Iterable[tuple[str, Claim[Entry]]]:
         wanted[learner_name(claim.name)].append(claim)
     named: dict[str, Claim[Entry]] = {}
     doubtful: list[tuple[str, Claim[Entry]]] = []
-    for name, claims in wanted.items():
+    for name, spelled in wanted.items():
+        claims = list(_once(spelled))
         sure = [(claim.rank, claim.name != name) for claim in claims]
         for claim, mine in zip(claims, sure, strict=True):
             if mine == min(sure) and sure.count(mine) == 1:

@@ -29,8 +29,9 @@ _PATIENCE_S = 20.0
 class GitTime(NamedTuple):
     """When something was handed in, as a repository says."""
 
-    at: datetime
-    source: str
+    at: datetime | None
+    """None where the clock was wrong."""
+    source: str | None
     note: str = ""
     """What the instructor should know of it."""
 
@@ -50,7 +51,15 @@ def git_times(folder: Spot, tags: Iterable[str]) -> dict[str, GitTime]:
     digests = {commit, *filter(None, tagged.values())}
     objects = _objects(git, os.path.join(folder.root, *folder.names, _FOLDER, "objects"), digests)
     found = {tag: _time(tag, commit, tagged.get(tag), objects) for tag in tags}
-    return {tag: time for tag, time in found.items() if time is not None}
+    return {tag: _believed(time) for tag, time in found.items() if time is not None}
+
+
+def _believed(time: GitTime) -> GitTime:
+    """Return a time unless it is yet to come: then the clock that made it was wrong, and nobody knows the time."""
+    if time.at is None or time.at <= datetime.now(UTC):
+        return time
+    why = f"{time.source}, says {time.at:%Y-%m-%d %H:%M} UTC, which is yet to come: the time is unknown"
+    return GitTime(None, None, f"{why}; {time.note}" if time.note else why)
 
 
 def _time(tag: str, commit: str, tagged: str | None, objects: dict[str, _Object]) -> GitTime | None:

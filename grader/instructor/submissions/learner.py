@@ -132,6 +132,11 @@ class LearnerFolder:
             kata for kata in katas if kata.slug in sheets or any(may_be_meant(name, kata) for name in names)
         ]
 
+    def paths(self) -> list[str]:
+        """Return where the files lie that somebody may decide to take, also those that do not count."""
+        listing, _ = self._listing()
+        return ["/".join(file.parts) for file in (*listing.files, *listing.spare)]
+
     def unopened(self) -> list[str]:
         """Return sentences on what is there and could not be opened."""
         return [printable(text) for text in self._listing()[0].closed]
@@ -226,7 +231,7 @@ class LearnerFolder:
         if at is not None:
             return at, place.time_source or "nbgrader", ""
         found = self._in_git(listing, file, place).get(self.assignments.get(kata.slug, ""))
-        return found or (None, None, "")
+        return found or (None, place.time_source if place.submitted_at is None else None, "")
 
     def _handed_in(
         self, listing: Listing, owners: Mapping[File, Place[Entry]], file: File

@@ -29,6 +29,9 @@ class Bundle(msgspec.Struct, frozen=True, dict=True):
         return total.hexdigest()
 
 
+MAY_BE = " may be the answer: "
+
+
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """A file that may be meant though its name is wrong; nobody takes it before somebody says so."""
 
@@ -37,6 +40,11 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     """Where it lies."""
     reason: str
+
+    @property
+    def note(self) -> str:
+        """What the gradebook keeps of it."""
+        return f"{self.file}{MAY_BE}{self.reason}"
 
 
 class HandedInSheet(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +82,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     submitted_at: datetime | None = None
     """When it was handed in, with a time zone, where anybody tells."""
     time_source: str | None = None
-    """Who tells: a system's name, `git`, a file of times."""
+    """Who tells: a system's name, `git`, a file of times. Without a time, the system that marks it late."""
     answers: HandedInSheet | None = None
     """Written answers; nothing that grades code looks at them."""
     notes: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ def to_jsonl(rows: Iterable[Row]) -> Iterator[str]:
 
 def document_of(rows: list[Row], course: Course, *, whole: bool = False) -> dict[str, Any]:
     """Return one learner as `kata gradebook show --json` prints it; the reports only where they are asked for."""
-    score, most = total(rows, course)
+    score, most, waiting, _ = total(rows, course)
     marks = []
     for row in rows:
         mark = msgspec.to_builtins(row)
@@ -45,5 +45,6 @@ def document_of(rows: list[Row], course: Course, *, whole: bool = False) -> dict
         "name": rows[0].name,
         "score": score,
         "max_score": most,
+        "waiting": waiting,
         "katas": marks,
     }

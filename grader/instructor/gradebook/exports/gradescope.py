@@ -33,7 +33,7 @@ def to_gradescope(rows: Iterable[Row], course: Course) -> Iterator[tuple[str, by
     its message; seeds are left out.
     """
     for learner, own in by_learner(rows):
-        score, most = total(own.values(), course, for_learner=True)
+        score, most, *_ = total(own.values(), course)
         document: dict[str, Any] = {
             "score": _points(score),
             "max_score": _points(most),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.instructor.gradebook.course import total
+from grader.instructor.gradebook.course import Total, total
 from grader.instructor.gradebook.exports.cells import line, number
 from grader.instructor.gradebook.records import Adjustment, Row, by_learner
 from grader.instructor.lms.person import Person
@@ -174,9 +174,8 @@ def to_wide(
 ) -> Iterator[str]:
     """Yield one line for each learner: a column for each kata, by slug, then the total and what there was to get.
 
-    The total weighs the katas as the course says.
-
-    A kata that a learner has no row for is an empty cell.
+    The total weighs the katas as the course says. A kata that a learner has no row for is an empty cell; so are
+    written answers that wait for a mark, and a total that they are part of.
     """
     yield line(
         [
@@ -202,10 +201,7 @@ def to_wide(
                     None if row is None else _released(row) if column.written else row.score
                     for column, row in zip(columns, marks, strict=True)
                 ),
-                *total(
-                    (row for row, column in zip(marks, columns, strict=True) if row and not column.written),
-                    course,
-                ),
+                *_whole(total(own.values(), course)),
             ]
         )
 
@@ -226,7 +222,7 @@ def to_grades(
     yield line(
         [
             *file.student,
-            *(file.heading(one.heading, one.canvas_id, number(one.max_score)) for one in columns),
+            *(_heading(file, one, course) for one in columns),
             *last,
         ]
     )
@@ -243,6 +239,12 @@ def to_grades(
         yield line([*file.cells(learner, name, person), *marks, *([filler] if end else [])])
 
 
+def _heading(file: GradeFile, column: Column, course: Course) -> str:
+    """Return what the system calls a column, as the course says, or else as it would be called there."""
+    known = None if column.written or column.canvas_id else course.columns.get(column.kata)
+    return known or file.heading(column.heading, column.canvas_id, number(column.max_score))
+
+
 def _marks(
     own: Mapping[str, Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]]
 ) -> Iterator[float | None]:
@@ -252,7 +254,8 @@ def _marks(
         if not rows or any(_open(row, unsure) for row in rows):
             yield None
         elif column.katas:
-            yield round(total(rows, course, for_learner=True)[0], 6)
+            score, _ = _whole(total(rows, course))
+            yield None if score is None else round(score, 6)
         elif column.written:
             yield _released(rows[0])
         else:
@@ -265,13 +268,20 @@ def _open(row: Row, unsure: Collection[tuple[str, str]]) -> bool:
 
 
 def _written(row: Row) -> tuple[float | None, float | None, int | None]:
-    """Return points for written answers, of how many, and how many answers are not marked yet and in no total."""
+    """Return points for what is marked of the written answers, of how many, and how many answers wait."""
     part = row.written
     return (None, None, None) if part is None else (part.score, part.max_score, len(part.unmarked))
 
 
 def _released(row: Row) -> float | None:
-    return row.written.score if row.written is not None and row.written.released else None
+    """Return the points for written answers; None while one of them waits for a mark, which is not 0."""
+    part = row.written
+    return part.score if part is not None and part.released and not part.unmarked else None
+
+
+def _whole(all_of_it: Total) -> tuple[float | None, float]:
+    """Return what somebody has and what there was to get; None while an answer waits for a mark."""
+    return None if all_of_it.waiting else all_of_it.score, all_of_it.most
 
 
 def adjusted_points(row: Row) -> float:

@@ -45,19 +45,21 @@ for (const table of document.querySelectorAll("table[data-find]")) {
   slider.value = "0";
   least.append("With a total of at least ", slider, " ", from);
   label.after(least);
+  // Accents are marks of their own in this form, and do not count.
+  const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLocaleLowerCase();
   const rows = [...table.tBodies[0].rows].map((row) => [
-    row.cells[0].textContent.toLocaleLowerCase(),
+    folded(row.cells[0].textContent),
     Number(row.cells[2].dataset.v),
     row,
   ]);
   const show = () => {
-    const word = input.value.trim().toLocaleLowerCase();
+    const words = folded(input.value).split(/[\s,]+/).filter(Boolean);
     const part = Number(slider.value) / 100;
     let shown = 0;
-    for (const [name, total, row] of rows) shown += !(row.hidden = !name.includes(word) || total < part);
+    for (const [name, total, row] of rows) shown += !(row.hidden = !words.every((word) => name.includes(word)) || total < part);
     from.textContent = slider.value + " %";
     slider.setAttribute("aria-valuetext", from.textContent);
-    told.textContent = word || part ? shown + " of " + rows.length : "";
+    told.textContent = words.length || part ? shown + " of " + rows.length : "";
   };
   input.addEventListener("input", show);
   slider.addEventListener("input", show);

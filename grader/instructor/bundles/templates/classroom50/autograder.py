@@ -87,7 +87,7 @@ def tests_of(kata: dict[str, Any], report: dict[str, Any] | None) -> list[dict[s
         {
             "test-name": f"{kata['number']} {check['name']}",
             "passed": check["status"] == "pass",
-            "score": int(check["points"] * BUNDLE["parts"]),
+            "score": round(check["points"] * BUNDLE["parts"]),
             "max-score": round(check["max_points"] * BUNDLE["parts"]),
         }
         for check in report["checks"]

@@ -1,0 +1,87 @@
+"""What is open stays open until it is settled, whatever is graded next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import msgspec
+import pytest
+
+from grader.catalogue import Catalogue
+from grader.cli.instructor.class_table import Remarks, print_summary
+from grader.instructor.gradebook.assignments import Assignment
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.identities import Matches
+from grader.instructor.gradebook.lateness import LatePolicy
+from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.roster import Person
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.grading.problems import problems
+from grader.instructor.grading.run import Tally
+from grader.instructor.submissions.submission import Proposal
+from grader.report.style import console
+from tests.gradebook.handmade import MONDAY, grade, key, report, submission
+
+COURSE = Course(
+    roster={name: Person(learner=name) for name in ("ada", "bob", "eve", "zed")},
+    assignments={
+        "week1": Assignment("week1", ("masks",), due=MONDAY),
+        "week2": Assignment("week2", ("layer-norm",)),
+    },
+    due={"masks": MONDAY},
+    late=LatePolicy(percent_per_day=10),
+)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Gradebook]:
+    with Gradebook.open(str(tmp_path / "gradebook.sqlite"), create=True, course=COURSE) as opened:
+        yield opened
+
+
+def test_each_kind_is_listed_with_what_settles_it(book: Gradebook) -> None:
+    run = book.start_run({})
+    late = msgspec.structs.replace(submission("ada", at=None), time_source="Canvas", origin="masks.py")
+    book.record(run, late, key(late), report("ada", score=8.0))
+    meant = Proposal(file="my masks.py", origin="bob/my masks.py", reason="its name is similar")
+    lacks = msgspec.structs.replace(submission("bob", source=None), status="missing", proposal=meant)
+    book.record(run, lacks, Key("", "t"), report("bob", status="missing", score=0.0))
+    book.record(run, submission("eve", source=None), Key("", "t"), report("eve", status="error", score=0.0))
+    grade(book, run, "stranger", source="s")
+    book.rule("take", "ada", "old.py", kata="masks", comment="so", author="kim")
+    number = book.rule("extend", "zed", {"of": "layer-norm", "days": 1}, comment="so", author="kim")
+    book.finish_run(run)
+    found = {(one.of, one.kind, one.learner): one.command for one in problems(book)}
+    assert found == {
+        ("week1", "late without a time", "ada"): "kata grade DOWNLOAD --times FILE",
+        ("week1", "misnamed", "bob"): "kata gradebook take bob masks 'my masks.py'",
+        ("week1", "unread", "eve"): "kata gradebook take eve masks FILE",
+        ("week1", "unmatched", "stranger"): "kata gradebook alias LEARNER stranger",
+        ("week1", "decision without effect", "ada"): "kata gradebook withdraw 1",
+        ("layer-norm", "decision without effect", "zed"): f"kata gradebook withdraw {number}",
+    }
+
+
+def test_the_notes_of_one_week_leave_those_of_another(book: Gradebook, tmp_path: Path) -> None:
+    katas = Catalogue.discover()
+    where = str(tmp_path / "gradebook.sqlite")
+    notes = tmp_path / "gradebook.notes.txt"
+
+    def graded(slug: str, *told: str) -> str:
+        context = click.Context(click.Command("grade"))
+        context.params = {"where": where, "course_file": None}
+        with context:
+            remarks = Remarks(Tally(1), Matches(), told, where)
+            print_summary(book, [katas.resolve_one(slug)], ["ada"], remarks, console(stderr=True))
+        return notes.read_text() if notes.exists() else ""
+
+    assert "# week1\n" in graded("masks", "the first week's")
+    both = graded("layer-norm", "the second week's")
+    assert "the first week's" in both
+    assert "the second week's" in both
+    again = graded("masks", "the first week's, again")
+    assert again.count("the first week's") == again.count("the second week's") == 1
+    assert "the second week's" in graded("masks")
+    assert graded("layer-norm") == ""
