@@ -30,7 +30,7 @@ MARK_GAP = 1
 NAME_WIDTH, NAME_WIDTH_WIDE = 24, 40
 """The most that a learner's name takes; the latter where lines are long."""
 CHANGED = "*"
-"""Stands beside a mark that came in late, or is not what the checks gave."""
+"""The sign of a mark that came in late, or is not what the checks gave."""
 OPEN = "?"
 """The sign of a total of which answers wait for a mark."""
 LATE = "~"
