@@ -13,6 +13,11 @@ _HINTS = {
     "SystemExit": "sys.exit() and exit() end a program, and here it is imported: leave them out",
     "BdbQuit": "nobody is at a keyboard here: for breakpoint() type  kata check --pdb -k CHECK",
     "EOFError": "nobody is here to answer input()",
+    "RecursionError": "it calls itself without end: which case stops it?",
+    "invalid character": "type it again: a word processor or a web page has replaced what the keyboard has",
+    "invalid non-printable character": "a blank from a web page or a word processor: type it again",
+    "unknown encoding": "save the file as UTF-8, and delete the line that names its encoding",
+    "encoding problem": "save the file as UTF-8, and delete the line that names its encoding",
     "codec can't decode": "save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
     "Expected all tensors to be on the same device": (
         "your code made a tensor on cpu, and its input is elsewhere: make it where the input is, with device=x.device"

@@ -1,0 +1,143 @@
+"""What stands in a submission's source that may explain a failure and that its message alone does not show.
+
+Statements of a notebook that are left out, a name that is defined twice, settings that hold for all of torch. Read from
+the syntax tree: no line of it is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+
+from grader.engine.checks.text import listed
+from grader.engine.host.names import MAX_CODE, UNPARSED, base_name, flat, globals_of, own_nodes
+from grader.engine.host.source import Source
+from grader.notebooks import CELL, DEFINITIONS, Cell, Rule, placed, read_notebook, statements
+
+MOST = 3
+"""So many remarks are made about one failure."""
+_SETTINGS = {
+    "set_default_device": r"(?i)cuda|meta|mps|xpu|device",
+    "set_default_dtype": r"(?i)dtype|float|double|half",
+    "set_default_tensor_type": r"(?i)dtype|float|double|half|cuda",
+    "set_grad_enabled": r"(?i)grad",
+    "set_num_threads": r"no answer within|times as long|slow",
+    "use_deterministic_algorithms": r"(?i)deterministic",
+}
+"""Functions that change all of torch, and what a failure says that they may explain."""
+
+
+_OF_NOTEBOOKS = re.compile(
+    rb"^[ \t]*(?:[!%]{1,2}\w|get_ipython\(\)|display\(|(?:from|import) google\.colab)", re.MULTILINE
+)
+"""Lines that Jupyter and Colab leave in a notebook that they write as a `.py`."""
+
+
+def exported(source: Source) -> list[str]:
+    """Say that a file which does not load was a notebook, where it looks like one."""
+    if source.is_notebook or (found := _OF_NOTEBOOKS.search(source.data)) is None:
+        return []
+    line = source.data.count(b"\n", 0, found.end()) + 1
+    shown = source.data.splitlines()[line - 1].decode(errors="replace").strip()[:60]
+    return [
+        f"{source.path.name} was exported from a notebook (line {line}: {shown}): hand in the .ipynb itself, "
+        "or delete the lines that only a notebook understands"
+    ]
+
+
+class Remarks:
+    """The remarks on one submission, each asked for by a failure."""
+
+    def __init__(self, source: Source, required: Collection[str]) -> None:
+        self._about: dict[str, list[str]] = defaultdict(list)
+        self._reads: dict[str, set[str]] = defaultdict(set)
+        """For each name that counts, the names that it leads to."""
+        self._settings: list[tuple[str, str]] = []
+        with contextlib.suppress(*UNPARSED):
+            self._read(source, required)
+
+    def on(self, name: str, message: str) -> list[str]:
+        """Return what may explain a failure: of a call of this name, or of loading where there is none."""
+        found = [text for words, text in self._settings if re.search(words, message)]
+        reached, ahead = set[str](), [name]
+        while ahead:
+            if (one := ahead.pop()) not in reached:
+                reached.add(one)
+                found += self._about.get(one, ())
+                ahead += sorted(self._reads.get(one, ()))
+        return list(dict.fromkeys(found))[:MOST]
+
+    def _read(self, source: Source, required: Collection[str]) -> None:
+        cells = read_notebook("", source.data)[0] if source.is_notebook else []
+        if (sum(len(cell.source) for cell in cells) or len(source.data)) > MAX_CODE:
+            return
+        body = statements(cells) if source.is_notebook else ast.parse(source.data).body
+        rule = Rule(cells, required)
+        counted = [node for node in body if not source.is_notebook or rule.counts(node)]
+        self._note_counted(counted)
+        kept = set(counted)
+        self._note_left_out([node for node in body if node not in kept], cells)
+
+    def _note_counted(self, body: Iterable[ast.stmt]) -> None:
+        defined: dict[str, list[int]] = defaultdict(list)
+        for node in flat(body):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            for name in _changed(node):
+                self._reads[name].update(globals_of(node, list(own_nodes(node))))
+            if (
+                isinstance(node, DEFINITIONS) and not node.decorator_list
+            ):  # an overload is meant to be there twice
+                defined[node.name].append(node.lineno)
+            for call in _calls(node):
+                called = getattr(call.func, "attr", getattr(call.func, "id", ""))
+                if called in _SETTINGS:
+                    told = (
+                        f"{placed(call.lineno)}, {ast.unparse(call)[:80]}, holds for all that torch does here"
+                    )
+                    self._settings.append((_SETTINGS[called], f"{told}: leave it out"))
+        for name, lines in defined.items():
+            if len(lines) > 1:
+                times = "twice" if len(lines) == 2 else f"{len(lines)} times"
+                self._about[name].append(
+                    f"`{name}` is defined {times}: {_places(lines[-3:])}; the last counts"
+                )
+
+    def _note_left_out(self, body: Iterable[ast.stmt], cells: Iterable[Cell]) -> None:
+        for node in flat(body):
+            for name in _changed(node) & self._reads.keys():
+                self._about[name].append(
+                    f"{placed(node.lineno)} changes {name} and was left out: in a notebook only imports, "
+                    "definitions and simple assignments count"
+                )
+        for cell in cells:
+            for name, told in cell.hidden().items():
+                self._about[name] += [told] if name in self._reads else []
+
+
+def _places(lines: list[int]) -> str:
+    cells = [line // CELL for line in lines]
+    if len(set(cells)) == len(cells) > 1:
+        return f"cells {listed(list(map(str, cells)))}"
+    return listed(list(map(placed, lines)))
+
+
+def _calls(node: ast.stmt) -> Iterator[ast.Call]:
+    return (part for part in own_nodes(node) if isinstance(part, ast.Call))
+
+
+def _changed(node: ast.stmt) -> set[str]:
+    """Return the names of the module that a statement makes, or whose objects it changes."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        # A method whose result nobody takes is called for what it changes.
+        case ast.Expr(ast.Call(ast.Attribute() as method)):
+            return {base_name(method)}
+        case ast.Expr(ast.Call(ast.Name("setattr"), [owner, *_])):
+            return {base_name(owner)}
+    parts = [part for part in own_nodes(node) if not isinstance(getattr(part, "ctx", ast.Load()), ast.Load)]
+    return {base_name(part) for part in parts} - {""}
