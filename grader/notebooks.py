@@ -75,11 +75,14 @@ class Cell:
         found: dict[str, str] = {}
         for line, text in self.magics:
             first = text.partition("\n")[0][:60]
-            told = f"cell {self.number}, line {line} is a magic, {first}, and was left out: write it as plain Python"
+            sentence = (
+                f"cell {self.number}, line {line} is a magic, {first}, and was left out: write plain Python"
+            )
             if first.startswith("%%"):
-                told = f"cell {self.number} begins with {first.split()[0]} and was left out: delete that line"
+                word = first.split()[0]
+                sentence = f"cell {self.number} begins with {word} and was left out: delete that line"
             names = ["*"] if first.startswith(("%run", "%load ")) else _MADE_BY_MAGIC.findall(text)
-            found |= dict.fromkeys(names, told)
+            found |= dict.fromkeys(names, sentence)
         return found
 
 
@@ -92,7 +95,7 @@ class BrokenCell:
     error: SyntaxError
 
 
-class Rule:
+class NotebookRule:
     """Which statements of a notebook count: imports, definitions, and assignments that do not run them.
 
     What runs the learner's own functions is scratch work (training a model, trying a mask), unless it makes something

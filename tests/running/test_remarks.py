@@ -73,6 +73,19 @@ def test_a_setting_is_named_in_what_it_explains(setting: str, explained: str, ot
     assert of(text).on("f", explained) == []  # in a notebook it does not count
 
 
+def test_a_setting_counts_only_where_it_is_made() -> None:
+    setup = "import torch\ndef setup():\n    torch.set_default_device('cuda')\n"
+    within = "import torch\ndef f(x):\n    with torch.set_grad_enabled(False):\n        return x\n"
+
+    def said(text: str, message: str) -> list[str]:
+        return Remarks(Source(Path("answer.py"), text.encode()), ["f"]).on("f", message)
+
+    assert said(f"{setup}def f(x): ...\n", "CUDA") == []
+    assert said(f"{setup}setup()\ndef f(x): ...\n", "CUDA")
+    assert said(f"{setup}def f(x): setup()\n", "CUDA")
+    assert said(within, "no gradient") == []
+
+
 def test_remarks_are_few_and_cost_little() -> None:
     assert len(of("TABLE = []\n" + "TABLE.append(1)\n" * 20, READS).on("f", "")) == MOST
     deep = Source(Path("answer.py"), b"x = " + b"-" * 50_000 + b"1\n")

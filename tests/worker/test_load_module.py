@@ -287,7 +287,7 @@ def test_too_much_next_to_it_is_not_copied(examine: Any, tmp_path: Path) -> None
         ("open('other')", "files are looked for next to what you hand in"),
         ("from helper import g", "Helper.py: upper and lower case count"),
         ("from .helper import g", "Helper.py: upper and lower case count"),
-        ("import tools.more", "tools.ipynb: a notebook or a folder is no module"),
+        ("import tools.more", "tools.ipynb: a notebook or a folder is not a module"),
         ("import random\nrandom.mine()", "random is the library's here, and not random.py next to it"),
         ("from random import mine", "random is the library's here, and not random.py next to it"),
     ],

@@ -237,6 +237,12 @@ def test_a_syntax_error_where_the_answer_should_be_is_told(load: Any) -> None:
     assert frame.text == "return x +* 1"
 
 
+def test_a_merge_that_was_not_finished_is_told_within_a_cell(load: Any) -> None:
+    with pytest.raises(SubmissionRaised) as caught:
+        load("<<<<<<< HEAD\ndef f(x):\n    return x\n")
+    assert "an unfinished merge" in describe_raised(caught.value)[-1]
+
+
 def test_an_error_in_a_definition_is_told_with_its_cell(load: Any) -> None:
     with pytest.raises(SubmissionRaised, match="ZeroDivisionError") as caught:
         load("import math", "class Model:\n    rate = 1 / 0\n\ndef f(x):\n    return x\n")

@@ -41,8 +41,8 @@ def are_answer(kata: Kata | None, cells: Sequence[str]) -> tuple[bool, str]:
         return False, SAVED
     made, hidden = _made(cells)
     if not made & set(kata.required):
-        told = [f" But {hidden[name]}." for name in kata.required if name in hidden][:1]
-        return False, f"{SAVED} No cell that you ran defines {', '.join(kata.required)}.{''.join(told)}"
+        hint = [f" But {hidden[name]}." for name in kata.required if name in hidden][:1]
+        return False, f"{SAVED} No cell that you ran defines {', '.join(kata.required)}.{''.join(hint)}"
     return True, "Judged: the cells that you ran; messages count cells by the number in brackets beside each."
 
 

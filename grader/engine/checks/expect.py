@@ -495,8 +495,8 @@ class Expectation:
             return f"a {kind.__name__} of {len(value)}"  # type: ignore[arg-type]
         if kind in (bool, int, float, str, bytes, complex):
             return f"the Python {kind.__name__} {describe(value, 40)}"
-        kept = _kind_there(value)
-        return f"a {kept}" if kept in ("function", "class") else type_name(value)
+        where = _kind_there(value)
+        return f"a {where}" if where in ("function", "class") else type_name(value)
 
     def _type_hint(self, want: str) -> str:
         value = self.actual

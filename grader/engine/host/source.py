@@ -78,8 +78,8 @@ def source_of(path: Path, data: bytes) -> Source:
     """
     if not data.strip():
         raise Unreadable("error", f"{path.name} is empty: was it saved before it was handed in?")
-    if told := _other_than_named(path, data):
-        raise Unreadable("error", f"{path.name} {told}.")
+    if sentence := _other_than_named(path, data):
+        raise Unreadable("error", f"{path.name} {sentence}.")
     if b"\0" in data and path.suffix != ".ipynb":
         line = data[: data.index(b"\0")].count(b"\n") + 1
         raise Unreadable(
@@ -116,9 +116,9 @@ def _other_than_named(path: Path, data: bytes) -> str | None:
     """Say what a file is whose first bytes are not those of its ending; None where they may be."""
     start = data.removeprefix(codecs.BOM_UTF8).lstrip()
     notebook = path.suffix == ".ipynb"
-    for mark, told in _FORMATS.items():
+    for mark, sentence in _FORMATS.items():
         if data.startswith(mark):
-            return told
+            return sentence
     if data[257:262] == b"ustar":
         return _UNPACK.format("tar")
     if data.startswith(_WIDE) or _is_wide(data):

@@ -207,11 +207,11 @@ def _changed(call: CallRecord | None, signatures: Signatures) -> list[str]:
 def _missing(error: SubmissionRaised, file: str, called: list[str]) -> list[str]:
     owner, _, name = error.message.rpartition("attribute ")
     if owner.startswith("module "):
-        told = f"{file} has no `{clean(name.strip(chr(39)))}`"
+        lacks = f"{file} has no `{clean(name.strip(chr(39)))}`"
         if error.hint.startswith("cell "):  # of a notebook, which makes it where it does not count
-            return [clean(f"{told}: {error.hint}", WHOLE)]
+            return [clean(f"{lacks}: {error.hint}", WHOLE)]
         hint = [f"  {clean(error.hint, WHOLE)}"] if error.hint else []
-        return [f"{told}: was it renamed or removed?", *hint]
+        return [f"{lacks}: was it renamed or removed?", *hint]
     if owner.endswith("' object has no "):
         kind, name = clean(owner.split("'")[1], 40), clean(name.strip("'"), 40)
         return [

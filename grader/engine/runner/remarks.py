@@ -1,4 +1,4 @@
-"""What stands in a submission's source that may explain a failure and that its message alone does not show.
+"""What a submission holds that may explain a failure, and that the failure itself does not show.
 
 Statements of a notebook that are left out, a name that is defined twice, settings that hold for all of torch. Read from
 the syntax tree: no line of it is run.
@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator
 from grader.engine.checks.text import listed
 from grader.engine.host.names import MAX_CODE, UNPARSED, base_name, flat, globals_of, own_nodes
 from grader.engine.host.source import Source
-from grader.notebooks import CELL, DEFINITIONS, Cell, Rule, placed, read_notebook, statements
+from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
 
 MOST = 3
 """So many remarks are made about one failure."""
@@ -41,7 +41,7 @@ def exported(source: Source) -> list[str]:
     if source.is_notebook or (found := _OF_NOTEBOOKS.search(source.data)) is None:
         return []
     line = source.data.count(b"\n", 0, found.end()) + 1
-    shown = source.data.splitlines()[line - 1].decode(errors="replace").strip()[:60]
+    shown = source.data.split(b"\n")[line - 1].decode(errors="replace").strip()[:60]
     return [
         f"{source.path.name} was exported from a notebook (line {line}: {shown}): hand in the .ipynb itself, "
         "or delete the lines that only a notebook understands"
@@ -55,50 +55,56 @@ class Remarks:
         self._about: dict[str, list[str]] = defaultdict(list)
         self._reads: dict[str, set[str]] = defaultdict(set)
         """For each name that counts, the names that it leads to."""
-        self._settings: list[tuple[str, str]] = []
+        self._settings: list[tuple[str, str, str]] = []
+        """The function that a setting is in, or "" for the module; what it may explain; the sentence."""
         with contextlib.suppress(*UNPARSED):
             self._read(source, required)
 
     def on(self, name: str, message: str) -> list[str]:
         """Return what may explain a failure: of a call of this name, or of loading where there is none."""
-        found = [text for words, text in self._settings if re.search(words, message)]
-        reached, ahead = set[str](), [name]
+        ran = self._reached(name, "")
+        found = [text for owner, words, text in self._settings if owner in ran and re.search(words, message)]
+        for one in self._reached(name):
+            found += self._about.get(one, ())
+        return list(dict.fromkeys(found))[:MOST]
+
+    def _reached(self, *names: str) -> dict[str, None]:
+        """Return these names and all that they lead to, in the order in which that is found."""
+        reached, ahead = dict[str, None](), list(names)
         while ahead:
             if (one := ahead.pop()) not in reached:
-                reached.add(one)
-                found += self._about.get(one, ())
+                reached[one] = None
                 ahead += sorted(self._reads.get(one, ()))
-        return list(dict.fromkeys(found))[:MOST]
+        return reached
 
     def _read(self, source: Source, required: Collection[str]) -> None:
         cells = read_notebook("", source.data)[0] if source.is_notebook else []
         if (sum(len(cell.source) for cell in cells) or len(source.data)) > MAX_CODE:
             return
         body = statements(cells) if source.is_notebook else ast.parse(source.data).body
-        rule = Rule(cells, required)
+        rule = NotebookRule(cells, required)
         counted = [node for node in body if not source.is_notebook or rule.counts(node)]
         self._note_counted(counted)
-        kept = set(counted)
-        self._note_left_out([node for node in body if node not in kept], cells)
+        counting = set(counted)
+        self._note_left_out([node for node in body if node not in counting], cells)
 
     def _note_counted(self, body: Iterable[ast.stmt]) -> None:
         defined: dict[str, list[int]] = defaultdict(list)
         for node in flat(body):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 continue
+            reads = set(globals_of(node, list(own_nodes(node))))
             for name in _changed(node):
-                self._reads[name].update(globals_of(node, list(own_nodes(node))))
-            if (
-                isinstance(node, DEFINITIONS) and not node.decorator_list
-            ):  # an overload is meant to be there twice
-                defined[node.name].append(node.lineno)
-            for call in _calls(node):
-                called = getattr(call.func, "attr", getattr(call.func, "id", ""))
-                if called in _SETTINGS:
-                    told = (
-                        f"{placed(call.lineno)}, {ast.unparse(call)[:80]}, holds for all that torch does here"
-                    )
-                    self._settings.append((_SETTINGS[called], f"{told}: leave it out"))
+                self._reads[name] |= reads
+            owner = node.name if isinstance(node, DEFINITIONS) else ""
+            if isinstance(node, DEFINITIONS) and not node.decorator_list:  # overloads are meant to be several
+                defined[owner].append(node.lineno)
+            calls = {getattr(call.func, "attr", getattr(call.func, "id", "")): call for call in _calls(node)}
+            self._reads[""] |= set() if owner else reads & calls.keys()
+            for called in calls.keys() & _SETTINGS.keys():
+                place, text = placed(calls[called].lineno), ast.unparse(calls[called])[:80]
+                sentence = f"{place}, {text}, holds for all that torch does here: leave it out"
+                self._settings.append((owner, _SETTINGS[called], sentence))
         for name, lines in defined.items():
             if len(lines) > 1:
                 times = "twice" if len(lines) == 2 else f"{len(lines)} times"
@@ -114,8 +120,8 @@ class Remarks:
                     "definitions and simple assignments count"
                 )
         for cell in cells:
-            for name, told in cell.hidden().items():
-                self._about[name] += [told] if name in self._reads else []
+            for name, sentence in cell.hidden().items():
+                self._about[name] += [sentence] if name in self._reads else []
 
 
 def _places(lines: list[int]) -> str:
@@ -126,7 +132,11 @@ def _places(lines: list[int]) -> str:
 
 
 def _calls(node: ast.stmt) -> Iterator[ast.Call]:
-    return (part for part in own_nodes(node) if isinstance(part, ast.Call))
+    parts = list(own_nodes(node))
+    within = {
+        part.context_expr for part in parts if isinstance(part, ast.withitem)
+    }  # those end by themselves
+    return (part for part in parts if isinstance(part, ast.Call) and part not in within)
 
 
 def _changed(node: ast.stmt) -> set[str]:

@@ -69,14 +69,14 @@ def _nearly(error: FileNotFoundError | ImportError, folder: str) -> str:
     wanted = str(error.filename if isinstance(error, OSError) else error.name).removeprefix(f"{PACKAGE}.")
     wanted = re.split(r"[/\\]" if of_file else r"\.", wanted)[-1 if of_file else 0]
     with contextlib.suppress(OSError):
-        beside = {name if of_file else name.partition(".")[0]: name for name in sorted(os.listdir(folder))}
-        if not of_file and beside.get(wanted, "").endswith(".py"):
+        names = {name if of_file else name.partition(".")[0]: name for name in sorted(os.listdir(folder))}
+        if not of_file and names.get(wanted, "").endswith(".py"):
             return ""  # it is there, and something in it is not
-        alike = [stem for stem in beside if stem.casefold() == wanted.casefold()]
-        for stem in [*alike, *difflib.get_close_matches(wanted, beside)][:1]:
-            why = "open it by that name alone" if of_file else "a notebook or a folder is no module"
+        alike = [stem for stem in names if stem.casefold() == wanted.casefold()]
+        for stem in [*alike, *difflib.get_close_matches(wanted, names)][:1]:
+            why = "open it by that name alone" if of_file else "a notebook or a folder is not a module"
             why = why if stem == wanted else "upper and lower case count" if alike else "is that meant?"
-            return f"next to what you hand in is {beside[stem]}: {why}"
+            return f"next to what you hand in is {names[stem]}: {why}"
     return "files are looked for next to what you hand in" if of_file else ""
 
 

@@ -28,7 +28,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from grader.engine.wire.messages import EMPTY
-from grader.notebooks import ASSIGNMENTS, DEFINITIONS, BrokenCell, Cell, Rule, keep_lines, read_notebook
+from grader.notebooks import (
+    ASSIGNMENTS,
+    DEFINITIONS,
+    BrokenCell,
+    Cell,
+    NotebookRule,
+    keep_lines,
+    read_notebook,
+)
 
 left_out: dict[str, str] = {}
 """What a notebook binds where it does not count, and why: for those who miss such a name."""
@@ -76,7 +84,7 @@ def load_module(name: str, path: str, source: bytes, given: str | None) -> types
 def load_notebook(
     name: str, path: str, source: bytes, given: str | None, required: list[str]
 ) -> types.ModuleType:
-    """Execute what counts of a notebook's cells as module `name`; see `Rule`.
+    """Execute what counts of a notebook's cells as module `name`; see `NotebookRule`.
 
     Raises:
         UnreadableNotebook: not JSON, or without cells.
@@ -84,7 +92,7 @@ def load_notebook(
     """
     module = _new_module(name, path, given)
     cells, broken = read_notebook(Path(path).name, source)
-    rule, flags = Rule(cells, required), _features(cells)
+    rule, flags = NotebookRule(cells, required), _features(cells)
     left_out.clear()
     for cell in cells:
         keep_lines(cell.name, cell.source)
