@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from grader.engine.host.source import Source
-from grader.engine.runner.remarks import MOST, Remarks, exported
+from grader.engine.runner.remarks import MOST, SourceRemarks, exported
 
 
-def of(*cells: str) -> Remarks:
+def of(*cells: str) -> SourceRemarks:
     """Return the remarks on a notebook of these cells."""
     book = {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "nbformat": 4}
-    return Remarks(Source(Path("answer.ipynb"), json.dumps(book).encode()), ["f"])
+    return SourceRemarks(Source(Path("answer.ipynb"), json.dumps(book).encode()), ["f"])
 
 
 READS = "def helper():\n    return TABLE\ndef f(x):\n    return helper()[x]\n"
@@ -51,7 +51,7 @@ def test_a_function_that_is_defined_twice_is_named_with_its_cells() -> None:
         "`f` is defined twice: cell 1, line 1 and cell 1, line 3; the last counts"
     ]
     assert "defined 9 times: cells 7, 8 and 9" in of(*[one] * 9).on("f", "")[0]
-    module = Remarks(Source(Path("answer.py"), (one + one).encode()), ["f"])
+    module = SourceRemarks(Source(Path("answer.py"), (one + one).encode()), ["f"])
     assert module.on("f", "") == ["`f` is defined twice: line 1 and line 3; the last counts"]
 
 
@@ -66,7 +66,7 @@ def test_a_function_that_is_defined_twice_is_named_with_its_cells() -> None:
 )
 def test_a_setting_is_named_in_what_it_explains(setting: str, explained: str, other: str) -> None:
     text = f"import torch\n{setting}\ndef f(x):\n    return x\n"
-    remarks = Remarks(Source(Path("answer.py"), text.encode()), ["f"])
+    remarks = SourceRemarks(Source(Path("answer.py"), text.encode()), ["f"])
     (told,) = remarks.on("f", explained)
     assert told.startswith(f"line 2, {setting}")
     assert remarks.on("f", other) == []
@@ -78,7 +78,7 @@ def test_a_setting_counts_only_where_it_is_made() -> None:
     within = "import torch\ndef f(x):\n    with torch.set_grad_enabled(False):\n        return x\n"
 
     def said(text: str, message: str) -> list[str]:
-        return Remarks(Source(Path("answer.py"), text.encode()), ["f"]).on("f", message)
+        return SourceRemarks(Source(Path("answer.py"), text.encode()), ["f"]).on("f", message)
 
     assert said(f"{setup}def f(x): ...\n", "CUDA") == []
     assert said(f"{setup}setup()\ndef f(x): ...\n", "CUDA")
@@ -89,7 +89,7 @@ def test_a_setting_counts_only_where_it_is_made() -> None:
 def test_remarks_are_few_and_cost_little() -> None:
     assert len(of("TABLE = []\n" + "TABLE.append(1)\n" * 20, READS).on("f", "")) == MOST
     deep = Source(Path("answer.py"), b"x = " + b"-" * 50_000 + b"1\n")
-    assert Remarks(deep, ["f"]).on("f", "CUDA") == []
+    assert SourceRemarks(deep, ["f"]).on("f", "CUDA") == []
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from grader.engine.runner.collected import Collected
 from grader.engine.runner.given_blocks import BlockUse, find_block_use
 from grader.engine.runner.outcome import Outcome, Wording, judge, unusable
 from grader.engine.runner.plugin import check_seed
-from grader.engine.runner.remarks import Remarks
+from grader.engine.runner.remarks import SourceRemarks
 from grader.errors import MachineFault, PackError
 from grader.machine import shortage
 from grader.report.report import ALREADY_DEDUCTED, WRONG, CheckReport, CheckStatus, KataStatus
@@ -298,8 +298,8 @@ class Examination:
         return {name: own[name] for name in asked & own.keys() if not any(map(is_starred, own[name]))}
 
     @cached_property
-    def _own_remarks(self) -> Remarks:
-        return Remarks(self.attempt.source, self.checks.kata.required)
+    def _own_remarks(self) -> SourceRemarks:
+        return SourceRemarks(self.attempt.source, self.checks.kata.required)
 
     def _remarks(self, name: str, message: str) -> list[str]:
         return self._own_remarks.on(name, message)  # read only when something has failed

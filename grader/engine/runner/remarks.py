@@ -48,7 +48,7 @@ def exported(source: Source) -> list[str]:
     ]
 
 
-class Remarks:
+class SourceRemarks:
     """The remarks on one submission, each asked for by a failure."""
 
     def __init__(self, source: Source, required: Collection[str]) -> None:

@@ -28,7 +28,7 @@ from grader.engine.runner.collected import Collected
 from grader.engine.runner.control import try_the_machine
 from grader.engine.runner.examination import Examination, Options, Progress, SubmissionRun
 from grader.engine.runner.plugin import KataPlugin, check_seed, collect
-from grader.engine.runner.remarks import Remarks, exported
+from grader.engine.runner.remarks import SourceRemarks, exported
 from grader.errors import MachineFault, PackError
 from grader.report.report import Isolation, KataReport, KataStatus, SpeedScore
 
@@ -123,7 +123,7 @@ class Suite(Collected):
 
     def _does_not_load(self, source: Source, error: SubmissionRaised) -> str:
         lines = describe_raised(error)
-        found = Remarks(source, self.kata.required).on("", "\n".join(lines)) or exported(source)
+        found = SourceRemarks(source, self.kata.required).on("", "\n".join(lines)) or exported(source)
         return "\n".join([f"{source.path.name} does not load.", *lines, *(f"  {text}" for text in found)])
 
     def _endless(self, source: Source, options: Options) -> str:
