@@ -55,6 +55,10 @@ class UnreadableNotebook(Exception):
     """The file is no notebook; the message says in what way."""
 
 
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+
+
 @dataclass(frozen=True)
 class Cell:
     """The code of one cell that counts, parsed; `name` is what tracebacks call it."""
@@ -63,6 +67,23 @@ class Cell:
     number: int
     source: str
     tree: ast.Module
+    magics: tuple[tuple[int, str], ...] = ()
+    """What was taken out of it, each with its line: magics, and all that a magic like `%%writefile` takes in."""
+
+    def hidden(self) -> dict[str, str]:
+        """Return the names that its magics make, each with a sentence that says so; "*" where nobody knows which."""
+        found: dict[str, str] = {}
+        for line, text in self.magics:
+            first = text.partition("\n")[0][:60]
+            sentence = (
+                f"cell {self.number}, line {line} is a magic, {first}, and was left out: write plain Python"
+            )
+            if first.startswith("%%"):
+                word = first.split()[0]
+                sentence = f"cell {self.number} begins with {word} and was left out: delete that line"
+            names = ["*"] if first.startswith(("%run", "%load ")) else _MADE_BY_MAGIC.findall(text)
+            found |= dict.fromkeys(names, sentence)
+        return found
 
 
 @dataclass(frozen=True)
@@ -72,6 +93,43 @@ class BrokenCell:
     number: int
     source: str
     error: SyntaxError
+
+
+class NotebookRule:
+    """Which statements of a notebook count: imports, definitions, and assignments that do not run them.
+
+    What runs the learner's own functions is scratch work (training a model, trying a mask), unless it makes something
+    that the kata requires and that is defined nowhere.
+    """
+
+    def __init__(self, cells: Iterable[Cell], required: Iterable[str]) -> None:
+        self._own = {node.name for cell in cells for node in cell.tree.body if isinstance(node, DEFINITIONS)}
+        self._made = set(required) - self._own
+
+    def counts(self, node: ast.stmt) -> bool:
+        """Return whether a statement at the top of a cell is part of the answer."""
+        if isinstance(node, ast.Import) and all(name.name == "kata" for name in node.names):
+            return (
+                False  # for `kata.check(...)` in a cell: a tool besides the answer, which need not be there
+            )
+        if not isinstance(node, ASSIGNMENTS):
+            return isinstance(node, (*DEFINITIONS, ast.Import, ast.ImportFrom))
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        makes = any(isinstance(target, ast.Name) and target.id in self._made for target in targets)
+        return node.value is not None and (makes or not self._runs_own(node))
+
+    def _runs_own(self, node: ast.AST) -> bool:
+        ahead = [(node, False)]
+        while ahead:
+            part, called = ahead.pop()
+            if isinstance(part, ast.Await | ast.Yield | ast.YieldFrom):
+                return True
+            if called and isinstance(part, ast.Name) and part.id in self._own:
+                return True
+            called = called or isinstance(part, ast.Call)
+            if called or not isinstance(part, ast.Lambda):  # which runs nothing yet
+                ahead += [(child, called) for child in ast.iter_child_nodes(part)]
+        return False
 
 
 def statements(cells: Iterable[Cell]) -> list[ast.stmt]:
@@ -159,17 +217,27 @@ def _cells(source: bytes) -> Iterator[Any]:
     try:
         document = json.loads(source)
     except json.JSONDecodeError as error:
-        raise UnreadableNotebook(f"it is not JSON: line {error.lineno}, {error.msg}") from None
+        raise UnreadableNotebook(
+            f"it is not JSON: line {error.lineno}, {error.msg}; save it again in Jupyter"
+        ) from None
     except RecursionError:
         raise UnreadableNotebook("it is nested too deep") from None
     except ValueError:
         raise UnreadableNotebook("it holds a number with thousands of digits") from None
     cells = document.get("cells") if isinstance(document, dict) else None
     if not isinstance(cells, list):
-        raise UnreadableNotebook("it has no list of cells (a notebook of format 4 has one)")
+        raise UnreadableNotebook("it has no list of cells: open it in Jupyter and save it as format 4")
     yield from cells
 
 
+_COUNTED = re.compile(r"\s*%%(time|timeit|capture|prun)\b")
+"""Magics of a whole cell that run it as it is, and keep what it makes."""
+_MADE_BY_MAGIC = re.compile(
+    r"^(?:%\w+[ \t]+)?(?:(?:async[ \t]+)?(?:def|class)[ \t]+(?=\w)|(?=\w+[ \t]*=(?!=)))(\w+)", re.MULTILINE
+)
+_MAGIC = re.compile(
+    r"^(?:%\w+[ \t]+)?(?:(?:async[ \t]+)?(?:def|class)[ \t]+)?(\w+)(?=[ \t]*(?:=(?!=)|[(:]))", re.MULTILINE
+)
 _MAGIC = re.compile(r"[%!?]|[\w.,\[\] ]+=\s*[%!]|[\w.]+\?{1,2}$")
 """Of a line without the blanks around it: no two parts that follow each other match the same letters, so a match takes
 as many steps as the line has letters."""
@@ -182,27 +250,40 @@ def _is_magic(line: str) -> bool:
 def parse_cell(title: str, number: int, text: str) -> Cell:
     """Parse a cell without its magics, shell lines and help requests, keeping line numbers.
 
+    Of a cell that begins with another magic than `_COUNTED` nothing is left: what is below is not run as Python here.
     A line counts as one of these only where Python stumbles over it: `%d` at the start of a line may as well be part
     of a text or of a long expression.
 
     Raises:
         SyntaxError, ValueError: it is no Python.
     """
-    if text.lstrip().startswith("%%"):
-        return Cell(title, number, "", ast.Module([], []))
     lines = text.split("\n")
+    for place, line in enumerate(lines):
+        if line.strip() and not line.lstrip().startswith("%%"):
+            break
+        if line.strip() and not _COUNTED.match(line):
+            rest = "\n".join(lines[place:]).strip()
+            return Cell(title, number, "", ast.Module([], []), ((place + 1, rest),))
+        lines[place] = ""
+    body = list(lines)
     for _ in range(1 + MAX_REREAD // max(len(text), 1)):
         source = "\n".join(lines)
         try:
-            return Cell(title, number, source, ast.parse(source, title))
+            return Cell(title, number, source, ast.parse(source, title), _taken_out(body, lines))
         except SyntaxError as error:
             place = (error.lineno or 0) - 1
             if not (0 <= place < len(lines) and _is_magic(lines[place])):
                 break
             lines[place] = _blank(lines[place])
     # The stumble may show further down, or there are too many: then every line that looks like one has to go.
-    source = "\n".join(_blank(line) if _is_magic(line) else line for line in text.split("\n"))
-    return Cell(title, number, source, ast.parse(source, title))
+    lines = [_blank(line) if _is_magic(line) else line for line in body]
+    source = "\n".join(lines)
+    return Cell(title, number, source, ast.parse(source, title), _taken_out(body, lines))
+
+
+def _taken_out(before: list[str], after: list[str]) -> tuple[tuple[int, str], ...]:
+    pairs = enumerate(zip(before, after, strict=True), 1)
+    return tuple((place, line.strip()) for place, (line, left) in pairs if line != left)
 
 
 def _blank(line: str) -> str:

@@ -37,8 +37,8 @@ class Untouchable(RemoteObject):
     __hash__ = object.__hash__
 
 
-def Remote(*types):
-    return Untouchable(SimpleNamespace(generation=1), 5, MRO.join(types), "object")
+def Remote(*types, kind="object"):
+    return Untouchable(SimpleNamespace(generation=1), 5, MRO.join(types), kind)
 
 
 class Subclass(torch.Tensor):
@@ -72,7 +72,11 @@ TYPES = [
     ([X, X], "wrong type  output  got a list of 2  want a tensor\n"
      "join a list of tensors with torch.stack or torch.cat"),
     ("no\x1b[31m", "wrong type  output  got the Python str 'no\\x1b[31m'  want a tensor\n"
-     "a plain torch.Tensor is wanted, no class of your own"),
+     "a plain torch.Tensor is wanted"),
+    (Remote("builtins.function", kind="function"), "wrong type  output  got a function  want a tensor\n"
+     "return what it gives when it is called, and not itself"),
+    (Remote("builtins.coroutine"), "wrong type  output  got builtins.coroutine  want a tensor\n"
+     "leave out the `async`: nobody waits for its result"),
     (Remote("numpy.ndarray"), "wrong type  output  got numpy.ndarray  want a tensor\n"
      "stay in torch: NumPy knows no gradient and no GPU"),
     (Remote("mine.Thing"), "wrong type  output  got mine.Thing  want a tensor\n"

@@ -153,11 +153,12 @@ CONTENTS: dict[str, tuple[bytes, str, list[str]]] = {
     "not UTF-8": (
         b"a = 1\nname = '\xe4'\n",
         "error",
-        ["masks.py does not load", "line 2", "save the file as UTF-8"],
+        ["masks.py is not UTF-8", "line 2", "save it as UTF-8"],
     ),
-    "UTF-16": ("x = 1\n".encode("utf-16"), "error", ["masks.py"]),
+    "UTF-16": ("x = 1\n".encode("utf-16"), "error", ["masks.py is saved as UTF-16"]),
+    "an export": (b"import torch\n!ls\n", "error", ["line 2", "was exported from a notebook"]),
     "NUL bytes": (b"a = 1\nb\0 = 2\n", "error", ["NUL bytes", "line 2"]),
-    "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "error", ["NUL bytes"]),
+    "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "error", ["is a picture"]),
     "a syntax error": (
         b"import torch\n\ndef causal_mask(seq_len):\n    return torch.ones(seq_len, seq_len).tril((\n",
         "error",

@@ -19,6 +19,7 @@ import pytest
 
 from grader.catalogue import Catalogue
 from grader.cli.learner import notebook
+from grader.cli.learner.cells import are_answer
 from grader.report import markup
 from grader.report.json_text import json_text
 from grader.report.report import CheckStatus, KataReport, KataStatus, ReportSet
@@ -207,6 +208,55 @@ def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
     assert isinstance(verdict, NotebookVerdict)
     assert "No cell that you ran defines" in repr(verdict)
     assert verdict.reports[0].status == "not_started"
+
+
+FILLED = "def causal_mask(seq_len, *, device=None):\n    return TABLE[seq_len]"
+CELLS = [
+    "from __future__ import annotations\nclass Box:\n    def twice(self) -> Box: ...",
+    f"%%time\n{RIGHT}",
+    "TABLE = {}\nfor n in range(9):\n    TABLE[n] = causal_mask(n)",
+    FILLED,
+    "from functools import partial\ndef own(dtype, *masks): return all(masks)\ncombine_masks = partial(own, None)",
+    "%%writefile other.py\ndef padding_mask(): ...",
+]
+
+
+@pytest.mark.slow
+def test_what_is_saved_and_what_was_run_are_told_alike(
+    kata: Run, folder: Path, warm: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    made = [{"cell_type": "code", "source": cell} for cell in CELLS]
+    (folder / "masks.ipynb").write_text(json.dumps({"cells": made, "nbformat": 4}))
+    saved = kata("check", "masks.ipynb", "--json").json["katas"][0]
+    live = Shell(*CELLS).magics["kata"]("check masks").reports[0]
+    told = {check["id"]: check.get("message") for check in saved["checks"]}
+    assert {check.id: check.message for check in live.checks} == told
+    assert (live.status, live.score) == (saved["status"], saved["score"])
+    lines = told["test_causal_shape"].splitlines()
+    assert "  `causal_mask` is defined twice: cells 2 and 4; the last counts" in lines
+    assert any(line.startswith("  cell 3, line 3 changes TABLE and was left out") for line in lines)
+
+
+@pytest.mark.slow
+def test_a_setting_is_named_and_stays_with_its_own_kata(kata: Run, folder: Path) -> None:
+    here = ROOT / "solutions" / "9.3-encoder-vs-decoder" / "layer-norm" / "layer_norm.py"
+    setting = "import torch\ntorch.set_default_dtype(torch.float64)"
+    (folder / "layer_norm.py").write_text(here.read_text().replace("import torch", setting, 1))
+    (folder / "masks.py").write_text(RIGHT)
+    reports = {one["kata"]: one for one in kata("check", str(folder), "--json").json["katas"]}
+    told = [one["message"] for one in reports["layer-norm"]["checks"] if one["status"] == "fail"]
+    (line,) = [n for n, text in enumerate(here.read_text().splitlines(), 2) if text == "import torch"]
+    assert any(f"line {line}, torch.set_default_dtype(torch.float64), holds for all" in text for text in told)
+    assert reports["masks"]["status"] == "pass"
+
+
+def test_a_magic_that_hides_the_answer_is_named_live() -> None:
+    masks = Catalogue.discover().resolve_one("masks")
+    assert are_answer(masks, [f"%%capture\n{RIGHT}"])[0]
+    chosen, told = are_answer(masks, ["1", f"%%writefile masks.py\n{RIGHT}"])
+    assert not chosen
+    assert "cell 2 begins with %%writefile and was left out" in told
 
 
 @pytest.mark.slow

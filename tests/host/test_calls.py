@@ -23,6 +23,12 @@ def record(name: str) -> CallRecord:
     return CallRecord(*[name for _ in CallRecord.__dataclass_fields__])  # type: ignore[arg-type]
 
 
+def test_an_iterator_is_noted_as_one(examine: Any) -> None:
+    answer = examine("def f():\n    yield 1\ndef g():\n    return [1]\n")
+    assert (answer.submission.f(), answer.calls.last.iterated) == ([1], True)
+    assert (answer.submission.g(), answer.calls.last.iterated) == ([1], False)
+
+
 def test_a_tensor_that_no_call_gave_is_told_with_the_latest(calls: Calls) -> None:
     assert calls.origin(torch.zeros(3)) == record("read")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -54,6 +56,25 @@ def missing(message: str, *frames: StackFrame, hint: str = "") -> SubmissionMiss
 def not_written(message: str, *frames: StackFrame, call: CallRecord | None = CALL) -> Outcome:
     error = raised(message, *frames, kind="NotImplementedError")
     return judge(error, calls_of(*([call] if call else [])), WORDING)
+
+
+def test_an_iterator_is_told_as_one_and_not_as_the_list_that_it_is_read_as() -> None:
+    calls = Calls()
+    calls.add(replace(CALL, iterated=True), given := [1])
+    error = CheckFailure(Failure("type", ("wrong type  got a list of 1", "a comma too many?")), given)
+    lines = judge(error, calls, WORDING).lines
+    assert lines[1] == "wrong type  got a list of 1"
+    assert "generator" in lines[2]
+    assert len(lines) == 3
+
+
+def test_what_the_source_says_of_a_failure_comes_last() -> None:
+    wording = replace(WORDING, remarks=lambda name, message: [f"{name}: {message.splitlines()[-1]}"])
+    for error, words in ((raised("x"), "ValueError: x"), (WorkerTimeout(), "no answer")):
+        assert judge(error, calls_of(CALL), wording).lines[-1].startswith(f"  padding_mask: {words}")
+    assert judge(missing("module 'masks' has no attribute 'f'"), calls_of(CALL), wording).lines == [
+        "masks.py has no `f`: was it renamed or removed?"
+    ]
 
 
 def test_a_stub_is_called_by_its_own_name_and_line() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import py_compile
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from grader.engine.checks.raised import describe_raised
 from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
-from grader.engine.host.source import Unreadable
+from grader.engine.host.source import Unreadable, source_of
+from grader.engine.worker import loader
 
 
 def test_it_is_a_registered_module_and_not_main(examine: Any) -> None:
@@ -189,11 +192,129 @@ def test_a_syntax_error_points_at_its_place(examine: Any) -> None:
     assert frame.text[frame.column - 1] == "*"
 
 
-def test_source_that_is_no_utf_8(examine: Any) -> None:
+PYTHON = "import torch\n\ndef f(x):\n    return x\n"
+MERGED = "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> other\n"
+BOOK = '{\n "cells": [], "nbformat": 4, "x": null\n}'
+TAR = b"f.py".ljust(257, b"\0") + b"ustar\x0000"
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n"
+OTHER_THAN_NAMED: dict[str, tuple[bytes, str, str]] = {
+    "a notebook": (BOOK.encode(), ".py", "a notebook: hand it in as answer.ipynb"),
+    "Python": (PYTHON.encode(), ".ipynb", "Python and is not a notebook: hand it in as answer.py"),
+    "a page": (b"\xef\xbb\xbf \n<!DOCTYPE html><p>Log in", ".py", "web page"),
+    "a page as a notebook": (b"<html>", ".ipynb", "web page"),
+    "a pointer": (LFS, ".py", "git lfs pull"),
+    "a pointer as a notebook": (LFS, ".ipynb", "git lfs pull"),
+    "zip": (b"PK\x03\x04\x14\0", ".py", "zip archive: unpack it"),
+    "gzip": (gzip.compress(b"x"), ".ipynb", "gzip archive"),
+    "tar": (TAR, ".py", "tar archive"),
+    "a picture": (b"\x89PNG\r\n\x1a\n\0", ".py", "picture"),
+    "a merge": (f"y = 1\n{MERGED}".encode(), ".py", r"unfinished merge \(line 2\)"),
+    "one mark of a merge": (b"y = 1\n>>>>>>> other\n", ".py", r"unfinished merge \(line 2\)"),
+    "a merge in a notebook": (
+        BOOK.replace(" ", MERGED, 1).encode(),
+        ".ipynb",
+        r"unfinished merge \(line 2\)",
+    ),
+    "UTF-16": (PYTHON.encode("utf-16"), ".py", "UTF-16: save it as UTF-8"),
+    "UTF-16 without a mark": (PYTHON.encode("utf-16-be"), ".py", "UTF-16"),
+    "UTF-16 as a notebook": (BOOK.encode("utf-16"), ".ipynb", "UTF-16"),
+    "Latin-1": (b"x = 1\ny = '\xe4\xf6'\n", ".py", "line 2 holds the byte 0xe4 (ä".replace("(", r"\(")),
+    "Latin-1 called UTF-8": (b"# coding: utf-8\n# \xe9\n", ".py", "line 2 holds the byte 0xe9"),
+    "Latin-1 in a notebook": (b'{\n"cells": ["\xe4"]}', ".ipynb", "line 2 holds the byte 0xe4"),
+}
+
+
+@pytest.mark.parametrize(("content", "ending", "words"), OTHER_THAN_NAMED.values(), ids=OTHER_THAN_NAMED)
+def test_what_is_no_source_is_known_by_its_first_bytes(content: bytes, ending: str, words: str) -> None:
+    with pytest.raises(Unreadable, match=words) as caught:
+        source_of(Path(f"answer{ending}"), content)
+    assert caught.value.message.count(". ") == 0  # one sentence
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f'"""\n{MERGED}"""\n'.encode(),
+        b"# coding: latin-1\nx = '\xe4'\n",
+        b"\xef\xbb\xbf" + PYTHON.encode(),
+        b'x = {"cells": 1}\n',
+    ],
+)
+def test_source_that_looks_like_something_else_is_source(content: bytes) -> None:
+    assert source_of(Path("answer.py"), content).data == content
+
+
+def test_what_a_word_processor_left_is_told(examine: Any) -> None:
+    for source, words in (("x = “a”\n", "word processor"), ("if 1:\n\u00a0x = 1\n", "type it again")):
+        with pytest.raises(SubmissionRaised) as caught:
+            examine(source)
+        assert words in describe_raised(caught.value)[-1]
     with pytest.raises(SubmissionRaised) as caught:
-        examine(b"x = 1\ny = '\xe4\xf6'\n")
-    assert caught.value.type_name == "SyntaxError"
-    assert "utf-8" in caught.value.message.lower()
+        examine(b"\xef\xbb\xbf# coding: latin-1\nx = 1\n")
+    assert caught.value.frames == ()  # it says line 0
+    assert "save the file as UTF-8" in describe_raised(caught.value)[-1]
+
+
+def test_files_next_to_it_are_found_and_may_be_changed(examine: Any, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "vocab.txt").write_text("a b")
+    (tmp_path / "data" / "w.txt").write_text("c")
+    source = """
+        words = open("vocab.txt").read()
+        def f():
+            with open("vocab.txt", "a") as file:
+                file.write(" d")
+            return words, open("data/w.txt").read(), open("vocab.txt").read()
+    """
+    assert examine(source).submission.f() == ("a b", "c", "a b d")
+    assert (tmp_path / "vocab.txt").read_text() == "a b"
+
+
+def test_too_much_next_to_it_is_not_copied(examine: Any, tmp_path: Path) -> None:
+    for number in range(loader.MAX_BESIDE + 10):
+        (tmp_path / f"n{number}.txt").touch()
+    source = "import os\ndef f(): return len(os.listdir('.'))"
+    assert examine(source).submission.f() == loader.MAX_BESIDE
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("open('Vocab.txt')", "vocab.txt: upper and lower case count"),
+        ("open('/home/ada/vocab.txt')", "vocab.txt: open it by that name alone"),
+        (r"open('C:\\ada\\vocab.txt')", "vocab.txt: open it by that name alone"),
+        ("open('vocabs.txt')", "vocab.txt: is that meant?"),
+        ("open('other')", "files are looked for next to what you hand in"),
+        ("from helper import g", "Helper.py: upper and lower case count"),
+        ("from .helper import g", "Helper.py: upper and lower case count"),
+        ("import tools.more", "tools.ipynb: a notebook or a folder is not a module"),
+        ("import random\nrandom.mine()", "random is the library's here, and not random.py next to it"),
+        ("from random import mine", "random is the library's here, and not random.py next to it"),
+    ],
+)
+def test_what_nearly_fits_is_told(examine: Any, tmp_path: Path, line: str, told: str) -> None:
+    for name in ("vocab.txt", "Helper.py", "tools.ipynb", "random.py"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(SubmissionRaised) as caught:
+        examine(f"{line}\n")
+    assert told in describe_raised(caught.value)[-1]
+
+
+def test_a_line_that_calls_itself_without_end_is_told_once(examine: Any) -> None:
+    with pytest.raises(SubmissionRaised) as caught:
+        examine("def f(x):\n    return g(x)\ndef g(x):\n    return f(x)\n").submission.f(1)
+    assert [frame.line for frame in caught.value.frames] == [2, 4]
+    assert "calls itself without end" in describe_raised(caught.value)[-1]
+
+
+def test_nothing_is_compiled(examine: Any) -> None:
+    source = """
+        import torch, torch._dynamo
+        @torch._dynamo.optimize("inductor")
+        def f(x):
+            return (torch.ones(2) + x).tolist()
+    """
+    assert examine(source).submission.f(1) == [2, 2]
 
 
 def test_the_process_ending_while_loading_is_told(examine: Any) -> None:

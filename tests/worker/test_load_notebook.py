@@ -12,7 +12,7 @@ import pytest
 
 from grader import notebooks
 from grader.engine.checks.raised import describe_raised
-from grader.engine.host.endings import SubmissionRaised, WorkerTimeout
+from grader.engine.host.endings import SubmissionMissing, SubmissionRaised, WorkerTimeout
 from grader.notebooks import UnreadableNotebook, read_notebook
 
 DEFINES = "def f(x):\n    return x + 1\n"
@@ -42,6 +42,7 @@ def load(examine: Any) -> Any:
         "a, b = !echo 1 2",
         "timing = %timeit -o f(1)",
         "%%time\nf(1)\nno python at all",
+        "TABLE = [f(1)]\nTABLE[0] = undefined\nTABLE.append(1)",
         "%%bash\nfor x in *; do echo $x; done",
         "\n\n%%html\n<b>bold</b>",
         "f?",
@@ -101,6 +102,67 @@ def test_constants_imports_and_later_definitions_count(load: Any) -> None:
     assert (answer.DEPTH, answer.SCALE, answer.Child.value) == (4, 2.0, 6)
 
 
+@pytest.mark.parametrize(
+    "magic", ["%%time", "%%timeit -n 3", "%%capture out", "%%prun", "\n%%time\n%%capture"]
+)
+def test_the_body_of_a_magic_that_runs_it_counts_on_its_own_lines(load: Any, magic: str) -> None:
+    with pytest.raises(SubmissionRaised) as caught:
+        load(f"{magic}\ndef f(x):\n    return x + None\n").f(1)
+    assert caught.value.frames[0].line == magic.count("\n") + 3
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        (f"%%writefile answer.py\n{DEFINES}", "cell 2 begins with %%writefile and was left out"),
+        ("%%script python\nf = 1", "cell 2 begins with %%script and was left out"),
+        ("x = 1\n%time f = len", "cell 2, line 2 is a magic, %time f = len, and was left out"),
+        ("%run answer.py", "cell 2, line 1 is a magic, %run answer.py, and was left out"),
+    ],
+)
+def test_a_magic_that_hides_a_name_is_told(load: Any, cell: str, told: str) -> None:
+    answer = load("def g(x):\n    return f(x)\n", cell)
+    with pytest.raises(SubmissionMissing) as missing:
+        _ = answer.f
+    with pytest.raises(SubmissionRaised) as caught:
+        answer.g(1)
+    assert missing.value.hint.startswith(told)
+    assert caught.value.hint.startswith(told)
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_what_is_imported_from_the_future_holds_in_every_cell(load: Any, together: bool) -> None:
+    cells = [
+        "from __future__ import annotations\n",
+        f"class Box:\n    def again(self) -> Box: ...\n{DEFINES}",
+    ]
+    assert load(*(["".join(cells)] if together else cells)).f(1) == 2
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "TABLE = [0] * 9\nTABLE[3] = 2",
+        "TABLE = {3: 1}\nTABLE[3] += 1",
+        "TABLE = None\nclass A: pass\nA.two = 2\nTABLE = [0, 0, 0, A.two]",
+        "def two(): return 2\nTABLE = [0, 0, 0, 1]\nlater = lambda: two()\nTABLE, (x, TABLE[3]) = [0] * 9, (1, 2)",
+    ],
+)
+def test_assignments_to_parts_and_by_operators_count(load: Any, cell: str) -> None:
+    assert load(cell, "def f(x):\n    return TABLE[x]\n").f(3) == 2
+
+
+def test_a_required_name_is_made_by_whatever_makes_it(load: Any) -> None:
+    partial = "from functools import partial\ndef own(x, y):\n    return x + y\nf = partial(own, 1)"
+    assert load(partial).f(1) == 2
+    assert (
+        load(DEFINES, "def own(g):\n    return None\nf = own(f)").f(1) == 2
+    )  # scratch work where it is defined
+    with pytest.raises(SubmissionMissing) as caught:
+        _ = load("class A: pass\na = A()\nf = a.f").f
+    assert "makes f, and that failed: NameError: cell 1, line 2 makes a" in caught.value.hint
+
+
 def test_text_that_looks_like_a_magic_is_kept(load: Any) -> None:
     answer = load('def f(x):\n    text = """\n%d items\n!important\n"""\n    return text % x\n')
     assert answer.f(3) == "\n3 items\n!important\n"
@@ -153,7 +215,6 @@ def test_a_byte_order_mark_is_no_obstacle(examine: Any) -> None:
         ('{"cells": {}}', "no list of cells"),
         ('{"worksheets": []}', "no list of cells"),
         ("3", "no list of cells"),
-        (b'{"cells": ["\xe4"]}', "not UTF-8"),
         ("[" * 100_000, "nested too deep"),
     ],
 )
@@ -174,6 +235,12 @@ def test_a_syntax_error_where_the_answer_should_be_is_told(load: Any) -> None:
     frame = caught.value.frames[0]
     assert (caught.value.type_name, frame.file, frame.line) == ("SyntaxError", "answer.ipynb, cell 2", 2)
     assert frame.text == "return x +* 1"
+
+
+def test_a_merge_that_was_not_finished_is_told_within_a_cell(load: Any) -> None:
+    with pytest.raises(SubmissionRaised) as caught:
+        load("<<<<<<< HEAD\ndef f(x):\n    return x\n")
+    assert "an unfinished merge" in describe_raised(caught.value)[-1]
 
 
 def test_an_error_in_a_definition_is_told_with_its_cell(load: Any) -> None:

@@ -39,26 +39,30 @@ def are_answer(kata: Kata | None, cells: Sequence[str]) -> tuple[bool, str]:
     """
     if kata is None:
         return False, SAVED
-    if not _made(cells) & set(kata.required):
-        return False, f"{SAVED} No cell that you ran defines {', '.join(kata.required)}."
+    made, hidden = _made(cells)
+    if not made & set(kata.required):
+        hint = [f" But {hidden[name]}." for name in kata.required if name in hidden][:1]
+        return False, f"{SAVED} No cell that you ran defines {', '.join(kata.required)}.{''.join(hint)}"
     return True, "Judged: the cells that you ran; messages count cells by the number in brackets beside each."
 
 
-def _made(cells: Sequence[str]) -> set[str]:
-    """Return the names that cells make, as far as answers go."""
-    from grader.notebooks import parse_cell
+def _made(cells: Sequence[str]) -> tuple[set[str], dict[str, str]]:
+    """Return the names that cells make, as far as answers go, and those that a magic hides, each with a sentence."""
+    from grader.notebooks import DEFINITIONS, parse_cell
 
     made: set[str] = set()
+    hidden: dict[str, str] = {}
     for number, cell in enumerate(cells, 1):
         try:
-            tree = parse_cell("cell", number, cell).tree
+            parsed = parse_cell("cell", number, cell)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        hidden |= parsed.hidden()
+        for node in parsed.tree.body:
+            if isinstance(node, DEFINITIONS):
                 made.add(node.name)
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 made |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.Assign):
                 made |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return made
+    return made, hidden

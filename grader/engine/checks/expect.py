@@ -20,6 +20,7 @@ from grader.engine.checks.oracle import Expected, doubled, rounding_tolerance, s
 from grader.engine.checks.picture import PICTURES, Picture, draw_difference, draw_lists
 from grader.engine.checks.shapes import diagnose
 from grader.engine.checks.text import Span, axis_names, clean, listed, pair, place, short, sizes, unsliced
+from grader.engine.host.objects import RemoteObject, facts_of
 from grader.errors import PackError
 
 _Self = TypeVar("_Self", bound="Expectation")
@@ -494,7 +495,8 @@ class Expectation:
             return f"a {kind.__name__} of {len(value)}"  # type: ignore[arg-type]
         if kind in (bool, int, float, str, bytes, complex):
             return f"the Python {kind.__name__} {describe(value, 40)}"
-        return type_name(value)
+        where = _kind_there(value)
+        return f"a {where}" if where in ("function", "class") else type_name(value)
 
     def _type_hint(self, want: str) -> str:
         value = self.actual
@@ -515,7 +517,12 @@ class Expectation:
             return "join a list of tensors with torch.stack or torch.cat"
         if type(value) is tuple:
             return "return only the one"
-        return "a plain torch.Tensor is wanted, no class of your own"
+        if _kind_there(value) in ("function", "class", "module"):
+            return "return what it gives when it is called, and not itself"
+        if name == "builtins.coroutine":
+            return "leave out the `async`: nobody waits for its result"
+        own = "." in name and not name.startswith(("builtins.", "functools."))
+        return "a plain torch.Tensor is wanted" + (", no class of your own" if own else "")
 
     def _spread(self, mask: Tensor, value: Tensor) -> Tensor:
         """Return `mask` broadcast to the shape of `value`; where it does not fit, the value's shape is wrong."""
@@ -658,6 +665,10 @@ class Expectation:
         __tracebackhide__ = True
         failure = Failure(stage, (*lines, guess), location, picture, guess)
         raise CheckFailure(failure, self.actual, expected=self._wanted, name=self._name)
+
+
+def _kind_there(value: object) -> str:
+    return facts_of(value).kind if isinstance(value, RemoteObject) else ""
 
 
 def _count(wrong: Tensor, verb: str, out_of: int | None = None, of_what: str = "values") -> str:

@@ -13,6 +13,11 @@ _HINTS = {
     "SystemExit": "sys.exit() and exit() end a program, and here it is imported: leave them out",
     "BdbQuit": "nobody is at a keyboard here: for breakpoint() type  kata check --pdb -k CHECK",
     "EOFError": "nobody is here to answer input()",
+    "RecursionError": "it calls itself without end: which case stops it?",
+    "invalid character": "type it again: a word processor or a web page has replaced what the keyboard has",
+    "invalid non-printable character": "a blank from a web page or a word processor: type it again",
+    "unknown encoding": "save the file as UTF-8, and delete the line that names its encoding",
+    "encoding problem": "save the file as UTF-8, and delete the line that names its encoding",
     "codec can't decode": "save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
     "Expected all tensors to be on the same device": (
         "your code made a tensor on cpu, and its input is elsewhere: make it where the input is, with device=x.device"
@@ -51,6 +56,8 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
     lines.append(clean(first, WHOLE))
     lines.extend(f"  {clean(line, WHOLE)}" for line in rest[:REST])
     hints = [clean(error.hint, WHOLE)] if error.hint else [_HINTS[words] for words in _HINTS if words in text]
+    if error.frames and error.frames[-1].text.startswith(("<<<<<<<", "=======", ">>>>>>>")):
+        hints = ["an unfinished merge: keep one side of it, and delete such lines"]
     lines.extend(f"  {hint}" for hint in hints)
     if error.memory_bytes is not None and any(words in text for words in _MEMORY):
         whose = "the device's memory" if error.type_name == "OutOfMemoryError" else "memory"

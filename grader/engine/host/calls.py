@@ -27,6 +27,8 @@ class CallRecord:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     changed: tuple[torch.Tensor, ...] = ()
+    iterated: bool = False
+    """Whether it returned an iterator, of which a check sees a list."""
     root: str = ""
     """The name that what was called was got by, of the submission or of what is given."""
     request: int = 0

@@ -102,9 +102,9 @@ class _Statement:
 
     def __init__(self, node: ast.stmt) -> None:
         self.node = node
-        self.nodes = list(_own_nodes(node))
+        self.nodes = list(own_nodes(node))
         self.imports = [one for one in self.nodes if isinstance(one, ast.Import | ast.ImportFrom)]
-        self.reads = frozenset(_globals_of(node, self.nodes))
+        self.reads = frozenset(globals_of(node, self.nodes))
         """The names of the module that it reads, in functions and classes that it defines as well."""
         self.inside = dict(_bindings(self.nodes))
         """What it binds anywhere inside, and to what."""
@@ -120,13 +120,13 @@ class _Statement:
                 self.binds.update(node.names)
             elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
                 # In a function it is not certain to happen, and not to a module of torch.
-                (self.touches if isinstance(self.node, _Definition) else self.binds).add(_base(node))
+                (self.touches if isinstance(self.node, _Definition) else self.binds).add(base_name(node))
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                self.touches.add(_base(node.value.func))
-                if _base(node.value.func) == "setattr" and node.value.args:
-                    self.binds.add(_base(node.value.args[0]))
+                self.touches.add(base_name(node.value.func))
+                if base_name(node.value.func) == "setattr" and node.value.args:
+                    self.binds.add(base_name(node.value.args[0]))
         for decorator in getattr(self.node, "decorator_list", ()):
-            self.touches.add(_base(decorator.func if isinstance(decorator, ast.Call) else decorator))
+            self.touches.add(base_name(decorator.func if isinstance(decorator, ast.Call) else decorator))
 
 
 class _File:
@@ -134,7 +134,7 @@ class _File:
 
     def __init__(self, title: str, body: list[ast.stmt]) -> None:
         self.title = title
-        self.statements = [_Statement(node) for node in _flat(body)]
+        self.statements = [_Statement(node) for node in flat(body)]
         self.module: dict[str, list[_Value]] = defaultdict(list)
         self.binding: dict[str, list[_Statement]] = defaultdict(list)
         self.touching: dict[str, list[_Statement]] = defaultdict(list)
@@ -385,7 +385,7 @@ def _read(title: str, source: Source) -> _File:
     return _File(title, body_of(source))
 
 
-def _flat(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
+def flat(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
     """Return the statements of a module in order, those in its branches and loops included."""
     stack = list(reversed(list(body)))
     while stack:
@@ -407,7 +407,7 @@ def _is_main_guard(node: ast.AST) -> bool:
     return False
 
 
-def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
+def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
     """Return what is in a statement, from the outside inwards.
 
     Without annotations and what `isinstance` compares with: neither is called. A definition is read as a whole, a
@@ -432,7 +432,7 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
         stack += reversed(children)
 
 
-def _globals_of(node: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
+def globals_of(node: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
     """Return the names of the module that a statement reads: the compiler knows which are a function's own."""
     # A statement with a body of its own, such as `if`, is not compiled: its parts are read by themselves.
     codes: list[types.CodeType] = []
@@ -508,7 +508,7 @@ def _chain(node: ast.AST) -> Iterator[ast.AST]:
         ahead += [node.value] if isinstance(node, ast.Attribute | ast.Subscript) else []
 
 
-def _base(node: ast.AST) -> str:
+def base_name(node: ast.AST) -> str:
     """Return the name that attributes and items in a row begin with; nothing where they begin otherwise."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value

@@ -213,7 +213,8 @@ def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
         raise
     result, changed = made
     if mine.calls is not None:
-        mine.calls.add(replace(record, changed=tuple(changed), request=mine.session.made), result)
+        done = replace(record, changed=tuple(changed), iterated=mine.session.iterated)
+        mine.calls.add(replace(done, request=mine.session.made), result)
     note(mine.session, mine.root, None)
 
 

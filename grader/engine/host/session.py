@@ -99,6 +99,8 @@ class Session:
         """The required name that the running call is made of; it says whose a use is where only some are watched."""
         self.as_left = False
         """Whether calls go on in the gradient mode that the submission left behind."""
+        self.iterated = False
+        """Whether the latest call returned an iterator, whose parts were read."""
         self._begin: int | None = None
         """Its seed, until the worker has been told."""
         self._alike = False
@@ -278,6 +280,7 @@ class Session:
         self._observe(State(value) if target in self._states else value, decoder, payload)
         # What it did besides: drew random numbers, recorded gradients, changed its arguments.
         self._advance(encoder.generators, decoder, done.generators)
+        self.iterated = done.iterated
         if done.graph is not None and grad:
             inputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
             value = attach(self, done.graph, value, inputs)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import codecs
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +43,7 @@ def read_source(path: Path) -> Source:
     """Read a submission.
 
     Raises:
-        Unreadable: missing, a folder, no permission, empty, too large, with NUL bytes.
+        Unreadable: missing, a folder, no permission, empty, too large, something else than its name says.
         MachineFault: the disk does not give it, or nothing can be opened any more.
     """
     path = path.absolute()
@@ -71,13 +74,98 @@ def source_of(path: Path, data: bytes) -> Source:
     """Return the content of a submission that is, or is to be, saved there.
 
     Raises:
-        Unreadable: empty, with NUL bytes.
+        Unreadable: empty, or something else than its name says.
     """
     if not data.strip():
-        raise Unreadable("error", f"{path.name} is empty.")
+        raise Unreadable("error", f"{path.name} is empty: was it saved before it was handed in?")
+    if sentence := _other_than_named(path, data):
+        raise Unreadable("error", f"{path.name} {sentence}.")
     if b"\0" in data and path.suffix != ".ipynb":
         line = data[: data.index(b"\0")].count(b"\n") + 1
         raise Unreadable(
             "error", f"{path.name} holds NUL bytes (the first in line {line}): it is not Python source."
         )
     return Source(path, data)
+
+
+_UNPACK = "is a {} archive: unpack it and hand in the file inside"
+_FORMATS = {
+    b"PK\x03\x04": _UNPACK.format("zip"),
+    b"\x1f\x8b": _UNPACK.format("gzip"),
+    b"7z\xbc\xaf\x27\x1c": _UNPACK.format("7z"),
+    b"Rar!": _UNPACK.format("rar"),
+    b"BZh": _UNPACK.format("bzip2"),
+    b"\xfd7zXZ": _UNPACK.format("xz"),
+    b"%PDF-": "is a PDF document: hand in the source itself",
+    b"{\\rtf": "is a word processor's document: save it as plain text",
+    b"\xd0\xcf\x11\xe0": "is a word processor's document: save it as plain text",
+    b"\x89PNG": "is a picture: hand in the source itself",
+    b"\xff\xd8\xff": "is a picture: hand in the source itself",
+    b"version https://git-lfs": "is a Git LFS pointer and not the file: run `git lfs pull`, then hand it in again",
+}
+"""What other kinds of files begin with, and what to say of them."""
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+_PYTHON = re.compile(rb"^(?:def|class|import|from|@)\b", re.MULTILINE)
+_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+"""A line that names the encoding, as PEP 263 has it."""
+_CONFLICT = re.compile(rb"^(?:<{7}|>{7}) ", re.MULTILINE)
+_MOST_PARSED = 1 << 18
+
+
+def _other_than_named(path: Path, data: bytes) -> str | None:
+    """Say what a file is whose first bytes are not those of its ending; None where they may be."""
+    start = data.removeprefix(codecs.BOM_UTF8).lstrip()
+    notebook = path.suffix == ".ipynb"
+    for mark, sentence in _FORMATS.items():
+        if data.startswith(mark):
+            return sentence
+    if data[257:262] == b"ustar":
+        return _UNPACK.format("tar")
+    if data.startswith(_WIDE) or _is_wide(data):
+        return "is saved as UTF-16: save it as UTF-8"
+    if conflict := _CONFLICT.search(data):
+        line = data.count(b"\n", 0, conflict.start()) + 1
+        if notebook or not _parses(data):
+            return (
+                f"holds an unfinished merge (line {line}): keep one side of it and delete the lines "
+                "<<<<<<<, ======= and >>>>>>>"
+            )
+    if start.startswith(b"<") and not conflict:
+        return "is a web page, perhaps of a login: download the file itself again"
+    if not notebook and start.startswith(b"{") and b'"cells"' in data:
+        return f"holds a notebook: hand it in as {path.stem}.ipynb"
+    if notebook and not start.startswith((b"{", b"[")) and _PYTHON.search(start):
+        return f"holds Python and is not a notebook: hand it in as {path.stem}.py"
+    return _not_utf8(data, notebook)
+
+
+def _is_wide(data: bytes) -> bool:
+    """Whether every other byte is zero, as in a text of two bytes a letter without a mark."""
+    start = data[:64]
+    return len(start) >= 8 and any(
+        set(start[place::2]) == {0} and 0 not in start[1 - place :: 2] for place in (0, 1)
+    )
+
+
+def _parses(data: bytes) -> bool:
+    try:
+        ast.parse(data[:_MOST_PARSED])
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _not_utf8(data: bytes, notebook: bool) -> str | None:
+    """Say where a file is not UTF-8 that names no other encoding."""
+    named = [found[1].lower() for line in data.split(b"\n", 2)[:2] if (found := _CODING.match(line))]
+    if named and not notebook and not named[0].replace(b"_", b"-").startswith(b"utf-8"):
+        return None  # the worker decodes it: an encoding may be work
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        place = error.start
+        line = data.count(b"\n", 0, place) + 1
+        letter = data[place : place + 1].decode("cp1252", "replace")
+        byte = f"the byte 0x{data[place]:02x} ({letter} in Windows-1252)"
+        return f"is not UTF-8: line {line} holds {byte}; save it as UTF-8"
+    return None

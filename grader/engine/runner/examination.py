@@ -32,6 +32,7 @@ from grader.engine.runner.collected import Collected
 from grader.engine.runner.given_blocks import BlockUse, find_block_use
 from grader.engine.runner.outcome import Outcome, Wording, judge, unusable
 from grader.engine.runner.plugin import check_seed
+from grader.engine.runner.remarks import SourceRemarks
 from grader.errors import MachineFault, PackError
 from grader.machine import shortage
 from grader.report.report import ALREADY_DEDUCTED, WRONG, CheckReport, CheckStatus, KataStatus
@@ -296,13 +297,22 @@ class Examination:
             return {}
         return {name: own[name] for name in asked & own.keys() if not any(map(is_starred, own[name]))}
 
+    @cached_property
+    def _own_remarks(self) -> SourceRemarks:
+        return SourceRemarks(self.attempt.source, self.checks.kata.required)
+
+    def _remarks(self, name: str, message: str) -> list[str]:
+        return self._own_remarks.on(name, message)  # read only when something has failed
+
     def _conditions(self, seed: int) -> Conditions:
         attempt, checks = self.attempt, self.checks
         timeout_s = attempt.options.timeout_s or checks.terms.check_timeout_s
         return Conditions(
             seed,
             torch.device(attempt.options.device),
-            Wording(attempt.source.path.name, checks.kata.signatures(), timeout_s, self._unstarred),
+            Wording(
+                attempt.source.path.name, checks.kata.signatures(), timeout_s, self._unstarred, self._remarks
+            ),
             # Where a learner looks around there is no answer.
             checks.reference if attempt.look is None else no_reference,
             attempt.look,

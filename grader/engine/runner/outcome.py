@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -63,6 +63,7 @@ class Outcome:
 
 
 Signatures = Mapping[str, Sequence[str]]
+_ITERATED = "it returned a generator, or another iterator, that was read as a list: return the value itself"
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ class Wording:
     timeout_s: float = 0.0
     unstarred: Signatures = field(default_factory=dict)
     """The learner's own parameter names of functions that have to take any number of arguments, and do not."""
+    remarks: Callable[[str, str], list[str]] = lambda name, message: []
+    """What the source holds that may explain a failure of what was got by this name, with this message."""
 
 
 UNSAID = Wording()
@@ -84,12 +87,25 @@ def judge(
     error: BaseException, calls: Calls, wording: Wording = UNSAID, observed: Sequence[Any] = ()
 ) -> Outcome:
     """Return the outcome of a check that raised `error`; `observed` is what the submission answered."""
+    outcome = _judged(error, calls, wording, observed)
+    call = calls.origin(error.subject) if isinstance(error, CheckFailure) else calls.last
+    explicable = outcome.status in ("fail", "error", "timeout") and not outcome.pack_fault
+    if call is None or not explicable or isinstance(error, SubmissionMissing):
+        return outcome
+    found = wording.remarks(call.root, outcome.message or "")
+    return replace(outcome, lines=[*outcome.lines, *(f"  {clean(text, WHOLE)}" for text in found)])
+
+
+def _judged(error: BaseException, calls: Calls, wording: Wording, observed: Sequence[Any]) -> Outcome:
     file, signatures = wording.file, wording.signatures
     if isinstance(error, CheckFailure):
         call = calls.origin(error.subject)
         wrote = [] if error.failure.stage == "arguments" else _changed(call, signatures)
         failure, star = error.failure, _unstarred(call, wording)
-        lines = [*_called(call, calls, signatures), *wrote, *failure.lines(), *star]
+        failed = failure.lines()
+        if failure.stage == "type" and call is not None and call.iterated:
+            failed = [*failed[:1], _ITERATED]
+        lines = [*_called(call, calls, signatures), *wrote, *failed, *star]
         by_numbers = failure.stage != "gradient"  # a result that is cut off looks like one that is not
         judged = Outcome(
             "fail", lines, failure.location, used=error.used, guess=failure.guess, by_numbers=by_numbers
@@ -191,8 +207,11 @@ def _changed(call: CallRecord | None, signatures: Signatures) -> list[str]:
 def _missing(error: SubmissionRaised, file: str, called: list[str]) -> list[str]:
     owner, _, name = error.message.rpartition("attribute ")
     if owner.startswith("module "):
+        lacks = f"{file} has no `{clean(name.strip(chr(39)))}`"
+        if error.hint.startswith("cell "):  # of a notebook, which makes it where it does not count
+            return [clean(f"{lacks}: {error.hint}", WHOLE)]
         hint = [f"  {clean(error.hint, WHOLE)}"] if error.hint else []
-        return [f"{file} has no `{clean(name.strip(chr(39)))}`: was it renamed or removed?", *hint]
+        return [f"{lacks}: was it renamed or removed?", *hint]
     if owner.endswith("' object has no "):
         kind, name = clean(owner.split("'")[1], 40), clean(name.strip("'"), 40)
         return [

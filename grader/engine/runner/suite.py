@@ -28,6 +28,7 @@ from grader.engine.runner.collected import Collected
 from grader.engine.runner.control import try_the_machine
 from grader.engine.runner.examination import Examination, Options, Progress, SubmissionRun
 from grader.engine.runner.plugin import KataPlugin, check_seed, collect
+from grader.engine.runner.remarks import SourceRemarks, exported
 from grader.errors import MachineFault, PackError
 from grader.report.report import Isolation, KataReport, KataStatus, SpeedScore
 
@@ -113,12 +114,17 @@ class Suite(Collected):
                     raise
                 session.begin(seed, options.timeout_s)  # it may have been the machine
         except SubmissionRaised as error:
-            return "error", _does_not_load(session.source, error)
+            return "error", self._does_not_load(session.source, error)
         except WorkerTimeout:
             return "timeout", self._endless(session.source, options)
         except WorkerDied as error:
             return "error", f"{name} does not load: while it was imported, it {error.how}."
         return None
+
+    def _does_not_load(self, source: Source, error: SubmissionRaised) -> str:
+        lines = describe_raised(error)
+        found = SourceRemarks(source, self.kata.required).on("", "\n".join(lines)) or exported(source)
+        return "\n".join([f"{source.path.name} does not load.", *lines, *(f"  {text}" for text in found)])
 
     def _endless(self, source: Source, options: Options) -> str:
         timeout = options.timeout_s or self.terms.check_timeout_s
@@ -183,10 +189,6 @@ class Suite(Collected):
 
 def _isolation(level: str) -> Isolation:
     return level if level in ("full", "confined", "process") else "none"  # type: ignore[return-value]
-
-
-def _does_not_load(source: Source, error: SubmissionRaised) -> str:
-    return "\n".join([f"{source.path.name} does not load.", *describe_raised(error)])
 
 
 def versions() -> dict[str, str]:

@@ -231,7 +231,9 @@ class Encoder:
             or value.device.type == "meta"
         ):
             device = "meta" if value.device.type == "meta" else ""
-            form = device or str(value.layout)
+            form = device or (
+                "quantized" if value.is_quantized else "nested" if value.is_nested else str(value.layout)
+            )
             raise Unencodable(f"a tensor without ordinary values ({form}); return a dense tensor", device)
         if (dtype := str(value.dtype).removeprefix("torch.")) not in _NUMBERS:
             raise Unencodable(f"a tensor of dtype {dtype}, which has no ordinary numbers")

@@ -207,6 +207,8 @@ class Done(Reply, tag="done"):
     """Which of the tensors that were sent hold something else now."""
     generators: Annotated[list[Size], Meta(max_length=MAX_GENERATORS)] = []
     """Tensors holding the new states of the torch.Generators among the arguments, in order."""
+    iterated: bool = False
+    """Whether `value` is a list of what a generator or another iterator gave."""
 
 
 class Ask(Reply, tag="ask"):

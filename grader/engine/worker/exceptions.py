@@ -5,16 +5,18 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import difflib
 import io
 import linecache
 import os
 import re
 import sys
 import traceback
+import types
 from typing import Any
 
 from grader.engine.wire import messages
-from grader.engine.worker.loader import left_out
+from grader.engine.worker.loader import PACKAGE, left_out
 from grader.notebooks import UnreadableNotebook
 
 _HEAD, _TAIL = 2, 6
@@ -32,26 +34,63 @@ def describe_raised(error: BaseException, folder: str) -> messages.Raised:
         message=_message(error),
         frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
         own=bool(last) and _is_own(last[0].filename, folder),
-        hint=bounded(_hint(error), 400),
+        hint=bounded(_hint(error, folder), 400),
     )
 
 
-def _hint(error: BaseException) -> str:
+def _hint(error: BaseException, folder: str) -> str:
     """Return what helps: what a library tried that is refused, where a notebook has a name, or one that is nearly it.
 
     Before 3.12 Python looks for that only when it prints an exception, so it is printed.
     """
     if refused := _refused(error):
         return refused
+    if isinstance(error, FileNotFoundError | ImportError) and (near := _nearly(error, folder)):
+        return near
     if not isinstance(error, NameError | AttributeError | ImportError):
         return ""
-    if isinstance(error, NameError) and error.name in left_out:
-        return left_out[error.name]
+    if isinstance(error, AttributeError | ImportError) and (hidden := _hidden(error, folder)):
+        return hidden
+    missing = isinstance(error, NameError) or (
+        isinstance(error, AttributeError) and isinstance(error.obj, types.ModuleType)
+    )
+    if missing and (why := left_out.get(error.name or "") or left_out.get("*")):
+        return why
     with contextlib.suppress(BaseException), contextlib.redirect_stderr(io.StringIO()) as printed:
         sys.__excepthook__(type(error), error, None)
         if found := _REMEDY.search(printed.getvalue()):
             return found[1]
     return ""
+
+
+def _nearly(error: FileNotFoundError | ImportError, folder: str) -> str:
+    """Return what to say of a file or module that is not there, by what is next to the submission."""
+    of_file = isinstance(error, OSError)
+    wanted = str(error.filename if isinstance(error, OSError) else error.name).removeprefix(f"{PACKAGE}.")
+    wanted = re.split(r"[/\\]" if of_file else r"\.", wanted)[-1 if of_file else 0]
+    with contextlib.suppress(OSError):
+        names = {name if of_file else name.partition(".")[0]: name for name in sorted(os.listdir(folder))}
+        if not of_file and names.get(wanted, "").endswith(".py"):
+            return ""  # it is there, and something in it is not
+        alike = [stem for stem in names if stem.casefold() == wanted.casefold()]
+        for stem in [*alike, *difflib.get_close_matches(wanted, names)][:1]:
+            why = "open it by that name alone" if of_file else "a notebook or a folder is not a module"
+            why = why if stem == wanted else "upper and lower case count" if alike else "is that meant?"
+            return f"next to what you hand in is {names[stem]}: {why}"
+    return "files are looked for next to what you hand in" if of_file else ""
+
+
+def _hidden(error: AttributeError | ImportError, folder: str) -> str:
+    """Return that a library's module was found instead of the one next to the submission, where it was."""
+    module = getattr(getattr(error, "obj", None), "__name__", None) or error.name
+    own = f"{module}.py"
+    found = getattr(sys.modules.get(str(module)), "__file__", None)
+    hides = found and os.path.dirname(found) != folder and os.path.exists(os.path.join(folder, own))
+    return (
+        f"{module} is the library's here, and not {own} next to it: give your file another name"
+        if hides
+        else ""
+    )
 
 
 _ONE_PROCESS = (
@@ -109,8 +148,12 @@ def bounded(text: str, limit: int = messages.MAX_TEXT) -> str:
 def _frames(error: BaseException, folder: str) -> list[messages.StackFrame]:
     """Return the learner's own lines, innermost last; ours and torch's are left out."""
     if isinstance(error, SyntaxError) and isinstance(error.lineno, int):
-        return [_place_in_source(error)]
+        return (
+            [_place_in_source(error)] if error.lineno > 0 else []
+        )  # 0: it is about the encoding of all lines
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, folder)]
+    if isinstance(error, RecursionError):  # the same few lines, hundreds of times
+        own = list({(frame.filename, frame.lineno): frame for frame in own}.values())
     told = [
         messages.StackFrame(
             os.path.basename(bounded(frame.filename)),

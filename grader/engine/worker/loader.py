@@ -4,12 +4,15 @@ Runs in the worker only: here the learner's code may do what it likes.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import builtins
+import contextlib
 import importlib.util
 import os
 import re
+import shutil
 import sys
 import types
 from importlib.machinery import (
@@ -25,12 +28,45 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from grader.engine.wire.messages import EMPTY
-from grader.notebooks import BrokenCell, Cell, keep_lines, read_notebook
+from grader.notebooks import (
+    ASSIGNMENTS,
+    DEFINITIONS,
+    BrokenCell,
+    Cell,
+    NotebookRule,
+    keep_lines,
+    read_notebook,
+)
 
 left_out: dict[str, str] = {}
 """What a notebook binds where it does not count, and why: for those who miss such a name."""
 PACKAGE = "submission"
 """The package a submission belongs to, so that `from .helper import f` finds what is next to it."""
+
+
+MAX_BESIDE = 256
+MAX_BESIDE_BYTES = 16 << 20
+"""What is copied of the files next to a submission: as much as is taken of a hand-in."""
+
+
+def copy_beside(folder: str) -> None:
+    """Copy what is next to the submission into the current folder, where `open("vocab.txt")` looks for it.
+
+    Copies, since a submission may write here and not there: one that adds to a file of its own goes on to work. What
+    is too much stays where it is.
+    """
+    count = size = 0
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name[:1] not in "._")
+        into = os.path.relpath(place, folder)
+        for name in sorted(files):
+            path = os.path.join(place, name)
+            with contextlib.suppress(OSError):
+                count, size = count + 1, size + os.path.getsize(path)
+                if count > MAX_BESIDE or size > MAX_BESIDE_BYTES:
+                    return
+                os.makedirs(into, exist_ok=True)
+                shutil.copyfile(path, os.path.join(into, name))
 
 
 def load_module(name: str, path: str, source: bytes, given: str | None) -> types.ModuleType:
@@ -48,7 +84,7 @@ def load_module(name: str, path: str, source: bytes, given: str | None) -> types
 def load_notebook(
     name: str, path: str, source: bytes, given: str | None, required: list[str]
 ) -> types.ModuleType:
-    """Execute imports, definitions and simple assignments of a notebook's cells as module `name`.
+    """Execute what counts of a notebook's cells as module `name`; see `NotebookRule`.
 
     Raises:
         UnreadableNotebook: not JSON, or without cells.
@@ -56,15 +92,15 @@ def load_notebook(
     """
     module = _new_module(name, path, given)
     cells, broken = read_notebook(Path(path).name, source)
-    defined = {node.name for cell in cells for node in cell.tree.body if isinstance(node, _DEFINITIONS)}
+    rule, flags = NotebookRule(cells, required), _features(cells)
     left_out.clear()
     for cell in cells:
         keep_lines(cell.name, cell.source)
         for node in cell.tree.body:
-            if not _counts(node, defined):
+            if not rule.counts(node):
                 _leave_out(cell, node, "where only imports, definitions and simple assignments count")
                 continue
-            code = compile(ast.Module([node], []), cell.name, "exec", dont_inherit=True)
+            code = compile(ast.Module([node], []), cell.name, "exec", flags, dont_inherit=True)
             try:
                 exec(code, module.__dict__)
             except Exception as error:
@@ -72,6 +108,9 @@ def load_notebook(
                 if why is None:
                     raise
                 _leave_out(cell, node, f"and that failed: {why}")
+    for cell in cells:
+        for made, why in cell.hidden().items():
+            left_out.setdefault(made, why)
     for wrong in broken:
         if any(_defines(wrong, name) and not _defined_after(cells, wrong, name) for name in required):
             raise wrong.error
@@ -80,18 +119,35 @@ def load_notebook(
     return module
 
 
+def _features(cells: list[Cell]) -> int:
+    """Return the compiler's flags of what cells import from `__future__`: in a notebook that holds for all later ones.
+
+    Statements are compiled one by one, so that each would otherwise know nothing of it.
+    """
+    imports = [node for cell in cells for node in cell.tree.body if isinstance(node, ast.ImportFrom)]
+    names = {name.name for node in imports if node.module == "__future__" for name in node.names}
+    flags = 0
+    for name in names & set(__future__.all_feature_names):
+        flags |= getattr(__future__, name).compiler_flag
+    return flags
+
+
 def _why_no_matter(error: Exception, node: ast.stmt, cells: list[Cell]) -> str | None:
     """Return what to say of a failure that does not matter, or None: it does."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         # `google.colab`, `IPython`: scratch cells alone use them, and those do not count.
         return str(error) if isinstance(error, ImportError) and not _needed(node, cells) else None
-    return type(error).__name__ if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    if not isinstance(node, ASSIGNMENTS):
+        return None
+    # What it needed may have been left out itself.
+    because = left_out.get(error.name or "") if isinstance(error, NameError) else None
+    return f"{type(error).__name__}: {because}" if because else type(error).__name__
 
 
 def _needed(node: ast.Import | ast.ImportFrom, cells: list[Cell]) -> bool:
     """Whether a definition uses what an import binds; of a star nobody knows."""
     bound = {(one.asname or one.name).partition(".")[0] for one in node.names}
-    definitions = [part for cell in cells for part in cell.tree.body if isinstance(part, _DEFINITIONS)]
+    definitions = [part for cell in cells for part in cell.tree.body if isinstance(part, DEFINITIONS)]
     used = {part.id for one in definitions for part in ast.walk(one) if isinstance(part, ast.Name)}
     return "*" in bound or not bound.isdisjoint(used)
 
@@ -106,23 +162,12 @@ def _defines(cell: BrokenCell, name: str) -> bool:
 def _defined_after(cells: list[Cell], broken: BrokenCell, name: str) -> bool:
     return any(
         cell.number > broken.number
-        and any(isinstance(node, _DEFINITIONS) and node.name == name for node in cell.tree.body)
+        and any(isinstance(node, DEFINITIONS) and node.name == name for node in cell.tree.body)
         for cell in cells
     )
 
 
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-def _counts(node: ast.stmt, defined: set[str]) -> bool:
-    if isinstance(node, ast.Import) and all(name.name == "kata" for name in node.names):
-        return False  # for `kata.check(...)` in a cell: a tool besides the answer, which need not be there
-    return isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) or (
-        isinstance(node, ast.Assign | ast.AnnAssign)
-        and node.value is not None
-        and _is_simple(node, node.value, defined)
-    )
 
 
 def _leave_out(cell: Cell, node: ast.stmt, why: str) -> None:
@@ -131,7 +176,7 @@ def _leave_out(cell: Cell, node: ast.stmt, why: str) -> None:
     while parts:
         part = parts.pop()
         names: list[str] = []
-        if isinstance(part, _DEFINITIONS):
+        if isinstance(part, DEFINITIONS):
             names = [part.name]
         elif isinstance(part, ast.Import | ast.ImportFrom):
             names = [(alias.asname or alias.name).partition(".")[0] for alias in part.names]
@@ -142,27 +187,12 @@ def _leave_out(cell: Cell, node: ast.stmt, why: str) -> None:
             left_out.setdefault(
                 name, f"cell {cell.number}, line {getattr(part, 'lineno', 0)} makes {name}{block}, {why}"
             )
-        if not isinstance(part, _DEFINITIONS):
+        if not isinstance(part, DEFINITIONS):
             parts += ast.iter_child_nodes(part)  # type: ignore[arg-type]
 
 
 def _keyword(node: ast.stmt) -> str:
     return type(node).__name__.removeprefix("Async").lower()
-
-
-def _is_simple(node: ast.Assign | ast.AnnAssign, value: ast.expr, defined: set[str]) -> bool:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    if not all(isinstance(part, ast.Name | ast.Tuple | ast.List) for part in targets):
-        return False
-    # What runs the learner's own functions is scratch work (training a model, trying a mask), not a definition.
-    return not any(
-        isinstance(part, ast.Await | ast.Yield | ast.YieldFrom)
-        or (
-            isinstance(part, ast.Call)
-            and any(isinstance(n, ast.Name) and n.id in defined for n in ast.walk(part))
-        )
-        for part in ast.walk(value)
-    )
 
 
 class Support:

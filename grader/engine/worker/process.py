@@ -113,6 +113,8 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
             "USER": "submission",
             "LANG": "C.UTF-8",
             "OMP_NUM_THREADS": str(job.threads),
+            # There is no compiler in here; see `run_compiled_eagerly` for `torch.compile` itself.
+            "TORCHDYNAMO_DISABLE": "1",
         }
     )
     tempfile.tempdir = None  # whoever forked us may have looked it up in another environment

@@ -30,7 +30,7 @@ from grader.engine.wire.cotangents import products
 from grader.engine.wire.uses import writer
 from grader.engine.worker import stand_in as _stand_in  # noqa: F401 - what checks hand over is made of it, when files are closed
 from grader.engine.worker.exceptions import bounded, describe_raised
-from grader.engine.worker.loader import Support, load_module, load_notebook
+from grader.engine.worker.loader import Support, copy_beside, load_module, load_notebook
 from grader.engine.worker.policy import run_compiled_eagerly, watch
 
 _compare = ctypes.CDLL(None).memcmp
@@ -176,6 +176,7 @@ class Worker:
     def _load(self, request: messages.Load, source: bytes) -> None:
         self._folder = os.path.dirname(request.path)
         run_compiled_eagerly()
+        copy_beside(self._folder)
         self._support = Support(request.support)
         if request.notebook:
             module = load_notebook(request.module, request.path, source, request.given, request.required)
@@ -233,12 +234,13 @@ class Worker:
             if self._device.accelerates and isinstance(target, type):
                 # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
                 result.to(self._device.name)
-        elif isinstance(result, Iterator):
+        iterated = isinstance(result, Iterator)
+        if iterated:
             result = list(itertools.islice(result, MAX_STREAM))
         sent = zip(tensors, request.tensors, versions, strict=True)
         changed = [index for index, arguments in enumerate(sent) if _has_changed(*arguments, payload)]
         reply, encoder = self._encode(result)
-        reply.changed = changed
+        reply.changed, reply.iterated = changed, iterated
         # The graph stays here, for `Backward` to find by its number.
         outputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
         if recording and outputs:

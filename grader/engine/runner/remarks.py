@@ -1,0 +1,153 @@
+"""What a submission holds that may explain a failure, and that the failure itself does not show.
+
+Statements of a notebook that are left out, a name that is defined twice, settings that hold for all of torch. Read from
+the syntax tree: no line of it is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+
+from grader.engine.checks.text import listed
+from grader.engine.host.names import MAX_CODE, UNPARSED, base_name, flat, globals_of, own_nodes
+from grader.engine.host.source import Source
+from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
+
+MOST = 3
+"""So many remarks are made about one failure."""
+_SETTINGS = {
+    "set_default_device": r"(?i)cuda|meta|mps|xpu|device",
+    "set_default_dtype": r"(?i)dtype|float|double|half",
+    "set_default_tensor_type": r"(?i)dtype|float|double|half|cuda",
+    "set_grad_enabled": r"(?i)grad",
+    "set_num_threads": r"no answer within|times as long|slow",
+    "use_deterministic_algorithms": r"(?i)deterministic",
+}
+"""Functions that change all of torch, and what a failure says that they may explain."""
+
+
+_OF_NOTEBOOKS = re.compile(
+    rb"^[ \t]*(?:[!%]{1,2}\w|get_ipython\(\)|display\(|(?:from|import) google\.colab)", re.MULTILINE
+)
+"""Lines that Jupyter and Colab leave in a notebook that they write as a `.py`."""
+
+
+def exported(source: Source) -> list[str]:
+    """Say that a file which does not load was a notebook, where it looks like one."""
+    if source.is_notebook or (found := _OF_NOTEBOOKS.search(source.data)) is None:
+        return []
+    line = source.data.count(b"\n", 0, found.end()) + 1
+    shown = source.data.split(b"\n")[line - 1].decode(errors="replace").strip()[:60]
+    return [
+        f"{source.path.name} was exported from a notebook (line {line}: {shown}): hand in the .ipynb itself, "
+        "or delete the lines that only a notebook understands"
+    ]
+
+
+class SourceRemarks:
+    """The remarks on one submission, each asked for by a failure."""
+
+    def __init__(self, source: Source, required: Collection[str]) -> None:
+        self._about: dict[str, list[str]] = defaultdict(list)
+        self._reads: dict[str, set[str]] = defaultdict(set)
+        """For each name that counts, the names that it leads to."""
+        self._settings: list[tuple[str, str, str]] = []
+        """The function that a setting is in, or "" for the module; what it may explain; the sentence."""
+        with contextlib.suppress(*UNPARSED):
+            self._read(source, required)
+
+    def on(self, name: str, message: str) -> list[str]:
+        """Return what may explain a failure: of a call of this name, or of loading where there is none."""
+        ran = self._reached(name, "")
+        found = [text for owner, words, text in self._settings if owner in ran and re.search(words, message)]
+        for one in self._reached(name):
+            found += self._about.get(one, ())
+        return list(dict.fromkeys(found))[:MOST]
+
+    def _reached(self, *names: str) -> dict[str, None]:
+        """Return these names and all that they lead to, in the order in which that is found."""
+        reached, ahead = dict[str, None](), list(names)
+        while ahead:
+            if (one := ahead.pop()) not in reached:
+                reached[one] = None
+                ahead += sorted(self._reads.get(one, ()))
+        return reached
+
+    def _read(self, source: Source, required: Collection[str]) -> None:
+        cells = read_notebook("", source.data)[0] if source.is_notebook else []
+        if (sum(len(cell.source) for cell in cells) or len(source.data)) > MAX_CODE:
+            return
+        body = statements(cells) if source.is_notebook else ast.parse(source.data).body
+        rule = NotebookRule(cells, required)
+        counted = [node for node in body if not source.is_notebook or rule.counts(node)]
+        self._note_counted(counted)
+        counting = set(counted)
+        self._note_left_out([node for node in body if node not in counting], cells)
+
+    def _note_counted(self, body: Iterable[ast.stmt]) -> None:
+        defined: dict[str, list[int]] = defaultdict(list)
+        for node in flat(body):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            reads = set(globals_of(node, list(own_nodes(node))))
+            for name in _changed(node):
+                self._reads[name] |= reads
+            owner = node.name if isinstance(node, DEFINITIONS) else ""
+            if isinstance(node, DEFINITIONS) and not node.decorator_list:  # overloads are meant to be several
+                defined[owner].append(node.lineno)
+            calls = {getattr(call.func, "attr", getattr(call.func, "id", "")): call for call in _calls(node)}
+            self._reads[""] |= set() if owner else reads & calls.keys()
+            for called in calls.keys() & _SETTINGS.keys():
+                place, text = placed(calls[called].lineno), ast.unparse(calls[called])[:80]
+                sentence = f"{place}, {text}, holds for all that torch does here: leave it out"
+                self._settings.append((owner, _SETTINGS[called], sentence))
+        for name, lines in defined.items():
+            if len(lines) > 1:
+                times = "twice" if len(lines) == 2 else f"{len(lines)} times"
+                self._about[name].append(
+                    f"`{name}` is defined {times}: {_places(lines[-3:])}; the last counts"
+                )
+
+    def _note_left_out(self, body: Iterable[ast.stmt], cells: Iterable[Cell]) -> None:
+        for node in flat(body):
+            for name in _changed(node) & self._reads.keys():
+                self._about[name].append(
+                    f"{placed(node.lineno)} changes {name} and was left out: in a notebook only imports, "
+                    "definitions and simple assignments count"
+                )
+        for cell in cells:
+            for name, sentence in cell.hidden().items():
+                self._about[name] += [sentence] if name in self._reads else []
+
+
+def _places(lines: list[int]) -> str:
+    cells = [line // CELL for line in lines]
+    if len(set(cells)) == len(cells) > 1:
+        return f"cells {listed(list(map(str, cells)))}"
+    return listed(list(map(placed, lines)))
+
+
+def _calls(node: ast.stmt) -> Iterator[ast.Call]:
+    parts = list(own_nodes(node))
+    within = {
+        part.context_expr for part in parts if isinstance(part, ast.withitem)
+    }  # those end by themselves
+    return (part for part in parts if isinstance(part, ast.Call) and part not in within)
+
+
+def _changed(node: ast.stmt) -> set[str]:
+    """Return the names of the module that a statement makes, or whose objects it changes."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        # A method whose result nobody takes is called for what it changes.
+        case ast.Expr(ast.Call(ast.Attribute() as method)):
+            return {base_name(method)}
+        case ast.Expr(ast.Call(ast.Name("setattr"), [owner, *_])):
+            return {base_name(owner)}
+    parts = [part for part in own_nodes(node) if not isinstance(getattr(part, "ctx", ast.Load()), ast.Load)]
+    return {base_name(part) for part in parts} - {""}
