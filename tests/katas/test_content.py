@@ -344,7 +344,7 @@ def test_the_lesson_names_what_to_write_and_whom_to_read(content: Content) -> No
     assert heading == f"# {content.data['number']} {content.data['title']}"
     for name in content.data["required"]:
         assert name in lesson
-    for heading in ("## The problem", "## The idea", "## Pitfalls", "## What you write", "## References"):
+    for heading in ("## The problem", "## The idea", "## Pitfalls", "## What you write"):
         assert heading in lesson
     assert re.search(r"arXiv:\d{4}\.\d{5}", lesson)
 
