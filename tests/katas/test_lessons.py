@@ -8,7 +8,7 @@ import re
 import runpy
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -396,7 +396,9 @@ def test_translator() -> None:
     shares = torch.full((42,), 0.1 / 42, dtype=torch.float64)  # the kata's own vocabulary and smoothing
     shares[0] += 0.9
     least = f"{float(torch.special.entr(shares).sum()):.2f}"
-    assert f"that is {least}. A loss of 0.5" in (KATAS / "9.4-encoder-decoder/translator/reflect.md").read_text("utf-8")
+    assert f"that is {least}. A loss of 0.5" in (
+        KATAS / "9.4-encoder-decoder/translator/reflect.md"
+    ).read_text("utf-8")
     texts = re.findall(r"0\.(\d) +([abxyeos]+ [a-z]+) +(-[\d.]+) +(-[\d.]+)\n", lesson)
     assert len(texts) == 5
     for share, text, total, mean in texts:
@@ -486,6 +488,81 @@ def test_masked_lm() -> None:
     says(lesson, *logits.softmax(0).tolist(), before="\nprobability")
     share = f"{float(logits.softmax(0)[2]):.4f}"
     assert f"-log {share} = {float(-logits.log_softmax(0)[2]):.4f}" in lesson
+
+
+def gaps(harbor: Any) -> dict[tuple[str, ...], Counter[str]]:
+    """Return every sentence of the grammar with one word taken out, and how often each word is the one."""
+    found: dict[tuple[str, ...], Counter[str]] = {}
+    for number, kind, adjective, place in product(range(2), range(4), range(5), range(5)):
+        for person, thing in product((harbor.PEOPLE, harbor.PLURALS)[number], harbor.THINGS[kind]):
+            words = [("this", "these")[number], *harbor.ADJECTIVES[adjective - 1 : adjective], person]
+            words += ["near", "the", harbor.PLACES[place - 1]] if place else []
+            words += [(harbor.VERBS, harbor.PLURAL_VERBS)[number][kind], "the", thing]
+            share = (0.1 if adjective else 0.6) * (0.125 if place else 0.5) / len(words)
+            for index, word in enumerate(words):
+                found.setdefault((*words[:index], "?", *words[index + 1 :]), Counter())[word] += share
+    return found
+
+
+def test_what_harbor_leaves_open() -> None:
+    """What counts cost, and what nobody can beat: the entropy of a word given all others."""
+    unit = KATAS / "9.6-pretraining" / "masked-lm"
+    harbor, lesson = module(unit / "harbor.py"), LESSONS["masked-lm"]
+    open_words = gaps(harbor)
+    total = sum(sum(counts.values()) for counts in open_words.values())
+
+    def cost(counts: Counter[str]) -> float:
+        return -sum(n / total * math.log(n / sum(counts.values())) for n in counts.values())
+
+    words = sum(open_words.values(), Counter())
+    assert f"ln {len(harbor.WORDS)} = {math.log(len(harbor.WORDS)):.2f} nats" in lesson
+    assert f"by the counts of words alone {cost(words):.2f}" in lesson
+    least = sum(map(cost, open_words.values()))
+    most = sum(max(counts.values()) for counts in open_words.values()) / total
+    assert re.search(rf"^mean over all words +{least:.2f} +{most:.0%} can be found$", lesson, re.M)
+
+
+@pytest.mark.slow
+def test_what_the_masked_model_learns() -> None:
+    """The lesson's run, with the reference; another processor rounds otherwise, so nearly is enough."""
+    unit, lesson = KATAS / "9.6-pretraining" / "masked-lm", LESSONS["masked-lm"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(KATAS / "9.3-encoder-vs-decoder"))
+        ours = module(KATAS.parent / "solutions" / "9.6-pretraining" / "masked-lm" / "masked_lm.py")
+    harbor = module(unit / "harbor.py")
+    test = harbor.sentences(400, 1 << 21)
+    draw, rows = torch.Generator().manual_seed(0), torch.arange(len(test))
+    place = torch.tensor([int(torch.randint(1, int((row != 0).sum()), (), generator=draw)) for row in test])
+    inputs, wanted = test.clone(), test[rows, place]
+    inputs[rows, place] = harbor.MASK
+    steps = [int(step) for step in re.findall(r"\d+", re.search(r"^step .*$", lesson, re.M)[0])]
+    losses, shares = torch.zeros(len(steps)), torch.zeros(len(steps))
+    for seed in range(3):
+        torch.manual_seed(seed)
+        train = harbor.sentences(2000, seed)
+        model = ours.MaskedLM(len(harbor.WORDS), d_model=32, num_heads=4, d_ff=64, num_layers=2, max_len=12)
+        optimizer, drawn = torch.optim.AdamW(model.parameters(), lr=4e-3), torch.Generator().manual_seed(seed)
+        for step in range(max(steps) + 1):
+            if step in steps:
+                with torch.no_grad():
+                    logits = model(inputs)[rows, place]
+                losses[steps.index(step)] += F.cross_entropy(logits, wanted) / 3
+                shares[steps.index(step)] += (logits.argmax(-1) == wanted).float().mean() / 3
+            read, asked = ours.hide(
+                train[torch.randint(len(train), (64,), generator=drawn)], mask_id=harbor.MASK, rate=0.2,
+                vocab_size=len(harbor.WORDS), special_ids=harbor.SPECIAL, generator=drawn,
+            )  # fmt: skip
+            optimizer.zero_grad()
+            F.cross_entropy(model(read).flatten(0, 1), asked.flatten()).backward()
+            optimizer.step()
+    for name, found, near in (("loss on hidden words", losses, 0.15), ("found", 100 * shares, 3)):
+        row = re.search(rf"^{name} +(.*)$", lesson, re.M)
+        assert row is not None
+        assert found.tolist() == pytest.approx([float(one.rstrip("%")) for one in row[1].split()], abs=near)
+    with torch.no_grad():
+        model.embedding.weight.normal_()  # as nn.Embedding begins
+        model.scale = 1.0
+        assert float(F.cross_entropy(model(inputs)[rows, place], wanted)) > 20
 
 
 def test_transfer() -> None:
