@@ -650,6 +650,18 @@ def test_long_attention() -> None:
     says(lesson, *(features @ state / (features @ norm)).tolist(), before="\ny ")
     weights = (features @ keys.T).tril()
     says(lesson, *(weights @ value / weights.sum(-1)).tolist(), before="\ncausal ")
+    state, norm, own = keys[:2].T @ value[:2], keys[:2].sum(0), float(features[2] @ keys[2])
+    before, weight = float(features[2] @ state), float(features[2] @ norm)
+    says(lesson, *(features[1] @ keys[:2].T).tolist(), places=0, before="query 1   φ(q)·φ(k)  =")
+    says(lesson, *state.tolist(), places=0, before="S  =")
+    says(lesson, before, places=0, before="φ(q)·S  =")
+    assert f"{own:g}·40  =  {own * 40:g} " in lesson
+    says(
+        lesson,
+        (before + own * 40) / (weight + own),
+        places=1,
+        before=f"({before:g} + {own * 40:g}) / ({weight:g} + {own:g})  =",
+    )
 
 
 # --- 9.8.1 ---
