@@ -701,7 +701,7 @@ def test_the_spelling_is_british() -> None:
         *KATAS.glob("*/*/kata.toml"),
         *KATAS.glob("*/unit.toml"),
     ]:
-        text = path.read_text(encoding="utf-8").partition("## References")[0]
+        text = re.split(r"^## (?:References|Look further)$", path.read_text(encoding="utf-8"), flags=re.M)[0]
         text = re.sub(r"```.*?```|`[^`]*`|\*[^*\n]+\*, arXiv|\nrequired = [^\n]+", "", text, flags=re.S)
         assert not AMERICAN.findall(text), path
 
