@@ -73,6 +73,7 @@ def test_self_attention() -> None:
         says(lesson, *weight.tolist(), *out.tolist())
     says(lesson, float(attend(rows([[0, 2, 0], [1, 1, 0]]))[2][1, 3]), before="becomes")
     says(UNITS["9.1-self-attention"], float(weights[1, 0]), places=2, before="river   ##########")
+    assert torch.tensor(88.0).exp() < math.inf == torch.tensor(89.0).exp()
     for score, weight in ((3, 20.09), (2, 7.39), (2.5, 12.18)):
         assert round(math.exp(score), 2) == weight
         assert str(weight) in lesson
@@ -110,6 +111,8 @@ def test_positional_encoding() -> None:
     for row in x + table[:3]:
         says(lesson, *row.tolist())
     says(lesson, math.sin(3), before="0.5403 · sin 2 =")
+    assert torch.arange(256, 261).bfloat16().unique().tolist() == [256, 258, 260]
+    assert torch.tensor([2048, 2049]).half().unique().tolist() == [2048]
 
 
 def test_hands_of_the_clock() -> None:
@@ -120,7 +123,7 @@ def test_hands_of_the_clock() -> None:
         assert f"{2 * math.pi * 10_000 ** (2 * int(pair) / 16):.1f}" == wavelength
         # 0 counts as positive: the sine of position 0, and of whole turns up to rounding
         assert signs == "".join("#" if value > -1e-9 else "." for value in table[:, 2 * int(pair)])
-    assert f"(the slowest wavelength is {2 * math.pi * 10_000 ** (14 / 16):.0f})" in lesson
+    assert f"(the slowest wavelength is {2 * math.pi * 10_000 ** (14 / 16):,.0f})" in lesson
 
 
 def test_rotary_positions() -> None:
@@ -185,6 +188,10 @@ def test_masked_attention() -> None:
         says(lesson, *score.tolist(), places=1)
         says(lesson, *weight.tolist(), *output.tolist())
     says(lesson, float(scores_of.softmax(-1)[1, 2]), before="Key 2 would have had")
+    keys, values = k.clone().requires_grad_(), v.clone().requires_grad_()
+    seen = torch.tensor([True, True, False])
+    ((q[1] @ keys.T / 2).masked_fill(~seen, -math.inf).softmax(-1) @ values).sum().backward()
+    assert [bool(tensor.grad[2].any()) for tensor in (keys, values)] == [False, False]
     table = torch.arange(12).view(3, 4)
     right, wrong = table.view(3, 2, 2).transpose(0, 1).flatten(1), table.view(2, 3, 2).flatten(1)
     for head in range(2):
@@ -219,6 +226,10 @@ def test_layer_norm() -> None:
     says(lesson, float(exact.mean() ** 2), float(far.mean() ** 2), places=1, before="E[x]²  ")
     assert float(far.square().mean() - far.mean() ** 2) == 0.0
     assert float((far - far.mean()).square().mean()) == 3.5
+    above = torch.nextafter(torch.tensor(1e8), torch.tensor(math.inf))
+    assert f"Near 10⁸ its numbers are {float(above) - 1e8:.0f} apart" in lesson
+    # Above 2,048 the numbers of bfloat16 are 16 apart: the squares at a mean of 50 do not differ by 3.5.
+    assert torch.tensor(50.0**2 + 3.5).bfloat16() == torch.tensor(50.0**2).bfloat16()
 
 
 def test_the_gradient_of_layer_norm() -> None:
@@ -278,6 +289,7 @@ def test_encoder_layer(blocks: Any) -> None:
         says(lesson, *both.flatten().tolist(), places=2, before=f"\n{name}")
     layer = blocks.EncoderLayer(512, 8, 2048)
     assert f"{sum(p.numel() for p in layer.parameters()):,}" in lesson
+    assert sum(p.numel() for p in layer.parameters()) == 12 * 512**2 + 13 * 512
 
 
 @pytest.mark.slow
