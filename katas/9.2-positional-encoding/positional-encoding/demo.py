@@ -124,7 +124,7 @@ def _where_it_looks(model: Model, curves: dict[str, Tensor]) -> Exhibit:
         "apart, and past "
         f"position {TRAINED - 1} they stand as they never did in training. At position {dip} it looks "
         f"{dip - furthest} back "
-        f"({float(curves['sinusoidal'][dip]):.0%} right). Position {peak} is one turn of the fastest hand behind "
+        f"({float(curves['sinusoidal'][dip]):.0%} right). Position {peak} is one turn of the fastest hand after "
         f"{peak - turn:.1f}, a position that it knows: there {float(weights[peak, peak - BACK]):.0%} of the weight "
         f"is {BACK} "
         f"back again, and {float(curves['sinusoidal'][peak]):.0%} of the answers are right. It is luck, not a rule: "

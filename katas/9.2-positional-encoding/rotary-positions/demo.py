@@ -13,7 +13,7 @@ from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel
 
 try:
     from mine import RelativePositionBias, alibi_bias, relative_buckets, rotate
-except ImportError:  # the learner's does not pass yet: a short one stands in
+except ImportError:  # the learner's does not pass yet: a short one replaces it
 
     def rotate(x: Tensor, positions: Tensor | None = None) -> Tensor:
         """Turn pairs, as complex numbers."""

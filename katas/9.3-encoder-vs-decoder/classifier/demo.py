@@ -16,7 +16,7 @@ try:
     from mine import EncoderClassifier, fit
 
     OWN = True
-except ImportError:  # the learner's does not pass yet: a small one stands in
+except ImportError:  # the learner's does not pass yet: a small one replaces it
     OWN = False
 
     class EncoderClassifier(nn.Module):  # type: ignore[no-redef]
@@ -94,7 +94,7 @@ def demo() -> list[Exhibit]:
             "The task",
             "Sentences such as “the plot was good but the ending was dull”: the clause after “but” decides, and “not” "
             "turns an adjective around. Each sentence has a mirror image with the same words and the other label, so "
-            f"counting words is no help. {len(train.labels)} to train on, {len(test.labels)} others to test with.",
+            f"counting words does not help. {len(train.labels)} to train on, {len(test.labels)} others to test with.",
         ),
         lines(
             "Training, by pooling",

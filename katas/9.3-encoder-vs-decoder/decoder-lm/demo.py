@@ -24,7 +24,7 @@ try:
     from mine import DecoderLM, generate, next_token_loss
 
     OWN = True
-except ImportError:  # the learner's does not pass yet: a small one without a cache stands in
+except ImportError:  # the learner's does not pass yet: a small one without a cache replaces it
     OWN = False
 
     class DecoderLM(nn.Module):  # type: ignore[no-redef]

@@ -223,17 +223,17 @@ def _train(kind: str, warm_up: int) -> list[float]:
 def _far_from_zero() -> Exhibit:
     means = [10.0**power for power in range(7)]
     noise = torch.randn(64, 256, generator=torch.Generator().manual_seed(3))
-    names = ("E[x²] - E[x]²", "E[(x - E[x])²]", "the variance behind LayerNorm's output")
+    names = ("E[x²] - E[x]²", "E[(x - E[x])²]", "the variance that LayerNorm's output implies")
     errors: dict[str, list[float]] = {name: [] for name in names}
     for mean in means:
         x = noise + mean  # already rounded to float32: what is lost here is lost for all
         exact = x.double().var(-1, unbiased=False)
         output = LayerNorm(256, eps=1e-12)(x).detach().double()
         centred = x.double() - x.double().mean(-1, keepdim=True)
-        behind = ((centred * centred).sum(-1) / (centred * output).sum(-1)).square()
+        implied = ((centred * centred).sum(-1) / (centred * output).sum(-1)).square()
         naive = x.square().mean(-1) - x.mean(-1).square()
         twice = (x - x.mean(-1, keepdim=True)).square().mean(-1)
-        for name, variance in zip(errors, (naive, twice, behind), strict=True):
+        for name, variance in zip(errors, (naive, twice, implied), strict=True):
             errors[name].append(float(((variance.double() - exact) / exact).abs().max()))
     naive_4, (two_4, two_6) = errors[names[0]][4], errors[names[1]][4::2]
     return lines(

@@ -256,8 +256,8 @@ def _looks(model: nn.Module, test: Pairs) -> Exhibit:
         "Where each word looks while it is written: cross-attention of the trained model",
         "sentence",
         frames,
-        note=f"A word puts {sum(share) / len(share):.0%} of its weight on one word of the source, on average. Behind "
-        "a noun the map goes backwards: adjectives come in the other order. Nobody gave an alignment: pairs of "
+        note=f"A word puts {sum(share) / len(share):.0%} of its weight on one word of the source, on average. After "
+        "a noun the map runs backwards: adjectives come in the other order. Nobody provided an alignment: pairs of "
         "sentences were enough.",
     )
 

@@ -160,13 +160,13 @@ def _found(model: nn.Module) -> Exhibit:
         ]
         rows.append([sentence, *guesses])
     seen = {first.split()[0] for _, first, *_ in rows[3:4]} == {"these"}
-    behind = "as the model has it" if seen else "which the model does not see yet"
+    verdict = "as the model has it" if seen else "which the model does not see yet"
     return table(
         "Gaps, and what the model says",
         ["sentence", "1st guess", "2nd guess", "3rd guess"],
         rows,
         note=f"After {STEPS} steps at a rate of 0.15. What comes after a gap can decide it: with “sailors” after it, "
-        f"the fourth begins with “these”, {behind}. "
+        f"the fourth begins with “these”, {verdict}. "
         + ("Your own model." if OWN else "A given stand-in: yours takes its place when it passes."),
     )
 

@@ -198,7 +198,7 @@ def _places(model: nn.Module) -> Exhibit:
     alike = rows @ rows.mT
     where = torch.tensor([(i, j) for i in range(ACROSS) for j in range(ACROSS)])
     steps = (where[:, None] - where).abs().sum(-1)
-    beside = float(alike[steps == 1].mean())
+    nearby = float(alike[steps == 1].mean())
     corners = [0, ACROSS - 1, ACROSS * (ACROSS - 1), ACROSS**2 - 1]
     pairs = alike[corners][:, corners]
     opposite = float((pairs.sum() - pairs.diagonal().sum()) / (len(corners) * (len(corners) - 1)))
@@ -224,12 +224,12 @@ def _places(model: nn.Module) -> Exhibit:
             diverging=True,
         )
     frames["all pairs"] = every
-    kind = "more" if opposite > beside else "less"
+    kind = "more" if opposite > nearby else "less"
     return choice(
         "How alike the learned positions are: cosines between rows of the table, their mean taken off",
         "place",
         frames,
-        note=f"Places side by side have a cosine of {beside:.2f} on average, corners among each other {opposite:.2f}: "
+        note=f"Places side by side have a cosine of {nearby:.2f} on average, corners among each other {opposite:.2f}: "
         f"in this model corners are {kind} alike than places side by side. In large models trained on photographs "
         "places side by side are alike, so that the grid can be seen in the table. Here a place is known by what it "
         "means for a shape to be light there; nobody has told the model that places have neighbours.",
