@@ -194,15 +194,23 @@ def test_what_is_judged_with_ours_says_so(kata: Run, folder: Path) -> None:
     assert told in ran.out
 
 
-def test_a_function_that_hangs_is_not_waited_for_in_every_check(kata: Run, stub: Path) -> None:
+def test_a_function_that_hangs_is_named_by_its_line_and_not_waited_for_a_third_time(
+    kata: Run, stub: Path
+) -> None:
     stub.write_text(
-        SOLUTION.read_text() + "\n\ndef causal_mask(seq_len, *, device=None):\n    while True: pass\n"
+        SOLUTION.read_text()
+        + "\n\ndef causal_mask(seq_len, *, device=None):"
+        + "\n    if seq_len == 4: return torch.ones(4, 4, dtype=torch.bool, device=device)"
+        + "\n    while True: pass\n"
     )
     (report,) = kata("check", "masks", "--timeout", "5", "--json").json["katas"]
+    line = stub.read_text().count("\n")
+    hung = next(check for check in report["checks"] if check["status"] == "timeout")
+    assert f"masks.py, line {line} in causal_mask\n    while True: pass\nno answer within" in hung["message"]
     ends = {check["id"]: check for check in report["checks"] if check["status"] != "pass"}
     assert [check["status"] for check in ends.values()].count("timeout") == 1
-    assert ends["test_length_one"]["status"] == "skipped"
     assert "`causal_mask` did not answer within 1 s" in ends["test_length_one"]["message"]
+    assert ends["test_device"]["status"] == "skipped"  # where it would have answered
     assert report["status"] == "timeout"
 
 

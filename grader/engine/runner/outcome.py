@@ -11,7 +11,7 @@ import pytest
 from grader.engine.checks.describe import describe_call, describe_changed
 from grader.engine.checks.failure import CheckFailure, Untold
 from grader.engine.checks.gradients import cut_off, is_cut_off
-from grader.engine.checks.raised import describe_raised
+from grader.engine.checks.raised import describe_frame, describe_raised
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord, Calls
 from grader.engine.host.endings import (
@@ -117,13 +117,10 @@ def judge(
         told = f"skipped: `{clean(error.name, 60)}` did not answer within {error.seconds:g} s"
         return Outcome("skipped", [f"{told}, as it had not in an earlier check: mend that one first"])
     if isinstance(error, WorkerTimeout):
-        return Outcome(
-            "timeout",
-            [
-                *called,
-                f"no answer within {wording.timeout_s:g} s, so it was stopped: is there a loop that never ends?",
-            ],
+        told = (
+            f"no answer within {wording.timeout_s:g} s, so it was stopped: is there a loop that never ends?"
         )
+        return Outcome("timeout", [*called, *(describe_frame(error.frame) if error.frame else ()), told])
     if isinstance(error, WorkerDied):
         return Outcome("error", [*called, f"your code {clean(error.how)}"], killed=error.killed)
     if calls.last is None and all(_is_callable(value) for value in observed):

@@ -28,6 +28,7 @@ from grader.engine.runner.collected import Collected
 from grader.engine.runner.control import try_the_machine
 from grader.engine.runner.examination import Examination, Options, Progress, SubmissionRun
 from grader.engine.runner.plugin import KataPlugin, check_seed, collect
+from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault, PackError
 from grader.report.report import Isolation, KataReport, KataStatus, SpeedScore
 
@@ -114,15 +115,17 @@ class Suite(Collected):
                 session.begin(seed, options.timeout_s)  # it may have been the machine
         except SubmissionRaised as error:
             return "error", _does_not_load(session.source, error)
-        except WorkerTimeout:
-            return "timeout", self._endless(session.source, options)
+        except WorkerTimeout as error:
+            return "timeout", self._endless(session.source, options, error.frame)
         except WorkerDied as error:
             return "error", f"{name} does not load: while it was imported, it {error.how}."
         return None
 
-    def _endless(self, source: Source, options: Options) -> str:
+    def _endless(self, source: Source, options: Options, frame: StackFrame | None) -> str:
         timeout = options.timeout_s or self.terms.check_timeout_s
-        return f"{source.path.name} did not finish loading within {timeout:g} s: what does it do at import?"
+        where = f" ({clean(frame.file)}, line {frame.line})" if frame is not None else ""
+        name = source.path.name
+        return f"{name} did not finish loading within {timeout:g} s: what does it do at import{where}?"
 
     # Reports ------------------------------------------------------------------------------------------------------
 
