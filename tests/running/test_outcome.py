@@ -98,7 +98,7 @@ def test_what_is_missing_from_the_file_is_asked_for_by_name() -> None:
     error = missing("module 'masks' has no attribute 'causal_mask'", hint="Did you mean: 'causal_masks'?")
     assert judge(error, calls_of(), WORDING).lines == [
         "masks.py has no `causal_mask`: was it renamed or removed?",
-        "  Did you mean: 'causal_masks'?",
+        "  it has `causal_masks`, and the checks call `causal_mask`",
     ]
     bare = missing("module 'masks' has no attribute 'causal_mask'")
     assert judge(bare, calls_of(), WORDING).lines == [

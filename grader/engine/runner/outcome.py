@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -62,6 +63,8 @@ class Outcome:
         return [line for line in self.lines if line != self.guess]
 
 
+_NEAR = re.compile(r"Did you mean: '(\w+)'\?")
+"""What Python adds where another name is nearly the one that was asked for."""
 Signatures = Mapping[str, Sequence[str]]
 
 
@@ -188,7 +191,9 @@ def _changed(call: CallRecord | None, signatures: Signatures) -> list[str]:
 def _missing(error: SubmissionRaised, file: str, called: list[str]) -> list[str]:
     owner, _, name = error.message.rpartition("attribute ")
     if owner.startswith("module "):
-        hint = [f"  {clean(error.hint, WHOLE)}"] if error.hint else []
+        near = _NEAR.fullmatch(error.hint)
+        told = f"it has `{near[1]}`, and the checks call `{name.strip(chr(39))}`" if near else error.hint
+        hint = [f"  {clean(told, WHOLE)}"] if told else []
         return [f"{file} has no `{clean(name.strip(chr(39)))}`: was it renamed or removed?", *hint]
     if owner.endswith("' object has no "):
         kind, name = clean(owner.split("'")[1], 40), clean(name.strip("'"), 40)
