@@ -1,0 +1,137 @@
+"""`kata mcp`: what an assistant can ask for, and what it never gets."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import io
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+import pytest
+
+from grader.learner.mcp_server import McpServer
+from tests import ours
+from tests.conftest import KATA
+
+MODES = ("auto", "legacy", "2026-07-28")
+LONG = 24
+"""Characters from which a line of an answer is nobody else's."""
+
+
+def reply(server: McpServer, method: str, **params: Any) -> dict[str, Any]:
+    text = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    found = server.reply_to(text)
+    assert found is not None
+    return found
+
+
+def called(name: str, **arguments: str) -> tuple[str, bool]:
+    result = reply(McpServer("be kind"), "tools/call", name=name, arguments=arguments)["result"]
+    return result["content"][0]["text"], result["isError"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+def test_the_sdks_own_client_gets_what_a_learner_could_type(stub: Path, folder: Path, mode: str) -> None:
+    from mcp.client.client import Client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    stub.write_text(stub.read_text().replace("raise NotImplementedError", "return str"))
+    told = StdioServerParameters(command=str(KATA), args=["mcp"], cwd=folder, env=dict(os.environ))
+
+    async def talk(errors: TextIO) -> None:
+        async with Client(stdio_client(told, errlog=errors), mode=mode) as client:
+            tools = (await client.list_tools()).tools
+            assert [tool.name for tool in tools] == ["list", "status", "show", "check", "try_result", "hint"]
+
+            async def call(name: str, **arguments: str) -> str:
+                result = await client.call_tool(name, arguments)
+                assert not result.is_error, result
+                return str(result.content[0].text)  # type: ignore[union-attr]
+
+            assert json.loads(await call("status"))["workspace"] == str(folder)
+            assert "## The problem" in json.loads(await call("show", id="masks"))["lesson"]
+            if mode == "auto":  # one of them is enough: each imports torch
+                (report,) = json.loads(await call("check", id="9.3.1", only="causal"))["katas"]
+                failing = next(one for one in report["checks"] if one["status"] in ("fail", "error"))
+                assert "called  causal_mask(" in await call("try_result", check=failing["id"])
+
+    with (folder / "errors").open("w") as errors:
+        asyncio.run(talk(errors))
+
+
+def test_what_is_no_request_is_answered_with_an_error_and_the_next_one_is_read() -> None:
+    replies = io.StringIO()
+    notification = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+    last = '{"jsonrpc":"2.0","id":"a","method":"ping"}'
+    McpServer("").serve(["not JSON\n", "[1]\n", "\n", "[" * 100_000, notification, last], replies)
+    read = [json.loads(line) for line in replies.getvalue().splitlines()]
+    assert [one.get("error", {}).get("code") for one in read] == [-32700, -32600, -32700, None]
+    assert read[-1] == {"jsonrpc": "2.0", "id": "a", "result": {}}
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"name": "solution"}, "there is no tool 'solution'"),
+        ({"name": "check", "arguments": {"path": "/"}}, "check has no argument 'path'; it has id, only"),
+        ({"name": "check", "arguments": {"id": 9.3}}, "check needs a string as 'id'"),
+        ({"name": "try_result"}, "try_result needs a string as 'check'"),
+        ({"name": "list", "arguments": ["masks"]}, "there is no tool"),
+    ],
+)
+def test_wrong_parameters_are_named(params: dict[str, Any], said: str) -> None:
+    error = reply(McpServer(""), "tools/call", **params)["error"]
+    assert error["code"] == -32602
+    assert said in error["message"]
+
+
+def test_a_value_is_never_taken_for_an_option(folder: Path) -> None:
+    text, failed = called("hint", id="--help")
+    assert failed
+    assert "There is no kata or unit called --help" in text
+
+
+def test_where_the_course_wants_no_assistant_each_tool_says_so() -> None:
+    result = reply(McpServer("", "Not in this course."), "tools/call", name="status")["result"]
+    assert result["isError"]
+    assert result["content"][0]["text"] == "Not in this course."
+
+
+@pytest.mark.gate
+def test_no_reply_holds_a_line_of_an_answer(kata: Callable[..., Any], folder: Path) -> None:
+    """Over all katas: the list, lessons, all hints, and the checks of what is not written yet."""
+    for unit in sorted({each.number.rpartition(".")[0] for each in ours.katas().values()}):
+        assert kata("start", unit).code == 0
+    whole = [called("list")[0], called("status")[0], called("check")[0]]
+    assert not any(check["hidden"] for each in json.loads(whole[2])["katas"] for check in each["checks"])
+    for slug, each in ours.katas().items():
+        assert each.solution is not None
+        told = "".join((*whole, *(called("hint", id=slug)[0] for _ in range(3)), called("show", id=slug)[0]))
+        given = {
+            line
+            for file in (each.stub, *each.given)
+            if file.suffix == ".py"
+            for line in lines(file.read_text())
+        }
+        lesson = squeezed(each.lesson.read_text())  # which quotes some formulas in torch's words
+        secret = {line for line in lines(each.solution.read_text()) - given if line not in lesson}
+        assert secret
+        assert not [line for line in secret if line in squeezed(told)]
+
+
+def lines(text: str) -> set[str]:
+    """Return the statements of a module in one spelling, the long ones."""
+    found = (
+        ast.unparse(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Assign | ast.Return)
+    )
+    return {one for one in map(squeezed, found) if len(one) >= LONG}
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
