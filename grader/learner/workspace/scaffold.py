@@ -166,6 +166,7 @@ def reset(kata: Kata, workspace: Workspace) -> Reset:
         entry = progress.of(kata.slug)
         entry.status = "not_started"
         entry.score = 0.0
+        entry.wrong = []
     return Reset(kata, tuple(results), backup)
 
 
