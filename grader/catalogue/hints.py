@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from grader.data_files import read_text
@@ -68,3 +68,24 @@ def in_code(lines: Sequence[str]) -> set[int]:
             found.update(range(start, place + 1))
             opened = ""
     return found
+
+
+_POINT = re.compile(r"^(?=- )", re.MULTILINE)
+_ABOUT = re.compile(r"- (?:`[^`]+`(?:,| and|)\s*)+")
+_NAME = re.compile(r"`(\w+)")
+
+
+def without_done(hint: str, done: Collection[str]) -> str:
+    """Return a hint without its points about functions that are done.
+
+    A point is about the names that it begins with. One without a name between two that have one goes with the first.
+    """
+    first, *points = _POINT.split(hint)
+    about = [_NAME.findall(found[0]) if (found := _ABOUT.match(point)) else [] for point in points]
+    last = max((place for place, names in enumerate(about) if names), default=0)
+    for place in range(1, last):
+        about[place] = about[place] or about[place - 1]
+    kept = [
+        point for point, names in zip(points, about, strict=True) if not names or not set(names) <= set(done)
+    ]
+    return (first + "".join(kept)).strip() if kept else hint

@@ -17,10 +17,9 @@ from xml.etree import ElementTree
 
 from grader.files import read_bounded
 from grader.report import Format
-from grader.report.report import UNWRITTEN, WRONG, KataReport
+from grader.report.report import CALLED, UNWRITTEN, WRONG, KataReport
 from grader.report.style import DEDUCTED, safe
 
-_CALLED = re.compile(r"^called  ([A-Za-z_]\w*)", re.MULTILINE)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 SHOWN_BY_GITHUB = 10
 """Of one kind in one step GitHub shows so many annotations."""
@@ -100,7 +99,7 @@ def _line(text: str, file: str, definitions: Mapping[str, int]) -> int:
     named: list[str] = re.findall(place, text, re.MULTILINE)
     if named:
         return int(named[-1])
-    called = _CALLED.search(text)
+    called = CALLED.search(text)
     return definitions.get(called[1], 1) if called else 1
 
 

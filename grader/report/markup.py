@@ -21,27 +21,42 @@ PAGE = 0.3
 COLOURS = (_GREEN, _RED, _AMBER, _CYAN)
 _GREY = (128, 128, 128)
 _THEME = TerminalTheme((255, 255, 255), _GREY, [_GREY, _RED, _GREEN, _AMBER, _CYAN, _RED, _CYAN, _GREY])
-# Not wrapped: a page that is narrower than a picture would tear its lines apart.
+_UNBROKEN = 10_000
+"""Columns of what becomes HTML: there the page breaks lines, which may be a phone's."""
 _PRE = (
     "<pre style='margin:0;white-space:pre;overflow-x:auto;font-family:monospace;line-height:1.35;background:none'>"
     "{code}</pre>"
 )
+_SPAN = re.compile(r"(<span [^>]*>)[^<]*</span>")
+_TAG = re.compile(r"<[^>]*>")
 _COLOUR = re.compile(r"color: #([0-9a-f]{6}); text-decoration-color: #[0-9a-f]{6}")
 
 
 def verdict_text(reports: Sequence[KataReport], *, verbose: bool = False, quiet: bool = False) -> str:
     """Return what a terminal would say, in plain text."""
-    return _printed(reports, verbose=verbose, quiet=quiet).export_text().strip("\n")
+    return _printed(reports, WIDTH, verbose=verbose, quiet=quiet).export_text().strip("\n")
 
 
 def verdict_html(reports: Sequence[KataReport], *, verbose: bool = False, quiet: bool = False) -> str:
     """Return the same as HTML of inline styles, without a script; colours fit a light page and a dark one."""
-    shown = _printed(reports, verbose=verbose, quiet=quiet).export_html(
+    shown = _printed(reports, _UNBROKEN, verbose=verbose, quiet=quiet).export_html(
         theme=_THEME, inline_styles=True, code_format="{code}"
     )
     # What is dim or white on a terminal takes the page's own colour here.
     text = _COLOUR.sub(lambda found: _ink(found[1]), shown.strip("\n"))
-    return f"<div style='max-width:60em'>{_PRE.format(code=text)}</div>"
+    text = _SPAN.sub(lambda found: found[0].replace("\n", f"</span>\n{found[1]}"), text)
+    lines = "".join(map(_line, text.split("\n")))
+    return f"<div style='max-width:60em'>{_PRE.format(code=lines)}</div>"
+
+
+def _line(line: str) -> str:
+    """Return a line as a block; one of words goes on below its own beginning, a picture's would be torn apart."""
+    plain = _TAG.sub("", line)
+    indent = len(plain) - len(plain.lstrip())
+    style = "display:block"
+    if indent <= 2 or "  " not in plain.strip():
+        style += f";white-space:pre-wrap;padding-left:{indent + 2}ch;text-indent:-{indent + 2}ch"
+    return f"<span style='{style}'>{line}\n</span>"
 
 
 def note_html(note: str) -> str:
@@ -49,9 +64,9 @@ def note_html(note: str) -> str:
     return f"<div style='opacity:.75'>{html.escape(note)}</div>" if note else ""
 
 
-def _printed(reports: Sequence[KataReport], *, verbose: bool, quiet: bool) -> Terminal:
+def _printed(reports: Sequence[KataReport], width: int, *, verbose: bool, quiet: bool) -> Terminal:
     out = Terminal(
-        file=io.StringIO(), record=True, width=WIDTH, markup=False, highlight=False, emoji=False,
+        file=io.StringIO(), record=True, width=width, markup=False, highlight=False, emoji=False,
         force_terminal=True, color_system="standard", legacy_windows=False, force_jupyter=False,
     )  # fmt: skip
     out.before_commands = "%"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import msgspec
 
 KataStatus = Literal["pass", "fail", "error", "timeout", "in_progress", "not_started", "missing"]
 CheckStatus = Literal["pass", "fail", "error", "timeout", "todo", "skipped"]
+CALLED = re.compile(r"^called  ([A-Za-z_]\w*)", re.MULTILINE)
+"""What a message says was called."""
 WRONG: frozenset[CheckStatus] = frozenset({"fail", "error", "timeout"})
 """How a check of something that is written does not hold."""
 UNWRITTEN: frozenset[KataStatus] = frozenset({"not_started", "missing"})
@@ -71,6 +74,12 @@ class CheckReport(msgspec.Struct, kw_only=True):
     """Only of speed checks that were run."""
 
     @property
+    def called(self) -> str:
+        """The function or class whose call went wrong, as the message names it; empty where it names none."""
+        found = CALLED.search(self.message or "")
+        return found[1] if found else ""
+
+    @property
     def look(self) -> str:
         """What it looks like: its status, or `already_deducted`."""
         return "already_deducted" if self.same_mistake == "counted" else self.status
@@ -107,6 +116,8 @@ class KataReport(msgspec.Struct, kw_only=True):
     """What is still to be written, by name, as far as checks have come upon it."""
     speed: SpeedScore | msgspec.UnsetType = msgspec.UNSET
     """Only where speed was asked about. Neither status nor score hang on it."""
+    first: str | msgspec.UnsetType = msgspec.UNSET
+    """The failing check to begin with, where it is not the first one: it calls what was edited last."""
     left_out: int | msgspec.UnsetType = msgspec.UNSET
     """How many of the kata's checks were not run, where only some were asked for."""
     look_at: list[str] | msgspec.UnsetType = msgspec.UNSET

@@ -141,12 +141,16 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
     else:
         _print_checks(report, out)
     # One failure at a time: what comes after it often follows from it.
-    first = next((check for check in report.checks if check.status in WRONG), None)
-    if first is not None:
+    wrong = [check for check in report.checks if check.status in WRONG]
+    if wrong:
+        first = next((check for check in wrong if check.id == report.first), wrong[0])
         out.print()
         if not verbose:
             _print_failure(first, report, out)
         _print_next_steps(first, report, out, again)
+        if len(wrong) > 1 and not verbose:
+            others = f"kata {shlex.join(['check', *(list(again) or [report.kata]), '-v'])}"
+            hanging(out, Text("  others  ", "bold"), f"{others}   shows {len(wrong) - 1} more that fail")
     elif report.status == "in_progress" and report.todo:
         out.print()
         hanging(out, "next  ", f"write {report.todo[0]} in {_file(report)}, then check again")
@@ -178,7 +182,7 @@ def _print_checks(report: KataReport, out: Console) -> None:
     _print_each([check for check in report.checks if check not in in_a_line], report, out)
     _print_by_reason(unfit, out, "dim")
     if after:
-        waits = f"{_counted(after)}, wait until that is fixed (-v names them)"
+        waits = f"{_counted(after)}, wait for these (-v names them)"
         hanging(out, _head("skipped", out), waits, "dim")
     if waiting:
         names = ", ".join(report.todo) or waiting[0].name

@@ -265,7 +265,11 @@ BODIES: dict[str, tuple[str, str, list[str]]] = {
     ),
     "an abort": ("import os; os.abort()", "error", ["abort"]),
     "recursion": ("return causal_mask(seq_len)", "error", ["RecursionError"]),
-    "a loop": ("while True: pass", "timeout", ["no answer within 0.4 s"]),
+    "a loop": (
+        "while True: pass",
+        "timeout",
+        ["in causal_mask", "while True: pass", "no answer within 0.4 s"],
+    ),
     "a loop that catches all": (
         "\n    while True:\n        try:\n            while True: pass\n        except BaseException: pass",
         "timeout",

@@ -88,6 +88,8 @@ def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
         "%kata hint masks",
         "%kata check nothing-of-that-name",
         "verdict = kata.check('masks'); (verdict.score, verdict.max_score, verdict.passed)",
+        "%kata show masks",
+        "%kata show masks --stub",
     )
     assert "10/10 points   ✔ passed" in only(outputs[1], "text/plain")
     assert "%kata solution masks" in only(outputs[1], "text/plain")
@@ -104,10 +106,13 @@ def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
     assert "<script" not in page
     assert "expected" in page
     assert "seq_len, yours, expected, difference" in str(outputs[6])
+    assert len(outputs[6]) == 1
     assert only(outputs[7], "text/plain") == "((4, 4), (4, 4))"
     assert "hint 1 of 3" in only(outputs[8], "text/markdown")
     assert "no unit or kata" in str(outputs[9]).lower() or "error" in str(outputs[9])
     assert only(outputs[10], "text/plain") == f"({terminal['score']}, {terminal['max_score']}, False)"
+    assert only(outputs[11], "text/markdown").startswith("# 9.3.1")
+    assert only(outputs[12], "text/markdown").startswith("```python")
 
 
 @pytest.mark.slow
@@ -278,7 +283,7 @@ def test_without_an_id_what_was_run_is_looked_at_too(
         assert kata("start", "masks").code == 0
     shell.magics["kata"](line)
     assert set(shell.names) == {"seq_len", "yours", "expected", "difference"}
-    assert "Judged: the cells that you ran" in capfd.readouterr().out
+    assert "Checked: the cells that you ran" in capfd.readouterr().out
 
 
 @pytest.mark.slow
@@ -336,8 +341,12 @@ def test_what_a_terminal_says_stands_in_the_page_line_by_line() -> None:
     reports = [*map(failed, told), *(every_status(status) for status in get_args(KataStatus))]
     text = markup.verdict_text(reports, verbose=True)
     page = ElementTree.fromstring(markup.verdict_html(reports, verbose=True))
-    assert len(re.findall(r"expected +yours$", text, re.MULTILINE)) > 10
-    assert "".join(page.itertext()).strip("\n") == text
+    shown = "".join(page.itertext()).strip("\n")
+    heads = [line for line in text.splitlines() if re.search(r"expected +yours$", line)]
+    assert len(heads) > 10
+    assert [line for line in shown.splitlines() if re.search(r"expected +yours$", line)] == heads
+    assert shown.split() == text.split()  # the page breaks lines where it ends
+    assert max(map(len, shown.splitlines())) > markup.WIDTH
 
 
 def every_status(status: Any) -> KataReport:

@@ -179,7 +179,7 @@ def test_passing_checks_are_one_line_unless_all_are_asked_for(kata: Run, stub: P
 def test_what_builds_on_a_failure_is_one_line_unless_all_is_asked_for(kata: Run, stub: Path) -> None:
     stub.write_text(SOLUTION.read_text().replace("[:, None, None, :]", "[:, None, :, None]"))
     folded, verbose = kata("check", "masks").out, kata("check", "masks", "-v").out
-    assert "  - skipped  2 checks, 1.5 points, wait until that is fixed (-v names them)" in folded
+    assert "  - skipped  2 checks, 1.5 points, wait for these (-v names them)" in folded
     assert folded.count("skipped") == 1
     assert verbose.count("- skipped") == 2
 
@@ -194,16 +194,53 @@ def test_what_is_judged_with_ours_says_so(kata: Run, folder: Path) -> None:
     assert told in ran.out
 
 
-def test_a_function_that_hangs_is_not_waited_for_in_every_check(kata: Run, stub: Path) -> None:
+def test_a_function_that_hangs_is_named_by_its_line_and_not_waited_for_a_third_time(
+    kata: Run, stub: Path
+) -> None:
     stub.write_text(
-        SOLUTION.read_text() + "\n\ndef causal_mask(seq_len, *, device=None):\n    while True: pass\n"
+        SOLUTION.read_text()
+        + "\n\ndef causal_mask(seq_len, *, device=None):"
+        + "\n    if seq_len == 4: return torch.ones(4, 4, dtype=torch.bool, device=device)"
+        + "\n    while True: pass\n"
     )
     (report,) = kata("check", "masks", "--timeout", "5", "--json").json["katas"]
+    line = stub.read_text().count("\n")
+    hung = next(check for check in report["checks"] if check["status"] == "timeout")
+    assert f"masks.py, line {line} in causal_mask\n    while True: pass\nno answer within" in hung["message"]
     ends = {check["id"]: check for check in report["checks"] if check["status"] != "pass"}
     assert [check["status"] for check in ends.values()].count("timeout") == 1
-    assert ends["test_length_one"]["status"] == "skipped"
     assert "`causal_mask` did not answer within 1 s" in ends["test_length_one"]["message"]
+    assert ends["test_device"]["status"] == "skipped"  # where it would have answered
     assert report["status"] == "timeout"
+
+
+def test_the_failure_of_what_was_edited_comes_first(kata: Run, stub: Path) -> None:
+    late = (
+        SOLUTION.read_text()
+        + "\n\ndef causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len)\n"
+    )
+    stub.write_text(late)
+    assert "FAIL 9.3.1 a causal mask is boolean" in kata("check", "masks").out
+    stub.write_text(late + "\n\ndef additive_mask(mask, dtype=torch.float32):\n    return mask.to(dtype)\n")
+    for _ in range(2):  # again without an edit says the same
+        out = kata("check", "masks").out
+        assert "  called  additive_mask(" in out
+        assert "others  kata check masks -v   shows" in out
+    assert kata("check", "masks", "--json").json["katas"][0]["first"] == "test_additive_values"
+    hint = kata("hint", "masks").out  # its first point is about two functions, one of which holds
+    assert "additive_mask" in hint
+    assert "causal_mask" in hint
+    assert "padding_mask" not in hint
+    assert "padding_mask" in kata("hint", "masks", "--tier", "1").out
+
+
+def test_a_pass_says_what_it_is_good_for_and_what_comes_next(kata: Run, stub: Path) -> None:
+    stub.write_text(SOLUTION.read_text())
+    out = kata("check").out
+    assert "See it at work:  kata demo masks" in out
+    assert "Next:  kata start masked-attention" in out.splitlines()[-1]
+    assert "Next:" not in kata("check", "-q").out
+    assert kata("check", "--json").text.count("Next:") == 0
 
 
 def test_prints_of_a_check_that_holds_are_shown_with_v(kata: Run, stub: Path) -> None:

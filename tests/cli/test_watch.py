@@ -169,7 +169,7 @@ def test_saves_and_keys(screen: Callable[..., Screen], unit: Path) -> None:
 @pytest.mark.parametrize("how", ["interrupt", "end of input"])
 def test_leaving_restores_the_terminal(screen: Callable[..., Screen], unit: Path, how: str) -> None:
     watching = screen("watch", "masks", cwd=unit)
-    assert "next kata" not in watching.verdict()  # there is none
+    assert "n next kata" in watching.verdict()
     watching.press("\x03" if how == "interrupt" else "\x04")
     assert watching.end() == 0
     assert watching.mode() == watching.before
@@ -200,6 +200,29 @@ def test_what_is_saved_while_it_starts_is_not_missed(screen: Callable[..., Scree
     watching.until("is not there")
     file.write_text(RIGHT)
     watching.until("10/10 points")
+
+
+def test_a_kata_named_alone_goes_on_to_the_next(screen: Callable[..., Screen], unit: Path) -> None:
+    (unit / "masked-attention" / "masked_attention.py").write_text("")
+    (unit / "masks" / "masks.py").write_text(RIGHT)
+    watching = screen("watch", "masks", cwd=unit)
+    text = watching.until("Press n for masked-attention")
+    assert "See it at work:  kata demo masks" in text
+    watching.verdict()
+    watching.press("n")
+    assert "9.3.2 masked-attention" in watching.verdict()
+    watching.press("q")
+    assert watching.end() == 0
+
+
+def test_the_last_kata_says_what_to_type(screen: Callable[..., Screen], unit: Path) -> None:
+    other = unit.parent / "alone"
+    other.mkdir()
+    assert subprocess.run([str(KATA), "start", "masks", "--here"], cwd=other, check=True)
+    (other / unit.name / "masks" / "masks.py").write_text(RIGHT)
+    watching = screen("watch", "masks", cwd=other)
+    watching.until("Next:  kata start masked-attention")
+    watching.verdict()
 
 
 def test_a_loop_is_given_up_when_a_better_file_is_saved(screen: Callable[..., Screen], unit: Path) -> None:

@@ -629,6 +629,13 @@ def test_a_folder_that_holds_other_things_is_left_alone(kata: Run, folder: Path)
     assert (other / "draft.txt").read_text() == "the only copy"
 
 
+def test_a_page_is_no_folder(kata: Run, folder: Path) -> None:
+    ran = kata("demo", "masks", "--out", "masks.html")
+    assert ran.code == 2
+    assert "kata demo masks --out masks" in ran.text
+    assert not (folder / "masks.html").exists()
+
+
 @pytest.mark.slow
 def test_a_units_only_demo_is_found_under_the_unit(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -43,7 +43,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "answers": [[0.9], [0.2]],
     }
     frames = {step: make.heatmap("m", [make.panel("p", [[step]], "a", "b")]) for step in (0, 10, 20)}
+    pair = [make.panel(title, [[0.25] * 4] * 4, ["again"] * 4, ["again"] * 4) for title in ("left", "right")]
     shown = read_exhibits([
+        make.heatmap("Pair", pair),
         make.choice("Steps", "training step", frames, start=1, slider=True),
         make.choice("Masks", "mask", {"causal": make.text("t", "past"), "all": make.text("t", "everybody")}),
         make.play("Attention", "attention.js", attention, STILL),
@@ -138,3 +140,8 @@ def test_the_page_is_as_wide_as_a_phone(show: Open) -> None:
     for width in (320, 390, 700, 1200):
         opened.set_viewport_size({"width": width, "height": 900})
         assert opened.evaluate("document.documentElement.scrollWidth") == width
+        pair = opened.locator("section", has_text="Pair").locator("svg:visible")
+        assert pair.count() == 1
+        assert pair.get_attribute("class") == ("narrow" if width < 500 else "wide")
+        if width >= 375:
+            assert pair.evaluate("one => one.parentNode.scrollWidth <= one.parentNode.clientWidth")

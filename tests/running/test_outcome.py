@@ -119,7 +119,7 @@ def test_what_is_missing_from_the_file_is_asked_for_by_name() -> None:
     error = missing("module 'masks' has no attribute 'causal_mask'", hint="Did you mean: 'causal_masks'?")
     assert judge(error, calls_of(), WORDING).lines == [
         "masks.py has no `causal_mask`: was it renamed or removed?",
-        "  Did you mean: 'causal_masks'?",
+        "  it has `causal_masks`, and the checks call `causal_mask`",
     ]
     bare = missing("module 'masks' has no attribute 'causal_mask'")
     assert judge(bare, calls_of(), WORDING).lines == [
@@ -221,6 +221,8 @@ def test_a_check_that_breaks_before_it_calls_anything_is_the_authors_fault() -> 
 def test_ends_without_a_value_are_told_each_by_its_own_words() -> None:
     calls = calls_of(CALL)
     called = "called  padding_mask(tokens=3, pad_id=0)"
+    stopped = WorkerTimeout()
+    stopped.frame = StackFrame("masks.py", 3, "padding_mask", "while True:")
     ends: list[tuple[BaseException, str, list[str]]] = [
         (SubmissionUnsendable("a tensor of 3 GB"), "fail", [called, "returned a tensor of 3 GB"]),
         (BudgetSpent(), "timeout", ["not run: the time for this whole submission is spent"]),
@@ -229,6 +231,16 @@ def test_ends_without_a_value_are_told_each_by_its_own_words() -> None:
             WorkerTimeout(),
             "timeout",
             [called, "no answer within 5 s, so it was stopped: is there a loop that never ends?"],
+        ),
+        (
+            stopped,
+            "timeout",
+            [
+                called,
+                "masks.py, line 3 in padding_mask",
+                "    while True:",
+                "no answer within 5 s, so it was stopped: is there a loop that never ends?",
+            ],
         ),
         (
             StillHangs("m" * 70, 0.5),

@@ -150,6 +150,21 @@ def test_a_notebook_is_resumed_as_a_notebook(merge: Kata, space: Workspace) -> N
     assert not (again.folder / "merge.py").exists()
 
 
+def test_the_next_kata_takes_the_form_of_the_last(
+    merge: Kata, insertion: Kata, space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start([merge], space, notebook=True)
+    (went_on,) = start([insertion], space)
+    assert went_on.submission.suffix == ".ipynb"
+    went_on.submission.unlink()
+    (module,) = start([insertion], space, notebook=False)
+    assert module.submission.suffix == ".py"
+    monkeypatch.setenv("KATA_IN_NOTEBOOK", "1")
+    assert start([insertion], space)[0].submission == module.submission
+    module.submission.unlink()
+    assert start([insertion], space)[0].submission.suffix == ".ipynb"
+
+
 def test_both_forms_side_by_side_are_refused(merge: Kata, space: Workspace) -> None:
     (one,) = start([merge], space, notebook=True)
     (one.folder / "merge.py").write_text("")

@@ -39,15 +39,47 @@ def type_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Type:
 def test_tasks_and_a_workflow_are_laid_once(type_: Type, tmp_path: Path) -> None:
     told = type_("start", "1.1", "--vscode", "--actions").stdout
     tasks, workflow = tmp_path / ".vscode/tasks.json", tmp_path / ".github/workflows/kata.yml"
-    assert "written  .vscode/tasks.json" in told
-    assert "written  .github/workflows/kata.yml" in told
+    assert "written  .vscode/  tasks.json, settings.json" in told
+    assert "written  .github/workflows/  kata.yml" in told
     labels = [task["label"] for task in json.loads(tasks.read_text())["tasks"]]
     assert labels == ["kata: check", "kata: watch this file"]
     assert "kata check --format github" in workflow.read_text()
     tasks.write_text("mine")
     again = json.loads(type_("start", "1.1", "--vscode", "--json").stdout)["tools"]
-    assert [one["action"] for one in again] == ["kept"] * 3
+    assert [one["action"] for one in again] == ["kept"] * 4
     assert tasks.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("course", "says"),
+    [
+        ("", "Be a tutor"),
+        ('name = "ML"\n[ai]\npolicy = "tutor"', "Be a tutor"),
+        ('name = "ML"\n[ai]\npolicy = "open"', "allows your help with everything"),
+        ('[ai]\npolicy = "none"', "allows no help by an assistant"),
+    ],
+)
+def test_assistants_are_told_what_the_course_allows(
+    type_: Type, tmp_path: Path, course: str, says: str
+) -> None:
+    if course:
+        (tmp_path / "course.toml").write_text(course)
+    agents = tmp_path / "AGENTS.md"
+    assert "written  AGENTS.md" in type_("start", "1.1").stdout
+    assert says in agents.read_text()
+    agents.write_text("mine")
+    assert "AGENTS.md" not in type_("start", "1.1").stdout
+    assert agents.read_text() == "mine"
+
+
+def test_a_policy_that_there_is_not_is_refused_before_anything_is_written(
+    type_: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "course.toml").write_text('[ai]\npolicy = "forbidden"')
+    ran = type_("start", "1.1")
+    assert ran.exit_code == 2
+    assert "policy" in ran.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["course.toml"]
 
 
 def test_what_is_printed_for_vscode_fits_the_pattern_of_the_tasks() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from grader.catalogue import Kata
 
-SAVED = "Judged: what is saved."
+SAVED = "Checked: what is saved."
 
 
 def as_notebook(cells: Sequence[str]) -> bytes:
@@ -43,7 +43,7 @@ def are_answer(kata: Kata | None, cells: Sequence[str]) -> tuple[bool, str]:
     if not made & set(kata.required):
         hint = [f" But {hidden[name]}." for name in kata.required if name in hidden][:1]
         return False, f"{SAVED} No cell that you ran defines {', '.join(kata.required)}.{''.join(hint)}"
-    return True, "Judged: the cells that you ran; messages count cells by the number in brackets beside each."
+    return True, "Checked: the cells that you ran. Cell numbers in messages are those in [ ]."
 
 
 def _made(cells: Sequence[str]) -> tuple[set[str], dict[str, str]]:

@@ -28,6 +28,7 @@ from grader.cli.context import (
     trust_option,
 )
 from grader.cli.learner.cells import are_answer, cells_of
+from grader.cli.status import next_step
 from grader.devices import Device
 from grader.engine.host.warm import start_launcher
 from grader.errors import KataError, UsageError
@@ -178,11 +179,13 @@ def check(what: str | None, options: CheckOptions) -> int:
             speed=options.perf,
             keyword=options.keyword,
         )
+        # First: what comes next depends on it, and a reader such as `head` may close the pipe after a few lines.
         try:
-            _show(reports, request, options)
-        finally:  # a reader such as `head` may close the pipe after a few lines: progress is recorded all the same
             if not options.partial:
                 remember(request, reports)
+        finally:
+            _show(reports, request, options)
+            sys.stdout.flush()  # what was found is out before anything else can fail
     return 0 if all(report.status == "pass" and not _is_slow(report) for report in reports) else 1
 
 
@@ -391,9 +394,21 @@ def remember(request: CheckRequest, reports: list[KataReport]) -> None:
     ours = [report for report in reports if report.kata in inside]
     if not ours:
         return
+    files = {target.kata.slug: target.file for target in request.targets}
+    code = {report.kata: _code(files[report.kata], request.content) for report in ours}
     with edit_progress(space.root) as progress:
         for report in ours:
-            record_check(progress, report)
+            record_check(progress, report, code[report.kata])
+
+
+def _code(file: Path, content: bytes | None) -> dict[str, str]:
+    from grader.engine.host.source import Unreadable, read_source, source_of
+    from grader.learner.workspace.edited import code_of
+
+    try:
+        return code_of(read_source(file) if content is None else source_of(file.absolute(), content))
+    except Unreadable:
+        return {}
 
 
 def _show(reports: list[KataReport], request: CheckRequest, options: CheckOptions) -> None:
@@ -411,9 +426,27 @@ def _show(reports: list[KataReport], request: CheckRequest, options: CheckOption
         from grader.report.terminal import print_reports
 
         print_reports(reports, console(), verbose=options.verbose, quiet=options.quiet, again=request.again)
-        sys.stdout.flush()  # what was found is out before anything else can fail
         if not (options.perf or options.quiet or options.pdb or options.keyword):
             _ask_for_speed(request, reports)
+    told = options.from_cells or not options.for_programs
+    if told and not (options.partial or options.quiet) and all(report.status == "pass" for report in reports):
+        if len(reports) == 1:
+            say_at_work(request.targets[0].kata, aside=options.from_cells)
+        say_what_comes_next(aside=options.from_cells)
+
+
+def say_at_work(kata: Kata, *, aside: bool = False) -> None:
+    """Say how to see what a kata that passed is good for; `aside`: on stderr, as a remark."""
+    if (kata.folder / "demo.py").is_file():
+        say(f"  See it at work:  kata demo {kata.slug}", stderr=aside)
+
+
+def say_what_comes_next(*, aside: bool = False) -> None:
+    """Say what to type after a pass."""
+    around = here()
+    if around.workspace is not None:
+        step = next_step(around)
+        say(f"  Next:  {step.command}    {step.why}" if step.command else f"  {step.why}", stderr=aside)
 
 
 def _ask_for_speed(request: CheckRequest, reports: list[KataReport]) -> None:

@@ -36,6 +36,11 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     """
     around = here()
     subject, source = _find(id_, around)
+    if out is not None and out.suffix in (".html", ".htm") and not out.is_dir():
+        raise UsageError(
+            "--out names a folder: a demo is a page with its pictures.",
+            f"The page will be index.html in it: kata demo {id_} --out {out.with_suffix('')}",
+        )
     folder = out or within(around.folder / FOLDER / subject.slug, around.folder)
     if folder.exists() and any(folder.iterdir()) and not (folder / "index.html").is_file():
         raise UsageError(f"{folder} holds other things.", "Name another folder: kata demo ID --out FOLDER")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from grader.catalogue import TIERS, Kata, read_hints
+from grader.catalogue.hints import without_done
 from grader.cli.context import Here, complete_id, here, json_option, note, print_json, print_markdown
 from grader.errors import EngineError
 from grader.learner.workspace import edit_progress
@@ -28,7 +29,8 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
     kata = place.kata(id_)
     seen = min(place.entry(kata).hints, TIERS)
     shown_tier = tier if tier is not None else min(seen + 1, TIERS)
-    text = read_hints(kata.hints)[shown_tier - 1]
+    whole = read_hints(kata.hints)[shown_tier - 1]
+    text = without_done(whole, _done(place, kata)) if tier is None else whole
     # A hint that cannot be recorded is shown all the same: a read-only folder is not a reason to be stuck.
     not_recorded = _record(place, kata, shown_tier)
     left = TIERS - max(seen, shown_tier)
@@ -41,12 +43,15 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
                 "tiers": TIERS,
                 "left": left,
                 "recorded": not_recorded is None,
+                "whole": text == whole,
                 "hint": text,
             }
         )
         return
     note(f"{kata.number} {kata.slug}, hint {shown_tier} of {TIERS}")
     print_markdown(text)
+    if text != whole:
+        note(f"only about what does not pass yet; all of it: kata hint {kata.slug} --tier {shown_tier}")
     if left:
         more = "1 more hint" if left == 1 else f"{left} more hints"
         note(f"{more} left: kata hint {kata.slug}")
@@ -57,6 +62,13 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
         note("no hints left")
     if not_recorded is not None:
         note(f"not recorded, because {not_recorded}; the next one: kata hint {kata.slug} --tier N")
+
+
+def _done(place: Here, kata: Kata) -> set[str]:
+    """Return the functions in which the latest check found nothing wrong; none where it says too little."""
+    entry = place.entry(kata)
+    required = set(kata.required)
+    return required - set(entry.wrong) if entry.wrong and required >= set(entry.wrong) else set()
 
 
 def _record(place: Here, kata: Kata, tier: int) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
 import itertools
 import json
 import os
@@ -97,6 +98,8 @@ def command_here(arguments: list[str], shell: Any) -> Any:
                     return _verdict(arguments, shell)
                 case ["hint"]:
                     return _hint(arguments)
+                case ["show"]:
+                    return _show(arguments)
                 case ["try"]:
                     return _try(arguments, shell)
         run(*arguments)
@@ -149,7 +152,23 @@ def _hint(arguments: list[str]) -> Any:
     hint = json.loads(out)
     head = f"**{hint['number']} {hint['kata']}, hint {hint['tier']} of {hint['tiers']}**"
     left = f"{hint['left']} left: `%kata hint {hint['kata']}`" if hint["left"] else "no hints left"
-    return importlib.import_module("IPython.display").Markdown(f"{head}\n\n{hint['hint']}\n\n*{left}*")
+    if not hint["whole"]:
+        left += f"; this is about what does not pass yet, `--tier {hint['tier']}` shows all of it"
+    return _markdown(f"{head}\n\n{hint['hint']}\n\n*{left}*")
+
+
+def _show(arguments: list[str]) -> Any:
+    """Show a lesson or a stub as what it is."""
+    out, err = _ask([*arguments, "--json"], b"")
+    if not out.strip():
+        sys.stderr.write(err)
+        return None
+    shown = json.loads(out)
+    return _markdown(shown["lesson"] if "lesson" in shown else f"```python\n{shown['stub']}\n```")
+
+
+def _markdown(text: str) -> Any:
+    return importlib.import_module("IPython.display").Markdown(text)
 
 
 def _try(arguments: list[str], shell: Any) -> None:
@@ -162,16 +181,20 @@ def _try(arguments: list[str], shell: Any) -> None:
     what, keyword = _word_of(arguments), _keyword_of(arguments)
     if chosen and kata is not None:
         what, keyword = kata.slug, what if _is_check(what) else keyword
-    try:
-        names = at_hand(what, keyword, as_notebook(cells) if chosen else None, "--trust" in arguments)
-    except KataError as error:
-        from grader.cli.main import report
+    # In one piece: a notebook shows each line that is printed by itself.
+    with io.StringIO() as text:
+        try:
+            with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+                names = at_hand(what, keyword, as_notebook(cells) if chosen else None, "--trust" in arguments)
+        except KataError as error:
+            from grader.cli.main import report
 
-        report(error.message, error.hint)
-        return
-    if names:
-        shell.push(names)
-        print(f"{reason}\n{', '.join(names)}: you can now use these names in this notebook.")
+            report(error.message, error.hint)
+            return
+        if names:
+            shell.push(names)
+            text.write(f"{reason}\n{', '.join(names)}: you can now use these names in this notebook.\n")
+        sys.stdout.write(text.getvalue())
 
 
 def _kata_of(arguments: list[str]) -> Kata | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +16,16 @@ from grader.cli.context import complete_id, current_folder, gathered, json_optio
 from grader.errors import UsageError
 from grader.learner import workspace as workspaces
 from grader.learner.workspace import Started, Workspace, load_progress, unit_around
-from grader.learner.workspace.tools import lay_actions, lay_vscode
-from grader.report.style import console, hanging, safe_text, say
+from grader.learner.workspace.notebook import is_notebook
+from grader.learner.workspace.tools import lay_actions, lay_agents, lay_vscode, policy_of
+from grader.report.style import console, hanging, safe, safe_text, say
 
 
 @dataclass(frozen=True)
 class StartOptions:
     """What is written besides a kata's own files, and where."""
 
-    notebook: bool
+    notebook: bool | None
     given: bool
     own: bool
     vscode: bool
@@ -36,7 +36,11 @@ class StartOptions:
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @gathered(
     StartOptions,
-    click.option("--notebook", is_flag=True, help="Write a notebook (.ipynb) instead of a module (.py)."),
+    click.option(
+        "--notebook/--module",
+        default=None,
+        help="Write a notebook (.ipynb) or a module (.py). [default: as the kata before; first a module]",
+    ),
     click.option(
         "--given",
         is_flag=True,
@@ -67,8 +71,8 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     done.
 
     A kata that builds on earlier ones is checked with our answers to those. They are in `blocks.py`, so this file is
-    written only when you start that kata by name. If it shows answers to katas that you have not passed yet, you are
-    asked first.
+    written only when you start that kata by name. If it shows answers to katas that you have not passed yet, it is
+    written only with --given.
 
     \b
     Example:
@@ -87,30 +91,47 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     space = workspaces.workspace_to_start_in(folder, catalogue, own=options.own)
     new = not space.exists
     closed = _closed(katas[0], space) if by_name else []
-    # A question needs somebody to answer it: a script gets no blocks unless it says --given.
-    ask = bool(closed) and not (options.given or as_json) and sys.stdin.isatty()
-    blocks = by_name and (not closed or options.given or (ask and _opens(katas[0], closed)))
+    blocks = by_name and (not closed or options.given)
     # Nothing is ever overwritten: what is there already stays, and is listed as such.
+    policy = policy_of(space.root)
     started = workspaces.start(katas, space, notebook=options.notebook, blocks=blocks)
     layers = ((lay_vscode, options.vscode), (lay_actions, options.actions))
     tools = {file: _action(laid) for lay, asked in layers if asked for file, laid in lay(space.root)}
+    agents = lay_agents(space.root, policy)
+    tools |= {file: _action(laid) for file, laid in agents if laid or as_json}
     if as_json:
         print_json(_document(space, new, tools, started))
         return
     note(f"{'new workspace' if new else 'workspace'}  {space.root}")
     if not new and space.root != folder.absolute() and unit_around(folder, catalogue) is None:
         note(f"           for a workspace of its own in this folder: kata start {id_} --here")
-    written = [(file.action, file.path) for one in started for file in one.files]
-    for action, path in (*written, *((action, file) for file, action in tools.items())):
-        say(f"  {action:8} {shown(path, folder)}")
+    _list_files(started, tools, folder)
     if blocks and closed:
         note(f"Recorded as given up: {_names(closed)}. You can still pass them.")
     _tell_unopened([one for one in started if one.unopened], closed, space)
+    _say_what_to_do(started, folder)
+
+
+def _list_files(started: Sequence[Started], tools: dict[Path, str], folder: Path) -> None:
+    """Print what was written and what was there, a line for each folder."""
+    files = [(file.path, file.action) for one in started for file in one.files]
+    names: dict[tuple[Path, str], list[str]] = {}
+    for path, action in (*files, *tools.items()):
+        names.setdefault((path.parent, action), []).append(path.name)
+    for (place, action), found in names.items():
+        where = "" if place == folder.absolute() else f"{shown(place, folder)}/  "
+        say(f"  {action:8} {where}{safe(', '.join(found))}")
+
+
+def _say_what_to_do(started: Sequence[Started], folder: Path) -> None:
     first = started[0]
     again = "as you left it; continue with" if all(one.resumed for one in started) else "edit"
     say(f"\n{again} {shown(first.submission, folder)}")
     say(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
-    say(f"then  kata check {first.kata.slug}")
+    if is_notebook(first.submission):
+        say("then  run its last cell")
+    else:
+        say(f"then  kata watch {first.kata.slug}    checks at every save; once: kata check {first.kata.slug}")
 
 
 def _document(
@@ -146,14 +167,6 @@ def _closed(kata: Kata, space: Workspace) -> list[Kata]:
     return workspaces.still_closed(kata, load_progress(space.root))
 
 
-def _opens(kata: Kata, closed: Sequence[Kata]) -> bool:
-    note(f"{BLOCKS} of {kata.slug} holds answers to katas that you have not passed: {_names(closed)}.")
-    note("Checks work without it.")
-    return click.confirm(
-        f"Write it now, and record {'that' if len(closed) == 1 else 'them'} as given up?", err=True
-    )
-
-
 def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata], space: Workspace) -> None:
     if not unopened:
         return
@@ -167,7 +180,7 @@ def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata], space: W
     click.echo()
     out, head = console(), "not written  "
     hanging(out, Text(head), safe_text(f"{BLOCKS} of {names}: it answers {whose}"))
-    hanging(out, Text(" " * len(head)), safe_text(f"Checks work without it. {how}"))
+    hanging(out, Text(" " * len(head)), safe_text(f"Your exercise needs nothing more. {how}"))
 
 
 def _names(katas: Sequence[Kata]) -> str:

@@ -16,10 +16,19 @@ import click
 from rich.text import Text
 
 from grader.catalogue import SUBMISSION_SUFFIXES
-from grader.cli.context import complete_id, here, note, seed_option, timeout_option
-from grader.cli.learner.check import CheckRequest, Target, announce, find_targets, remember
+from grader.cli.context import Here, complete_id, here, note, seed_option, timeout_option
+from grader.cli.learner.check import (
+    CheckRequest,
+    Target,
+    announce,
+    find_targets,
+    remember,
+    say_at_work,
+    say_what_comes_next,
+)
 from grader.engine.host.warm import start_launcher
 from grader.errors import KataError, UsageError
+from grader.learner.workspace import locate
 from grader.report.style import IN_NOTEBOOK, console, hanging, say
 
 if TYPE_CHECKING:
@@ -66,12 +75,16 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
             "Watching ends with a key press in a terminal, and a notebook has none.",
             "Check when you want to: kata check",
         )
-    request = find_targets(what, here())
+    around = here()
+    request = find_targets(what, around)
+    named = request.targets[0] if len(request.targets) == 1 else None
     form: Form = "json" if as_json else "vscode" if annotations else None
+    if form is None and named is not None:
+        request = _with_its_unit(request, named, around)
     # Before anything that takes its time: what is typed meanwhile is a key, and no text on the screen.
     with single_keys() if form is None else nullcontext() as keys, suppress(KeyboardInterrupt):
         announce(request, quiet=form is not None)
-        launcher = start_launcher(preload=request.targets[0].kata.preload)
+        launcher = start_launcher(preload=(named or request.targets[0]).kata.preload)
         try:
             # After the launcher: workers are split off from a process that has seen no answer.
             from grader.engine.runner.suite import Options, with_suites
@@ -82,12 +95,27 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
                 def examine(target: Target, tell: Callable[..., None]) -> KataReport:
                     return suites[target.kata.slug].check(target.file, launcher, options, tell)
 
-                WatchLoop(request, examine, keys, form).loop()
+                watching = WatchLoop(request, examine, keys, form)
+                watching.begin_with(named)
+                watching.loop()
 
             with_suites([target.kata for target in request.targets], body)
         finally:
             launcher.close()
     return 0
+
+
+def _with_its_unit(request: CheckRequest, named: Target, around: Here) -> CheckRequest:
+    """Return the request for what else was started of a kata's unit, too: `n` goes on to the next."""
+    space = request.workspace
+    if space is None or not space.holds(named.file):
+        return request
+    targets = []
+    for kata in named.kata.unit.katas:
+        with suppress(UsageError):  # of several files nobody knows which one is meant
+            file = named.file if kata is named.kata else locate(kata, space.root)
+            targets += [Target(kata, file)] if file is not None else []
+    return CheckRequest(targets, space, request.again)
 
 
 class SavedAgain(Exception):
@@ -109,6 +137,11 @@ class WatchLoop:
         # The thread that listens for saves wakes the loop through a pipe: select(2) then waits for keys as well.
         self._wake, self._bell = os.pipe()
         os.set_blocking(self._wake, False)
+
+    def begin_with(self, target: Target | None) -> None:
+        """Show this one first; None: the first that has not passed."""
+        if target is not None:
+            self._place = self._request.targets.index(target)
 
     def loop(self) -> None:
         """Check, wait for a save or a key, and again, until `q` or Ctrl-C."""
@@ -193,15 +226,18 @@ class WatchLoop:
             with suppress(SavedAgain):
                 report = self._examine(self._target, lambda *_: self._interrupt_if_saved())
         self._report = report
+        unrecorded = None
+        try:  # first: what comes next depends on it
+            remember(self._request, [report])
+        except KataError as error:
+            unrecorded = f"error: {error.message}"
         if self._form is None:
             self._show(report)
         else:
             click.echo(_lines_for_programs(report, self._form))
             sys.stdout.flush()
-        try:
-            remember(self._request, [report])
-        except KataError as error:
-            note(f"error: {error.message}")
+        if unrecorded:
+            note(unrecorded)
 
     def _interrupt_if_saved(self) -> None:
         if select.select([self._wake], [], [], 0)[0] and self._saved():
@@ -215,8 +251,12 @@ class WatchLoop:
         again = self._request.again if len(self._request.targets) == 1 else []
         print_reports([report], self._out, verbose=self._verbose, again=again)
         self._out.print()
-        if report.status == "pass" and self._place + 1 < len(self._request.targets):
-            say(f"Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
+        if report.status == "pass":
+            say_at_work(self._target.kata)
+            if self._place + 1 < len(self._request.targets):
+                say(f"  Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
+            else:
+                say_what_comes_next()
         if sys.stdin.isatty():
             keys = KEYS_AMONG_SEVERAL if len(self._request.targets) > 1 else KEYS
             hanging(self._out, Text(""), Text("   ".join(keys), "dim"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.endings import SubmissionRaised
 from grader.engine.sandbox import ResourceLimits
+from grader.engine.wire.messages import StackFrame
 
 _LIMITS = ResourceLimits()
 _MEMORY = ("MemoryError", "can't allocate memory")
@@ -41,16 +42,20 @@ REST = 12
 """Lines of an exception's own message after the first."""
 
 
+def describe_frame(frame: StackFrame) -> list[str]:
+    """Return where a line is, and the line itself."""
+    place = f"in {clean(frame.function)}" if frame.function else ""
+    lines = [f"{clean(frame.file)}, line {frame.line} {place}".rstrip()]
+    if frame.text:
+        lines.append(f"    {clean(frame.text)}")
+        if frame.column and frame.column <= len(frame.text) + 1:
+            lines.append("    " + " " * (frame.column - 1) + "^")
+    return lines
+
+
 def describe_raised(error: SubmissionRaised) -> list[str]:
     """Return the learner's own lines and the exception, innermost last."""
-    lines = []
-    for frame in error.frames:
-        place = f"in {clean(frame.function)}" if frame.function else ""
-        lines.append(f"{clean(frame.file)}, line {frame.line} {place}".rstrip())
-        if frame.text:
-            lines.append(f"    {clean(frame.text)}")
-            if frame.column and frame.column <= len(frame.text) + 1:
-                lines.append("    " + " " * (frame.column - 1) + "^")
+    lines = [line for frame in error.frames for line in describe_frame(frame)]
     text = f"{error.type_name}: {error.message}" if error.message else error.type_name
     first, *rest = text.splitlines() or [""]
     lines.append(clean(first, WHOLE))

@@ -24,6 +24,12 @@ MAX_USES = 1 << 20
 """Bytes read from a record of uses at a time; a pipe holds less, so only one that is being filled reaches it."""
 
 
+TRACE_S = 0.5
+"""How long the traceback of a worker that hangs is waited for."""
+TRACE_HEAD, TRACED = b"Stack (most recent call first):", b"/grader/engine/worker/serve.py"
+"""How it begins; below the learner's lines come those of the worker's loop."""
+
+
 FIRST_READ = 1 << 20
 """Bytes made room for at once; for more there is room when that has come."""
 
@@ -100,8 +106,9 @@ class Channel:
         """
         left = deadline.left()
         if left <= 0:
+            trace = self._traceback()
             self.close()
-            raise WorkerTimeout
+            raise WorkerTimeout(trace)
         if time.monotonic() >= self._look_at:
             reason = self.process.overrun()
             if reason is not None:
@@ -228,6 +235,17 @@ class Channel:
             self._printed += kept
             self._dropped += len(data) - len(kept)
         return found
+
+    def _traceback(self) -> str:
+        """Return where a worker is that is about to be ended, as it writes it itself; nothing where it does not."""
+        self._drain_until_silent()
+        self.process.ask_where()
+        # Into a place of its own: what is kept of the output may be full, and the report shows that as printed.
+        text, until = bytearray(), time.monotonic() + TRACE_S
+        while self._output_open and not text.count(TRACED) and (left := until - time.monotonic()) > 0:
+            if select.select([self.process.output], [], [], left)[0]:
+                text = text[-MAX_OUTPUT:] + os.read(self.process.output, 65_536)
+        return text.partition(TRACE_HEAD)[2].decode("utf-8", "replace")
 
     def _drain_uses(self) -> bool:
         """Read what is in the record; return whether nobody holds its other end any more."""

@@ -11,6 +11,13 @@ from grader.engine.wire import messages
 class WorkerTimeout(Exception):
     """The worker did not answer in time and was killed."""
 
+    def __init__(self, trace: str = "") -> None:
+        super().__init__()
+        self.trace = trace
+        """Where it was, as its faulthandler wrote it just before."""
+        self.frame: messages.StackFrame | None = None
+        """The learner's innermost line in that."""
+
 
 class WorkerDied(Exception):
     """The worker ended, or had to be ended, instead of answering; `how` says it for the learner."""

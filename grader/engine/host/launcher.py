@@ -20,7 +20,7 @@ from grader import interpreter, machine
 from grader.catalogue.discover import answers
 from grader.devices import Device
 from grader.engine import sandbox
-from grader.engine.worker.client import ENDING_S, Job, Zygote
+from grader.engine.worker.client import ENDING_S, TRACE, Job, Zygote
 from grader.errors import MachineFault, UsageError
 from grader.malloc import NO_CACHE, keep_freed_memory
 
@@ -70,6 +70,10 @@ class WorkerProcess:
         if self.pid > 1:  # 0 is our own group
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
+
+    def ask_where(self) -> None:
+        """Let it write a traceback to its output."""
+        self._signal(TRACE)
 
     def freeze(self) -> None:
         """Stop it, all its threads, where it stands."""

@@ -31,7 +31,7 @@ from grader.engine.host.launcher import Job, Launcher, WorkerProcess
 from grader.engine.host.lent import Loans
 from grader.engine.host.names import NamesFound, excluded_operators, read_names, told
 from grader.engine.host.objects import RemoteObject, facts_of, handle_of
-from grader.engine.host.source import Source
+from grader.engine.host.source import Source, innermost
 from grader.engine.host.stopwatch import Sample, Stopwatch
 from grader.engine.host.terms import Terms
 from grader.engine.wire import messages, uses
@@ -43,8 +43,8 @@ PART_BYTES = 64
 MAX_NUMBER = 1 << 31
 """Handles are numbers that a worker counts up."""
 HUNG_PART = 10
-"""A function that has not answered once is given such a part of a check's time from then on, and at least a second:
-an endless loop is not waited for in every check that calls it, and one that was only slow there goes on."""
+"""A function that has not answered once is given such a part of a check's time in the next one, and at least a second:
+one that was only slow goes on, and an endless loop is not waited for a third time."""
 START_S = 30.0
 """How long a worker may take to be ready; a fresh interpreter imports torch first."""
 
@@ -89,6 +89,8 @@ class Session:
         self._ends = Deadline(terms.submission_timeout_s)
         self._hung: set[str] = set()
         """The required names that did not answer in time."""
+        self._given_up: set[str] = set()
+        """Those that did not the second time either: nobody waits for them once more."""
         self._uses: dict[str, int] = {}
         """Forbidden operators that were used, with the line where it is known."""
         # What belongs to the running check.
@@ -321,6 +323,8 @@ class Session:
     def _patience(self, name: str) -> Iterator[None]:
         """Wait for a call of a required name for as long as the check has; for less, if it once did not answer."""
         kept, short_s = self.deadline, max(self.terms.check_timeout_s / HUNG_PART, 1.0)
+        if name in self._given_up:
+            raise StillHangs(name, short_s)
         shortened = name in self._hung and kept.left() > short_s and self.process is not None
         if shortened and self.process is not None:
             self.deadline = Deadline(short_s)
@@ -332,6 +336,7 @@ class Session:
         except WorkerTimeout:
             self._hung.update({name} - {""})
             if shortened:
+                self._given_up.add(name)
                 raise StillHangs(name, short_s) from None
             raise
         finally:
@@ -442,6 +447,9 @@ class Session:
                 while isinstance(reply, messages.Ask):
                     answer, lent = self._answer(reply, payload)
                     reply, payload = channel.ask(answer, lent, self.deadline)
+        except WorkerTimeout as error:
+            error.frame = error.frame or innermost(error.trace, self.source)
+            raise
         except WorkerDied as error:
             self.doubtful, self.killed = True, self.killed or error.killed
             raise

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import codecs
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault
 from grader.files import NotRegularError, read_bounded
 from grader.machine import shortage
@@ -37,6 +39,24 @@ class Source:
     def is_notebook(self) -> bool:
         """Whether this is an `.ipynb`."""
         return self.path.suffix == ".ipynb"
+
+
+_FRAME = re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d{1,7}) in (?P<function>\S+)')
+"""A line of what Python's faulthandler writes."""
+
+
+def innermost(trace: str, source: Source) -> StackFrame | None:
+    """Return the learner's innermost line in what a faulthandler wrote of a worker; None where there is none."""
+    # It escapes what is not ASCII, and knows no text of a line.
+    folder = ascii(str(source.path.parent))[1:-1]
+    for found in _FRAME.finditer(trace):
+        place, file = os.path.split(found["file"])
+        if place == folder or ".ipynb, cell " in file:
+            lines = source.data.splitlines() if file == source.path.name and not source.is_notebook else []
+            number = int(found["line"])
+            text = lines[number - 1].decode("utf-8", "replace").strip() if number <= len(lines) else ""
+            return StackFrame(file, number, found["function"], text)
+    return None
 
 
 def read_source(path: Path) -> Source:

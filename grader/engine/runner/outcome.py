@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from grader.engine.checks.describe import describe_call, describe_changed
 from grader.engine.checks.failure import CheckFailure, Untold
 from grader.engine.checks.gradients import cut_off, is_cut_off
-from grader.engine.checks.raised import describe_raised
+from grader.engine.checks.raised import describe_frame, describe_raised
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord, Calls
 from grader.engine.host.endings import (
@@ -62,6 +63,8 @@ class Outcome:
         return [line for line in self.lines if line != self.guess]
 
 
+_NEAR = re.compile(r"Did you mean: '(\w+)'\?")
+"""What Python adds where another name is nearly the one that was asked for."""
 Signatures = Mapping[str, Sequence[str]]
 _ITERATED = "it returned a generator, or another iterator, that was read as a list: return the value itself"
 
@@ -133,13 +136,10 @@ def _judged(error: BaseException, calls: Calls, wording: Wording, observed: Sequ
         told = f"skipped: `{clean(error.name, 60)}` did not answer within {error.seconds:g} s"
         return Outcome("skipped", [f"{told}, as it had not in an earlier check: mend that one first"])
     if isinstance(error, WorkerTimeout):
-        return Outcome(
-            "timeout",
-            [
-                *called,
-                f"no answer within {wording.timeout_s:g} s, so it was stopped: is there a loop that never ends?",
-            ],
+        told = (
+            f"no answer within {wording.timeout_s:g} s, so it was stopped: is there a loop that never ends?"
         )
+        return Outcome("timeout", [*called, *(describe_frame(error.frame) if error.frame else ()), told])
     if isinstance(error, WorkerDied):
         return Outcome("error", [*called, f"your code {clean(error.how)}"], killed=error.killed)
     if calls.last is None and all(_is_callable(value) for value in observed):
@@ -207,10 +207,13 @@ def _changed(call: CallRecord | None, signatures: Signatures) -> list[str]:
 def _missing(error: SubmissionRaised, file: str, called: list[str]) -> list[str]:
     owner, _, name = error.message.rpartition("attribute ")
     if owner.startswith("module "):
-        lacks = f"{file} has no `{clean(name.strip(chr(39)))}`"
+        name = clean(name.strip("'"))
+        lacks = f"{file} has no `{name}`"
         if error.hint.startswith("cell "):  # of a notebook, which makes it where it does not count
             return [clean(f"{lacks}: {error.hint}", WHOLE)]
-        hint = [f"  {clean(error.hint, WHOLE)}"] if error.hint else []
+        near = _NEAR.fullmatch(error.hint)
+        told = f"it has `{near[1]}`, and the checks call `{name}`" if near else error.hint
+        hint = [f"  {clean(told, WHOLE)}"] if told else []
         return [f"{lacks}: was it renamed or removed?", *hint]
     if owner.endswith("' object has no "):
         kind, name = clean(owner.split("'")[1], 40), clean(name.strip("'"), 40)

@@ -29,6 +29,7 @@ from grader.engine.runner.control import try_the_machine
 from grader.engine.runner.examination import Examination, Options, Progress, SubmissionRun
 from grader.engine.runner.plugin import KataPlugin, check_seed, collect
 from grader.engine.runner.remarks import SourceRemarks, exported
+from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault, PackError
 from grader.report.report import Isolation, KataReport, KataStatus, SpeedScore
 
@@ -115,8 +116,8 @@ class Suite(Collected):
                 session.begin(seed, options.timeout_s)  # it may have been the machine
         except SubmissionRaised as error:
             return "error", self._does_not_load(session.source, error)
-        except WorkerTimeout:
-            return "timeout", self._endless(session.source, options)
+        except WorkerTimeout as error:
+            return "timeout", self._endless(session.source, options, error.frame)
         except WorkerDied as error:
             return "error", f"{name} does not load: while it was imported, it {error.how}."
         return None
@@ -126,9 +127,11 @@ class Suite(Collected):
         found = SourceRemarks(source, self.kata.required).on("", "\n".join(lines)) or exported(source)
         return "\n".join([f"{source.path.name} does not load.", *lines, *(f"  {text}" for text in found)])
 
-    def _endless(self, source: Source, options: Options) -> str:
+    def _endless(self, source: Source, options: Options, frame: StackFrame | None) -> str:
         timeout = options.timeout_s or self.terms.check_timeout_s
-        return f"{source.path.name} did not finish loading within {timeout:g} s: what does it do at import?"
+        where = f" ({clean(frame.file)}, line {frame.line})" if frame is not None else ""
+        name = source.path.name
+        return f"{name} did not finish loading within {timeout:g} s: what does it do at import{where}?"
 
     # Reports ------------------------------------------------------------------------------------------------------
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from grader.catalogue.file_types import Threshold
 from grader.engine.checks.failure import Failure
-from grader.engine.checks.text import LINE, quantity
+from grader.engine.checks.text import quantity
 from grader.engine.timing.cause import Cause
 from grader.engine.timing.work import Work
 from grader.report.plots import plot
@@ -53,14 +52,10 @@ def explain(
     if found.numbers and found.form not in ("memory", "memory_exponent"):
         lines.append(f"  {_count(found)}")
     if cause is not None:
-        lines += _wrapped(f"Seen in a trace of one call: {cause.line}.")
+        lines.append(f"  Seen in a trace of one call: {cause.line}.")
     if cause is None or cause.as_wasted:
-        lines += _wrapped(threshold.wasted)
+        lines.append(f"  {threshold.wasted}")
     return Failure("speed", tuple(lines), picture=tuple(plot_of(curve)) if curve is not None else ())
-
-
-def _wrapped(text: str) -> list[str]:
-    return [f"  {line}" for line in textwrap.wrap(text, LINE - 4)]
 
 
 def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float) -> str:

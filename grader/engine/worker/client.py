@@ -27,10 +27,10 @@ from grader.engine.worker.fork_server import (
     become_fork_server,
     readable,
 )
-from grader.engine.worker.process import Job
+from grader.engine.worker.process import TRACE, Job
 from grader.errors import MachineFault
 
-__all__ = ["ENDING_S", "Job", "Zygote"]
+__all__ = ["ENDING_S", "TRACE", "Job", "Zygote"]
 
 _answers = msgspec.json.Decoder(Launched | Ended | Refused)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import fcntl
 import importlib
 import os
@@ -27,6 +28,10 @@ CHANNEL = 3
 """The descriptor a worker answers on; 0 is empty, 1 and 2 are captured."""
 AUDIT = sandbox.AUDIT
 """The descriptor it writes to what it used that its kata excludes."""
+
+
+TRACE = signal.SIGUSR1
+"""At this signal it writes to its output which line it is at, whatever it is doing."""
 
 
 SPARE = 100
@@ -126,6 +131,8 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115 - lives as long as we do
     sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+    # Python's own handlers run between instructions; this one interrupts torch, too, and a lock that nobody gives back.
+    faulthandler.register(TRACE, file=2, all_threads=False)
     random.seed()
     import torch
 

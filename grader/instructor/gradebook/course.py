@@ -20,6 +20,7 @@ from grader.instructor.gradebook.assignments import Assignment, AssignmentTable
 from grader.instructor.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
 from grader.instructor.gradebook.records import Decision, Mark, Row
 from grader.instructor.gradebook.roster import Person, read_roster, same
+from grader.learner.workspace.tools import AiPolicy
 
 COURSE_FILE = "course.toml"
 _Days = Annotated[float, Meta(ge=0, le=3650)]
@@ -36,6 +37,8 @@ class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     katas: Annotated[tuple[str, ...], Meta(min_length=1, description="a list of IDs")] | None = None
     roster: Annotated[str, Meta(min_length=1, description="a CSV file's path")] | None = None
     late: LatePolicy = LatePolicy()
+    ai: AiPolicy = AiPolicy()
+    """For `kata start`, where the file is in a learner's workspace; no mark depends on it."""
     assignments: dict[str, AssignmentTable] = {}
     due: dict[str, Any] = {}
     weights: dict[str, Any] = {}

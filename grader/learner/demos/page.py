@@ -11,8 +11,8 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from grader.files import write_atomic
-from grader.learner.demos.exhibit_types import Exhibit, Still
-from grader.learner.demos.pictures import draw
+from grader.learner.demos.exhibit_types import Exhibit, Heatmap, Still
+from grader.learner.demos.pictures import NARROW, draw
 from grader.learner.demos.printing import cell, of_numbers
 from grader.report.html import environment, hash_of
 
@@ -58,7 +58,14 @@ def page(
     # Numbered, since several pictures of one page must not share the names of their parts.
     def picture(exhibit: Still, svg: str | None = None) -> Markup | None:
         svg = svg or draw(exhibit)
-        return _inline(svg, exhibit.title, next(count)) if svg is not None else None
+        if svg is None:
+            return None
+        drawn = _inline(svg, exhibit.title, next(count))
+        # Maps next to each other are below each other on a phone: scrolled, nobody compares them.
+        if isinstance(exhibit, Heatmap) and len(exhibit.panels) > 1:
+            below = draw(exhibit, NARROW) or ""
+            drawn += _inline(below, exhibit.title, next(count), "narrow")
+        return drawn
 
     # A page without anything to play with runs no script at all, and its policy allows none.
     sources = {"": (HERE / "play.js").read_text(encoding="utf-8"), **(scripts or {})}
@@ -87,7 +94,7 @@ def _as_data(value: object) -> Markup:
     return Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c"))
 
 
-def _inline(svg: str, title: str, number: int) -> Markup:
+def _inline(svg: str, title: str, number: int, kind: str = "wide") -> Markup:
     """Make an SVG part of a page: no XML head, a title for readers, names that clash with no other picture."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
@@ -98,4 +105,4 @@ def _inline(svg: str, title: str, number: int) -> Markup:
     width = re.search(r'\bwidth="([\d.]+)pt"', svg)
     points = float(width[1]) if width else 0.0
     style = f' style="min-width:{points * SMALLEST:.0f}pt; max-width:{points * 1.4:.0f}pt"'
-    return Markup(svg.replace(">", f'{style} role="img" aria-label="{escape(title)}">', 1))
+    return Markup(svg.replace(">", f'{style} class="{kind}" role="img" aria-label="{escape(title)}">', 1))

@@ -36,14 +36,16 @@ LEGEND = 44
 """Letters beside each other in a legend: so much of a picture is in sight on a phone."""
 WIDE, HIGH = 10.0, 4.4
 """Inches of a page's width, and of a plot's height."""
+NARROW = 4.9
+"""Inches that a phone shows without scrolling."""
 
 
-def draw(exhibit: Exhibit) -> str | None:
-    """Return an exhibit as SVG, or None when it is words."""
+def draw(exhibit: Exhibit, page: float = WIDE) -> str | None:
+    """Return an exhibit as SVG, or None when it is words; maps fit a page of so many inches."""
     with pyplot.rc_context(STYLE):  # type: ignore[arg-type]
         match exhibit:
             case Heatmap():
-                figure = _heatmap(exhibit)
+                figure = _heatmap(exhibit, page)
             case Lines():
                 figure = _lines(exhibit)
             case Bars():
@@ -63,7 +65,7 @@ def _words(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def _heatmap(exhibit: Heatmap) -> Any:
+def _heatmap(exhibit: Heatmap, page: float) -> Any:
     panels = exhibit.panels
     low, high = exhibit.limits()
     across = max(len(panel.columns) for panel in panels)
@@ -72,8 +74,8 @@ def _heatmap(exhibit: Heatmap) -> Any:
     labels = 0.9 + 0.085 * max(len(label) for panel in panels for label in panel.rows)
     least = max(2.4, labels + across * (0.6 if written else 0.11))
     # As many maps beside each other as the page is wide, each as wide as its labels and numbers need.
-    per_row = max(1, min(len(panels), int(WIDE / least)))
-    wide = min((WIDE - 0.8) / per_row, labels + across * 1.1)
+    per_row = max(1, min(len(panels), int(page / least)))
+    wide = min((page - 0.8) / per_row, labels + across * 1.1)
     cell = (wide - labels) / across
     high_in = 1.3 + down * (0.42 if written else max(0.11, min(0.16, cell)))
     lines = -(-len(panels) // per_row)

@@ -6,7 +6,7 @@ A later release may know more than this one: katas and keys it does not know are
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from msgspec import Meta
 from grader import files
 from grader.data_files import read_bytes
 from grader.errors import UsageError
-from grader.report.report import KataReport, KataStatus
+from grader.report.report import WRONG, KataReport, KataStatus
 
 PROGRESS_FILE = "kata-progress.json"
 SCHEMA = 1
@@ -29,6 +29,7 @@ _LEAVE = (
 )
 
 
+NOTHING: Mapping[str, str] = {}
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]
 Points = Annotated[float, Meta(ge=0, le=1e6)]
 
@@ -49,6 +50,12 @@ class KataProgress(msgspec.Struct, kw_only=True):
     """The highest tier of hints that was shown."""
     gave_up: str | None = None
     """When the solution was shown without a pass."""
+    wrong: list[str] = []
+    """What the latest check found wrong or not written, by the names of functions and classes."""
+    edited: list[str] = []
+    """Which of them had changed when it was last checked after a change."""
+    code: dict[str, str] = {}
+    """A digest of each, to see that."""
 
 
 class Progress(msgspec.Struct, kw_only=True):
@@ -112,9 +119,11 @@ def edit_progress(root: Path) -> Iterator[Progress]:
         save_progress(root, progress)
 
 
-def record_check(progress: Progress, report: KataReport) -> None:
-    """Note the outcome of a full check; a kata that nobody has worked on yet is no attempt, and one without a file
-    that nobody has begun is nothing."""
+def record_check(progress: Progress, report: KataReport, code: Mapping[str, str] = NOTHING) -> None:
+    """Note the outcome of a full check of this code, and say in the report which failure to begin with.
+
+    A kata that nobody has worked on yet is no attempt, and one without a file that nobody has begun is nothing.
+    """
     known = progress.peek(report.kata)
     if report.status == "missing" and known.started is None and known.attempts == 0:
         return
@@ -128,6 +137,15 @@ def record_check(progress: Progress, report: KataReport) -> None:
         entry.attempts += 1
     if report.status == "pass" and entry.passed is None:
         entry.passed = entry.checked
+    failed = [check for check in report.checks if check.status in WRONG]
+    unwritten = [name.partition(".")[0] for name in report.todo]
+    entry.wrong = list(dict.fromkeys([*(check.called for check in failed), *unwritten]))
+    # Before there is anything to compare with, and where nothing changed since, what was edited stays as it was.
+    changed = [name for name, digest in code.items() if entry.code.get(name) != digest] if entry.code else []
+    entry.edited, entry.code = changed or entry.edited, dict(code) or entry.code
+    first = next((check.id for check in failed if check.called in entry.edited), None)
+    if first is not None and first != failed[0].id:
+        report.first = first
 
 
 def _decode(data: bytes, path: Path) -> Progress:

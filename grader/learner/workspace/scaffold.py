@@ -21,6 +21,7 @@ from grader.learner.workspace.folder import Workspace
 from grader.learner.workspace.locate import submissions_at
 from grader.learner.workspace.notebook import is_notebook, notebook_text
 from grader.learner.workspace.progress import Progress, edit_progress, load_progress, now
+from grader.report.style import IN_NOTEBOOK
 
 Action = Literal["written", "kept", "restored", "unchanged"]
 
@@ -58,20 +59,22 @@ class Reset:
 
 
 def start(
-    katas: Sequence[Kata], workspace: Workspace, *, notebook: bool = False, blocks: bool = False
+    katas: Sequence[Kata], workspace: Workspace, *, notebook: bool | None = None, blocks: bool = False
 ) -> list[Started]:
     """Scaffold `katas` in `workspace` and note them as started; files that are there stay as they are.
 
-    Without `notebook`, a kata that was started as a notebook is resumed as one. With `blocks`, `blocks.py` is written
-    too, and the katas whose answers it shows before they have passed are noted as given up.
+    What was started goes on in its form. `notebook` says it for what is new; where it is None, that takes the form of
+    the kata that was started last, and inside a notebook it is one. With `blocks`, `blocks.py` is written too, and the
+    katas whose answers it shows before they have passed are noted as given up.
 
     Raises:
         UsageError: the other form of an answer is there, something that is no file is in the way, or the
             progress file is damaged; nothing has been written then.
         EngineError: the file system refused.
     """
-    load_progress(workspace.root)
-    plans = [_plan(kata, workspace, notebook, blocks) for kata in katas]
+    progress = load_progress(workspace.root)
+    usual = bool(os.environ.get(IN_NOTEBOOK)) or _started_last_as_notebook(progress, workspace.root)
+    plans = [_plan(kata, workspace, notebook, blocks, usual) for kata in katas]
     for plan in plans:
         for path in plan.contents:
             _refuse_obstacle(path, workspace.root)
@@ -163,6 +166,7 @@ def reset(kata: Kata, workspace: Workspace) -> Reset:
         entry = progress.of(kata.slug)
         entry.status = "not_started"
         entry.score = 0.0
+        entry.wrong = []
     return Reset(kata, tuple(results), backup)
 
 
@@ -173,7 +177,7 @@ class _Plan:
     contents: dict[Path, bytes]
 
 
-def _plan(kata: Kata, workspace: Workspace, notebook: bool, blocks: bool) -> _Plan:
+def _plan(kata: Kata, workspace: Workspace, notebook: bool | None, blocks: bool, usual: bool) -> _Plan:
     folder = workspace.kata_folder(kata)
     present = submissions_at(kata, folder)
     modules = [path for path in present if not is_notebook(path)]
@@ -187,7 +191,8 @@ def _plan(kata: Kata, workspace: Workspace, notebook: bool, blocks: bool) -> _Pl
             f"{kata.number} {kata.slug} exists twice: {present[0]} and {present[1]}.",
             "Keep the one you work in and move the other away.",
         )
-    as_notebook = notebook or bool(present and is_notebook(present[0]))
+    wanted = usual if notebook is None else notebook
+    as_notebook = is_notebook(present[0]) if present else wanted
     contents = {workspace.unit_folder(kata.unit) / "README.md": read_bytes(kata.unit.lesson)}
     contents |= _contents(kata, folder, notebook=as_notebook, blocks=blocks)
     sheet = sheet_for(kata)
@@ -195,6 +200,12 @@ def _plan(kata: Kata, workspace: Workspace, notebook: bool, blocks: bool) -> _Pl
         contents[folder / NAME] = sheet.encode("utf-8")
     submission = folder / (kata.module + (".ipynb" if as_notebook else ".py"))
     return _Plan(kata, submission, contents)
+
+
+def _started_last_as_notebook(progress: Progress, root: Path) -> bool:
+    begun = [(entry.started, slug) for slug, entry in progress.katas.items() if entry.started is not None]
+    # Kata names hold nothing that a pattern would read; others in a damaged file find nothing.
+    return bool(begun) and any(root.glob(f"*/{max(begun)[1]}/*.ipynb"))
 
 
 def _contents(kata: Kata, folder: Path, *, notebook: bool, blocks: bool = False) -> dict[Path, bytes]:

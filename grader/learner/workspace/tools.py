@@ -1,16 +1,38 @@
-"""Files that let an editor and a forge check a workspace: VS Code's tasks and tests, a workflow of GitHub Actions."""
+"""Files in a workspace for other programs: an editor's tasks and tests, a forge's workflow, manners of assistants."""
 
 from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
 
 from grader import DISTRIBUTION
+from grader.data_files import read_data
+from grader.errors import UsageError
 from grader.files import create_new
 
 WORKFLOW = ".github/workflows/kata.yml"
 _VSCODE = (".vscode/tasks.json", ".vscode/settings.json", "pytest.ini")
 """What VS Code reads."""
+
+Policy = Literal["tutor", "open", "none"]
+"""What an assistant may do for a learner: teach, write, or nothing."""
+
+
+class AiPolicy(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The table `[ai]` of `course.toml`."""
+
+    policy: Annotated[Policy, Meta(description='"tutor", "open" or "none"')] = "tutor"
+
+
+class _HandedOut(msgspec.Struct, frozen=True):
+    """What a learner's workspace reads of a `course.toml`; the rest is the instructor's."""
+
+    ai: AiPolicy = AiPolicy()
+
 
 Laid = tuple[Path, bool]
 """Where a file is, and whether it was written: one that is there stays as it is."""
@@ -54,3 +76,19 @@ def lay_actions(root: Path) -> list[Laid]:
     """Write a workflow of GitHub Actions."""
     file = root / WORKFLOW
     return [(file, create_new(file, workflow(), root))]
+
+
+def policy_of(root: Path) -> Policy:
+    """Return what the course allows assistants: what a `course.toml` in the workspace says, else to be tutors.
+
+    Raises:
+        UsageError: it says something else than there is.
+    """
+    course = root / "course.toml"
+    return read_data(course, _HandedOut, UsageError).ai.policy if course.is_file() else "tutor"
+
+
+def lay_agents(root: Path, policy: Policy) -> list[Laid]:
+    """Write what coding assistants read before they do anything."""
+    file = root / "AGENTS.md"
+    return [(file, create_new(file, template(f"agents-{policy}.md"), root))]
