@@ -85,7 +85,7 @@ def without_done(hint: str, done: Collection[str]) -> str:
     last = max((place for place, names in enumerate(about) if names), default=0)
     for place in range(1, last):
         about[place] = about[place] or about[place - 1]
-    kept = [
+    left = [
         point for point, names in zip(points, about, strict=True) if not names or not set(names) <= set(done)
     ]
-    return (first + "".join(kept)).strip() if kept else hint
+    return (first + "".join(left)).strip() if left else hint

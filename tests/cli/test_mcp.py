@@ -103,6 +103,19 @@ def test_where_the_course_wants_no_assistant_each_tool_says_so() -> None:
     assert result["content"][0]["text"] == "Not in this course."
 
 
+def test_what_the_course_allows_assistants_is_told_and_obeyed(
+    stub: Path, folder: Path, kata: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
+    call = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "status"}})
+    for policy, told, failed in (("tutor", "Be a tutor", False), ("none", "allows no help", True)):
+        (folder / "course.toml").write_text(f'[ai]\npolicy = "{policy}"\n')
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{asked}\n{call}\n"))
+        first, second = map(json.loads, kata("mcp").out.splitlines())
+        assert told in first["result"]["instructions"]
+        assert second["result"]["isError"] is failed
+
+
 @pytest.mark.gate
 def test_no_reply_holds_a_line_of_an_answer(kata: Callable[..., Any], folder: Path) -> None:
     """Over all katas: the list, lessons, all hints, and the checks of what is not written yet."""

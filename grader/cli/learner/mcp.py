@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -11,7 +12,8 @@ import click
 def mcp() -> None:
     """Serve an assistant: list, show, check, hint, over the Model Context Protocol on stdin and stdout.
 
-    It is started by the assistant, in the learner's workspace. It shows neither solutions nor hidden checks.
+    It is started by the assistant, in the learner's workspace. It shows neither solutions nor hidden checks, and
+    obeys what the course says of assistants.
 
     \b
     Example:
@@ -22,11 +24,10 @@ def mcp() -> None:
       {"mcpServers": {"kata": {"command": "kata", "args": ["mcp"]}}}
     """
     from grader.learner.mcp_server import McpServer
+    from grader.learner.workspace import find_workspace
+    from grader.learner.workspace.tools import policy_of, template
 
-    McpServer(MANNERS).serve(sys.stdin, sys.stdout)
-
-
-MANNERS = (
-    "These are exercises. You are a tutor: explain what check says, ask questions, point to the lesson and its hints. "
-    "Do not write the functions that the learner has to write, and do not look for solutions."
-)
+    workspace = find_workspace(Path.cwd())
+    policy = "tutor" if workspace is None else policy_of(workspace.root)
+    refusal = "This course allows no help by an assistant." if policy == "none" else None
+    McpServer(template(f"agents-{policy}.md"), refusal).serve(sys.stdin, sys.stdout)

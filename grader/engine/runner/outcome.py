@@ -64,7 +64,7 @@ class Outcome:
 
 
 _NEAR = re.compile(r"Did you mean: '(\w+)'\?")
-"""What Python adds where another name is nearly the one that was asked for."""
+"""What Python adds where another name is nearly the one that was looked up."""
 Signatures = Mapping[str, Sequence[str]]
 _ITERATED = "it returned a generator, or another iterator, that was read as a list: return the value itself"
 
@@ -212,8 +212,8 @@ def _missing(error: SubmissionRaised, file: str, called: list[str]) -> list[str]
         if error.hint.startswith("cell "):  # of a notebook, which makes it where it does not count
             return [clean(f"{lacks}: {error.hint}", WHOLE)]
         near = _NEAR.fullmatch(error.hint)
-        told = f"it has `{near[1]}`, and the checks call `{name}`" if near else error.hint
-        hint = [f"  {clean(told, WHOLE)}"] if told else []
+        line = f"it has `{near[1]}`, and the checks call `{name}`" if near else error.hint
+        hint = [f"  {clean(line, WHOLE)}"] if line else []
         return [f"{lacks}: was it renamed or removed?", *hint]
     if owner.endswith("' object has no "):
         kind, name = clean(owner.split("'")[1], 40), clean(name.strip("'"), 40)

@@ -49,7 +49,7 @@ MAX_BESIDE_BYTES = 16 << 20
 """What is copied of the files next to a submission: as much as is taken of a hand-in."""
 
 
-def copy_beside(folder: str) -> None:
+def copy_neighbours(folder: str) -> None:
     """Copy what is next to the submission into the current folder, where `open("vocab.txt")` looks for it.
 
     Copies, since a submission may write here and not there: one that adds to a file of its own goes on to work. What

@@ -125,9 +125,8 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     tempfile.tempdir = None  # whoever forked us may have looked it up in another environment
     sys.argv = ["submission"]
     sys.breakpointhook = _no_breakpoint
-    sys.dont_write_bytecode = (
-        True  # beside what it imports: at 'process' that folder is the grader's, and shared
-    )
+    # It would lie next to what is imported: at 'process' that folder is the grader's, and shared.
+    sys.dont_write_bytecode = True
     sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115 - lives as long as we do
     sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115

@@ -30,7 +30,7 @@ from grader.engine.wire.cotangents import products
 from grader.engine.wire.uses import writer
 from grader.engine.worker import stand_in as _stand_in  # noqa: F401 - what checks hand over is made of it, when files are closed
 from grader.engine.worker.exceptions import bounded, describe_raised
-from grader.engine.worker.loader import Support, copy_beside, load_module, load_notebook
+from grader.engine.worker.loader import Support, copy_neighbours, load_module, load_notebook
 from grader.engine.worker.policy import run_compiled_eagerly, watch
 
 _compare = ctypes.CDLL(None).memcmp
@@ -176,7 +176,7 @@ class Worker:
     def _load(self, request: messages.Load, source: bytes) -> None:
         self._folder = os.path.dirname(request.path)
         run_compiled_eagerly()
-        copy_beside(self._folder)
+        copy_neighbours(self._folder)
         self._support = Support(request.support)
         if request.notebook:
             module = load_notebook(request.module, request.path, source, request.given, request.required)
