@@ -370,7 +370,11 @@ def test_a_full_disk_loses_nothing(
     assert data.json["katas"][0]["status"] == "pass"
     assert "No space left on device" in told.text
     assert progress.read_bytes() == before
-    assert sorted(path.name for path in folder.iterdir()) == ["9.3-encoder-vs-decoder", "kata-progress.json"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "9.3-encoder-vs-decoder",
+        "AGENTS.md",
+        "kata-progress.json",
+    ]
     assert kata("check", "masks").code == 0
     assert json.loads(progress.read_text())["katas"]["masks"]["status"] == "pass"
 

@@ -127,7 +127,8 @@ def test_only_a_learner_by_another_name_and_what_comes_next_keeps_the_course(
     hand_in("zo\u00eb", WRONG)  # one character
     ran = kata("grade", "submissions", *ONLY, *course)
     assert "kata gradebook show --course rules.toml" in ran.out
-    kata("gradebook", "alias", "ada", "countess", "--comment", "her name", "--course", "rules.toml")
+    told = ("--comment", "her name", "--course", "rules.toml")
+    kata("gradebook", "alias", "ada", "countess", "--ahead", *told)
     for name, learner in (("countess", "ada"), ("zoe\u0308", "zo\u00eb")):  # two characters
         ran = kata("grade", "submissions", *ONLY, "--only", name, *course, "--json", "-")
         assert set(reports(ran)) == {learner}

@@ -88,6 +88,15 @@ def test_one_name_in_two_encodings_is_one_learner(tmp_path, read):
     assert rows["José", "masks"].notes[0] == "came in under two encodings of one name, read together"
 
 
+def test_a_name_in_another_encoding_does_not_spoil_the_work_of_whose_it_is(tmp_path, read):
+    lay(tmp_path, {"José/masks.py": "1", f"{unicodedata.normalize('NFD', 'José')}/masks.py": "2"})
+    rows = read()
+    assert content(rows["José", "masks"]) == {"masks.py": b"1"}
+    (other,) = (row for (learner, kata), row in rows.items() if kata == "masks" and "(" in learner)
+    assert content(other) == {"masks.py": b"2"}
+    assert "2 learners are called José" in other.notes[0]
+
+
 def test_names_that_differ_in_blanks_stay_apart_and_are_told(tmp_path, read):
     lay(tmp_path, {"ada/masks.py": "3", " ada/masks.py": "4"})
     rows = read()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from grader.instructor.lms.system import Claim
 from grader.instructor.submissions.entry import Entry
@@ -34,18 +34,24 @@ def learners_of(claims: Iterable[Claim[Entry]], *, stamped: bool = False) -> tup
     return tuple(sorted(learners, key=lambda folder: natural_key(folder.learner)))
 
 
-def _once(claims: Iterable[Claim[Entry]]) -> Iterable[Claim[Entry]]:
-    """Join the folders of one name that are only encoded in two ways: é is one character, or e and an accent."""
-    folders: dict[str, Claim[Entry]] = {}
-    for claim in claims:
-        # A system's own number tells two people of one name apart.
-        first = claim if claim.ids else folders.setdefault(unicodedata.normalize("NFC", claim.name), claim)
-        if first is claim:
-            yield claim
-            continue
-        first.places += claim.places
-        first.closed += claim.closed
-        first.notes += [*claim.notes, "came in under two encodings of one name, read together"]
+def _once(claims: Sequence[Claim[Entry]]) -> Sequence[Claim[Entry]]:
+    """Join the folders of one name that are only encoded in two ways: é is one character, or e and an accent.
+
+    Not where both hold a file of one name, nor where a system's own number tells two people apart: whoever calls
+    themselves like somebody else must not spoil what that person handed in.
+    """
+    spelled = {unicodedata.normalize("NFC", claim.name) for claim in claims}
+    if len(claims) < 2 or len(spelled) > 1 or any(claim.ids for claim in claims):
+        return claims
+    names = [set(LearnerFolder("", tuple(claim.places)).file_names()) for claim in claims]
+    if len(set().union(*names)) < sum(map(len, names)):
+        return claims
+    first, *others = claims
+    for other in others:
+        first.places += other.places
+        first.closed += other.closed
+        first.notes += [*other.notes, "came in under two encodings of one name, read together"]
+    return [first]
 
 
 def _named(every: Iterable[Claim[Entry]]) -> Iterable[tuple[str, Claim[Entry]]]:
@@ -60,7 +66,7 @@ def _named(every: Iterable[Claim[Entry]]) -> Iterable[tuple[str, Claim[Entry]]]:
     named: dict[str, Claim[Entry]] = {}
     doubtful: list[tuple[str, Claim[Entry]]] = []
     for name, spelled in wanted.items():
-        claims = list(_once(spelled))
+        claims = _once(spelled)
         sure = [(claim.rank, claim.name != name) for claim in claims]
         for claim, mine in zip(claims, sure, strict=True):
             if mine == min(sure) and sure.count(mine) == 1:
