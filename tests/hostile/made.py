@@ -62,7 +62,7 @@ def parser_no_text() -> Made:
     """Is no text at all: random bytes.
 
     status = "error"
-    words = ["does not load"]
+    words = ["is not UTF-8"]
     """
     return "insertion_sort.py", bytes(number * 167 % 255 + 1 for number in range(5000))
 
