@@ -37,8 +37,8 @@ def learners_of(claims: Iterable[Claim[Entry]], *, stamped: bool = False) -> tup
 def _once(claims: Sequence[Claim[Entry]]) -> Sequence[Claim[Entry]]:
     """Join the folders of one name that are only encoded in two ways: é is one character, or e and an accent.
 
-    Not where both hold a file of one name, nor where a system's own number tells two people apart: whoever calls
-    themselves like somebody else must not spoil what that person handed in.
+    Not where both hold a file of one name, nor where a system's own number tells two people apart: somebody who calls
+    themselves like another must not spoil what that person handed in.
     """
     spelled = {unicodedata.normalize("NFC", claim.name) for claim in claims}
     if len(claims) < 2 or len(spelled) > 1 or any(claim.ids for claim in claims):
