@@ -142,7 +142,7 @@ DOWNLOADS = {
         "ilias",
         {
             f"Blatt_01/Abgaben/Team 77/{ADA}/masks.py": "ada", f"Blatt_01/Abgaben/Team 77/{GRACE}/note.txt": "",
-            "Blatt_01/Abgaben/Team 78/Roe_Bob_bob3_12347/work/masks.py": "bob",
+            "Blatt_01/Abgaben/Team 78/Roe_Bob_bob3_12347/answer/masks.py": "bob",
         },
         {"ada01": "ada", "gh02": "", "bob3": "bob"},
         notes=("handed in for Team 77",),

@@ -472,8 +472,8 @@ def bundle(system: System, ids: tuple[str, ...], target: Path | None, as_json: b
     """Make the archive that a hand-in system takes, for some katas of one pack.
 
     gradescope grades as `kata grade` does, hidden checks included, without network access. classroom50 and actions
-    are public: they hold only visible checks. harbor is a folder with a task for
-    each kata, by which agents are evaluated.
+    are public: they hold only visible checks. harbor is a folder with a task for each
+    kata, by which agents are evaluated.
 
     \b
     Example:

@@ -101,8 +101,8 @@ def write_bundle(
     if system == "harbor":
         packs = {kata.slug: _pack(pack, [kata], public=False) for kata in katas}
         files = write_tasks(pack, katas, packs, target, wanted.python)
-        size = sum(path.stat().st_size for slug in slugs for path in (target / slug).rglob("*"))
-        return HandInBundle(target, system, slugs, points, files, size, steps)
+        size = sum(path.stat().st_size for path in files)
+        return HandInBundle(target, system, slugs, points, len(files), size, steps)
     contents = _pack(pack, katas, public=public)
     prefix = ".kata/" if system == "actions" else ""
     texts = {**_templates(system, pack, wanted), **_settings(system, katas, wanted)}

@@ -40,8 +40,8 @@ _FOR_LEARNERS = re.compile(r"^## (?:In short|Reflect|You are ready when)$.*?(?=^
 
 def write_tasks(
     pack: Pack, katas: Sequence[Kata], contents: dict[str, dict[str, Path]], target: Path, python: str
-) -> int:
-    """Write a task for each kata into a folder; return how many files.
+) -> list[Path]:
+    """Write a task for each kata into a folder; return the files.
 
     Args:
         pack: whose katas they are.
@@ -58,6 +58,7 @@ def write_tasks(
     target.mkdir(parents=True, exist_ok=True)
     templates = {place: _template(name) for name, place in PLACES.items()}
     needs = wheels.pins(python)
+    requirements = "".join(f"{line}\n" for line in wheels.lines(python)).encode()
     with tempfile.TemporaryDirectory(prefix=".kata-harbor-", dir=target) as name:
         wheel = wheels.own_wheel(Path(name))
         for kata in katas:
@@ -77,12 +78,9 @@ def write_tasks(
                 _write(folder / place, source.read_bytes())
             for given, data in given_files(kata).items():
                 _write(folder / "environment" / "app" / given, data)
-            _write(
-                folder / "tests" / "requirements.txt",
-                "".join(f"{line}\n" for line in wheels.lines(python)).encode(),
-            )
+            _write(folder / "tests" / "requirements.txt", requirements)
             shutil.move(folder, target / kata.slug)  # a task is there as a whole or not at all
-    return sum(path.is_file() for kata in katas for path in (target / kata.slug).rglob("*"))
+    return [path for kata in katas for path in (target / kata.slug).rglob("*") if path.is_file()]
 
 
 def _template(name: str) -> str:
