@@ -2,6 +2,7 @@
 
 python benchmarks/speed.py --keep FILE --minutes 60     grade on, where FILE left off, and print the tables
 python benchmarks/speed.py --keep FILE --write          ... and rewrite the tables of docs/performance.md
+python benchmarks/speed.py --device cuda                where submissions compute; a busy neighbour computes there too
 
 A grading is one answer with all speed checks of its kata; of a wasteful answer, with the check that it was written for.
 A third of them is done on an idle machine, a third beside a process that keeps a core busy, a third beside a second
@@ -33,14 +34,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from table import Figures, arguments, publish
 
+from grader.author.demands import demands_of
 from grader.catalogue import Catalogue, Kata
+from grader.devices import Device, kind_of
 from grader.engine.host.warm import start_launcher
 from grader.engine.mistakes.mistakes import slow_answers
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
-CONDITIONS = ("idle", "beside a busy core", "beside a second grader")
+CONDITIONS = ("idle", "beside a busy neighbour", "beside a second grader")
 GOAL = {"accepted": 1000, "wasteful": 300}
-BUSY = "import torch; torch.set_num_threads(1); x = torch.randn(256, 256)\nwhile True: x = (x @ x).tanh()"
+BUSY = "import torch; torch.set_num_threads(1); x = torch.randn(256, 256, device={!r})\nwhile True: x = (x @ x).tanh()"
 BLOCK_S = 60.0
 """How long a condition lasts before the next: starting a neighbour takes a second or two."""
 
@@ -54,47 +57,57 @@ class Answer:
     source: bytes
     sort: str
     """accepted or wasteful."""
-    checks: frozenset[str] | None = None
-    """The speed checks that count; all where None."""
+    checks: frozenset[str]
+    """The speed checks that count."""
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir(), "kata-speed.jsonl"))
     parser.add_argument("--minutes", type=float, default=90.0, help="stop after so long")
+    parser.add_argument("--device", default="cpu")
     chosen = parser.parse_args()
-    launcher = start_launcher(many=True)
+    launcher = start_launcher(device=chosen.device, many=True)
     try:
-        _grade(launcher, chosen.keep, chosen.minutes)
+        _grade(launcher, chosen.device, chosen.keep, chosen.minutes)
     finally:
         launcher.close()
     rows = [json.loads(line) for line in chosen.keep.read_text().splitlines()]
-    publish([_errors(rows), _cost(rows)], "performance.md", "gradings", write=chosen.write)
+    marks = "gradings" if chosen.device == "cpu" else f"gradings {kind_of(chosen.device)}"
+    how = "" if chosen.device == "cpu" else Device(chosen.device).describe()
+    publish([_errors(rows), _cost(rows)], "performance.md", marks, write=chosen.write, how=how)
 
 
 # Gradings -----------------------------------------------------------------------------------------------------------
 
 
-def answers() -> list[Answer]:
-    """List what there is to grade."""
+def answers(device: str) -> list[Answer]:
+    """List what there is to grade; start the launcher before."""
+    kind = kind_of(device)
+    graded: dict[str, set[str]] = {}
+    for demand in demands_of(Catalogue.discover().katas):
+        if demand.threshold.on(kind) is not None:
+            graded.setdefault(demand.kata.slug, set()).add(demand.check)
     found = []
     for kata in Catalogue.discover().katas:
-        if kata.speed_checks is None or kata.solution is None:
+        checks = frozenset(graded.get(kata.slug, ()))
+        if not checks or kata.solution is None:
             continue
         right = (kata.solution, *kata.alternatives)
-        found += [Answer(kata, file.stem, file.read_bytes(), "accepted") for file in right]
+        found += [Answer(kata, file.stem, file.read_bytes(), "accepted", checks) for file in right]
         found += [
-            Answer(kata, slow.name, slow.source.data, "wasteful", frozenset(slow.fails))
+            Answer(kata, slow.name, slow.source.data, "wasteful", checks.intersection(slow.fails))
             for slow in slow_answers(kata)
+            if checks.intersection(slow.fails) and slow.is_told_on(kind)
         ]
     return found
 
 
-def _grade(launcher: Any, keep: Path, minutes: float) -> None:
-    from grader.engine.runner.suite import with_suites
+def _grade(launcher: Any, device: str, keep: Path, minutes: float) -> None:
+    from grader.engine.runner.suite import Options, with_suites
     from grader.engine.timing.speed import Speed
 
-    todo = answers()
+    todo = answers(device)
     done = [json.loads(line) for line in keep.read_text().splitlines()] if keep.exists() else []
     katas = list({answer.kata.slug: answer.kata for answer in todo}.values())
     ends = time.monotonic() + 60 * minutes
@@ -107,12 +120,14 @@ def _grade(launcher: Any, keep: Path, minutes: float) -> None:
                     if all(not _next(todo, done, other) for other in CONDITIONS):
                         return
                     continue
-                with _beside(condition, todo):
+                with _beside(condition, device, todo):
                     block = time.monotonic() + BLOCK_S
                     for answer in queue:
                         if time.monotonic() > min(block, ends):
                             break
-                        row = _row(suites[answer.kata.slug], answer, launcher, condition)
+                        row = _row(
+                            suites[answer.kata.slug], answer, launcher, Options(device=device), condition
+                        )
                         done.append(row)
                         print(json.dumps(row), file=out, flush=True)
                         _tell(row, done)
@@ -120,7 +135,7 @@ def _grade(launcher: Any, keep: Path, minutes: float) -> None:
                     return
 
     # A picture is drawn when the verdict is there; it is a quarter of what a wasteful answer costs.
-    with mock.patch.object(Speed, "_curve_of", return_value=None):
+    with mock.patch.object(Speed, "_sketch_of", return_value=None):
         with_suites(katas, body, speed=True)
 
 
@@ -145,14 +160,13 @@ def _key(answer: Answer) -> tuple[str, str]:
     return answer.kata.slug, answer.name
 
 
-def _row(suite: Any, answer: Answer, launcher: Any, condition: str) -> dict[str, Any]:
-    names = answer.checks or suite.speed_names()
+def _row(suite: Any, answer: Answer, launcher: Any, options: Any, condition: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"{answer.kata.module}.py")
         file.write_bytes(answer.source)
         Path(folder).chmod(0o755)
         began = time.monotonic()
-        report = suite.only(names).check(file, launcher)
+        report = suite.only(answer.checks).check(file, launcher, options)
         seconds = time.monotonic() - began
     checks = []
     for check in report.checks:
@@ -199,21 +213,21 @@ def _tell(row: dict[str, Any], done: list[dict[str, Any]]) -> None:
 
 
 @contextmanager
-def _beside(condition: str, todo: list[Answer]) -> Iterator[None]:
+def _beside(condition: str, device: str, todo: list[Answer]) -> Iterator[None]:
     """Keep a neighbour busy meanwhile."""
     if condition == "idle":
         yield
         return
     with tempfile.TemporaryDirectory() as folder:
         if condition == CONDITIONS[1]:
-            command = [sys.executable, "-c", BUSY]
+            command = [sys.executable, "-c", BUSY.format(device)]
         else:
             answer = random.choice([answer for answer in todo if answer.sort == "accepted"])
             file = Path(folder, f"{answer.kata.module}.py")
             file.write_bytes(answer.source)
             Path(folder).chmod(0o755)
             kata = Path(sys.executable).with_name("kata")
-            command = ["sh", "-c", f"while :; do '{kata}' check '{file}' -q; done"]
+            command = ["sh", "-c", f"while :; do '{kata}' check '{file}' -q --device {device}; done"]
         neighbour = subprocess.Popen(
             ["timeout", "600", *command],  # it must not outlive us for long, whatever ends us
             stdout=subprocess.DEVNULL,
