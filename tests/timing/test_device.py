@@ -7,11 +7,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.engine.timing import device
-from grader.errors import EngineError
+from grader.errors import EngineError, MachineFault
+from grader.instructor.grading.grading_process import in_turn
+from grader.instructor.grading.task import Graded, Setup, Task
+from grader.instructor.submissions.submission import Bundle
+from grader.report.report import KataReport
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel lists who waits for a lock")
 
@@ -145,6 +150,47 @@ def test_who_shares_it_may_have_it_alone_for_a_while(want: Want) -> None:
         sharing.leave()
         assert timed.has_to_wait()
     timed.hear("in")
+
+
+def test_who_is_alone_may_be_timed_meanwhile(want: Want) -> None:
+    with device.alone("cuda"):
+        with device.alone("cuda"):
+            pass
+        assert want("alone", "cuda").has_to_wait()
+
+
+@pytest.mark.parametrize(
+    ("name", "outcomes"),
+    [
+        ("cpu", ["fail"]),
+        ("cuda", ["pass"]),
+        ("cuda", ["fail", "pass"]),
+        ("cuda", ["fail", "fail"]),
+        ("cuda", [MachineFault("no memory is left"), "pass"]),
+    ],
+)
+def test_beside_others_on_a_gpu_only_a_pass_is_believed(want: Want, name: str, outcomes: list[Any]) -> None:
+    left = iter(outcomes)
+    neighbour = want("shared", name)
+    neighbour.hear("in")
+    began: list[float] = []
+
+    def graded() -> KataReport:
+        outcome = next(left)
+        if len(began) > 2:
+            assert want("shared", name).has_to_wait()
+        elif outcome != "pass":
+            neighbour.leave()
+        if isinstance(outcome, MachineFault):
+            raise outcome
+        return KataReport(kata="masks", number="9.3.1", status=outcome, score=0.0, max_score=1.0, seed=0)
+
+    task = Task(kata="masks", seed=0, bundle=Bundle("masks.py", {"masks.py": b""}))
+    answer = in_turn(task, Setup(katas={}, device=name), began.append, graded)
+    assert isinstance(answer, Graded)
+    assert answer.report.status == outcomes[-1]
+    assert next(left, None) is None
+    assert began == [0.0] * 2 * len(outcomes)
 
 
 def test_a_lock_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """One lock per device: whoever is timed is alone on it, also among processes that know nothing of each other.
 
-Those who only check for correctness may share it with each other (`shared`); who times (`alone`) waits for them, and
-they wait for it. Two files per device: the turnstile, so that newcomers queue behind who times, and the device itself.
+Those who only check for correctness may share it with each other (`shared`); who times, or whose neighbours on a GPU
+may have been at fault, is alone: it waits for them, and they wait for it. Two files per device: the turnstile, so that
+newcomers queue behind who wants to be alone, and the device itself.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ if sys.platform != "win32":
 
 _held: dict[str, int] = {}
 """Devices that this process shares, with the descriptor of the lock."""
+_alone: set[str] = set()
+"""Devices that this process has for itself."""
 
 
 @contextmanager
@@ -38,6 +41,9 @@ def shared(device: str) -> Iterator[None]:
 @contextmanager
 def alone(device: str) -> Iterator[None]:
     """Have a device for oneself; a share that this process holds is given up meanwhile."""
+    if device in _alone:
+        yield
+        return
     mine = _held.pop(device, None)
     if mine is not None:
         os.close(mine)
@@ -46,8 +52,10 @@ def alone(device: str) -> Iterator[None]:
     try:
         fcntl.flock(turnstile, fcntl.LOCK_EX)
         fcntl.flock(lock, fcntl.LOCK_EX)
+        _alone.add(device)
         yield
     finally:
+        _alone.discard(device)
         os.close(lock)
         os.close(turnstile)
         if mine is not None:

@@ -15,15 +15,18 @@ import shutil
 import struct
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from grader.catalogue import Catalogue, Kata
 from grader.catalogue.discover import answers
+from grader.devices import Device
 from grader.engine import sandbox
 from grader.engine.host.warm import start_launcher
-from grader.engine.timing.device import shared
+from grader.engine.timing.device import alone, shared
 from grader.errors import EngineError, KataError, MachineFault
 from grader.instructor.grading.cache_key import kata_digest
 from grader.instructor.grading.task import (
@@ -101,18 +104,38 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
                 tell=tell,
                 timed_s=setup.queue_s,
             )
-            tell(setup.queue_s)
-            try:
-                # Whoever is timed on this device waits until we are through, and we for them.
-                with shared(setup.device) if setup.perf else nullcontext():
-                    tell(0.0)
-                    report = grade(task, suites[task.kata], launcher, options)
-                answer: Answer = Graded(_isolated(report, setup))
-            except KataError as error:
-                answer = NotGraded(error.message, error.hint, again=isinstance(error, MachineFault))
-            write_frame(answers, encode(answer))
+            graded = partial(grade, task, suites[task.kata], launcher, options)
+            write_frame(answers, encode(in_turn(task, setup, tell, graded)))
 
     with_suites(katas, body, hidden=True, speed=setup.perf)
+
+
+def in_turn(
+    task: Task, setup: Setup, tell: Callable[[float], None], graded: Callable[[], KataReport]
+) -> Answer:
+    """Grade when the device is free for it: beside others, unless it computes on a GPU and does not pass there.
+
+    Neighbours share a GPU's memory and its time, and no limit keeps one of them from taking all: of what ran beside
+    others only a pass is believed. Everything else is graded once more, while nobody else is on the device.
+    """
+
+    def answer() -> Answer:
+        tell(0.0)
+        try:
+            return Graded(_isolated(graded(), setup))
+        except KataError as error:
+            return NotGraded(error.message, error.hint, again=isinstance(error, MachineFault))
+
+    shares_gpu = task.bundle is not None and Device(setup.device).accelerates
+    tell(setup.queue_s)
+    # Whoever is alone on this device waits until we are through, and we for them.
+    with shared(setup.device) if setup.perf or shares_gpu else nullcontext():
+        first = answer()
+    if not shares_gpu or (isinstance(first, Graded) and first.report.status == "pass"):
+        return first
+    tell(setup.queue_s)
+    with alone(setup.device):
+        return answer()
 
 
 def grade(task: Task, suite: Suite, launcher: Launcher, options: Options) -> KataReport:

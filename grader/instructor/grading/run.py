@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from grader.catalogue import Kata
+from grader.devices import Device
 from grader.errors import EngineError, KataError
 from grader.instructor.gradebook.errors import Unkeepable
 from grader.instructor.gradebook.records import Key
@@ -32,7 +33,7 @@ from grader.instructor.submissions.submission import Submission
 from grader.report.report import Isolation, KataReport, KataStatus, SpeedScore
 
 QUEUE_S = 3600.0
-"""What a task may take where speed counts: waiting until the device is free, and being timed."""
+"""What a task may take where a device has to be free for it: waiting until it is, and being timed."""
 AHEAD = 4
 """Tasks handed out per slot: enough that none waits for us, few enough that memory stays flat."""
 TRIES = 3
@@ -307,7 +308,7 @@ def setup_for(katas: Sequence[Kata], policy: RunPolicy) -> Setup:
     return Setup(
         katas={kata.slug: kata_digest(kata) for kata in katas},
         timeout_s=policy.timeout_s,
-        queue_s=QUEUE_S if policy.perf else 0.0,
+        queue_s=QUEUE_S if policy.perf or Device(policy.device).accelerates else 0.0,
         device=policy.device,
         perf=policy.perf,
         require_isolation=policy.require_isolation,

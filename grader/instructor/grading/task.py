@@ -18,7 +18,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float | None = None
     """For one check; the kata's own where None."""
     queue_s: float = 0.0
-    """How long a task may wait until the device is free, and be timed on it, where speed counts."""
+    """How long a task may wait until the device is free, and be timed on it, where speed counts or a GPU is shared."""
     device: str = "cpu"
     perf: bool = False
     """Whether speed and memory count."""
