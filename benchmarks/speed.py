@@ -203,11 +203,9 @@ def _came_to(statuses: list[str]) -> str:
 
 
 def _tell(row: dict[str, Any], done: list[dict[str, Any]]) -> None:
-    wrong = (row["sort"] == "accepted") != (row["came to"] == "pass")
-    if wrong:
-        print(
-            f"{row['condition']}: {row['kata']} {row['file']} ({row['sort']}): {row['came to']} {row['checks']}"
-        )
+    if (row["sort"] == "accepted") != (row["came to"] == "pass"):
+        about = f"{row['condition']}: {row['kata']} {row['file']} ({row['sort']})"
+        print(f"{about}: {row['came to']} {row['checks']}")
     if sys.stderr.isatty() or len(done) % 50 == 0:
         print(f"{len(done)} gradings", file=sys.stderr, flush=True)
 

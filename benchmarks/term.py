@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -214,8 +215,8 @@ class Term:
         kata = module(step.week)
         why: list[object] = ["--comment", step.why, "--author", step.by]
         words: dict[str, list[object]] = {
-            "adjust": [step.login, kata, f"{step.points:+g}"],
-            "override": [step.login, kata, f"{step.points:g}"],
+            "adjust": [step.login, kata, f"{step.points:+g}", "--beyond"],
+            "override": [step.login, kata, f"{step.points:g}", "--beyond"],
             "revoke": [step.login, kata],
             "extend": [step.login, f"week{step.week}", step.days],
             "take": [step.login, kata, f"{kata}_final_v3.py"],
@@ -244,7 +245,7 @@ class Term:
             table = csv.writer(file)
             table.writerow(["learner", "kata", "points", "comment"])
             table.writerows([one.login, module(one.week), one.points, one.why] for one in step.decisions)
-        self._type("gradebook", "adjust-all", path.name, "--author", "kim")
+        self._type("gradebook", "adjust-all", path.name, "--beyond", "--author", "kim")
 
     def _mend(self, step: Mend) -> None:
         checks = self._folder / "pack" / "katas" / "1.1-sorting" / module(step.week) / "checks.py"
@@ -519,9 +520,7 @@ def main() -> None:
         os.environ.pop("KATA_SOLUTIONS", None)
         os.chdir(folder)
         with lasting_processes():
-            found = Term(
-                play, folder, in_process, lambda text: print(text, file=sys.stderr, flush=True)
-            ).run()
+            found = Term(play, folder, in_process, partial(print, file=sys.stderr, flush=True)).run()
         os.chdir("/")
     print(summary(found, play))
     print(f"{time.monotonic() - started:.0f} s")

@@ -143,8 +143,11 @@ def changed(steps: Iterable[Step]) -> set[tuple[str, int]]:
 
 def _moved(moment: datetime, days: int) -> datetime:
     """Return a moment some days later, at the same time of the course's clock."""
-    local = moment.astimezone(ZONE).replace(tzinfo=None) + timedelta(days=days)
-    return local.replace(tzinfo=ZONE).astimezone(UTC)
+    return (_clock(moment) + timedelta(days=days)).replace(tzinfo=ZONE).astimezone(UTC)
+
+
+def _clock(moment: datetime) -> datetime:
+    return moment.astimezone(ZONE).replace(tzinfo=None)
 
 
 def _mark(week: int, mine: _Known, left: int, *, wrong: bool) -> tuple[Mark, int]:
@@ -159,7 +162,8 @@ def _mark(week: int, mine: _Known, left: int, *, wrong: bool) -> tuple[Mark, int
 
     def days(one: _Attempt) -> float:
         late = one.at is not None and one.at - until > GRACE
-        return (one.at - until) / timedelta(days=1) if late and one.at is not None else 0.0
+        # On the clock of the course: a day over a change of the clocks has 23 or 25 hours.
+        return (_clock(one.at) - _clock(until)) / timedelta(days=1) if late and one.at is not None else 0.0
 
     def taken(one: _Attempt, free: int) -> float:
         charged = max(0, math.ceil(days(one)) - free)

@@ -163,15 +163,12 @@ class _Asked:
         def right(*tensors: Tensor) -> tuple[Tensor, ...]:
             values = dict(zip(inputs, tensors, strict=True))
             own = {name: values[name] for name in state}
-            result = self._run(own, {**call, **{name: values[name] for name in given}})
+            result = self._run(own, {**_on_cpu(call), **{name: values[name] for name in given}})
             return tuple(one for one in _several(result) if one.requires_grad)
 
         with torch.enable_grad():
-            probe = (
-                right(*(value.detach().clone().requires_grad_() for value in inputs.values()))
-                if inputs
-                else ()
-            )
+            leaves = [value.detach().cpu().clone().requires_grad_() for value in inputs.values()]
+            probe = right(*leaves) if leaves else ()
         if not probe:
             return
         results = _several(self._call(answers, {**call, **given}))
@@ -185,18 +182,17 @@ class _Asked:
                 fail(*cut_off(name), stage="gradient", subject=one)
         # Whether a gradient flows through what is -inf is nobody's affair: no loss asks for one there.
         cotangents = [torch.where(want.isfinite(), self._draw.like(want.detach()), 0.0) for want in probe]
-        torch.autograd.backward(products(zip(live, cotangents, strict=True)))
+        there = (one.to(self._draw.device) for one in cotangents)
+        torch.autograd.backward(products(zip(live, there, strict=True)))
         learned = self._learned(answers)
-        leaves = {**given, **{name: learned[_called(name, learned)] for name in state if learned}}
+        told = {**given, **{name: learned[_called(name, learned)] for name in state if learned}}
         wanted = oracle_gradients(right, inputs, cotangents)
         # What cancels, such as the scores of one key alone, leaves rounding of the others' size instead of 0.
         top = max(_top(one) for one in wanted.values())
-        for name in leaves:
-            if leaves[name].grad is not None:
-                axes = " ".join(axes_of(leaves[name]) or ())
-                expect(leaves[name].grad, f"gradient of {name}", axes=axes or None).close_to(
-                    _in_float64(wanted[name], top)
-                )
+        for name, leaf in told.items():
+            if leaf.grad is not None:
+                axes = " ".join(axes_of(leaf) or ()) or None
+                expect(leaf.grad, f"gradient of {name}", axes=axes).close_to(_in_float64(wanted[name], top))
             elif bool(wanted[name].value.any()):
                 fail(f"no gradient  {name}  none arrives, though the result depends on it", stage="gradient")
 
@@ -219,6 +215,8 @@ class _Asked:
             # Not strictly: what else the state holds may be the same tensors under other names.
             instance.load_state_dict(state, strict=False)
             instance.eval()
+            if self._draw.device.type != "cpu":
+                instance = instance.to(self._draw.device)
             if dtype is not None:
                 instance = instance.to(dtype)
         return getattr(instance, self._method) if self._method else instance  # type: ignore[no-any-return]

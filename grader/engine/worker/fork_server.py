@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -195,21 +196,29 @@ class ForkServer:
         socket.send_fds(self._link, [msgspec.json.encode(answer)], descriptors)
 
     def _launch(self, job: Job, descriptors: list[int]) -> None:
+        slot = self._free_slot()
+        if started := self._started(descriptors, 3, lambda: self._fork(job, descriptors, slot)):
+            pid, pidfd = started
+            self._children[pid] = _Child(slot, Path(job.scratch), pidfd)
+            self._send(Launched(pid), (pidfd,))
+
+    def _started(self, descriptors: list[int], count: int, fork: Callable[[], int]) -> tuple[int, int] | None:
+        """Fork, and return the process with its pidfd; None where that was refused, which is then said.
+
+        The descriptors that it was handed are closed here, whatever comes of it.
+        """
         try:
-            if len(descriptors) != 3:  # the system drops those for which there is no room
+            if len(descriptors) != count:  # the system drops those for which there is no room
                 raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-            slot = self._free_slot()
-            pid = self._fork(job, descriptors, slot)
+            pid = fork()
             try:
-                pidfd = os.pidfd_open(pid)
+                return pid, os.pidfd_open(pid)
             except OSError:
                 _end(Reap(pid, 0.0), None)
                 raise
         except OSError as error:
             self._send(Refused(error.strerror or str(error)))
-        else:
-            self._children[pid] = _Child(slot, Path(job.scratch), pidfd)
-            self._send(Launched(pid), (pidfd,))
+            return None
         finally:
             for number in descriptors:
                 os.close(number)
@@ -225,25 +234,16 @@ class ForkServer:
         return pid
 
     def _branch(self, module: str, descriptors: list[int]) -> None:
-        try:
-            if len(descriptors) != 1:
-                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        def fork() -> int:
             pid = os.fork()
             if pid == 0:
                 self._become_branch(module, descriptors[0])
-            try:
-                pidfd = os.pidfd_open(pid)
-            except OSError:
-                _end(Reap(pid, 0.0), None)
-                raise
-        except OSError as error:
-            self._send(Refused(error.strerror or str(error)))
-        else:
+            return pid
+
+        if started := self._started(descriptors, 1, fork):
+            pid, pidfd = started
             self._branches[pid] = pidfd
             self._send(Launched(pid))
-        finally:
-            for number in descriptors:
-                os.close(number)
 
     def _become_branch(self, module: str, link: int) -> NoReturn:
         try:

@@ -96,6 +96,9 @@ def become_worker(job: Job, ends: Sequence[int], room: Room = Room()) -> NoRetur
         print(f"it could not be confined to {job.isolation!r}: {error}", file=sys.stderr, flush=True)
     except (BrokenPipeError, ConnectionError):
         status = 0
+    except Exception as error:
+        # What a machine lacks (memory of a GPU, a library of its driver) is shown as the reason of the fault.
+        print(f"it could not get ready: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
     finally:
         # No atexit handlers, no threads to join: the grader decides when a worker is over.
         os._exit(status)

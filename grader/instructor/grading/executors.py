@@ -35,9 +35,8 @@ def local_slots(count: int) -> Iterator[Slots]:
     """Grade on this machine, `count` submissions at a time."""
     pool = ThreadPoolExecutor(count, thread_name_prefix="slot")
     try:
-        with (
-            grading_processes()
-        ):  # a thread that waits for an answer comes free when its grading process ends
+        # A thread that waits for an answer comes free when its grading process ends.
+        with grading_processes():
             try:
                 yield Slots(pool, count, f"{count} slot{'s' * (count != 1)} on this machine")
             finally:

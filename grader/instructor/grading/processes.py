@@ -99,7 +99,7 @@ class GradingProcess:
 
         Raises:
             StandsStill: it was at work on it, and did not come to an end.
-            StationDied: it ended, or never began.
+            GradingProcessDied: it ended, or never began.
         """
         begin = Deadline(START_S if self._fresh else IDLE_S)
         self._send(task, begin)
@@ -120,9 +120,8 @@ class GradingProcess:
     def close(self) -> None:
         """End it, and remove what it left. Its zygote follows, and takes every worker along."""
         self._process.kill()
-        with contextlib.suppress(
-            OSError
-        ):  # a zygote that somebody stopped has to see that its grader is gone
+        # A zygote that somebody stopped has to see that its grader is gone.
+        with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGCONT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(ENDING_S)
@@ -280,7 +279,7 @@ def _ask(setup: bytes, task: bytes) -> Answer:
     """Ask a free grading process, or a new one, which is free again afterwards unless it came to an end.
 
     Raises:
-        OSError, KataError, StationDied: none could be started, or it ended.
+        OSError, KataError, GradingProcessDied: none could be started, or it ended.
     """
     process = _take(setup)
     usable = False

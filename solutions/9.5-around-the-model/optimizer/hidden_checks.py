@@ -112,7 +112,7 @@ def test_in_turns(submission, reference, draw):
     for found, (_, parameters, _) in zip(ends, pairs, strict=True):
         compare(found, parameters, "after 4 steps")
     made, parameters, _ = pairs[0]
-    gradients = [parameter.detach().float() for parameter in parameters]
+    gradients = [parameter.detach().float().to(draw.device) for parameter in parameters]
     with as_left(submission):
         made.backward(gradients)  # raises where a step has left gradients switched off
 

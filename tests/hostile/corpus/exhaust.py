@@ -365,7 +365,7 @@ while data:
 """Takes all the memory that there is, at import.
 
 status = "error"
-words = ["MemoryError", "more than 512 MB"]
+words = ["MemoryError", "MB of memory"]
 """
 
 from wrong import *
@@ -380,7 +380,7 @@ while True:
 
 kata = "masks"
 earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
-words = ["more than 512 MB"]
+words = ["MB of memory"]
 """
 
 import torch

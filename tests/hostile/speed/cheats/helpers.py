@@ -127,26 +127,10 @@ words = "times as long as the baseline"
 words = "started another process"
 """
 
-import contextlib
 import os
 
-import torch
 import waste
 from torch import nn
-
-
-def compute(x, write):
-    """Send the answer through a pipe, in a process of its own."""
-    with contextlib.suppress(OSError):
-        os.sched_setaffinity(0, range(os.cpu_count()))
-    with open(write, "wb", closefd=False) as pipe:
-        pipe.write(waste.slow(x).numpy().tobytes())
-    os._exit(0)
-
-
-def receive(x, read):
-    with open(read, "rb") as pipe:
-        return torch.frombuffer(bytearray(pipe.read()), dtype=x.dtype).reshape(x.shape)
 
 
 class Rows(nn.Module):
@@ -164,11 +148,11 @@ class Rows(nn.Module):
         if child == 0:
             os.setsid()
             if os.fork() == 0:
-                compute(x, write)
+                waste.compute(x, write)
             os._exit(0)
         os.waitpid(child, 0)
         os.close(write)
-        return receive(x, read)
+        return waste.receive(x, read)
 
 
 # ==== helper_is_collected ====
@@ -181,26 +165,10 @@ words = "times as long as the baseline"
 words = "started another process"
 """
 
-import contextlib
 import os
 
-import torch
 import waste
 from torch import nn
-
-
-def compute(x, write):
-    """Send the answer through a pipe, in a process of its own."""
-    with contextlib.suppress(OSError):
-        os.sched_setaffinity(0, range(os.cpu_count()))
-    with open(write, "wb", closefd=False) as pipe:
-        pipe.write(waste.slow(x).numpy().tobytes())
-    os._exit(0)
-
-
-def receive(x, read):
-    with open(read, "rb") as pipe:
-        return torch.frombuffer(bytearray(pipe.read()), dtype=x.dtype).reshape(x.shape)
 
 
 class Rows(nn.Module):
@@ -216,9 +184,9 @@ class Rows(nn.Module):
         except OSError:  # where it is shut in
             return waste.slow(x)
         if child == 0:
-            compute(x, write)
+            waste.compute(x, write)
         os.close(write)
-        y = receive(x, read)
+        y = waste.receive(x, read)
         os.waitpid(child, 0)
         return y
 
@@ -233,26 +201,10 @@ words = "times as long as the baseline"
 words = "started another process"
 """
 
-import contextlib
 import os
 
-import torch
 import waste
 from torch import nn
-
-
-def compute(x, write):
-    """Send the answer through a pipe, in a process of its own."""
-    with contextlib.suppress(OSError):
-        os.sched_setaffinity(0, range(os.cpu_count()))
-    with open(write, "wb", closefd=False) as pipe:
-        pipe.write(waste.slow(x).numpy().tobytes())
-    os._exit(0)
-
-
-def receive(x, read):
-    with open(read, "rb") as pipe:
-        return torch.frombuffer(bytearray(pipe.read()), dtype=x.dtype).reshape(x.shape)
 
 
 class Rows(nn.Module):
@@ -268,9 +220,9 @@ class Rows(nn.Module):
         except OSError:  # where it is shut in
             return waste.slow(x)
         if child == 0:
-            compute(x, write)
+            waste.compute(x, write)
         os.close(write)
-        return receive(x, read)
+        return waste.receive(x, read)
 
 
 # ==== main_thread_ended ====
@@ -366,7 +318,7 @@ class Rows(nn.Module):
 
 check = "test_time"
 needs = "cuda"
-words = ["differ", "times as long"]
+words = ["used torch.cuda._sleep", "differ", "times as long"]
 """
 
 import torch
