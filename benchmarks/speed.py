@@ -41,7 +41,7 @@ from grader.engine.host.warm import start_launcher
 from grader.engine.mistakes.mistakes import slow_answers
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
-CONDITIONS = ("idle", "beside a busy neighbour", "beside a second grader")
+CONDITIONS = ("idle", "with a busy neighbour", "with a second grader")
 GOAL = {"accepted": 1000, "wasteful": 300}
 BUSY = "import torch; torch.set_num_threads(1); x = torch.randn(256, 256, device={!r})\nwhile True: x = (x @ x).tanh()"
 BLOCK_S = 60.0

@@ -113,10 +113,10 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
 def in_turn(
     task: Task, setup: Setup, tell: Callable[[float], None], graded: Callable[[], KataReport]
 ) -> Answer:
-    """Grade when the device is free for it: beside others, unless it computes on a GPU and does not pass there.
+    """Grade when the device is free for it; once more, and alone, what computes on a GPU and does not pass.
 
-    Neighbours share a GPU's memory and its time, and no limit keeps one of them from taking all: of what ran beside
-    others only a pass is believed. Everything else is graded once more, while nobody else is on the device.
+    Neighbours share a GPU's memory and its time, and no limit keeps one of them from taking all: of what ran together
+    with others only a pass is believed. Everything else is graded once more, while nobody else is on the device.
     """
 
     def answer() -> Answer:
