@@ -86,6 +86,33 @@ def test_a_setting_counts_only_where_it_is_made() -> None:
     assert said(within, "no gradient") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("import helper\n", [2]),
+        ("from .helper import value\n", [2]),
+        ("from .helper import setup as s\ns()\n", [2, 4]),
+        ("from . import helper as h\nh.setup()\n", [2, 4]),
+        ("from middle import *\n", [2]),
+        ("from middle import through\nthrough()\n", [2, 4]),
+        ("def f(x):\n    from helper import setup\n    setup()\n", [2, 4]),
+        ("def g(x):\n    import helper\n", []),
+        ("import torch\n", []),
+    ],
+)
+def test_a_setting_in_a_file_next_to_it_is_named_with_that_file(
+    tmp_path: Path, text: str, named: list[int]
+) -> None:
+    setting = "torch.set_default_dtype(torch.float64)"
+    helper = f"import torch, middle\n{setting}\ndef setup():\n    {setting}\nvalue = 1\n"
+    (tmp_path / "helper.py").write_text(helper)
+    (tmp_path / "middle.py").write_text("import helper\ndef through():\n    helper.setup()\n")
+    remarks = SourceRemarks(Source(tmp_path / "answer.py", text.encode()), ["f"])
+    rest = f"{setting}, holds for all that torch does here: leave it out"
+    assert remarks.on("f", "got float64") == [f"helper.py, line {line}, {rest}" for line in named]
+    assert remarks.on("f", "got 1 want 2") == []
+
+
 def test_remarks_are_few_and_cost_little() -> None:
     assert len(of("TABLE = []\n" + "TABLE.append(1)\n" * 20, READS).on("f", "")) == MOST
     deep = Source(Path("answer.py"), b"x = " + b"-" * 50_000 + b"1\n")

@@ -1,7 +1,7 @@
 """What a submission holds that may explain a failure, and that the failure itself does not show.
 
-Statements of a notebook that are left out, a name that is defined twice, settings that hold for all of torch. Read from
-the syntax tree: no line of it is run.
+Statements of a notebook that are left out, a name that is defined twice, settings that hold for all of torch, also
+those in files next to it that it imports. Read from the syntax tree: no line of it is run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from grader.engine.checks.text import listed
 from grader.engine.host.names import MAX_CODE, UNPARSED, base_name, flat, globals_of, own_nodes
-from grader.engine.host.source import Source
+from grader.engine.host.source import Source, Unreadable, read_source
 from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
 
 MOST = 3
@@ -54,9 +54,16 @@ class SourceRemarks:
     def __init__(self, source: Source, required: Collection[str]) -> None:
         self._about: dict[str, list[str]] = defaultdict(list)
         self._reads: dict[str, set[str]] = defaultdict(set)
-        """For each name that counts, the names that it leads to."""
+        """For each name that counts, the names that it leads to; those of helper.py are called `helper.name`.
+
+        "" and "helper." are what runs while a file loads.
+        """
+        self._folder = source.path.parent
+        self._helpers: dict[str, set[str]] = {source.path.stem: set()}
+        """The names of each module that is imported, none where no file next to the submission is called so."""
+        self._left = MAX_CODE
         self._settings: list[tuple[str, str, str]] = []
-        """The function that a setting is in, or "" for the module; what it may explain; the sentence."""
+        """The name that a setting is made by, as in `_reads`; what it may explain; the sentence."""
         with contextlib.suppress(*UNPARSED):
             self._read(source, required)
 
@@ -88,29 +95,63 @@ class SourceRemarks:
         counting = set(counted)
         self._note_left_out([node for node in body if node not in counting], cells)
 
-    def _note_counted(self, body: Iterable[ast.stmt]) -> None:
+    def _note_counted(self, body: Iterable[ast.stmt], module: str = "") -> None:
+        """Note what statements read, change and set: of the submission, or of a module next to it."""
         defined: dict[str, list[int]] = defaultdict(list)
+        within, file = (f"{module}.", f"{module}.py, ") if module else ("", "")
         for node in flat(body):
+            parts = list(own_nodes(node))
+            owner = node.name if isinstance(node, DEFINITIONS) else ""
+            self._note_imports(parts, within, owner)
             if isinstance(node, ast.Import | ast.ImportFrom):
                 continue
-            reads = set(globals_of(node, list(own_nodes(node))))
+            reads = {f"{within}{name}" for name in (*globals_of(node, parts), *_attributes(parts))}
             for name in _changed(node):
-                self._reads[name] |= reads
-            owner = node.name if isinstance(node, DEFINITIONS) else ""
-            if isinstance(node, DEFINITIONS) and not node.decorator_list:  # overloads are meant to be several
+                self._reads[f"{within}{name}"] |= reads
+            # Overloads are meant to be several; a file next to it may define what it likes.
+            if isinstance(node, DEFINITIONS) and not node.decorator_list and not module:
                 defined[owner].append(node.lineno)
             calls = {getattr(call.func, "attr", getattr(call.func, "id", "")): call for call in _calls(node)}
-            self._reads[""] |= set() if owner else reads & calls.keys()
+            if not owner:
+                self._reads[within] |= {name for name in reads if name.rpartition(".")[2] in calls}
             for called in calls.keys() & _SETTINGS.keys():
-                place, text = placed(calls[called].lineno), ast.unparse(calls[called])[:80]
+                place, text = f"{file}{placed(calls[called].lineno)}", ast.unparse(calls[called])[:80]
                 sentence = f"{place}, {text}, holds for all that torch does here: leave it out"
-                self._settings.append((owner, _SETTINGS[called], sentence))
+                self._settings.append((f"{within}{owner}", _SETTINGS[called], sentence))
         for name, lines in defined.items():
             if len(lines) > 1:
                 times = "twice" if len(lines) == 2 else f"{len(lines)} times"
                 self._about[name].append(
                     f"`{name}` is defined {times}: {_places(lines[-3:])}; the last counts"
                 )
+
+    def _note_imports(self, nodes: Iterable[ast.AST], within: str, owner: str) -> None:
+        """Let names that are imported lead to those of the file next to the submission that they are of."""
+        for node in nodes:
+            for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+                source = node.module if isinstance(node, ast.ImportFrom) else None
+                module = (source or alias.name).partition(".")[0]
+                bound = alias.asname or alias.name
+                for name in self._names(module):
+                    self._reads[f"{within}{owner}"].add(f"{module}.")
+                    if source is None:
+                        self._reads[f"{within}{bound}.{name}"].add(f"{module}.{name}")
+                    elif alias.name in (name, "*"):
+                        # A function's own imports are not among the names of its module.
+                        reader = owner or (name if alias.name == "*" else bound)
+                        self._reads[f"{within}{reader}"].add(f"{module}.{name}")
+
+    def _names(self, module: str) -> set[str]:
+        """Return the names of a module next to the submission, which is read when it is first asked for."""
+        if module not in self._helpers:
+            names = self._helpers[module] = set()  # first: modules may import each other
+            with contextlib.suppress(Unreadable, *UNPARSED):
+                data = read_source(self._folder / f"{module}.py").data
+                self._left -= len(data)
+                body = ast.parse(data).body if self._left >= 0 else []
+                names |= {""}.union(*map(_changed, flat(body)))  # "": it is there even if it defines nothing
+                self._note_counted(body, module)
+        return self._helpers[module]
 
     def _note_left_out(self, body: Iterable[ast.stmt], cells: Iterable[Cell]) -> None:
         for node in flat(body):
@@ -129,6 +170,13 @@ def _places(lines: list[int]) -> str:
     if len(set(cells)) == len(cells) > 1:
         return f"cells {listed(list(map(str, cells)))}"
     return listed(list(map(placed, lines)))
+
+
+def _attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        match node:
+            case ast.Attribute(ast.Name(owner), name):
+                yield f"{owner}.{name}"
 
 
 def _calls(node: ast.stmt) -> Iterator[ast.Call]:
