@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 
 def plural(noun: str) -> str:
@@ -51,3 +52,12 @@ def typed_number(text: str) -> float | None:
     """
     word = text.strip().replace("\N{MINUS SIGN}", "-")
     return float(word) if re.fullmatch(r"[-+]?(\d{1,12}\.?\d*|\.\d+)", word, re.ASCII) else None
+
+
+def typed_name(name: str) -> str:
+    """Return a name as an argument that a shell and `kata gradebook` take back, whatever it begins with.
+
+    >>> typed_name("ada"), typed_name("O'Brien"), typed_name("--help")
+    ('ada', '\'O\'"\'"\'Brien\'', '-- --help')
+    """
+    return "-- " * name.startswith("-") + shlex.quote(name)

@@ -252,10 +252,23 @@ def test_a_learner_is_found_by_any_word_of_a_name(
     assert "could be adam, jmueller" in kata("show", "mull").stderr
 
 
-def test_a_name_that_begins_with_a_hyphen_is_typed_as_it_is_shown(kata: Kata, course_folder: Path) -> None:
+@pytest.mark.parametrize("name", ["-rf", "--help", "-h", "--", "--json", "--comment"])
+def test_a_name_that_begins_with_a_hyphen_is_typed_as_it_is_shown(
+    kata: Kata, course_folder: Path, name: str
+) -> None:
+    (course_folder / "roster.csv").write_text(f"learner,name\n{name},Rita Farias\n", encoding="utf-8")
+    shown = kata("show", "rita").stdout.splitlines()[-1].removeprefix("in full  kata gradebook ")
+    assert kata(*shlex.split(shown)).stdout.startswith(f"{name}  Rita Farias")
+    adjusted = kata("adjust", "--", name, "masks", "-1", "--comment", "--json")
+    undo = adjusted.stderr.splitlines()[-1].removeprefix("undo  kata gradebook ")
+    assert (adjusted.exit_code, kata(*shlex.split(undo)).exit_code) == (0, 0)
+    assert kata("show", "--only", "masks", "--json", "--", name).stdout.startswith("{")
+
+
+def test_names_that_begin_with_a_hyphen_and_are_no_options_need_nothing(
+    kata: Kata, course_folder: Path
+) -> None:
     (course_folder / "roster.csv").write_text(NAMES, encoding="utf-8")
-    shown = kata("show", "-rf").stdout.splitlines()[-1].removeprefix("in full  kata gradebook ")
-    assert kata(*shlex.split(shown)).stdout.startswith("-rf  Rita Farias")
     assert kata("adjust", "-rf", "masks", "-1", "--comment=-a slip").exit_code == 0
     assert kata("alias", "-rf", "-rita", "--comment", "a slip", "--ahead").stdout == "-rita is -rf\n"
     assert "No such option '--lines'" in kata("show", "-rf", "--lines").stderr

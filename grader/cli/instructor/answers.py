@@ -15,9 +15,9 @@ from grader.cli.instructor.class_options import (
     author_option,
     decision,
     lines_of,
+    name_word,
     same_book,
     with_gradebook,
-    word,
 )
 from grader.cli.instructor.rulings import covered
 from grader.errors import UsageError
@@ -96,7 +96,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
         note(f"{safe(learner)} handed in no written answers.")
     elif any(one.waiting for one in sheets):
         first = next(one for one in sheets if one.waiting)
-        note(f"mark  kata gradebook mark {word(learner)} {first.kata} QUESTION --met 1,2{same_book()}")
+        note(f"mark  kata gradebook mark {name_word(learner)} {first.kata} QUESTION --met 1,2{same_book()}")
 
 
 def _print(sheet: AnswerSheet, zone: tzinfo) -> None:

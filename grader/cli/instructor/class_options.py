@@ -13,6 +13,7 @@ import click
 from grader.cli.context import note
 from grader.errors import UsageError
 from grader.report.style import console, safe
+from grader.words import typed_name
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
@@ -177,6 +178,11 @@ def lines_of(
 def word(text: str) -> str:
     """Return text as a shell takes it back."""
     return safe(shlex.quote(text))
+
+
+def name_word(name: str) -> str:
+    """Return a name, as `kata gradebook` takes it back where an argument is."""
+    return safe(typed_name(name))
 
 
 def same_book() -> str:

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from grader.catalogue import Kata
-from grader.cli.instructor.class_options import same_book, word
+from grader.cli.instructor.class_options import name_word, same_book
 from grader.cli.progress import outcomes
 from grader.files import write_atomic
 from grader.instructor.gradebook.address import Address, redact
@@ -167,10 +167,10 @@ def _strangers(matches: Matches) -> list[str]:
     lines, option = [], same_book()
     for name, meant in matches.strangers.items():
         for learner, reason in meant[:1]:
-            accept = f"kata gradebook alias {word(learner)} {word(name)}{option} --comment TEXT"
+            accept = f"kata gradebook alias {name_word(learner)} {name_word(name)}{option} --comment TEXT"
             lines.append(f"{name}: {learner} ({reason})? If so: {accept}")
         if not meant:
-            accept = f"kata gradebook alias LEARNER {word(name)}{option} --comment TEXT"
+            accept = f"kata gradebook alias LEARNER {name_word(name)}{option} --comment TEXT"
             lines.append(
                 f"{name}: like nobody in the roster who has not handed in. To say whose it is: {accept}"
             )
@@ -181,7 +181,7 @@ def _proposals(tally: Tally) -> list[str]:
     option = same_book()
     return [
         f"{one.learner}, {one.kata}: {one.proposal.origin}, {one.proposal.reason}. If so: kata gradebook take "
-        f"{word(one.learner)} {one.kata} {word(one.proposal.file)}{option} --comment TEXT"
+        f"{name_word(one.learner)} {one.kata} {name_word(one.proposal.file)}{option} --comment TEXT"
         for one in tally.proposed
         if one.proposal is not None
     ]

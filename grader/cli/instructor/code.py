@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import complete_id, note
-from grader.cli.instructor.class_options import same_book, with_gradebook, word
+from grader.cli.instructor.class_options import name_word, same_book, with_gradebook
 from grader.errors import UsageError
 from grader.instructor.submissions.as_text import text_of
 from grader.report.style import console, safe
@@ -86,7 +86,7 @@ def _nothing_stored(book: Gradebook, who: str, kata: str, number: int) -> UsageE
     kept = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
     return UsageError(
         f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {kept or 'none'}.",
-        f"See: kata gradebook history {word(who)} {kata}{same_book()}",
+        f"See: kata gradebook history {name_word(who)} {kata}{same_book()}",
     )
 
 

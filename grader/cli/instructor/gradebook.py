@@ -16,9 +16,9 @@ from grader.cli.instructor.assign import assign
 from grader.cli.instructor.class_options import (
     author_of,
     author_option,
+    name_word,
     same_book,
     with_gradebook,
-    word,
 )
 from grader.cli.instructor.code import code
 from grader.cli.instructor.export import export, of_section
@@ -37,9 +37,12 @@ class TakesNames(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Put arguments after a `--` if any begins with a hyphen and is not one of the command's options."""
+        """Put arguments after a `--` if any begins with a hyphen and is not one of the command's options.
+
+        What comes directly after a `--` is a name, even `--help`; options may follow it, as in the commands we print.
+        """
         name, command, rest = super().resolve_command(ctx, args)
-        if command is None or "--" in rest:
+        if command is None:
             return name, command, rest
         known = [one for one in command.get_params(ctx) if isinstance(one, click.Option)]
         flags = {option for one in known if one.is_flag for option in one.opts}
@@ -49,10 +52,11 @@ class TakesNames(click.Group):
         arguments: list[str] = []
         before = ""
         for text in rest:
-            is_value = before in with_value
+            is_value, is_name = before in with_value, before == "--"
             is_option = text in flags or text.startswith("--") or bool(short and text.startswith(short))
-            (options if is_value or is_option else arguments).append(text)
-            before = "" if is_value else text
+            if is_value or is_name or text != "--":
+                (options if is_value or (is_option and not is_name) else arguments).append(text)
+            before = "" if is_value or is_name else text
         if any(text.startswith("-") for text in arguments):
             return name, command, [*options, "--", *arguments]
         return name, command, rest
@@ -130,7 +134,7 @@ def show(
         overview.print_learner(rows, book.course, out)
         # What to look at next is what went wrong, if anything did.
         look = next((row for row in rows if row.report.status != "pass"), rows[0])
-        mark = f"{word(look.learner)} {look.kata}{same_book()}"
+        mark = f"{name_word(look.learner)} {look.kata}{same_book()}"
         out.print(f"\nin full  kata gradebook show {mark}", soft_wrap=True)
 
 
@@ -226,7 +230,7 @@ def _decide(
     with _changing(book, change) as (who, kata):
         mark_meant(next(iter(book.rows(katas=[kata], learners=[who]))), kind, points_, beyond=beyond)
         book.rule(kind, who, points_, kata=kata, comment=change.comment, author=author_of(change.author))
-    note(f"undo  kata gradebook revoke {word(who)} {kata}{same_book()} --comment TEXT")
+    note(f"undo  kata gradebook revoke {name_word(who)} {kata}{same_book()} --comment TEXT")
 
 
 @gradebook.command(short_help="Take back an adjustment or an override.")
@@ -243,7 +247,7 @@ def revoke(book: Gradebook, number: int | None, options: MarkChange) -> None:
     with _changing(book, options) as (who, kata):
         row = next(iter(book.rows(katas=[kata], learners=[who])))
         standing = [one.id for one in row.adjustments if not one.revoked]
-        hint = f"See: kata gradebook history {word(who)} {kata}{same_book()}"
+        hint = f"See: kata gradebook history {name_word(who)} {kata}{same_book()}"
         if not standing:
             raise UsageError(f"{safe(who)}, {kata}: nobody changed this mark.", hint)
         if number is not None and number not in standing:

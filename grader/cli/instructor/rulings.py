@@ -11,10 +11,10 @@ from grader.cli.context import complete_id, json_option, note, print_json
 from grader.cli.instructor.class_options import (
     By,
     decision,
+    name_word,
     print_decision,
     same_book,
     with_gradebook,
-    word,
 )
 from grader.cli.instructor.take import take
 from grader.errors import UsageError, did_you_mean
@@ -90,7 +90,7 @@ def choose(
     try:
         hand_in = book.hand_in_of(learner, kata, book.attempt_of(learner, kata, attempt))
     except GradebookUsageError as error:
-        hint = f"See: kata gradebook history {word(learner)} {kata}{same_book()}"
+        hint = f"See: kata gradebook history {name_word(learner)} {kata}{same_book()}"
         raise UsageError(error.message, hint) from None
     number = book.rule("choose", learner, hand_in, kata=kata, **by)
     row = next(iter(book.rows(katas=[kata], learners=[learner])))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.who import unmatched
 from grader.instructor.submissions.choose import DECIDED
 from grader.instructor.submissions.submission import MAY_BE
-from grader.words import counted
+from grader.words import counted, typed_name
 
 
 class Problem(NamedTuple):
@@ -47,7 +46,7 @@ def _of_row(row: Row, book: Gradebook) -> Iterator[Problem]:
     def made(kind: str, what: str, command: str) -> Problem:
         return Problem(_group(book.course, kata), kind, who, kata, what, command)
 
-    take = f"kata gradebook take {shlex.quote(who)} {kata}"
+    take = f"kata gradebook take {typed_name(who)} {kata}"
     if (who, kata) in book.ungraded:
         yield made("not graded", "no fault of the learner's", "kata grade DOWNLOAD")
     elif row.report.status == "error" and row.attempt is not None and row.origin is None:
@@ -55,7 +54,7 @@ def _of_row(row: Row, book: Gradebook) -> Iterator[Problem]:
     for note in row.notes:
         file, may_be, reason = note.partition(MAY_BE)
         if may_be and row.report.status == "missing":
-            yield made("misnamed", f"{file}: {reason}", f"{take} {shlex.quote(file)}")
+            yield made("misnamed", f"{file}: {reason}", f"{take} {typed_name(file)}")
         if note.startswith("a newer hand-in was there but could not be read"):
             yield made("unread", note, f"{take} FILE")
     if row.late_by:
@@ -71,10 +70,10 @@ def _strangers(book: Gradebook) -> Iterator[Problem]:
     for name, guesses in unmatched(book).strangers.items():
         katas = [mark.kata for mark in book.marks([name]) if mark.handed_in]
         guess = f"{guesses[0].learner}? ({guesses[0].reason})" if guesses else "like nobody in the roster"
-        whose = shlex.quote(guesses[0].learner) if guesses else "LEARNER"
+        whose = typed_name(guesses[0].learner) if guesses else "LEARNER"
         for of in dict.fromkeys(_group(book.course, kata) for kata in katas):
             yield Problem(
-                of, "unmatched", name, "", guess, f"kata gradebook alias {whose} {shlex.quote(name)}"
+                of, "unmatched", name, "", guess, f"kata gradebook alias {whose} {typed_name(name)}"
             )
 
 
