@@ -134,6 +134,7 @@ GRACE = Person(learner="Grace Hopper", name="Grace Hopper", email="grace@example
         Found("x", {"sid": "s17"}),
         Found("week1-adal"),
         Found("hw-9-adal"),
+        Found("Ada_Ada", {"ends": "Lovelace_Maria_Ada_Ada"}),
         Found("ada lovelace"),
         Found("Lovelace, Ada"),
         Found("lovelaceada_777", {"canvas": "777"}),
@@ -167,6 +168,7 @@ def test_two_who_could_be_one_are_neither() -> None:
     assert set(twice.strangers) == {"Ada", "ADA"}
     one_name = course(Person(learner="a1", name="Kim Lee"), Person(learner="a2", name="Kim Lee"))
     assert match([Found("Kim Lee")], one_name, {}).known == {}
+    assert match([Found("hw1-x-ada")], course(ADA, Person(learner="x-ada")), {}).known == {}
 
 
 def test_whoever_is_spelled_exactly_so_goes_first() -> None:

@@ -133,9 +133,9 @@ DOWNLOADS = {
         "ilias",
         {
             f"Blatt_01/Abgaben/{ADA}/masks.py": "ada", f"Blatt_01/Abgaben/{GRACE}/Late Submission - masks.py": "grace",
-            "Blatt_01/Blatt_01.xlsx": "x",
+            "Blatt_01/Abgaben/Roe_Bob_bob_r_3_12347/masks.py": "bob", "Blatt_01/Blatt_01.xlsx": "x",
         },
-        {"ada01": "ada", "gh02": "grace"},
+        {"ada01": "ada", "gh02": "grace", "bob_r_3": "bob"},
         late=("gh02",),
     ),
     "ilias, teams": Download(
@@ -187,10 +187,10 @@ DOWNLOADS = {
             "gta_Week_1/Lovelace_Ada_ada01/2_submissions/masks.py": "old",
             "gta_Week_1/Lovelace_Ada_ada01/3_corrections/masks.py": "the tutor's",
             "gta_Week_1/Lovelace_Ada_ada01/4_revisions_1/masks.py": "ada",
-            "gta_Week_1/Hopper_Grace_gh02/2_submissions/masks.py": "grace",
+            "gta_Week_1/van_der_Hopper_Grace_gh_02/2_submissions/masks.py": "grace",
             "gta_Week_1/Group_A_123/2_submissions/masks.py": "group",
         },
-        {"ada01": "ada", "gh02": "grace", "Group_A_123": "group"},
+        {"ada01": "ada", "gh_02": "grace", "Group_A_123": "group"},
         notes=("only 4_revisions_1 counts; left out: 2_submissions",),
     ),
     "google classroom": Download(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -145,8 +146,9 @@ def _take_what_is_sure(left: Iterable[Found], everybody: Iterable[Person], match
                         what = what.replace(IN_THE_ROSTER, f"the roster's {kinds[key]}")
                     claims.setdefault(next(iter(owners[key])), {}).setdefault(one.name, what)
         already = set(matches.known.values())
+        claimed = Counter(name for names in claims.values() for name in names)
         for learner, names in claims.items():
-            if len(names) == 1 and learner not in already:
+            if len(names) == 1 and learner not in already and claimed[next(iter(names))] == 1:
                 ((name, what),) = names.items()
                 matches.known[name] = learner
                 matches.learnt[name] = Match(learner, what)
@@ -168,9 +170,10 @@ def _identifiers(person: Person) -> Iterator[tuple[str, str]]:
 
 def _identifiers_in(one: Found) -> Iterator[tuple[str, str]]:
     yield _folded(one.name), f"except for upper and lower case, it is {IN_THE_ROSTER}"
-    # Hand-ins by repository: the assignment's name, a hyphen, the handle.
-    for place in range(one.name.count("-")):
-        yield _folded(one.name.split("-", place + 1)[-1]), f"it ends in {IN_THE_ROSTER}"
+    # Hand-ins by repository: the assignment's name, a hyphen, the handle. By folder: name, underscore, login.
+    for text, mark in ((one.name, "-"), (one.ids.get("ends", ""), "_")):
+        for place in range(text.count(mark)):
+            yield _folded(text.split(mark, place + 1)[-1]), f"it ends in {IN_THE_ROSTER}"
     for key, what in (("email", "e-mail address"), ("sid", "student number")):
         if one.ids.get(key):
             yield _folded(one.ids[key]), f"its {what} is the roster's"

@@ -9,9 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from grader.instructor.lms.system import Claim, Download, Item, ItemT, Place, System, SystemName, inside
+from grader.instructor.lms.system import (
+    Claim,
+    Download,
+    Item,
+    ItemT,
+    Place,
+    System,
+    SystemName,
+    inside,
+    name_and_login,
+)
 
-_PERSON = re.compile(r"(?P<name>[^_\d]+(?:_[^_\d]+)+)_(?P<login>[^_]+)_(?P<id>[1-9][0-9]{2,})")
+_PERSON = re.compile(r"(?P<who>[^_\d]+_[^_\d]+_.*[^_].*)_(?P<id>[1-9][0-9]{2,})")
 _TEAM = re.compile(r"\w+ [0-9]+")
 # What ILIAS writes before a late file's name depends on the language of the instructor.
 _LATE = re.compile(r"(?:Late Submission|Versp(?:ae|ä)tete Abgabe) - (?P<original>.+)")
@@ -25,11 +35,12 @@ class Ilias(System):
     wraps = True
 
     def folder(self, name: str) -> SystemName | None:
-        """Take a folder's name apart: last name, first name, login, number. Only the login can be told for sure."""
+        """Take a folder's name apart: last name, first name, login, number."""
         found = _PERSON.fullmatch(name)
         if found is None:
             return None
-        return SystemName(found["login"], found["id"], ids={"name": found["name"].replace("_", " ")})
+        called, login = name_and_login(found["who"])
+        return SystemName(login, found["id"], ids={"name": called, "ends": found["who"]})
 
     def is_wrapper(self, name: str) -> bool:
         """Whether it is the folder for hand-ins in the folder of an assignment."""

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 import re
 
-from grader.instructor.lms.system import Claim, Item, ItemT, Place, System, SystemName, inside
+from grader.instructor.lms.system import (
+    Claim,
+    Item,
+    ItemT,
+    Place,
+    System,
+    SystemName,
+    inside,
+    name_and_login,
+)
 
 # Numbered by what the course asks for, so that hand-ins may be 1_submissions or 2_submissions.
 _STEP = re.compile(
@@ -26,11 +35,11 @@ class OpenOlat(System):
 
     def folder(self, name: str) -> SystemName | None:
         """Take a folder's name apart: last name, first name, login; of a group its name and number."""
-        called, _, login = name.rpartition("_")
+        called, login = name_and_login(name)
         if not called or not login:
             return None
-        ids = {"name": called.replace("_", " "), "sid": login}
-        return SystemName(name if login.isdecimal() or "_" not in called else login, name, ids=ids)
+        is_group = login.isdecimal() and " " in called
+        return SystemName(name if is_group else login, name, ids={"name": called, "ends": name})
 
     def made(self, item: Item) -> SystemName | None:
         """Take a name apart. Only what lies in a folder tells that it is OpenOLAT's."""

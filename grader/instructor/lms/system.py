@@ -55,6 +55,18 @@ def inside(item: ItemT) -> list[ItemT]:
         return []
 
 
+def name_and_login(text: str) -> tuple[str, str]:
+    """Return the name and the login in `Lovelace_Ada_ada01`: last name, first name, login.
+
+    Each may hold underscores. A login begins with the first part after two that is not written as names are; only a
+    roster knows better, so that the whole is passed on as well.
+    """
+    parts = text.split("_")
+    usual = min(2, len(parts) - 1)
+    at = next((place for place, part in enumerate(parts) if place > 1 and not part[:1].isupper()), usual)
+    return " ".join(parts[:at]), "_".join(parts[at:])
+
+
 @dataclass(frozen=True)
 class SystemName:
     """A file or folder name that a system made, taken apart.
