@@ -118,6 +118,14 @@ def test_an_assignment_may_allow_fewer_late_days(book: Gradebook) -> None:
     assert (mark(book).score, mark(book).late_days_used) == (8.0, 1)
 
 
+def test_a_due_time_that_is_moved_after_grading_holds_at_once(book: Gradebook) -> None:
+    book.course = course(percent_per_day=50)
+    grade(book, book.start_run({}), "ada", score=8.0, at=MONDAY + DAY / 2)
+    assert (mark(book).score, mark(book).days_late) == (4.0, 0.5)
+    book.course = msgspec.structs.replace(book.course, due={"masks": MONDAY + DAY}, assignments={})
+    assert (mark(book).score, mark(book).days_late) == (8.0, 0)
+
+
 def test_a_download_without_times_says_that_nobody_knows(book: Gradebook) -> None:
     book.course = course(percent_per_day=50)
     grade(book, book.start_run({}), "ada", score=8.0, at=None)

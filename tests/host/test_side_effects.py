@@ -199,8 +199,12 @@ def test_what_was_printed_before_the_end_is_kept(examine: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "spoil", ["sys.stdout.close()", "sys.stdout = None", "os.close(1)", "sys.stdout = object()"]
-)
+    "spoil",
+    [
+        "sys.stdout.close()", "sys.stdout = None", "os.close(1)", "sys.stdout = object()",
+        "os.write(1, b'\\xff\\xfe\\0')", "print('\\ud800')",
+    ],
+)  # fmt: skip
 def test_a_submission_may_break_its_own_output(examine: Any, spoil: str) -> None:
     opened = examine(f"""
         import os, sys

@@ -69,6 +69,11 @@ def test_two_that_differ_are_an_error_that_names_both(tmp_path, read, files):
         assert f"ada/{name}" in row.message
 
 
+def test_a_notebook_without_a_name_steps_aside(tmp_path, read):
+    lay(tmp_path, {"ada/masks.ipynb": '{"cells": []}', "ada/Untitled.ipynb": '{"cells": [1]}'})
+    assert main_of(read()["ada", "masks"]) == b'{"cells": []}'
+
+
 def test_two_that_are_equal_count_as_one(tmp_path, read):
     lay(tmp_path, {"ada/a/masks.py": "one", "ada/b/masks.py": "one", "bob/notes.txt": ""})
     row = read()["ada", "masks"]

@@ -124,6 +124,13 @@ def test_encodings_and_line_ends(examine: Any, source: bytes) -> None:
     assert examine(source).submission.TEXT == "ünï"
 
 
+def test_a_window_to_draw_in_is_no_obstacle(examine: Any) -> None:
+    pytest.importorskip("matplotlib")
+    text = "import matplotlib.pyplot as plt\ndef f(x):\n    plt.plot([x])\n    plt.show()\n    return x\n"
+    opened = examine(text)
+    assert (opened.submission.f(3), opened.output()) == (3, "")
+
+
 @pytest.mark.parametrize("name", ["torch.py", "numpy.py", "random.py", "abc.py", "helper.py"])
 def test_a_file_beside_it_with_a_library_s_name_harms_nobody(examine: Any, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("raise RuntimeError('the wrong file')\n")

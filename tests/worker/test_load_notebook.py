@@ -186,10 +186,12 @@ def test_an_operator_at_the_start_of_a_line_is_no_magic(load: Any) -> None:
 def test_a_notebook_may_list_its_lines_and_hold_outputs(examine: Any) -> None:
     document = {
         "nbformat": 4,
+        "nbformat_minor": 2,  # which knows no ids
         "cells": [
-            {"cell_type": "raw", "source": "def f(x): return 'raw'"},
+            {"cell_type": "raw", "id": "same", "source": "def f(x): return 'raw'"},
             {
                 "cell_type": "code",
+                "id": "same",
                 "source": ["def f(x):\n", "    return x\n"],
                 "outputs": [{"data": {"image/png": "A" * 4_000_000}}],
             },
