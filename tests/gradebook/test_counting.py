@@ -122,7 +122,7 @@ def test_a_due_time_that_is_moved_after_grading_holds_at_once(book: Gradebook) -
     book.course = course(percent_per_day=50)
     grade(book, book.start_run({}), "ada", score=8.0, at=MONDAY + DAY / 2)
     assert (mark(book).score, mark(book).days_late) == (4.0, 0.5)
-    book.course = msgspec.structs.replace(book.course, due={"masks": MONDAY + DAY}, assignments={})
+    book.course = Course(due={"masks": MONDAY + DAY}, late=LatePolicy(percent_per_day=50))
     assert (mark(book).score, mark(book).days_late) == (8.0, 0)
 
 

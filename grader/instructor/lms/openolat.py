@@ -12,9 +12,9 @@ from grader.instructor.lms.system import (
     Claim,
     Item,
     ItemT,
-    Place,
     System,
     SystemName,
+    add_numbered,
     inside,
     name_and_login,
 )
@@ -51,11 +51,5 @@ class OpenOlat(System):
         """Add the last thing that was handed in; tasks and corrections are the instructor's."""
         steps = [(one, found) for one in inside(item) if (found := _STEP.fullmatch(one.name)) is not None]
         handed_in = {int(found["place"]): one for one, found in steps if found["what"] in _HANDED_IN}
-        if not handed_in:
-            return
-        newest, *older = (handed_in[place] for place in sorted(handed_in, reverse=True))
-        claim.places.append(Place(newest))
-        claim.earlier += [Place(one) for one in older]
-        if older:
-            left = ", ".join(one.name for one in older)
-            claim.notes.append(f"only {newest.name} counts; left out: {left}")
+        if handed_in:
+            add_numbered(claim, handed_in)

@@ -55,6 +55,16 @@ def inside(item: ItemT) -> list[ItemT]:
         return []
 
 
+def add_numbered(claim: Claim[ItemT], numbered: Mapping[int, ItemT], around: tuple[str, ...] = ()) -> None:
+    """Add of versions in the folders `around` the newest, which has the highest number; older ones may be taken."""
+    newest, *older = (numbered[number] for number in sorted(numbered, reverse=True))
+    claim.places.append(Place(newest, around=around))
+    claim.earlier += [Place(version, around=(*around, version.name)) for version in older]
+    if older:
+        of, left = "".join(f" of {name}" for name in around), ", ".join(version.name for version in older)
+        claim.notes.append(f"only {newest.name}{of} counts; left out: {left}")
+
+
 def name_and_login(text: str) -> tuple[str, str]:
     """Return the name and the login in `Lovelace_Ada_ada01`: last name, first name, login.
 

@@ -8,7 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from grader.instructor.lms.system import Claim, Download, ItemT, Place, System, SystemName, inside
+from grader.instructor.lms.system import (
+    Claim,
+    Download,
+    ItemT,
+    Place,
+    System,
+    SystemName,
+    add_numbered,
+    inside,
+)
 
 SUBMITTED, DRAFTS = "submitted files", "working files"
 _VERSION = re.compile(r"Version ([0-9]{1,9})")
@@ -47,12 +56,4 @@ class Teams(System):
             versions = {
                 int(found[1]): below for below in inside(one) if (found := _VERSION.fullmatch(below.name))
             }
-            around = (one.name,) if one.kind == "folder" else ()
-            newest, *older = (
-                (versions[number] for number in sorted(versions, reverse=True)) if versions else [one]
-            )
-            claim.places.append(Place(newest, around=around))
-            claim.earlier += [Place(version, around=(*around, version.name)) for version in older]
-            if older:
-                left = ", ".join(version.name for version in older)
-                claim.notes.append(f"only {newest.name} of {one.name} counts; left out: {left}")
+            add_numbered(claim, versions or {0: one}, (one.name,) if one.kind == "folder" else ())
