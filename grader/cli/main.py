@@ -104,7 +104,10 @@ class KataGroup(click.Group):
             return INTERRUPTED
         except click.ClickException as error:
             context = error.ctx if isinstance(error, click.UsageError) else None
-            report(error.format_message(), f"See: {context.command_path} --help" if context else None)
+            if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+                click.echo(error.format_message(), err=True)  # the help of a group: no mistake to report
+            else:
+                report(error.format_message(), f"See: {context.command_path} --help" if context else None)
             return UsageError.exit_code
         except OSError as error:
             if _is_nowhere():

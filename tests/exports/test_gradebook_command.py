@@ -252,6 +252,20 @@ def test_a_learner_is_found_by_any_word_of_a_name(
     assert "could be adam, jmueller" in kata("show", "mull").stderr
 
 
+def test_a_group_alone_shows_its_help_and_no_error(kata: Kata) -> None:
+    assert kata().stderr.startswith("Usage: ")
+
+
+def test_a_column_of_an_assignment_is_pointed_out_where_a_file_has_one_for_each_kata(
+    kata: Kata, course_folder: Path
+) -> None:
+    with (course_folder / "course.toml").open("a") as file:
+        file.write('[assignments.week1]\nkatas = ["masks"]\n[columns]\nweek1 = "Week 1 (501)"\n')
+    told = "Week 1 (501) is one of an assignment: --per-assignment"
+    assert told in kata("export", "--format", "canvas").stderr
+    assert told not in kata("export", "--format", "canvas", "--per-assignment").stderr
+
+
 @pytest.mark.parametrize("name", ["-rf", "--help", "-h", "--", "--json", "--comment"])
 def test_a_name_that_begins_with_a_hyphen_is_typed_as_it_is_shown(
     kata: Kata, course_folder: Path, name: str

@@ -133,6 +133,7 @@ def export(book: Gradebook, options: ExportOptions) -> int:
     katas = katas_meant(book, (*options.only, *_katas_of(options.whole_assignments, book)))
     found = unmatched(book)
     _note_waiting(book, katas, learners, format_)
+    _note_columns(book, options)
     if format_ == "gradescope":
         _write_folder(Path(output), to_gradescope(book.rows(katas=katas, learners=learners), book.course))
     else:
@@ -289,6 +290,14 @@ def _note_waiting(book: Gradebook, katas: list[str] | None, learners: list[str] 
             f"{counted(count, 'written answer')} ({people}) not marked yet: they {worth}. "
             f"See them: kata gradebook answers{same_book()}"
         )
+
+
+def _note_columns(book: Gradebook, options: ExportOptions) -> None:
+    """Say that the class's system has columns for assignments, where the file has one for each kata."""
+    titled = [name for name in book.course.assignments if name in book.course.columns]
+    if titled and options.format in SYSTEMS and not (options.per_assignment or options.numbers):
+        title = safe(book.course.columns[titled[0]])
+        note(f"note: this has a column for each kata; {title} is one of an assignment: --per-assignment")
 
 
 def _note_unmatched(found: Unmatched, katas: list[str] | None, format_: str) -> None:

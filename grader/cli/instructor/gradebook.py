@@ -67,8 +67,8 @@ def gradebook() -> None:
     """Look at a class's marks, change them, export them.
 
     LEARNER is an identity as `show` lists it, or words of a name or their beginnings, with or without accents. ID is
-    a number (9.3.2), a name (masked-attention), the beginning of one, or an assignment. Every command takes
-    --gradebook URL.
+    a number (9.3.2), a name (masked-attention), the beginning of one, or an assignment. What follows a -- is a name,
+    whatever it begins with. Every command takes --gradebook URL.
 
     \b
     Example:

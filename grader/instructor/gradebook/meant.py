@@ -134,7 +134,7 @@ def assignment_meant(course: Course, name: str) -> Assignment:
     guess = did_you_mean(name, list(course.assignments))
     raise UsageError(
         f"--assignment {name}: there is no such assignment.{guess}",
-        f"There are {', '.join(course.assignments)}.",
+        f"The course's assignments: {', '.join(course.assignments)}.",
     )
 
 
