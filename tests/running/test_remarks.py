@@ -96,6 +96,9 @@ def test_a_setting_counts_only_where_it_is_made() -> None:
         ("from middle import *\n", [2]),
         ("from middle import through\nthrough()\n", [2, 4]),
         ("def f(x):\n    from helper import setup\n    setup()\n", [2, 4]),
+        ("import package.inner\n", [2]),
+        ("from package import inner\n", [2]),
+        ("from package.inner import value\n", [2]),
         ("def g(x):\n    import helper\n", []),
         ("import torch\n", []),
     ],
@@ -106,6 +109,8 @@ def test_a_setting_in_a_file_next_to_it_is_named_with_that_file(
     setting = "torch.set_default_dtype(torch.float64)"
     helper = f"import torch, middle\n{setting}\ndef setup():\n    {setting}\nvalue = 1\n"
     (tmp_path / "helper.py").write_text(helper)
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "inner.py").write_text("from helper import value\n")
     (tmp_path / "middle.py").write_text("import helper\ndef through():\n    helper.setup()\n")
     remarks = SourceRemarks(Source(tmp_path / "answer.py", text.encode()), ["f"])
     rest = f"{setting}, holds for all that torch does here: leave it out"

@@ -95,10 +95,10 @@ class SourceRemarks:
         counting = set(counted)
         self._note_left_out([node for node in body if node not in counting], cells)
 
-    def _note_counted(self, body: Iterable[ast.stmt], module: str = "") -> None:
+    def _note_counted(self, body: Iterable[ast.stmt], module: str = "", file: str = "") -> None:
         """Note what statements read, change and set: of the submission, or of a module next to it."""
         defined: dict[str, list[int]] = defaultdict(list)
-        within, file = (f"{module}.", f"{module}.py, ") if module else ("", "")
+        within = f"{module}." if module else ""
         for node in flat(body):
             parts = list(own_nodes(node))
             owner = node.name if isinstance(node, DEFINITIONS) else ""
@@ -130,27 +130,34 @@ class SourceRemarks:
         for node in nodes:
             for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
                 source = node.module if isinstance(node, ast.ImportFrom) else None
-                module = (source or alias.name).partition(".")[0]
+                full = f"{source}.{alias.name}" if source else alias.name
                 bound = alias.asname or alias.name
-                for name in self._names(module):
-                    self._reads[f"{within}{owner}"].add(f"{module}.")
-                    if source is None:
+                # Of `a.b.c` any beginning may be a file, and each that is one runs.
+                ends = [place for place, letter in enumerate(f"{full}.") if letter == "."]
+                for module in (full[:end] for end in ends):
+                    names = self._names(module)
+                    self._reads[f"{within}{owner}"] |= {f"{module}."} if names else set()
+                    for name in names if module == full else ():
                         self._reads[f"{within}{bound}.{name}"].add(f"{module}.{name}")
-                    elif alias.name in (name, "*"):
-                        # A function's own imports are not among the names of its module.
-                        reader = owner or (name if alias.name == "*" else bound)
-                        self._reads[f"{within}{reader}"].add(f"{module}.{name}")
+                    for name in names if module == source else ():
+                        if alias.name in (name, "*"):
+                            # A function's own imports are not among the names of its module.
+                            reader = owner or (name if alias.name == "*" else bound)
+                            self._reads[f"{within}{reader}"].add(f"{module}.{name}")
 
     def _names(self, module: str) -> set[str]:
         """Return the names of a module next to the submission, which is read when it is first asked for."""
         if module not in self._helpers:
             names = self._helpers[module] = set()  # first: modules may import each other
-            with contextlib.suppress(Unreadable, *UNPARSED):
-                data = read_source(self._folder / f"{module}.py").data
-                self._left -= len(data)
-                body = ast.parse(data).body if self._left >= 0 else []
-                names |= {""}.union(*map(_changed, flat(body)))  # "": it is there even if it defines nothing
-                self._note_counted(body, module)
+            path = module.replace(".", "/")
+            for file in (f"{path}.py", f"{path}/__init__.py"):
+                with contextlib.suppress(Unreadable, *UNPARSED):
+                    data = read_source(self._folder / file).data
+                    self._left -= len(data)
+                    body = ast.parse(data).body if self._left >= 0 else []
+                    # With "" it is there even if it defines nothing.
+                    names |= {""}.union(*map(_changed, flat(body)))
+                    self._note_counted(body, module, f"{file}, ")
         return self._helpers[module]
 
     def _note_left_out(self, body: Iterable[ast.stmt], cells: Iterable[Cell]) -> None:
