@@ -146,7 +146,7 @@ class LearnerFolder:
         return [file.name for file in self._listing()[0].files]
 
     def _listing(self) -> tuple[Listing, dict[File, Place[Entry]]]:
-        # Made anew each time and never kept: an archive stays open as long as its listing, and a class has more of
+        # Made anew each time and not cached: an archive stays open as long as its listing, and a class has more of
         # them than a process may have open files.
         listing = Listing(closed=list(self.closed))
         owners: dict[File, Place[Entry]] = {}
