@@ -330,7 +330,7 @@ def test_reset_needs_something_that_was_started(kata: Kata, home: Path) -> None:
 
 
 def test_show_says_what_a_picture_shows(kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("KATA_PACKS", raising=False)
+    monkeypatch.setenv("KATA_PACKS", str(Path(__file__).parents[2] / "katas"))
     shown = kata("show", "masks").stdout
     assert "*Figure: Four square masks of six queries by six keys. " in shown
     assert "figure.svg" not in shown
