@@ -187,8 +187,7 @@ class _Asked:
         learned = self._learned(answers)
         told = {**given, **{name: learned[_called(name, learned)] for name in state if learned}}
         wanted = oracle_gradients(right, inputs, cotangents)
-        # What cancels, such as the scores of one key alone or the bias of all keys, leaves rounding of the others' size
-        # instead of 0, in a right answer by another road more than in the reference.
+        # What cancels, such as the bias of all keys, leaves rounding of the others' size instead of 0.
         top = max(_top(one) for one in wanted.values())
         for name, leaf in told.items():
             if leaf.grad is not None:
