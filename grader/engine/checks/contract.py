@@ -192,7 +192,9 @@ class _Asked:
         for name, leaf in told.items():
             if leaf.grad is not None:
                 axes = " ".join(axes_of(leaf) or ()) or None
-                expect(leaf.grad, f"gradient of {name}", axes=axes).close_to(_allowing(wanted[name], dtype, top))
+                expect(leaf.grad, f"gradient of {name}", axes=axes).close_to(
+                    _allowing(wanted[name], dtype, top)
+                )
             elif bool(wanted[name].value.any()):
                 fail(f"no gradient  {name}  none arrives, though the result depends on it", stage="gradient")
 
