@@ -69,7 +69,7 @@ hostile: setup         ## every hostile submission at every level that this mach
 jupyter: setup services .jupyter/installed    ## a kata in JupyterLab in a browser, from its stub to a pass
 	$(BIN)/python -m pytest tests/jupyter
 
-pictures: setup        ## the pictures of README and docs/, drawn from what is printed and shown; needs Chromium
+pictures: setup        ## the pictures of README, docs/ and the lessons, drawn from what is printed, shown and computed; needs Chromium
 	$(BIN)/python docs/pictures/draw.py
 
 lint: setup            ## style, types, that imports run one way, size, words

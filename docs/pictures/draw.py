@@ -1,7 +1,8 @@
-"""Draw the pictures of README and docs/ from what the commands print and the pages show: `make pictures`.
+"""Draw the pictures of README, docs/ and the lessons from what is printed, shown and computed: `make pictures`.
 
 Each picture is drawn anew only if what it shows has changed: `digests.json` holds a digest of the command's text, or
-of the files that a page is made from. `--check` says which are out of date, and needs no browser.
+of the files that a page is made from. `--check` says which are out of date, and needs no browser. The lessons' figures
+(`lessons.py`) are small, and drawn every time.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from lessons import FIGURES, drawn, place
 from rich.text import Text
 
 HERE = Path(__file__).resolve().parent
@@ -237,10 +239,16 @@ def main() -> int:
     now = {"check": hashlib.sha256(shown.encode()).hexdigest()[:16]}
     now |= {name: digest_of(parts) for name, (parts, _) in PAGES.items()}
     stale = [name for name in now if known.get(name) != now[name]]
+    figures = {kata: drawn(kata) for kata in FIGURES}
+    stale += [
+        k for k, text in figures.items() if not place(k).is_file() or place(k).read_text("utf-8") != text
+    ]
     if check:
         print("\n".join(f"docs/pictures: {name} is out of date: make pictures" for name in stale), end="")
         return bool(stale)
     (HERE / "check.svg").write_text(shown, encoding="utf-8")
+    for kata, text in figures.items():
+        place(kata).write_text(text, encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         draw_pages(Path(folder), [name for name in stale if name in PAGES])
     DIGESTS.write_text(json.dumps(now, indent=1) + "\n")

@@ -329,6 +329,13 @@ def test_reset_needs_something_that_was_started(kata: Kata, home: Path) -> None:
     assert "was not started" in result.stderr
 
 
+def test_show_says_what_a_picture_shows(kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KATA_PACKS", str(Path(__file__).parents[2] / "katas"))
+    shown = kata("show", "masks").stdout
+    assert "*Figure: Four square masks of six queries by six keys. " in shown
+    assert "figure.svg" not in shown
+
+
 def test_show_prints_lessons_and_stubs(kata: Kata) -> None:
     assert kata("show", "1.1").stdout.startswith("# 1.1 Sort a list by hand")
     assert kata("show", "1.1.1").stdout == (TINY / FOLDER / "README.md").read_text()

@@ -111,7 +111,9 @@ def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
     assert "hint 1 of 3" in only(outputs[8], "text/markdown")
     assert "no unit or kata" in str(outputs[9]).lower() or "error" in str(outputs[9])
     assert only(outputs[10], "text/plain") == f"({terminal['score']}, {terminal['max_score']}, False)"
-    assert only(outputs[11], "text/markdown").startswith("# 9.3.1")
+    lesson = only(outputs[11], "text/markdown")
+    assert lesson.startswith("# 9.3.1")
+    assert "](data:image/svg+xml;base64," in lesson
     assert only(outputs[12], "text/markdown").startswith("```python")
 
 
@@ -168,6 +170,7 @@ def test_a_notebook_that_was_started_holds_lesson_stub_and_check(
 
     assert kata("start", "masks", "--notebook").code == 0
     (file,) = folder.rglob("masks.ipynb")
+    assert file.with_name("figure.svg").read_text().startswith("<svg")  # where its first cell looks for it
     book = nbformat.read(file, as_version=4)
     kinds = [cell.cell_type for cell in book.cells]
     assert kinds[:2] == ["markdown", "markdown"]

@@ -105,6 +105,7 @@ def test_the_agent_gets_the_lesson_and_the_stub_alone(tasks: Path) -> None:
     assert (app / "app" / "masks.py").read_bytes() == kata.stub.read_bytes()
     told = (tasks / "masks" / "instruction.md").read_text()
     assert "## Pitfalls" in told
+    assert "*Figure: Four square masks" in told
     assert kata.stub.read_text().strip() in told
     assert "## Reflect" not in told
     assert "@" not in (tasks / "masks" / "task.toml").read_text()

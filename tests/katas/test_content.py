@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
+from grader.catalogue.pictures import PICTURE
 from grader.engine.mistakes.mistakes import Mistake, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
 
@@ -393,6 +394,14 @@ def test_all_lessons_have_one_form(content: Content) -> None:
     ready = items(section(lesson, "You are ready when"))
     assert 4 <= len(ready) <= 6
     assert all(item.startswith("[ ] ") for item in ready)
+
+
+def test_the_lesson_has_a_figure_for_those_who_see_it_and_those_who_do_not(content: Content) -> None:
+    shown = PICTURE.findall((content.folder / "README.md").read_text(encoding="utf-8"))
+    assert shown
+    for words, name in shown:
+        assert len(plain(words)) >= 40
+        assert "<title>" in (content.folder / name).read_text(encoding="utf-8")
 
 
 def test_the_lesson_says_how_long_it_takes(content: Content) -> None:

@@ -1,4 +1,4 @@
-"""The pictures of README and docs/ show what commands print and pages look like today."""
+"""The pictures of README, docs/ and the lessons show what commands print, what pages look like and what is computed."""
 
 from __future__ import annotations
 

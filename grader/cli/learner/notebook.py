@@ -164,7 +164,14 @@ def _show(arguments: list[str]) -> Any:
         sys.stderr.write(err)
         return None
     shown = json.loads(out)
-    return _markdown(shown["lesson"] if "lesson" in shown else f"```python\n{shown['stub']}\n```")
+    if "stub" in shown:
+        return _markdown(f"```python\n{shown['stub']}\n```")
+    # A notebook looks for pictures next to itself, wherever the lesson is.
+    from grader.catalogue.pictures import embedded
+    from grader.cli.context import here
+
+    item = here().catalogue.find(shown["number"])[0]
+    return _markdown(embedded(item, shown["lesson"]))
 
 
 def _markdown(text: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from grader.catalogue import Kata, Unit
+from grader.catalogue.pictures import in_words
 from grader.cli.context import complete_id, here, json_option, print_json, print_markdown, print_python
 from grader.data_files import read_text
 from grader.errors import UsageError
@@ -41,7 +42,7 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
     elif stub:
         print_python(text)
     else:
-        print_markdown(_with_effort(text, item) if isinstance(item, Kata) else text, paged=True)
+        print_markdown(in_words(_with_effort(text, item) if isinstance(item, Kata) else text), paged=True)
 
 
 def _with_effort(lesson: str, kata: Kata) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from grader.catalogue import Kata, Pack
 from grader.catalogue.given import given_files
+from grader.catalogue.pictures import in_words
 from grader.errors import UsageError
 from grader.instructor.bundles import wheels
 
@@ -88,7 +89,7 @@ def _template(name: str) -> str:
 
 
 def _words(pack: Pack, kata: Kata, python: str, needs: dict[str, str]) -> dict[str, str]:
-    lesson = _FOR_LEARNERS.sub("", kata.lesson.read_text(encoding="utf-8"))
+    lesson = in_words(_FOR_LEARNERS.sub("", kata.lesson.read_text(encoding="utf-8")))
     return {
         "FILE": f"{kata.module}.py",
         "SLUG": kata.slug,

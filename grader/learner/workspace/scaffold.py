@@ -15,6 +15,7 @@ from grader import files
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import NAME, sheet_for
 from grader.catalogue.given import BLOCKS, Blocks, blocks_of, given_files
+from grader.catalogue.pictures import pictures
 from grader.data_files import read_bytes
 from grader.errors import EngineError, UsageError
 from grader.learner.workspace.folder import Workspace
@@ -215,7 +216,10 @@ def _contents(kata: Kata, folder: Path, *, notebook: bool, blocks: bool = False)
         contents[folder / f"{kata.module}.ipynb"] = notebook_text(kata).encode("utf-8")
     else:
         contents[folder / f"{kata.module}.py"] = read_bytes(kata.stub)
-    contents[folder / "README.md"] = read_bytes(kata.lesson)
+    lesson = read_bytes(kata.lesson)
+    contents[folder / "README.md"] = lesson
+    for name, data in pictures(kata, lesson.decode("utf-8", "replace")).items():
+        contents[folder / name] = data
     for name, data in given_files(kata).items():
         if name != BLOCKS or blocks or os.path.lexists(folder / BLOCKS):
             contents[folder / name] = data
