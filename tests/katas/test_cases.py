@@ -28,6 +28,14 @@ WRONG = [
         "_right = causal_mask\ncausal_mask = lambda seq_len, *, device=None: _right(seq_len, device=device).T\n",
     ),
     (
+        "37 weights transposed where they are square",
+        "masked-attention",
+        "_right = scaled_dot_product_attention\n"
+        "def scaled_dot_product_attention(*given, **named):\n"
+        "    output, weights = _right(*given, **named)\n"
+        "    return output, weights.mT if weights.size(-1) == weights.size(-2) else weights\n",
+    ),
+    (
         "38 the first of a batch for all",
         "masks",
         "_right = padding_mask\n"
@@ -39,6 +47,14 @@ WRONG = [
         "def scaled_dot_product_attention(q, k, v, mask=None):\n"
         "    scores = q @ k.mT / q.size(-1) ** 0.5\n"
         "    weights = (scores if mask is None else scores.masked_fill(~mask, -1e4)).softmax(-1)\n"
+        "    return weights @ v, weights\n",
+    ),
+    (
+        "39 a finite number for minus infinity, in a model",
+        "decoder-lm",
+        "def scaled_dot_product_attention(q, k, v, mask):\n"
+        "    scores = q @ k.mT / q.size(-1) ** 0.5\n"
+        "    weights = scores.masked_fill(~mask, -20.0).softmax(-1)\n"
         "    return weights @ v, weights\n",
     ),
     (

@@ -134,6 +134,15 @@ def test_any_pieces(submission, draw):
                 whole[:, start:end], name="the text in one go"
             )
             start = end
+    # What is blocked stays blocked when all scores are far below a finite number that stands for minus infinity.
+    model = build(submission, draw, 7, 8, 2, 12, 2, 12).to(torch.float64)
+    given_module(submission, "probes").refill(model, draw.seed, 8.0)
+    tokens = draw.integers(0, 7, batch=2, time=12)
+    whole = read(submission, model, tokens)
+    half = read(submission, model, tokens[:, :6])
+    expect(half, "logits of the first half, with scores in the hundreds", axes=AXES).same_as(
+        whole[:, :6], name="the whole text", tolerance=1e-6 * float(whole.abs().max())
+    )
 
 
 @check(
