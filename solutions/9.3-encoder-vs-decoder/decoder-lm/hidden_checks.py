@@ -108,8 +108,6 @@ def test_any_pieces(submission, draw):
         tokens = draw.integers(0, sizes[0], batch=draw.size(1, 3), time=12)
         whole = read(submission, model, tokens)
         expect(whole, "logits", axes=AXES).is_tensor(shape=(*tokens.shape, sizes[0])).is_finite()
-        half = read(submission, model, tokens[:, :6])
-        expect(half, "logits of the first half", axes=AXES).same_as(whole[:, :6], name="the whole text")
         double = read(submission, model.to(torch.float64), tokens)
         expect(double, "logits in float64", axes=AXES).is_tensor(
             shape=tuple(whole.shape), dtype=torch.float64
@@ -117,13 +115,12 @@ def test_any_pieces(submission, draw):
         expect(double, "logits in float64", axes=AXES).differs_from(
             double.float().double(), why="a model in float64 computes in float64"
         )
-        half = read(submission, model.to(torch.bfloat16), tokens)
-        expect(half, "logits in bfloat16", axes=AXES).is_tensor(
-            shape=tuple(whole.shape), dtype=torch.bfloat16
+        # Compared in float64: a norm over four features can make anything of a rounding in float32.
+        near = 1e-6 * float(double.abs().max())
+        half = read(submission, model, tokens[:, :6])
+        expect(half, "logits of the first half", axes=AXES).same_as(
+            double[:, :6], name="the whole text", tolerance=near
         )
-        share = float((half.float() - whole).abs().max() / whole.abs().max())
-        expect(share, "how far logits in bfloat16 are off, as a share of the largest").is_between(0.0, 0.5)
-        model = build(submission, draw, *sizes)
         reader, start = given_module(submission, "probes").cached(model), 0
         while start < 12:
             end = min(start + draw.size(1, 5), 12)
@@ -131,9 +128,15 @@ def test_any_pieces(submission, draw):
                 piece = with_axes(tokens[:, start:end].contiguous(), "batch", "time")
                 found = reader(tokens=piece, cache="the newest" if start else None)
             expect(found, f"logits at positions {start} to {end - 1}", axes=AXES).same_as(
-                whole[:, start:end], name="the text in one go"
+                double[:, start:end], name="the text in one go", tolerance=near
             )
             start = end
+        half = read(submission, model.to(torch.bfloat16), tokens)
+        expect(half, "logits in bfloat16", axes=AXES).is_tensor(
+            shape=tuple(whole.shape), dtype=torch.bfloat16
+        )
+        share = float((half.float() - whole).abs().median() / whole.abs().median())
+        expect(share, "how far logits in bfloat16 are off, as a share of their size").is_between(0.0, 0.5)
     # What is blocked stays blocked when all scores are far below a finite number that stands for minus infinity.
     model = build(submission, draw, 7, 8, 2, 12, 2, 12).to(torch.float64)
     given_module(submission, "probes").refill(model, draw.seed, 8.0)

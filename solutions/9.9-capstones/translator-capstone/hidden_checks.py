@@ -48,8 +48,9 @@ def expect_dtypes(model, whole, *texts):
     expect(coarse, "logits in bfloat16", axes=LOGITS).is_tensor(
         shape=tuple(whole.shape), dtype=torch.bfloat16
     )
-    share = float((coarse.float() - whole).abs().max() / whole.abs().max())
-    expect(share, "how far logits in bfloat16 are off, as a share of the largest").is_between(0.0, 0.5)
+    # Of the middle one: a norm over four features can make anything of the rounding of a single position.
+    share = float((coarse.float() - whole).abs().median() / whole.abs().median())
+    expect(share, "how far logits in bfloat16 are off, as a share of their size").is_between(0.0, 0.5)
 
 
 @check(
