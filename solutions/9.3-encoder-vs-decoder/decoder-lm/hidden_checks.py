@@ -115,8 +115,8 @@ def test_any_pieces(submission, draw):
         expect(double, "logits in float64", axes=AXES).differs_from(
             double.float().double(), why="a model in float64 computes in float64"
         )
-        # Compared in float64: a norm over four features can make anything of a rounding in float32.
-        near = 1e-6 * float(double.abs().max())
+        # Compared in float64: a norm over four features makes much of a rounding. Angles may be kept in float32.
+        near = 1e-4 * float(double.abs().max())
         half = read(submission, model, tokens[:, :6])
         expect(half, "logits of the first half", axes=AXES).same_as(
             double[:, :6], name="the whole text", tolerance=near
@@ -144,7 +144,7 @@ def test_any_pieces(submission, draw):
     whole = read(submission, model, tokens)
     half = read(submission, model, tokens[:, :6])
     expect(half, "logits of the first half, with scores in the hundreds", axes=AXES).same_as(
-        whole[:, :6], name="the whole text", tolerance=1e-6 * float(whole.abs().max())
+        whole[:, :6], name="the whole text", tolerance=1e-4 * float(whole.abs().max())
     )
 
 
