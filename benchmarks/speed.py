@@ -83,13 +83,13 @@ def main() -> None:
 
 def answers(device: str) -> list[Answer]:
     """List what there is to grade; start the launcher before."""
-    kind = kind_of(device)
+    kind, katas = kind_of(device), Catalogue.discover().katas
     graded: dict[str, set[str]] = {}
-    for demand in demands_of(Catalogue.discover().katas):
+    for demand in demands_of(katas):
         if demand.threshold.on(kind) is not None:
             graded.setdefault(demand.kata.slug, set()).add(demand.check)
     found = []
-    for kata in Catalogue.discover().katas:
+    for kata in katas:
         checks = frozenset(graded.get(kata.slug, ()))
         if not checks or kata.solution is None:
             continue

@@ -167,8 +167,8 @@ class _Asked:
             return tuple(one for one in _several(result) if one.requires_grad)
 
         with torch.enable_grad():
-            leaves = [value.detach().cpu().clone().requires_grad_() for value in inputs.values()]
-            probe = right(*leaves) if leaves else ()
+            copies = [value.detach().cpu().clone().requires_grad_() for value in inputs.values()]
+            probe = right(*copies) if copies else ()
         if not probe:
             return
         results = _several(self._call(answers, {**call, **given}))
@@ -185,11 +185,11 @@ class _Asked:
         there = (one.to(self._draw.device) for one in cotangents)
         torch.autograd.backward(products(zip(live, there, strict=True)))
         learned = self._learned(answers)
-        told = {**given, **{name: learned[_called(name, learned)] for name in state if learned}}
+        leaves = {**given, **{name: learned[_called(name, learned)] for name in state if learned}}
         wanted = oracle_gradients(right, inputs, cotangents)
         # What cancels, such as the bias of all keys, leaves rounding of the others' size instead of 0.
         top = max(_top(one) for one in wanted.values())
-        for name, leaf in told.items():
+        for name, leaf in leaves.items():
             if leaf.grad is not None:
                 axes = " ".join(axes_of(leaf) or ()) or None
                 expect(leaf.grad, f"gradient of {name}", axes=axes).close_to(

@@ -98,7 +98,7 @@ def become_worker(job: Job, ends: Sequence[int], room: Room = Room()) -> NoRetur
         status = 0
     except Exception as error:
         # What a machine lacks (memory of a GPU, a library of its driver) is shown as the reason of the fault.
-        print(f"it could not get ready: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
     finally:
         # No atexit handlers, no threads to join: the grader decides when a worker is over.
         os._exit(status)
