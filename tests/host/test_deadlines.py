@@ -83,7 +83,10 @@ def test_what_a_check_waited_is_given_back_to_the_submission_once(
     session = opened.session
     opened.begin(0, 600.0)
     before = session._ends.left()
-    others_take(monkeypatch, used=-FAST)
+    taken = [0.0]
+    monkeypatch.setattr(deadline, "waited_time", lambda pid: taken[0])
+    monkeypatch.setattr(deadline, "processor_time", lambda pid: -taken[0])
+    taken[0] = FAST
     opened.begin(1, 600.0)
     opened.begin(2, 600.0)
     given_back = session._ends.left() - before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import shutil
 import textwrap
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from grader.catalogue import Catalogue, Kata, load_pack
+from grader.engine.host import channel
+from grader.engine.host.launcher import WorkerProcess
 from grader.engine.mistakes.recognise import LeftBehind
 from grader.engine.runner.suite import Options, with_suites
 from grader.errors import PackError, UsageError
@@ -276,7 +279,14 @@ def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_prints_belong_to_the_check_that_made_them(bench: Bench) -> None:
+def test_prints_belong_to_the_check_that_made_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask_and_wait(process: WorkerProcess) -> None:
+        ask(process)
+        select.select([process.output], [], [])
+
+    ask = WorkerProcess.ask_where
+    monkeypatch.setattr(WorkerProcess, "ask_where", ask_and_wait)
+    monkeypatch.setattr(channel, "TRACE_S", 0.0)  # a busy machine: where it was comes, and too late
     bench.checks(ENDS)
     report = bench.check("print('at import')\n" + textwrap.dedent(ENDING), timeout_s=ENOUGH_S)
     assert report.output == "at import\n"

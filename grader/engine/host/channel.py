@@ -245,6 +245,7 @@ class Channel:
         while self._output_open and not text.count(TRACED) and (left := until - time.monotonic()) > 0:
             if select.select([self.process.output], [], [], left)[0]:
                 text = text[-MAX_OUTPUT:] + os.read(self.process.output, 65_536)
+        self._output_open = False  # the rest of it, late on a busy machine, is nothing that was printed
         return text.partition(TRACE_HEAD)[2].decode("utf-8", "replace")
 
     def _drain_uses(self) -> bool:
