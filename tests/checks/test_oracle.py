@@ -159,7 +159,31 @@ def test_half_precision(dtype):
         assert expected.dtype == dtype
         assert off(attention_by_hand(*inputs), expected) < 1
         assert off(attention(*inputs) * 1.2, expected) > 1
-        assert expected.tolerance < 0.15 * float(expected.value.abs().max())
+        assert expected.tolerance < 0.2 * float(expected.value.abs().max())
+
+
+def stack(x, *weights):
+    for up, down in zip(weights[::2], weights[1::2], strict=True):
+        x = x + (torch.nn.functional.layer_norm(x, x.shape[-1:]) @ up).relu() @ down
+    return x
+
+
+def stack_by_hand(x, *weights):
+    for up, down in zip(weights[::2], weights[1::2], strict=True):
+        centred = x - x.mean(-1, keepdim=True)
+        h = centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+        h = sum(h[..., i, None] * row for i, row in enumerate(up)).relu()
+        x = x + sum(h[..., i, None] * row for i, row in enumerate(down))
+    return x
+
+
+@pytest.mark.parametrize("seed", [298, 1331, 1343])
+def test_narrow_layers_where_one_run_in_half_precision_is_lucky(seed):
+    """Three of 3 000 seeds: what one run is off says nothing of another right way."""
+    generator = torch.Generator().manual_seed(seed)
+    sizes = [(1, 4), (4, 5), (5, 4), (4, 5), (5, 4)]
+    inputs = [torch.randn(*size, generator=generator).bfloat16() for size in sizes]
+    assert off(stack_by_hand(*inputs), oracle(stack, *inputs)) < 1
 
 
 def test_value_is_float64_and_tolerance_never_below_rounding():
