@@ -23,9 +23,15 @@ KATA = Path(sys.executable).with_name("kata")
 
 
 def turned_to(page: Any, selector: str) -> None:
-    """Wait for a page that shows this, and for its script: a key that is pressed before it runs is heard by nobody."""
+    """Wait for a page that shows this and listens: a key that comes before it was drawn is heard by nobody."""
     page.wait_for_selector(selector)
-    page.wait_for_load_state()
+    page.wait_for_selector("html[data-keys]")
+
+
+def heard(page: Any, address: Callable[[str], bool]) -> None:
+    """Wait until another page is there and listens."""
+    page.wait_for_url(address)
+    page.wait_for_selector("html[data-keys]")
 
 
 @dataclass

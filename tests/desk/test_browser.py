@@ -14,7 +14,7 @@ from grader.instructor.desk import routes
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.store import Gradebook
 from tests.desk import made_class
-from tests.desk.conftest import Open, Running, turned_to
+from tests.desk.conftest import Open, Running, heard, turned_to
 from tests.desk.test_sheets import hand_in
 from tests.pages import demo_class
 from tests.pages.builders import hostile_rows
@@ -69,6 +69,8 @@ def show(browser: Any, desk: Running) -> Iterator[Show]:
         page.goto(desk.address)
         page.wait_for_url(desk.base + "/")
         page.goto(desk.base + path)
+        if settings.get("java_script_enabled", True):
+            page.wait_for_selector("html[data-keys]")
         return page
 
     yield show
@@ -156,7 +158,8 @@ def test_a_hand_in_is_marked_by_keyboard_alone(show: Show, desk: Running) -> Non
     turned_to(page, "text=no derivation")
     place = page.url
     keys.press("r")
-    page.wait_for_url(lambda url: url != place and "/mark" in url)
+    heard(page, lambda url: url != place and "/mark" in url)
+    assert "looked through" in page.locator(".just").inner_text()
     assert "assignment=week2" in page.url, "the filter is carried on"
     keys.press("p")
     turned_to(page, "text=looked through")

@@ -20,7 +20,7 @@ from grader.instructor.gradebook.written import Rubrics
 from grader.instructor.html import Lessons
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Submission
 from tests.desk import made_class
-from tests.desk.conftest import Answer, Open, Running, turned_to
+from tests.desk.conftest import Answer, Open, Running, heard, turned_to
 from tests.gradebook.conftest import new_schema
 
 pytestmark = pytest.mark.slow
@@ -155,6 +155,7 @@ def opened(browser: Any, running: Open, tmp_path: Path) -> Iterator[tuple[Any, R
     page.goto(desk.address)
     page.wait_for_url(desk.base + "/")
     page.goto(desk.base + "/written")
+    page.wait_for_selector("html[data-keys]")
     yield page, desk
     context.close()
 
@@ -171,12 +172,12 @@ def test_answers_are_marked_by_keyboard_alone(opened: Any) -> None:
     keys.press("Escape")
     first = page.url
     keys.press("m")
-    page.wait_for_url(lambda url: url != first)
+    heard(page, lambda url: url != first)
     assert f"learner={after}" in page.url
     (mark,) = marks(desk, who)
     assert (mark.criteria, mark.comment) == ((1,), "well put")
     keys.press("k")
-    page.wait_for_url(lambda url: f"learner={who}" in url)
+    heard(page, lambda url: f"learner={who}" in url)
     assert page.locator("input[name=met1]").is_checked()
     keys.press("u")
     keys.type("too fast")
@@ -184,4 +185,71 @@ def test_answers_are_marked_by_keyboard_alone(opened: Any) -> None:
     turned_to(page, "text=taken back:")
     assert marks(desk, who)[0].revoked
     keys.press("j")
-    page.wait_for_url(lambda url: f"learner={after}" in url)
+    heard(page, lambda url: f"learner={after}" in url)
+
+
+def test_what_was_just_given_is_said_and_taken_back_by_one_key(opened: Any) -> None:
+    page, desk = opened
+    who, after, _ = learners_of(desk.where)
+    page.keyboard.press("f")
+    turned_to(page, "text=Model answer")
+    first = page.url
+    page.keyboard.press("m")
+    told = "No criterion is ticked. The key 0 gives no points."
+    assert page.locator("[data-told]").inner_text() == told
+    assert (page.url, marks(desk, who)) == (first, [])
+    page.keyboard.press("1")
+    page.keyboard.press("m")
+    heard(page, lambda url: f"learner={after}" in url)
+    told = page.locator(".just").inner_text()
+    assert re.match(r"\S+ \S+, Attention masks: question 1: 1 of \S+ points", told), told
+    page.keyboard.press("u")
+    heard(page, lambda url: f"learner={who}" in url and "just=" not in url)
+    (gone,) = marks(desk, who)
+    assert gone.revoked
+    page.keyboard.press("0")
+    heard(page, lambda url: f"learner={after}" in url)
+    assert [(one.points, one.revoked) for one in marks(desk, who)][1:] == [(0, False)]
+
+
+def test_no_key_gives_anything_to_an_answer_that_was_not_shown(
+    browser: Any, running: Open, tmp_path: Path
+) -> None:
+    """Somebody types blindly, 20 ms a key, and pages come late: each mark is what was typed on its page."""
+    where = made_class.make(tmp_path, 60)
+    with Gradebook.open(where, create=False) as book:
+        learners = book.learners()[:50]
+    hand_in(where, learners)
+    desk = running(where, tmp_path)
+    page = browser.new_page()
+    page.goto(desk.address)
+    page.wait_for_url(desk.base + "/")
+    slow = page.context.new_cdp_session(page)
+    slow.send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": 120, "downloadThroughput": 200_000, "uploadThroughput": 200_000},
+    )
+    page.goto(desk.base + "/written")
+    turned_to(page, "text=Mine to mark")
+    page.keyboard.press("f")
+    heard(page, lambda url: "/answer" in url)
+    while "/answer" in (place := page.url):
+        page.keyboard.type(meant(place), delay=20)
+        page.wait_for_timeout(170)  # looks at what is shown by now, whatever that is
+    page.context.close()
+    with Gradebook.open(where, create=False) as book:
+        given = book.written_answers()
+    found = {(who, one.question): one.criteria for (who, _), (_, own) in given.items() for one in own}
+    assert sum(len(own) for _, own in given.values()) == len(found) == 2 * len(learners)
+    wrong = {
+        key: criteria
+        for key, criteria in found.items()
+        if "".join(map(str, criteria)) != meant(f"learner={key[0]}&question={key[1]}").strip("m0")
+    }
+    assert wrong == {}
+
+
+def meant(address: str) -> str:
+    """The keys for an answer: one criterion, another, both, or nothing."""
+    of = "".join(re.findall(r"(?:learner|question)=([^&]*)", address))
+    return ("1m", "2m", "12m", "0")[sum(of.encode()) % 4]

@@ -21,7 +21,7 @@ MOST_TAKEN = 1000
 """Hand-ins that somebody takes at once."""
 
 
-def adjust(desk: DeskReader, form: Form) -> None:
+def adjust(desk: DeskReader, form: Form) -> int:
     """Give points, or take them."""
     points = _number(form, "points")
     if not points:
@@ -29,17 +29,17 @@ def adjust(desk: DeskReader, form: Form) -> None:
             "0 points change nothing.", "Enter points to give, such as 2, or to take away, such as -1.5."
         )
     _insist_on_maximum(desk, form, "adjust", points)
-    desk.book.adjust(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
+    return desk.book.adjust(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
 
 
-def override(desk: DeskReader, form: Form) -> None:
+def override(desk: DeskReader, form: Form) -> int:
     """Set the mark."""
     points = _number(form, "points")
     _insist_on_maximum(desk, form, "override", points)
-    desk.book.override(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
+    return desk.book.override(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
 
 
-def extend(desk: DeskReader, form: Form) -> None:
+def extend(desk: DeskReader, form: Form) -> int:
     """Give more time, for a kata, an assignment or everything."""
     learner, kata = _mark(form)
     days, of = days_meant(form.get("days", "").replace(",", ".")), form.get("for", "")
@@ -47,21 +47,21 @@ def extend(desk: DeskReader, form: Form) -> None:
         raise UsageError(f"There is no assignment {of}.")
     insist_on_deadline(desk.course, of)
     value = {"of": of, "days": days}
-    desk.book.rule(
+    return desk.book.rule(
         "extend", learner, value, comment=_text(form), author=desk.author, of=kata, seen=_seen(form)
     )
 
 
-def choose(desk: DeskReader, form: Form) -> None:
+def choose(desk: DeskReader, form: Form) -> int:
     """Say which attempt counts."""
     learner, kata = _mark(form)
     hand_in = desk.book.hand_in_of(learner, kata, _whole(form, "attempt"))
-    desk.book.rule(
+    return desk.book.rule(
         "choose", learner, hand_in, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
     )
 
 
-def remark(desk: DeskReader, form: Form) -> None:
+def remark(desk: DeskReader, form: Form) -> int:
     """Say something about a line. Nobody's remark takes another's place, so no version is looked at."""
     learner, kata = _mark(form)
     attempt, line, file = _whole(form, "attempt"), _whole(form, "line"), form.get("file", "")
@@ -70,41 +70,41 @@ def remark(desk: DeskReader, form: Form) -> None:
     if not 1 <= line <= len(lines):
         raise UsageError("There is no such line.", "Open the page again.")
     value = {"attempt": attempt, "file": file, "line": line}
-    desk.book.rule("remark", learner, value, comment=_text(form), author=desk.author, kata=kata)
+    return desk.book.rule("remark", learner, value, comment=_text(form), author=desk.author, kata=kata)
 
 
-def reviewed(desk: DeskReader, form: Form) -> None:
+def reviewed(desk: DeskReader, form: Form) -> int:
     """Note that the attempt that counts was looked through."""
     learner, kata = _mark(form)
     attempt = _whole(form, "attempt")
     number = desk.attempts(learner, kata).get(attempt)
     if number is None:
         raise UsageError(f"{learner} has no such attempt of {kata}.")
-    desk.book.rule(
+    return desk.book.rule(
         "reviewed", learner, attempt, comment=f"attempt {number}", author=desk.author, kata=kata,
         seen=_seen(form),
     )  # fmt: skip
 
 
-def dispute(desk: DeskReader, form: Form) -> None:
+def dispute(desk: DeskReader, form: Form) -> int:
     """Open a dispute in a learner's words."""
     learner, kata = _mark(form)
-    desk.book.rule(
+    return desk.book.rule(
         "dispute", learner, None, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
     )
 
 
-def answer(desk: DeskReader, form: Form) -> None:
+def answer(desk: DeskReader, form: Form) -> int:
     """Answer a dispute."""
-    _in_dispute(desk, form, "answer")
+    return _in_dispute(desk, form, "answer")
 
 
-def close(desk: DeskReader, form: Form) -> None:
+def close(desk: DeskReader, form: Form) -> int:
     """Close a dispute, with the reason."""
-    _in_dispute(desk, form, "close")
+    return _in_dispute(desk, form, "close")
 
 
-def _in_dispute(desk: DeskReader, form: Form, kind: str) -> None:
+def _in_dispute(desk: DeskReader, form: Form, kind: str) -> int:
     learner, kata = _mark(form)
     number = _whole(form, "dispute")
     thread = next((one for one in desk.threads(learner, kata) if one.about.id == number), None)
@@ -112,7 +112,7 @@ def _in_dispute(desk: DeskReader, form: Form, kind: str) -> None:
         raise UsageError(f"There is no dispute {number} about {learner}, {kata}.")
     if thread.closed is not None:
         raise ChangedMeanwhile(f"{thread.closed.author} has closed this dispute: {thread.closed.comment}")
-    desk.book.rule(
+    return desk.book.rule(
         "close" if kind == "close" else "answer", learner, number, comment=_text(form), author=desk.author,
         kata=kata, seen=_seen(form),
     )  # fmt: skip
@@ -143,19 +143,24 @@ def assign(desk: DeskReader, form: Form) -> None:
 # Written answers
 
 
-def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> None:
+def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     """Mark a written answer by its rubric, or with other points."""
     learner, kata = _mark(form)
     comment = _comment(form)
     met = [number for number in range(1, 10) if form.get(f"met{number}")]
     points = _number(form, "points") if form.get("points", "").strip() else None
+    if form.get("nothing"):
+        met, points = [], None
+    elif not met and points is None:
+        # A key that was lost on the way leaves nothing ticked: 0 points must be meant.
+        raise UsageError("No criterion is ticked.", "The key 0 gives no points.")
     question, digest = _whole(form, "question"), form.get("digest", "")
     shown = sheet(desk.book, sheets.rubrics, learner, kata).answers
     if not any((one.number, one.digest) == (question, digest) for one in shown):
         raise ChangedMeanwhile(
             "The answer was handed in again in the meantime.", "Read it again, then mark it."
         )
-    written.mark(
+    return written.mark(
         desk.book, sheets.rubrics, learner, kata, question, criteria=met, points=points, comment=comment,
         author=desk.author, seen=_whole(form, "seen") or None, answer=digest,
     )  # fmt: skip
@@ -178,26 +183,28 @@ def take_sheets(desk: DeskReader, sheets: Sheets, form: Form) -> None:
         )
 
 
-def release(desk: DeskReader, sheets: Sheets, form: Form) -> None:
+def release(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     """Let learners see written marks."""
     of = form.get("for", "")
     if of and of not in desk.course.assignments:
         raise UsageError(f"There is no assignment {of}.")
     anyway = bool(form.get("anyway"))
-    written.release(desk.book, sheets.rubrics, of, comment=_text(form), author=desk.author, anyway=anyway)
+    return written.release(
+        desk.book, sheets.rubrics, of, comment=_text(form), author=desk.author, anyway=anyway
+    )
 
 
-OF_ANSWERS: dict[str, Callable[[DeskReader, Sheets, Form], None]] = {
+OF_ANSWERS: dict[str, Callable[[DeskReader, Sheets, Form], int | None]] = {
     one.__name__: one for one in (mark_answer, unmark_answer, take_sheets, release)
 }
 """Those about written answers."""
-ACTIONS: dict[str, Callable[[DeskReader, Form], None]] = {
+ACTIONS: dict[str, Callable[[DeskReader, Form], int | None]] = {
     one.__name__: one
     for one in (
         adjust, override, extend, choose, remark, reviewed, dispute, answer, close, revoke, withdraw, assign,
     )
 }  # fmt: skip
-"""By the last word of the address that a form is sent to."""
+"""By the last word of the address that a form is sent to. What writes a single decision returns its number."""
 
 
 def _insist_on_maximum(desk: DeskReader, form: Form, kind: str, points: float) -> None:

@@ -442,6 +442,16 @@ class DeskReader:
             for learner, kata, event in self.book.decisions(LOGGED)
         ]
 
+    def just(self, number: int | None) -> Logged | None:
+        """Return a decision that this marker has just made, by its number; None where it no longer stands."""
+        mine = (
+            one
+            for one in (self.log() if number is not None else ())
+            if one.number == number and one.event.author == self.author
+        )
+        found = next(mine, None)
+        return found if found is not None and not found.event.revoked else None
+
     def disputes(self) -> list[Thread]:
         """Return every dispute, the open ones first, those that wait longest before."""
         identity = self.book.identity()
@@ -495,6 +505,20 @@ class Logged:
     def number(self) -> int:
         """The adjustment's, the ruling's, or that of the mark of a written answer."""
         return self.event.adjustment or self.event.ruling or self.event.answer_mark or 0
+
+    @property
+    def undo(self) -> str:
+        """The action that takes it back."""
+        return (
+            "revoke" if self.event.adjustment else "unmark_answer" if self.event.answer_mark else "withdraw"
+        )
+
+    def page(self, chosen: Filter) -> str:
+        """Return where it was made."""
+        if self.mark is None:
+            return "/log"
+        path = "answer" if self.event.question else "mark"
+        return f"/{path}?{chosen.query(learner=self.learner, of=self.kata, question=self.event.question)}"
 
     @property
     def words(self) -> str:

@@ -45,7 +45,7 @@ class Desk:
     ) -> None:
         self.reader = reader
         self._sheets = sheets
-        self._actions: dict[str, Callable[[Form], None]] = {
+        self._actions: dict[str, Callable[[Form], int | None]] = {
             **{name: partial(action, reader) for name, action in ACTIONS.items()},
             **{name: partial(action, reader, sheets) for name, action in OF_ANSWERS.items()},
         }
@@ -149,9 +149,12 @@ class Desk:
     async def _get(self, show: Callable[[Mapping[str, str]], str], request: Request) -> Response:
         asked = dict(request.query_params)
         try:
-            return HTMLResponse(await run_in_threadpool(show, asked))
+            return HTMLResponse(await run_in_threadpool(partial(self._shown, show, asked)))
         except KataError as error:
             return HTMLResponse(self._trouble(error), 404 if isinstance(error, UsageError) else 500)
+
+    def _shown(self, show: Callable[..., str], asked: Mapping[str, str]) -> str:
+        return show(asked, just=self.reader.just(whole_number(asked.get("just", ""))))
 
     async def _post(self, request: Request) -> Response:
         name = request.path_params["action"]
@@ -164,12 +167,14 @@ class Desk:
         if not (self._is_page(back) and self._is_page(here)):
             raise HTTPException(400)
         try:
-            await run_in_threadpool(action, form)
+            number = await run_in_threadpool(action, form)
             self.reader.everybody.look_again()
         except KataError as error:
             self.reader.everybody.look_again()
             status = 409 if isinstance(error, ChangedMeanwhile) else 400
             return HTMLResponse(await run_in_threadpool(self._again, here, error, form, name), status)
+        if number is not None:  # the next page says what was decided, and takes it back with one key
+            back += f"{'&' if '?' in back else '?'}just={number}"
         return RedirectResponse(back, 303)
 
     def _again(self, back: str, error: KataError, form: Form, action: str) -> str:
@@ -200,7 +205,14 @@ class Desk:
         return self._page("trouble.html", error=error, **more)
 
     def _page(self, template: str, **values: Any) -> str:
-        values = {"error": None, "typed": {}, "waiting": self.reader.waiting(), **values}
+        values = {
+            "error": None,
+            "typed": {},
+            "just": None,
+            "chosen": Filter(),
+            "waiting": self.reader.waiting(),
+            **values,
+        }
         return self._environment.get_template(f"desk/{template}").render(values)
 
 

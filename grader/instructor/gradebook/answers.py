@@ -197,6 +197,6 @@ def mark(connection: Connection, somebody: Somebody, kata: int, draft: Draft, se
         )
         raise ChangedMeanwhile(
             f"Question {given.question} was marked in the meantime: {told}.",
-            "Look at it again; nothing was written.",
+            "Look at it again.",
         )
     return add(connection, draft, row_of(connection, somebody), kata)

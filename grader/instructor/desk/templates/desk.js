@@ -1,14 +1,45 @@
 "use strict";
 // Keys. What a key reaches says so itself: data-key on a link, a button, a field or a folded form.
+const QUIET = 150; // ms; whoever reads a page needs longer before the first key
+let leaving = false;
+let early = Infinity; // when the page was drawn, or the last key came that was too early
 const typing = (element) => element.matches("input:not([type=checkbox]), textarea, select");
 const lines = () => [...document.querySelectorAll("a[data-line]")].filter((line) => line.getClientRects().length);
 if (document.querySelector("[data-again]")) setTimeout(() => location.reload(), 3000); // not yet known
+// A frame that was asked for in a frame begins after the first was painted: only then has anybody seen the page.
+requestAnimationFrame(() =>
+  requestAnimationFrame(() => {
+    early = performance.now();
+    setTimeout(() => (document.documentElement.dataset.keys = "heard"), QUIET);
+  }),
+);
+// A key may be meant for the page before, or for none. All of a burst is ignored: half of it would be another mark.
+const isEarly = (event) => {
+  if (!leaving && event.timeStamp - early >= QUIET && !event.repeat) return false;
+  if (early !== Infinity) early = event.timeStamp;
+  return true;
+};
+addEventListener("beforeunload", () => (leaving = true));
+addEventListener("pageshow", (event) => event.persisted && (leaving = false)); // back to a page that was kept
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const empty = !form.querySelector("input:checked") && !form.elements.points?.value.trim();
+  if (form.matches("[data-marks]") && event.submitter?.name !== "nothing" && empty) {
+    event.preventDefault();
+    form.querySelector("[data-told]").textContent = "No criterion is ticked. The key 0 gives no points.";
+  } else if (leaving) {
+    event.preventDefault(); // sent already
+  } else {
+    leaving = true; // the browser leaves a moment later, and until then more keys may come
+  }
+});
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (typing(event.target)) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
+  if (event.key === "Escape") leaving = false; // the browser stops loading the next page
   const all = lines();
   if (all.length && (event.key === "j" || event.key === "k")) {
     const at = all.indexOf(document.activeElement) + (event.key === "j" ? 1 : -1);
@@ -18,6 +49,7 @@ document.addEventListener("keydown", (event) => {
   const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   if (!target) return;
   event.preventDefault();
+  if (isEarly(event)) return;
   if (target.matches("details")) {
     target.open = true;
     target.querySelector("input:not([type=hidden]), textarea, select").focus();
