@@ -188,3 +188,57 @@ def test_without_a_script_everything_can_be_done(show: Show, desk: Running) -> N
     page.fill("#remark", "without a script")
     page.locator("button", has_text="Save the remark").click()
     assert "without a script" in page.locator("tr.said").inner_text()
+
+
+def failing(desk: Running, kata: str) -> list[str]:
+    """Who failed a kata."""
+    return [row.learner for row in opened(desk).rows(katas=[kata]) if row.report.status == "fail"]
+
+
+def top(page: Any, selector: str) -> float:
+    return page.locator(selector).first.bounding_box()["y"]
+
+
+def test_what_one_marks_by_is_seen_without_scrolling(show: Show, desk: Running) -> None:
+    who = next(name for name in failing(desk, "layer-norm") if not name.startswith("ada."))
+    page = show(f"/mark?learner={who}&of=layer-norm")
+    assert top(page, ".head .total") < top(page, ".bench") < 220
+    assert top(page, ".verdict article") < top(page, "[data-key=a]")
+    right = "(e) => [e, e.closest('pre')].map((one) => one.getBoundingClientRect().right)"
+    words = [one.evaluate(right) for one in page.locator(".verdict pre .words").all()]
+    assert words
+    assert all(inner <= outer for inner, outer in words)
+    named = page.locator("tr.hit").first
+    box, line = page.locator(".code").first.bounding_box(), named.bounding_box()
+    assert box["y"] <= line["y"] < min(box["y"] + box["height"], 900)
+
+
+def test_the_line_of_an_error_is_a_link_to_it(show: Show, desk: Running) -> None:
+    broken = next(row for row in opened(desk).rows() if "line 12" in (row.report.message or ""))
+    page = show(f"/mark?learner={broken.learner}&of={broken.kata}")
+    page.locator(".verdict pre a").click()
+    assert page.locator("tr:target td.no").inner_text() == "12"
+    assert page.locator("tr.hit").count() == 1
+
+
+def test_the_written_answers_are_one_key_away(show: Show, desk: Running) -> None:
+    page = show("/mark?learner=ada.0000&of=masks")
+    page.keyboard.press("w")
+    heard(page, lambda url: "/answer?learner=ada.0000&of=masks" in url)
+
+
+def test_what_passed_is_in_the_queue_only_where_it_is_asked_for(show: Show, desk: Running) -> None:
+    wrong = failing(desk, "masks")
+    page = show(f"/mark?learner={wrong[0]}&of=masks")
+    few = int(page.locator(".head nav .soft").nth(1).inner_text().split(" of ")[1])
+    page.locator("text=also what passed").click()
+    heard(page, lambda url: "queue=all" in url)
+    many = int(page.locator(".head nav .soft").nth(1).inner_text().split(" of ")[1])
+    statuses = [row.report.status for row in opened(desk).rows(katas=["masks"])]
+    assert (few, many) == (sum(one not in ("pass", "missing") for one in statuses), len(statuses))
+
+
+def test_on_a_phone_question_and_answer_come_before_the_form(show: Show, desk: Running) -> None:
+    page = show("/answer?learner=ada.0000&of=masks&question=1", width=375)
+    assert top(page, ".paper h2") < top(page, "blockquote") < top(page, "fieldset") < top(page, ".model h2")
+    assert top(page, "fieldset") < 900

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
+import re
 import threading
 import time
 from collections import Counter
@@ -24,7 +26,7 @@ from grader.instructor.gradebook.said import Thread, threads
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import Lessons, text
 from grader.instructor.html.text import MAX_LINES, code_lines
-from grader.instructor.html.view import Viewer, when
+from grader.instructor.html.view import KataView, Viewer, when
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataStatus
@@ -62,6 +64,8 @@ class Filter:
     section: str = ""
     find: str = ""
     only: str = ""
+    queue: str = ""
+    """`all`: next and previous also go to what passed and to whoever handed in nothing."""
     page: int = 1
 
     @classmethod
@@ -485,6 +489,8 @@ class Neighbours(NamedTuple):
     next: str | None
     place: int | None
     of: int
+    all: int
+    """How many there are with those that passed or handed in nothing."""
 
 
 @dataclass(frozen=True)
@@ -592,6 +598,9 @@ class MarkPage:
         bundle = desk.book.bundle(self.attempt) if self.attempt is not None else None
         compared = bundle is not None and self.other is not None
         self.files = _files(bundle, self.attempt, mine) if bundle is not None and not compared else []
+        self.lines = len(self.files[0].lines) if self.files and self.counts else 0
+        source = text_of(bundle.main, bundle.files[bundle.main]) if bundle is not None and self.counts else ""
+        self.hits = _hits(source, self.view)
         self.diff = (
             _diff(desk.book.bundle(self.other), bundle)
             if bundle is not None and self.other is not None
@@ -615,6 +624,26 @@ def _files(bundle: Bundle, attempt: int | None, about: list[Decision]) -> list[S
     return files
 
 
+def _hits(source: str, view: KataView) -> range:
+    """Return the lines of the function that the first failure names, or the line at fault in what does not load."""
+    if view.message and (found := re.search(r"\bline (\d{1,5})\b", view.message)):
+        return range(int(found[1]), int(found[1]) + 1)
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return range(0)
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    defined = {
+        node.name: range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        for node in ast.walk(tree)
+        if isinstance(node, kinds)
+    }
+    # What was called comes first in a message, and its arguments after it.
+    told = (f"{one.message or ''} {one.likely or ''} {one.name}" for one in view.wrong[:1])
+    named = (word for words in told for word in re.findall(r"\w+", words) if word in defined)
+    return defined.get(next(named, ""), range(0))
+
+
 def _diff(before: Bundle | None, bundle: Bundle) -> list[tuple[str, str]]:
     files = before.files if before is not None else {}
     changes: list[str] = []
@@ -633,13 +662,21 @@ def _there(mark: Mark) -> bool:
     return mark.handed_in or mark.changed or mark.written is not None
 
 
+def _queued(cell: ClassCell, chosen: Filter) -> bool:
+    """Whether it comes in the queue: what passed, and who handed in nothing, only where they are asked for."""
+    if chosen.status or chosen.only or chosen.queue:
+        return True
+    return cell.disputed or (cell.mark.handed_in and cell.mark.status != "pass")
+
+
 def _neighbours(desk: DeskReader, learner: str, kata: str, chosen: Filter) -> Neighbours:
     found = desk.found(chosen, [kata]).items()
-    names = [
-        name
+    through = {
+        name: cell
         for name, (cell,) in found
-        if name == learner or (desk.lets(chosen, cell) and (chosen.status or _there(cell.mark)))
-    ]
+        if desk.lets(chosen, cell) and (chosen.status or chosen.queue or _there(cell.mark))
+    }
+    names = [name for name, cell in through.items() if name == learner or _queued(cell, chosen)]
     place = None
     if learner in names:
         at = names.index(learner)
@@ -649,4 +686,6 @@ def _neighbours(desk: DeskReader, learner: str, kata: str, chosen: Filter) -> Ne
         at = order.get(learner, 0)
         before = [name for name in names if order[name] < at]
         after = [name for name in names if order[name] > at]
-    return Neighbours(before[-1] if before else None, after[0] if after else None, place, len(names))
+    return Neighbours(
+        before[-1] if before else None, after[0] if after else None, place, len(names), len(through)
+    )

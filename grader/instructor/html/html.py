@@ -33,7 +33,6 @@ def environment_of(*folders: Path) -> Environment:
         looks=LOOKS,
         deducted=ALREADY_DEDUCTED,
         out_of=view.out_of,
-        wraps=view.wraps,
         histogram=tally.histogram,
         slices=tally.slices,
     )
@@ -45,6 +44,7 @@ def environment_of(*folders: Path) -> Environment:
         median=tally.median,
         most=lambda values: max(values, default=None),
         prose=text.prose,
+        shown=text.shown,
         inline=text.inline,
         plain=text.plain,
         fenced=text.fenced,

@@ -37,6 +37,33 @@ def message(text: str) -> str:
     return "\n".join([*kept, f"… {more} more lines"] if more > 0 else kept)
 
 
+def shown(text: str, lines: int = 0) -> Markup:
+    """Return a message as HTML: lines of words wrap, those of pictures and tables scroll.
+
+    Args:
+        text: the message.
+        lines: how many lines the answer's first file has on the page: `line 21` becomes a link to it.
+    """
+    return Markup("\n").join(_shown_line(line, lines) for line in text.split("\n"))
+
+
+def _shown_line(line: str, lines: int) -> Markup:
+    told = escape(line)
+    if lines:
+        told = Markup(_LINE.sub(lambda found: _link(found, lines), str(told)))
+    # A row of a picture would mean nothing when it is broken: it keeps its columns.
+    picture = not re.search(r"[a-z]{3}", line) or re.search(r"\S {3,}\S|^ {3,}", line)
+    return told if picture else Markup('<span class="words">{}</span>').format(told)
+
+
+_LINE = re.compile(r"\bline (\d{1,5})\b")
+
+
+def _link(found: re.Match[str], lines: int) -> str:
+    number = int(found[1])
+    return f'<a href="#f1-{number}">{found[0]}</a>' if 1 <= number <= lines else found[0]
+
+
 def output(text: str) -> str:
     """Return the last lines of what a submission printed."""
     text = text.rstrip("\n")

@@ -331,12 +331,6 @@ def hint_about(hint: str, told: Sequence[str]) -> str:
     return "".join(kept).rstrip() if about else hint
 
 
-def wraps(message: str) -> bool:
-    """Return whether a message is words, which may be broken anywhere, and no picture or table."""
-    lines = message.split("\n")
-    return all(re.search(r"[a-z]{3}", line) and not re.search(r"\S {3,}\S|^ {3,}", line) for line in lines)
-
-
 def _marks(row: Row) -> tuple[tuple[str, str], ...]:
     given = row.written.marks if row.written is not None else ()
     return tuple(
