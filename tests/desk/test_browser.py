@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from grader.instructor.desk import routes
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.grading.groups import groups
 from tests.desk import made_class
 from tests.desk.conftest import Open, Running, heard, turned_to
 from tests.desk.test_sheets import hand_in
@@ -25,7 +26,8 @@ pytestmark = pytest.mark.slow
 PATHS = (
     "/", "/class", "/class?only=late", "/mark?learner=ada.0000&of=layer-norm",
     "/mark?learner=ada.0000&of=layer-norm&file=layer_norm.py&line=3", "/disputes", "/alike?kata=layer-norm", "/log",
-    "/written", "/answer?learner=ada.0000&of=masks&question=1", "/mark?learner=nobody&of=masks", "/nothing",
+    "/groups?kata=layer-norm", "/groups?kata=layer-norm&group=GROUP", "/written",
+    "/answer?learner=ada.0000&of=masks&question=1", "/mark?learner=nobody&of=masks", "/nothing",
 )  # fmt: skip
 
 
@@ -83,7 +85,9 @@ def show(browser: Any, desk: Running) -> Iterator[Show]:
 @pytest.mark.parametrize("width", [1280, 375])
 def test_every_page_can_be_read_by_everybody(show: Show, desk: Running, width: int, scheme: str) -> None:
     page = show(width=width, color_scheme=scheme)
-    for path in PATHS:
+    with opened(desk) as book:
+        group = groups(book, "layer-norm")[0].id
+    for path in (one.replace("GROUP", group) for one in PATHS):
         page.goto(desk.base + path)
         page.evaluate("document.querySelectorAll('details').forEach((folded) => { folded.open = true; })")
         found = Axe().run(page).response["violations"]
@@ -195,7 +199,7 @@ def failing(desk: Running, kata: str) -> list[str]:
     return [row.learner for row in opened(desk).rows(katas=[kata]) if row.report.status == "fail"]
 
 
-def top(page: Any, selector: str) -> float:
+def top(page: Any, selector: str) -> Any:
     return page.locator(selector).first.bounding_box()["y"]
 
 

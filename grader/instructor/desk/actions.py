@@ -10,7 +10,9 @@ from grader.instructor.desk.sheets import Sheets
 from grader.instructor.gradebook import written
 from grader.instructor.gradebook.errors import ChangedMeanwhile
 from grader.instructor.gradebook.meant import MOST_POINTS, days_meant, insist_on_deadline, mark_meant
+from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.written import sheet
+from grader.instructor.grading.groups import groups, lines_at_fault
 from grader.instructor.submissions.as_text import text_of
 from grader.words import typed_number, whole_number
 
@@ -118,6 +120,34 @@ def _in_dispute(desk: DeskReader, form: Form, kind: str) -> int:
     )  # fmt: skip
 
 
+def decide_group(desk: DeskReader, form: Form) -> int:
+    """Say the same about all who fail alike, or change their points; those who are ticked are left out."""
+    kata, comment = form.get("of", ""), _text(form)
+    found = next((one for one in groups(desk.book, kata) if one.id == form.get("group")), None)
+    if found is None or found.stamp != form.get("stamp"):
+        raise ChangedMeanwhile(
+            "In the meantime somebody handed in or was graded.", "Look at the group again."
+        )
+    members = [one for one in found.members if not form.get(f"out:{one.learner}")]
+    if not form.get("points", "").strip():
+        remarks = [(one.learner, kata, _place(desk, one)) for one in members]
+        return desk.book.rule_together("remark", remarks, comment=comment, author=desk.author)
+    points = _number(form, "points")
+    for row in members:
+        mark_meant(row, "adjust", points, beyond=bool(form.get("beyond")))
+    changes = [(one.learner, kata, points) for one in members]
+    return desk.book.rule_together("adjust", changes, comment=comment, author=desk.author)
+
+
+def _place(desk: DeskReader, row: Row) -> dict[str, object]:
+    """Return where a remark about a failure belongs: at the function at fault, else at the first line."""
+    bundle = desk.book.bundle(row.attempt) if row.attempt is not None else None
+    if bundle is None:
+        raise UsageError(f"The gradebook has no files of {row.learner}'s hand-in.", "Leave them out.")
+    fault = lines_at_fault(text_of(bundle.main, bundle.files[bundle.main]), row.report)
+    return {"attempt": row.attempt, "file": bundle.main, "line": fault.start or 1}
+
+
 def revoke(desk: DeskReader, form: Form) -> None:
     """Take points or a set mark back."""
     desk.book.undo("adjustment", _whole(form, "number"), author=desk.author, comment=_text(form))
@@ -201,7 +231,8 @@ OF_ANSWERS: dict[str, Callable[[DeskReader, Sheets, Form], int | None]] = {
 ACTIONS: dict[str, Callable[[DeskReader, Form], int | None]] = {
     one.__name__: one
     for one in (
-        adjust, override, extend, choose, remark, reviewed, dispute, answer, close, revoke, withdraw, assign,
+        adjust, override, extend, choose, remark, reviewed, dispute, answer, close, decide_group, revoke,
+        withdraw, assign,
     )
 }  # fmt: skip
 """By the last word of the address that a form is sent to. What writes a single decision returns its number."""

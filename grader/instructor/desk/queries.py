@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
-import re
 import threading
 import time
 from collections import Counter
@@ -24,9 +22,10 @@ from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark, Row
 from grader.instructor.gradebook.said import Thread, threads
 from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.grading.groups import lines_at_fault
 from grader.instructor.html import Lessons, text
 from grader.instructor.html.text import MAX_LINES, code_lines
-from grader.instructor.html.view import KataView, Viewer, when
+from grader.instructor.html.view import Viewer, when
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataStatus
@@ -600,7 +599,7 @@ class MarkPage:
         self.files = _files(bundle, self.attempt, mine) if bundle is not None and not compared else []
         self.lines = len(self.files[0].lines) if self.files and self.counts else 0
         source = text_of(bundle.main, bundle.files[bundle.main]) if bundle is not None and self.counts else ""
-        self.hits = _hits(source, self.view)
+        self.hits = lines_at_fault(source, self.row.report)
         self.diff = (
             _diff(desk.book.bundle(self.other), bundle)
             if bundle is not None and self.other is not None
@@ -622,26 +621,6 @@ def _files(bundle: Bundle, attempt: int | None, about: list[Decision]) -> list[S
         more = len(source.splitlines()) - len(lines)
         files.append(ShownFile(name, name == bundle.main, lines, said, max(0, more)))
     return files
-
-
-def _hits(source: str, view: KataView) -> range:
-    """Return the lines of the function that the first failure names, or the line at fault in what does not load."""
-    if view.message and (found := re.search(r"\bline (\d{1,5})\b", view.message)):
-        return range(int(found[1]), int(found[1]) + 1)
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return range(0)
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    defined = {
-        node.name: range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        for node in ast.walk(tree)
-        if isinstance(node, kinds)
-    }
-    # What was called comes first in a message, and its arguments after it.
-    told = (f"{one.message or ''} {one.likely or ''} {one.name}" for one in view.wrong[:1])
-    named = (word for words in told for word in re.findall(r"\w+", words) if word in defined)
-    return defined.get(next(named, ""), range(0))
 
 
 def _diff(before: Bundle | None, bundle: Bundle) -> list[tuple[str, str]]:

@@ -24,6 +24,7 @@ from grader.instructor.desk.look_alikes import LookAlikes
 from grader.instructor.desk.queries import DeskReader, Filter, MarkPage
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.gradebook.errors import ChangedMeanwhile
+from grader.instructor.grading.groups import groups
 from grader.instructor.html.html import TEMPLATES as REPORT
 from grader.instructor.html.html import environment_of
 from grader.instructor.html.similar import WORDS, section_of
@@ -55,6 +56,7 @@ class Desk:
             "/mark": self._mark,
             "/written": self._written,
             "/answer": self._answer,
+            "/groups": self._groups,
             "/disputes": self._disputes,
             "/alike": self._alike,
             "/log": self._log,
@@ -130,6 +132,16 @@ class Desk:
 
     def _log(self, asked: Mapping[str, str], **more: Any) -> str:
         return self._page("log.html", events=self.reader.log(), **more)
+
+    def _groups(self, asked: Mapping[str, str], **more: Any) -> str:
+        katas = self.reader.book.katas()
+        slug = asked.get("kata", "") or (katas[0] if katas else "")
+        if slug and slug not in katas:
+            raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
+        found = groups(self.reader.book, slug) if slug else []
+        shown = next((one for one in found if one.id == asked.get("group")), None)
+        mark = shown and MarkPage(self.reader, {"learner": shown.members[0].learner, "of": slug}, Filter())
+        return self._page("groups.html", katas=katas, kata=slug, groups=found, shown=shown, mark=mark, **more)
 
     def _alike(self, asked: Mapping[str, str], **more: Any) -> str:
         katas = self.reader.book.katas()

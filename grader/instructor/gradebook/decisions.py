@@ -123,6 +123,10 @@ def undo(connection: Connection, what: What, number: int, *, author: str, commen
         raise GradebookUsageError(said.again.format(number), said.hint)
     if not comment.strip():  # the caller's transaction ends without it
         raise GradebookUsageError("Nothing is taken back without a reason.", "Give one: --comment TEXT")
+    if found.kind == "together":
+        # Who was taken out before stays out: only what still stands is taken back.
+        for one in standing(decisions(connection, table.c.id.in_(found.value))):
+            undo(connection, what_is(one.kind), one.id, author=author, comment=comment)
     return found
 
 
@@ -226,6 +230,7 @@ _VALUES: dict[str, Any] = {
     "remark": msgspec.json.Decoder(_Remark),
     "release": msgspec.json.Decoder(_Release),
     "dispute": msgspec.json.Decoder(None),
+    "together": msgspec.json.Decoder(list[int]),
 }
 """What the value of each kind of decision is."""
 

@@ -291,6 +291,9 @@ def newest_decisions(
     by_people = or_(table.kind != "alias", table.author != LEARNT_BY, table.revoked_at.is_not(None))
     last = select(table.id).where(by_people).order_by(table.id.desc()).limit(most)
     made = decisions.decisions(connection, table.id.in_(last))
+    # What was decided about many at once is one line, but for those who were taken out of it.
+    parts = {number: one.revoked for one in made if one.kind == "together" for number in one.value}
+    made = [one for one in made if parts.get(one.id) != one.revoked]
     whose = identity(connection, course)
     remarked = {whose(one.learner) for one in made if one.kind == "remark"}
     own = numbers(connection, people(connection, course, remarked)) if remarked else {}
@@ -340,6 +343,8 @@ def described(one: Decision, own: Mapping[Any, int | None]) -> str:
             return f"to be marked by {one.value}"
         case "reviewed":
             return "looked through"
+        case "together":
+            return f"{counted(len(one.value), 'hand-in')} at once"
         case "release":
             return f"marks and remarks of {one.value['of'] or 'everything'} are released"
         case _:  # damaged

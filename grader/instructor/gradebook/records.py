@@ -27,6 +27,7 @@ DecisionKind = Literal[
     "close",
     "assign",
     "reviewed",
+    "together",
 ]
 
 
@@ -65,7 +66,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """`adjust` and `override`: points; `answer_mark`: a `Marking`; `choose`: a hand-in's number; `extend`: days, by
     assignment or kata, or an empty name for all; `take`: a file's name; `alias`: what else the learner is called;
     `release`: of what, and by kata what each question was worth; `remark`: an attempt, a file of it and a line;
-    `answer` and `close`: the number of the `dispute`; `assign`: who is to mark it. The comment of a remark, a dispute
+    `answer` and `close`: the number of the `dispute`; `assign`: who is to mark it; `together`: the numbers of decisions
+    that were made as one. The comment of a remark, a dispute
     or an answer is what is said."""
     comment: str = ""
     author: str = ""

@@ -343,6 +343,38 @@ class Gradebook:
                 kata_id = number if kata is not None else None
             return of_decisions.add(connection, draft, scope.row_of(connection, somebody), kata_id)
 
+    def rule_together(
+        self,
+        kind: DecisionKind,
+        what: Sequence[tuple[str, str, Any]],
+        *,
+        comment: str,
+        author: str,
+    ) -> int:
+        """Write the same decision about many marks, all or none; return one number, by which `undo` takes all back.
+
+        Args:
+            kind: what kind of decision.
+            what: learner, kata and what is decided about each.
+            comment: why, or what is said.
+            author: whose word it is.
+
+        Raises:
+            GradebookUsageError: a learner or a kata is unknown, nothing says why, or `what` is empty.
+        """
+        if not what:
+            raise GradebookUsageError("There is nobody left to decide about.")
+        with self._guard, self._connections.deciding("writing one decision about many") as connection:
+            made = []
+            for learner, kata, value in sorted(
+                what
+            ):  # in one order, so that two who do so never wait for each other
+                versions.alone_with(connection, learner)
+                somebody, number = scope.find(connection, self.course, learner, kata)
+                draft = Draft(kind, value, comment, author)
+                made.append(of_decisions.add(connection, draft, scope.row_of(connection, somebody), number))
+            return of_decisions.add(connection, Draft("together", made, comment, author))
+
     def undo(self, what: What, *numbers: int, author: str, comment: str) -> list[Decision]:
         """Take decisions of one sort back, all or none, and return them; the history keeps both.
 

@@ -33,7 +33,7 @@ document.addEventListener("submit", (event) => {
     leaving = true; // the browser leaves a moment later, and until then more keys may come
   }
 });
-const hit = document.querySelector("tr.hit");
+const hit = document.querySelector(".code tr.hit");
 if (hit && !location.hash) hit.closest(".code").scrollTop = hit.offsetTop - 48; // two lines above it stay in sight
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;

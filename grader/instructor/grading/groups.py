@@ -1,0 +1,129 @@
+"""Hand-ins that fail alike: what somebody decides about one of them can be decided about all."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.similarity.words import Piece, TooMuch, Words
+from grader.instructor.submissions.as_text import text_of
+from grader.report.report import CheckReport, KataReport
+
+WRONG = frozenset({"fail", "error", "timeout"})
+_LINE = re.compile(r"\bline (\d{1,5})\b")
+_VARIES = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"|“[^”]*”")
+"""What differs between two messages of one mistake: numbers, and names that a learner chose."""
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class Group(NamedTuple):
+    """Hand-ins of one kata that fail alike."""
+
+    id: str
+    """The same as long as they fail so, whoever is in it."""
+    kata: str
+    what: str
+    """What is wrong with them, in a line."""
+    mistakes: tuple[str, ...]
+    """Catalogued mistakes that were named."""
+    failing: tuple[str, ...]
+    """Checks, by name."""
+    members: tuple[Row, ...]
+    """In the gradebook's order."""
+
+    @property
+    def stamp(self) -> str:
+        """Another text as soon as somebody is in it or out of it, or hands in again."""
+        return _digest([(one.learner, one.attempt) for one in self.members])
+
+
+def groups(book: Gradebook, kata: str) -> list[Group]:
+    """Return the hand-ins of a kata that do not pass, by how they fail, the largest group first."""
+    found: dict[str, list[Row]] = {}
+    for row in book.rows(katas=[kata]):
+        if row.attempt is not None and row.report.status in WRONG:
+            found.setdefault(_digest(_likeness(book, row)), []).append(row)
+    made = [_group(key, kata, members) for key, members in found.items()]
+    return sorted(made, key=lambda one: -len(one.members))
+
+
+def _group(key: str, kata: str, members: Sequence[Row]) -> Group:
+    report = members[0].report
+    wrong = failures(report)
+    first = wrong[0] if wrong else None
+    what = (first.likely or first.message or first.name) if first else (report.message or report.status)
+    names = sorted({one.misconception for one in wrong if one.misconception})
+    return Group(
+        key[:12],
+        kata,
+        next((line for line in what.splitlines() if line.strip()), ""),
+        tuple(names),
+        tuple(one.name for one in wrong),
+        tuple(members),
+    )
+
+
+def failures(report: KataReport) -> list[CheckReport]:
+    """Return the checks that went wrong and are not the same mistake once more."""
+    return [one for one in report.checks if one.status in WRONG and one.same_mistake != "counted"]
+
+
+def _likeness(book: Gradebook, row: Row) -> list[Any]:
+    """Return what two hand-ins have in common that fail alike.
+
+    A named mistake was recognised by its numbers, so that it says more than the code does. What has no name fails alike
+    only where the function at fault is the same but for its names: the same check fails for many reasons.
+    """
+    wrong = failures(row.report)
+    names = sorted({one.misconception for one in wrong if one.misconception})
+    unnamed = [one for one in wrong if not one.misconception]
+    if names and not any(not one.hidden for one in unnamed):
+        return ["named", names]
+    first = unnamed[0] if unnamed else None
+    message = (first.message if first else row.report.message) or ""
+    shape = _VARIES.sub("#", "\n".join(message.splitlines()[-2:]))
+    checks = [one.id for one in wrong]
+    return ["unnamed", row.report.status, names, checks, shape, _normal_form(book, row)]
+
+
+def _normal_form(book: Gradebook, row: Row) -> list[str]:
+    """Return the function at fault as words without its names; of what does not load, nothing."""
+    bundle = book.bundle(row.attempt) if row.attempt is not None else None
+    source = text_of(bundle.main, bundle.files[bundle.main]) if bundle is not None else ""
+    fault = lines_at_fault(source, row.report)
+    words = Words()
+    try:
+        words.add([Piece(ast.parse(source).body)])
+    except (*_UNREADABLE, TooMuch):
+        return []
+    # A whole file would tell apart who wrote another function differently, which is right.
+    return [word for word, line in zip(words.words, words.lines, strict=True) if line in fault]
+
+
+def lines_at_fault(source: str, report: KataReport) -> range:
+    """Return the lines of the function that the first failure names; of what does not load, the line that it names."""
+    if report.message and (found := _LINE.search(report.message)):
+        return range(int(found[1]), int(found[1]) + 1)
+    try:
+        tree = ast.parse(source)
+    except _UNREADABLE:
+        return range(0)
+    defined = {
+        node.name: range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        for node in ast.walk(tree)
+        if isinstance(node, _DEFINITIONS)
+    }
+    # What was called comes first in a message, and its arguments after it.
+    told = (f"{one.called} {one.message or ''} {one.likely or ''} {one.name}" for one in failures(report)[:1])
+    named = (word for words in told for word in re.findall(r"\w+", words) if word in defined)
+    return defined.get(next(named, ""), range(0))
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()
