@@ -38,7 +38,7 @@ def groups(book: Gradebook, kata: str | None, as_json: bool) -> None:
         return
     for one in found:
         names = ", ".join(row.learner for row in one.members)
-        told = f"{len(one.members):>4}  {one.kata}: {one.what}\n      {names}"
-        console().print(safe(told), soft_wrap=True, markup=False, highlight=False)
+        line = f"{len(one.members):>4}  {one.kata}: {one.what}\n      {names}"
+        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
     if not found:
         note("Nobody failed anything.")

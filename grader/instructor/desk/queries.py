@@ -64,7 +64,7 @@ class Filter:
     find: str = ""
     only: str = ""
     queue: str = ""
-    """`all`: next and previous also go to what passed and to whoever handed in nothing."""
+    """`all`: next and previous also go to what passed and to learners who handed in nothing."""
     page: int = 1
 
     @classmethod

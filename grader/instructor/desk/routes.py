@@ -133,13 +133,13 @@ class Desk:
     def _log(self, asked: Mapping[str, str], **more: Any) -> str:
         return self._page("log.html", events=self.reader.log(), **more)
 
-    def _groups(self, asked: Mapping[str, str], **more: Any) -> str:
+    def _groups(self, query: Mapping[str, str], **more: Any) -> str:
         katas = self.reader.book.katas()
-        slug = asked.get("kata", "") or (katas[0] if katas else "")
+        slug = query.get("kata", "") or (katas[0] if katas else "")
         if slug and slug not in katas:
             raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
         found = groups(self.reader.book, slug) if slug else []
-        shown = next((one for one in found if one.id == asked.get("group")), None)
+        shown = next((one for one in found if one.id == query.get("group")), None)
         mark = shown and MarkPage(self.reader, {"learner": shown.members[0].learner, "of": slug}, Filter())
         return self._page("groups.html", katas=katas, kata=slug, groups=found, shown=shown, mark=mark, **more)
 
@@ -165,8 +165,8 @@ class Desk:
         except KataError as error:
             return HTMLResponse(self._trouble(error), 404 if isinstance(error, UsageError) else 500)
 
-    def _shown(self, show: Callable[..., str], asked: Mapping[str, str]) -> str:
-        return show(asked, just=self.reader.just(whole_number(asked.get("just", ""))))
+    def _shown(self, show: Callable[..., str], query: Mapping[str, str]) -> str:
+        return show(query, just=self.reader.just(whole_number(query.get("just", ""))))
 
     async def _post(self, request: Request) -> Response:
         name = request.path_params["action"]

@@ -356,7 +356,7 @@ class Gradebook:
         Args:
             kind: what kind of decision.
             what: learner, kata and what is decided about each.
-            comment: why, or what is said.
+            comment: the reason, or the remark itself.
             author: whose word it is.
 
         Raises:

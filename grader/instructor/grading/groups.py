@@ -26,7 +26,7 @@ class Group(NamedTuple):
     """Hand-ins of one kata that fail alike."""
 
     id: str
-    """The same as long as they fail so, whoever is in it."""
+    """The same as long as they fail so, even if its members change."""
     kata: str
     what: str
     """What is wrong with them, in a line."""
@@ -120,8 +120,10 @@ def lines_at_fault(source: str, report: KataReport) -> range:
         if isinstance(node, _DEFINITIONS)
     }
     # What was called comes first in a message, and its arguments after it.
-    told = (f"{one.called} {one.message or ''} {one.likely or ''} {one.name}" for one in failures(report)[:1])
-    named = (word for words in told for word in re.findall(r"\w+", words) if word in defined)
+    texts = (
+        f"{one.called} {one.message or ''} {one.likely or ''} {one.name}" for one in failures(report)[:1]
+    )
+    named = (word for words in texts for word in re.findall(r"\w+", words) if word in defined)
     return defined.get(next(named, ""), range(0))
 
 

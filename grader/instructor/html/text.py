@@ -48,12 +48,12 @@ def shown(text: str, lines: int = 0) -> Markup:
 
 
 def _shown_line(line: str, lines: int) -> Markup:
-    told = escape(line)
+    shown_line = escape(line)
     if lines:
-        told = Markup(_LINE.sub(lambda found: _link(found, lines), str(told)))
+        shown_line = Markup(_LINE.sub(lambda found: _link(found, lines), str(shown_line)))
     # A row of a picture would mean nothing when it is broken: it keeps its columns.
     picture = not re.search(r"[a-z]{3}", line) or re.search(r"\S {3,}\S|^ {3,}", line)
-    return told if picture else Markup('<span class="words">{}</span>').format(told)
+    return shown_line if picture else Markup('<span class="words">{}</span>').format(shown_line)
 
 
 _LINE = re.compile(r"\bline (\d{1,5})\b")

@@ -1,6 +1,6 @@
 "use strict";
 // Keys. What a key reaches says so itself: data-key on a link, a button, a field or a folded form.
-const QUIET = 150; // ms; whoever reads a page needs longer before the first key
+const QUIET = 150; // ms; reading a page takes longer before the first key
 let leaving = false;
 let early = Infinity; // when the page was drawn, or the last key came that was too early
 const typing = (element) => element.matches("input:not([type=checkbox]), textarea, select");
@@ -20,7 +20,7 @@ const isEarly = (event) => {
   return true;
 };
 addEventListener("beforeunload", () => (leaving = true));
-addEventListener("pageshow", (event) => event.persisted && (leaving = false)); // back to a page that was kept
+addEventListener("pageshow", (event) => event.persisted && (leaving = false)); // back to a page in the browser's cache
 document.addEventListener("submit", (event) => {
   const form = event.target;
   const empty = !form.querySelector("input:checked") && !form.elements.points?.value.trim();
