@@ -7,6 +7,9 @@ Next to this file is language.py, with English sentences and their Spanish: `pyt
 has Encoder and Decoder as you would build them in 9.3.5 and 9.4.1: checking brings it along, and `kata start
 translator` also writes blocks.py here.
 
+Two stages, each a result by itself: the model and `smoothed_loss`; then `translate`, greedy and with beams. `kata
+check` shows which of them are done.
+
 References: Vaswani et al. 2017 (arXiv:1706.03762), sections 3 and 5.4; Wu et al. 2016 (arXiv:1609.08144), section 7.
 """
 
