@@ -131,7 +131,7 @@ def test_what_a_unit_gives_serves_later_units_and_no_earlier_ones(pack: Path, re
         ),
         (
             "points = 5",
-            'points = 5\n[[stages]]\ntitle = "One"\nparts = ["other"]',
+            'points = 5\nstages = [{title = "One", parts = ["other"]}]',
             ["the parts of all `stages` are other", "wanted each name of `required` once: count_down"],
         ),
         ("points = 5", 'points = 5\nslug = "other"', ["`slug` is other", "folder is called count-down"]),
