@@ -49,12 +49,13 @@ class Translator(nn.Module):
         pad_id: int = 0,
     ) -> None:
         super().__init__()
-        # TODO
+        # TODO: two embeddings, positions for the longer of two texts, an encoder, a decoder, a linear layer. What is no
+        # parameter?
         raise NotImplementedError("Translator.__init__")
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
         """Read int tokens [B, S]; return the memory [B, S, D]. Padding never changes the vectors at real positions."""
-        # TODO
+        # TODO: embed, scale by the root of D if you like, add positions, encode. Which tokens must nobody look at?
         raise NotImplementedError("Translator.encode")
 
     def decode(self, target: torch.Tensor, memory: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
@@ -74,7 +75,7 @@ class Translator(nn.Module):
 
     def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         """Return decode(target, encode(source), source)."""
-        # TODO
+        # TODO: one line.
         raise NotImplementedError("Translator.forward")
 
 
@@ -93,7 +94,8 @@ def smoothed_loss(
     Returns:
         A scalar: the mean of -Σ q · log p over all targets that count, of all rows together.
     """
-    # TODO
+    # TODO: begin with log-probabilities [B, T, V]. What does the sum over q come to, if 1 - smoothing goes to one word
+    # and smoothing / V to each?
     raise NotImplementedError("smoothed_loss")
 
 
