@@ -25,6 +25,7 @@ from grader.instructor.desk.queries import DeskReader, Filter, MarkPage
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.gradebook.errors import ChangedMeanwhile
 from grader.instructor.grading.groups import groups
+from grader.instructor.grading.items import items
 from grader.instructor.html.html import TEMPLATES as REPORT
 from grader.instructor.html.html import environment_of
 from grader.instructor.html.similar import WORDS, section_of
@@ -57,6 +58,7 @@ class Desk:
             "/written": self._written,
             "/answer": self._answer,
             "/groups": self._groups,
+            "/items": self._items,
             "/disputes": self._disputes,
             "/alike": self._alike,
             "/log": self._log,
@@ -142,6 +144,11 @@ class Desk:
         shown = next((one for one in found if one.id == query.get("group")), None)
         mark = shown and MarkPage(self.reader, {"learner": shown.members[0].learner, "of": slug}, Filter())
         return self._page("groups.html", katas=katas, kata=slug, groups=found, shown=shown, mark=mark, **more)
+
+    def _items(self, query: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(query)
+        found = items(self.reader.book.rows(katas=self.reader.katas(chosen)))
+        return self._page("items.html", chosen=chosen, items=found, **more)
 
     def _alike(self, asked: Mapping[str, str], **more: Any) -> str:
         katas = self.reader.book.katas()
