@@ -103,7 +103,8 @@ def chosen(name: str, packs: Iterable[Pack]) -> Archive:
     archives = available(packs)
     if name not in archives:
         raise UsageError(
-            f"There is no data called {name}.{did_you_mean(name, list(archives))}", "See what there is: kata data"
+            f"There is no data called {name}.{did_you_mean(name, list(archives))}",
+            "See what there is: kata data",
         )
     return archives[name]
 
