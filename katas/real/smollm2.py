@@ -47,6 +47,30 @@ def model_of(kind: Any, folder: str) -> tuple[Any, str]:
     )
 
 
+def visible_bytes() -> dict[int, str]:
+    """Return the character that GPT-2's kind of vocabulary writes for each byte: a blank is Ġ."""
+    seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    unseen = [byte for byte in range(256) if byte not in seen]
+    return {byte: chr(byte) for byte in seen} | {byte: chr(256 + place) for place, byte in enumerate(unseen)}
+
+
+def merges_of(lines: list[str]) -> list[tuple[bytes, bytes]]:
+    """Return merges that are written in such characters, as bytes."""
+    known = {character: byte for byte, character in visible_bytes().items()}
+    pairs = (line.split(" ") for line in lines)
+    return [(bytes(known[one] for one in left), bytes(known[one] for one in right)) for left, right in pairs]
+
+
+def joined(token: list[Any], ranks: dict[tuple[Any, ...], int]) -> list[Any]:
+    """Join the neighbours of the lowest rank until none has one."""
+    while len(token) > 1:
+        rank, at = min((ranks.get(two, math.inf), at) for at, two in enumerate(pairwise(token)))
+        if rank == math.inf:
+            break
+        token[at : at + 2] = [token[at] + token[at + 1]]
+    return token
+
+
 class Vocabulary:
     """Its tokens: bytes, written as characters that can be seen, and merged by rank."""
 
@@ -55,10 +79,7 @@ class Vocabulary:
         self.tokens: list[str] = words["tokens"]
         self.ids = {token: number for number, token in enumerate(self.tokens)}
         self.ranks = {tuple(pair.split(" ")): rank for rank, pair in enumerate(words["merges"])}
-        seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
-        unseen = [byte for byte in range(256) if byte not in seen]
-        self.characters = {byte: chr(byte) for byte in seen}
-        self.characters |= {byte: chr(256 + place) for place, byte in enumerate(unseen)}
+        self.characters = visible_bytes()
         self.bytes = {character: byte for byte, character in self.characters.items()}
 
     def pieces(self, text: str) -> list[str]:
