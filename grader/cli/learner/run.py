@@ -25,7 +25,7 @@ TEXT_BYTES = 2_000_000
 @click.command(short_help="Run your code on a real model or real data.")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @click.option("--text", type=click.File("rb"), help="A text of your own; - is standard input.")
-@click.option("--prompt", help="What is asked, or how a text begins.")
+@click.option("--prompt", help="A question, or how a text begins.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help=f"Where files go [default: {FOLDER}/ID]."
 )
@@ -79,7 +79,7 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
     for exhibit in exhibits:
         print_exhibit(exhibit, terminal)
     say(f"\n{intro}")
-    say(f"page  {shown(files[-1], around.folder)}   and {counted(len(files) - 1, 'picture')} beside it")
+    say(f"page  {shown(files[-1], around.folder)}   and {counted(len(files) - 1, 'picture')} next to it")
 
 
 def _find(text: str, around: Here) -> Kata:

@@ -101,21 +101,21 @@ def pip_sources() -> Sources:
     Raises:
         UsageError: there is no pip.
     """
-    told: dict[str, list[str]] = {}
+    configured: dict[str, list[str]] = {}
     for line in _pip("config", "list").splitlines():
         key, _, value = line.partition("=")
         # `global.index-url='…'`, `download.index-url='…'`, `:env:.index-url='…'`: the option is after the last dot.
-        told.setdefault(key.rpartition(".")[2], []).extend(str(_literal(value)).split())
-    indexes = told.get("index-url", [])[:1]  # of several, pip lists the environment's first
+        configured.setdefault(key.rpartition(".")[2], []).extend(str(_literal(value)).split())
+    indexes = configured.get("index-url", [])[:1]  # of several, pip lists the environment's first
     if not indexes:  # the address of the public index is pip's to know: its help names it
         default = re.search(r"--index-url <url>.*?\(default\s+([^\s)]+)\)", _pip("download", "--help"), re.S)
         indexes = [default[1]] if default else []
-    if told.get("no-index", ["false"])[0].lower() in ("1", "true", "yes", "on"):
-        indexes = told["extra-index-url"] = []
+    if configured.get("no-index", ["false"])[0].lower() in ("1", "true", "yes", "on"):
+        indexes = configured["extra-index-url"] = []
     return Sources(
-        tuple(dict.fromkeys([*indexes, *told.get("extra-index-url", [])])),
-        tuple(dict.fromkeys(told.get("find-links", []))),
-        next(iter(told.get("cert", [])), None),
+        tuple(dict.fromkeys([*indexes, *configured.get("extra-index-url", [])])),
+        tuple(dict.fromkeys(configured.get("find-links", []))),
+        next(iter(configured.get("cert", [])), None),
     )
 
 

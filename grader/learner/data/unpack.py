@@ -98,7 +98,7 @@ def convert(model: Path, names: Mapping[str, str], progress: Progress) -> None:
 
     with model.open("rb") as file:
         if file.read(4) != b"GGUF":
-            raise PackError(f"{model.name} is no GGUF file.")
+            raise PackError(f"{model.name} is not a GGUF file.")
         _, tensors, keys = (_number(file, form) for form in "IQQ")
         facts = {_string(file): _value(file, _number(file, "I")) for _ in range(keys)}
         table = []

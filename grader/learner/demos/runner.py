@@ -57,7 +57,7 @@ def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> 
         launcher: where the worker comes from.
 
     Raises:
-        PackError: it fails, hangs, or returns something that is no exhibit.
+        PackError: it fails, hangs, or returns something that is not an exhibit.
     """
     terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, preload=(EXHIBITS,))
     try:
@@ -104,7 +104,7 @@ def run_real(
 
     Raises:
         RunError: it fails, needs more time or memory than there is, or is killed.
-        PackError: it returns something that is no exhibit.
+        PackError: it returns something that is not an exhibit.
     """
     folders = tuple(inputs.data.values())
     terms = Terms(
@@ -219,7 +219,7 @@ def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
         if kata.folder == demo.parent:  # its data and the like; blocks are the fullest there are
             for path in (*kata.given, *kata.support):
                 shutil.copy(path, folder)
-    # A run may take from its kata's demo what stands in for the learner's, and from the pack what several runs share.
+    # A run may take from its kata's demo what replaces the learner's, and from the pack what several runs share.
     also = [*(pack.root / REAL).glob("*.py"), demo.parent / "demo.py"] if demo.name != "demo.py" else []
     for path in filter(Path.is_file, also):
         shutil.copy(path, folder)

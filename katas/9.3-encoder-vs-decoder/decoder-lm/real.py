@@ -15,7 +15,7 @@ from grader.learner.demos.exhibits import Exhibit, choice, lines, text
 
 try:
     from mine import DecoderLM, generate, next_token_loss
-except ImportError:  # the learner's do not pass yet: the demo's stand in
+except ImportError:  # the learner's do not pass yet: the demo's replace them
     from demo import DecoderLM, generate, next_token_loss
 
 NEEDS = ()
@@ -67,11 +67,9 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
             curves["held out"][1].append(float(cost))
     last = curves["held out"][1][-1]
     of = "your text" if own else "the documentation of Python"
-    said = f"{len(tokens):,} characters of {of}, {SECONDS:.0f} seconds of processor time, {seen:,} steps: {last:.2f} nats a character, "
-    said += (
-        f"as if it chose among {math.exp(last):.1f}. In minutes a model of characters learns how its text is "
-    )
-    said += "laid out, and words; sense takes more text and time."
+    said = f"{len(tokens):,} characters of {of}, {SECONDS:.0f} seconds of processor time, {seen:,} steps: "
+    said += f"{last:.2f} nats a character, as if it chose among {math.exp(last):.1f}. In minutes a model of characters "
+    said += "learns how its text is laid out, and words; sense takes more text and time."
     return [
         text("A model that has read one text", said),
         choice("What it writes, after so long", "training", frames, start=len(frames) - 1, slider=True),

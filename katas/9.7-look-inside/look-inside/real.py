@@ -15,7 +15,7 @@ from grader.learner.demos.exhibits import Exhibit, bars, heatmap, lines, panel, 
 
 try:
     from mine import ablate_heads, induction_score
-except ImportError:  # the learner's do not pass yet: the demo's stand in
+except ImportError:  # the learner's do not pass yet: the demo's replace them
     from demo import ablate_heads, induction_score
 try:
     from mine import ModernLM

@@ -17,7 +17,7 @@ from grader.learner.demos.exhibits import Exhibit, heatmap, lines, panel, table,
 
 try:
     from mine import VisionTransformer, patchify
-except ImportError:  # the learner's do not pass yet: the demo's stand in
+except ImportError:  # the learner's do not pass yet: the demo's replace them
     from demo import VisionTransformer, patchify
 
 NEEDS = ("handwriting",)
