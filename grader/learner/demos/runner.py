@@ -152,8 +152,10 @@ def _begun(file: Path, pack: Pack, own: Sequence[Own], where: tuple[Launcher, Te
     launcher, terms = where
     with tempfile.TemporaryDirectory(prefix="kata-demo-") as name:
         _lay_out(Path(name), file, pack, own)
+        # A run is loaded from where the learner's files are: an exception then has their lines, and not its own alone.
+        source = read_source(copied if (copied := Path(name) / file.name).is_file() else file)
         # The functions that exhibits are made with are imported before the worker confines itself: it cannot read ours.
-        session = Session(launcher, read_source(file), replace(terms, given=Path(name)))
+        session = Session(launcher, source, replace(terms, given=Path(name)))
         try:
             session.begin(0)
             yield RemoteSubmission(session, Calls())
@@ -220,7 +222,7 @@ def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
             for path in (*kata.given, *kata.support):
                 shutil.copy(path, folder)
     # A run may take from its kata's demo what replaces the learner's, and from the pack what several runs share.
-    also = [*(pack.root / REAL).glob("*.py"), demo.parent / "demo.py"] if demo.name != "demo.py" else []
+    also = [demo, *(pack.root / REAL).glob("*.py"), demo.parent / "demo.py"] if demo.name != "demo.py" else []
     for path in filter(Path.is_file, also):
         shutil.copy(path, folder)
     if blocks is not None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Callable
 from pydoc_data import topics
 
 import torch
+from budget import Budget
 from torch import Tensor
 
 from grader.learner.demos.exhibits import Exhibit, choice, lines, text
@@ -42,11 +42,11 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
     start = "".join(one for one in prompt or source[:1] if one in ids)[:LENGTH] or characters[0]
     begun = torch.tensor([[ids[one] for one in start]])
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
-    began, due, frames, seen = time.process_time(), list(SAMPLES), {}, 0
+    budget, due, frames, seen = Budget(SECONDS), list(SAMPLES), {}, 0
     curves: dict[str, tuple[list[int], list[float]]] = {"learned from": ([], []), "held out": ([], [])}
     generator = torch.Generator().manual_seed(1)
     while due:
-        done = min(1.0, (time.process_time() - began) / SECONDS)
+        done = budget.spent()
         if done >= due[0]:
             frames[f"{SECONDS * due.pop(0):.0f} s"] = text("written", _written(model, begun, characters))
         optimizer.param_groups[0]["lr"] = 2e-3 * min(1.0, seen / 50 + 0.02) * (1 - 0.95 * done)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from budget import Budget
 from mine import Decoder, Encoder  # noqa: F401 - the model is built on them
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -56,8 +56,7 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
     torch.manual_seed(0)
     model = Translator(3 + len(LETTERS), 3 + len(DIGITS), 64, 4, 128, 2, 80)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
-    # Processor time: what others do on this machine changes how long it takes, and not what is learned.
-    began, seen, done, due = time.process_time(), 0, 0.0, 0.0
+    budget, seen, done, due = Budget(SECONDS), 0, 0.0, 0.0
     times: list[float] = []
     shares: list[float] = []
     while True:
@@ -77,7 +76,7 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
         loss.backward()
         optimizer.step()
         seen += 1
-        done = min(1.0, (time.process_time() - began) / SECONDS)
+        done = budget.spent()
         if seen % 5 == 1:
             step(f"training, {right:.0%} right", round(SECONDS * done), round(SECONDS))
     asked = [one for one in (prompt or "").lower().split() if set(one) <= set(LETTERS)][:8]

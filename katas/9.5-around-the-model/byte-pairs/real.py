@@ -16,7 +16,9 @@ try:
     from mine import Tokenizer, train
 
     LEARNED, READ = 500, 60_000
-except ImportError:  # the learner's does not pass yet: others replace them, of which the demo's `train` is slow
+except (
+    ImportError
+):  # the learner's does not pass yet: others replace them, of which the demo's `train` is slow
     from demo import PIECES, train
 
     LEARNED, READ = 60, 4000

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
+from budget import Budget
 from mine import Encoder  # noqa: F401 - the model is built on it
 from torch import Tensor
 from torch.nn import functional as F
@@ -83,7 +83,7 @@ def trained(images: Tensor, labels: Tensor, size: int, tick: Callable[[float], N
     torch.manual_seed(0)
     model = VisionTransformer(28, size, 1, 10, 64, 4, 128, 2)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
-    generator, started, done, read = torch.Generator().manual_seed(1), time.process_time(), 0.0, 0
+    budget, generator, done, read = Budget(SECONDS), torch.Generator().manual_seed(1), 0.0, 0
     xs, ys, since = [], [], []
     while done < 1:
         # The rate falls to nothing at the end of the time, however many steps this machine makes in it.
@@ -98,7 +98,7 @@ def trained(images: Tensor, labels: Tensor, size: int, tick: Callable[[float], N
         if len(since) == 20:
             xs, ys, since = [*xs, read], [*ys, sum(since) / 20], []
             tick(done)
-        done = (time.process_time() - started) / SECONDS
+        done = budget.spent()
     return model, (xs, ys), read
 
 
