@@ -67,7 +67,7 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
             curves["held out"][1].append(float(cost))
     last = curves["held out"][1][-1]
     of = "your text" if own else "the documentation of Python"
-    said = f"{len(tokens):,} characters of {of}, {SECONDS:.0f} seconds of processor time, {seen:,} steps: "
+    said = f"{len(tokens):,} characters of {of}, at most {SECONDS:.0f} seconds of processor time, {seen:,} steps: "
     said += f"{last:.2f} nats a character, as if it chose among {math.exp(last):.1f}. In minutes a model of characters "
     said += "learns how its text is laid out, and words; sense takes more text and time."
     return [

@@ -83,8 +83,8 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
     words = asked or [spoken(number) for number in (47, 1, 21_304, 600_093, 999_999, 70_017)]
     rows = [[word, answer] for word, answer in zip(words, answered(model, words), strict=True)]
     said = f"{right:.1%} of {len(tested)} numbers up to {LARGEST:,} that it never saw are right to the last digit, "
-    said += f"after {SECONDS:.0f} seconds of processor time and {seen:,} steps. German says seven-and-forty: the ones "
-    said += "come before the tens."
+    said += f"after at most {SECONDS:.0f} seconds of processor time and {seen:,} steps. German says "
+    said += "seven-and-forty: the ones come before the tens."
     return [
         text("Numbers, read aloud", said),
         table("Asked", ["words", "digits"], rows),
@@ -99,8 +99,8 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
 
 
 def drawn(chance: random.Random, tested: list[int]) -> int:
-    """Draw a number of any length that is not in the test."""
-    while (number := chance.randint(1, 10 ** chance.randint(1, 6) - 1)) in tested:
+    """Draw a number of any length, the longest most often, that is not in the test."""
+    while (number := chance.randint(1, 10 ** chance.choice((1, 2, 3, 4, 5, 6, 6, 6)) - 1)) in tested:
         pass
     return number
 
