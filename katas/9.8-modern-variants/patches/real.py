@@ -47,8 +47,8 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
         rows.append([f"{size} × {size}", count, f"{right:.1%}", f"{passed:,}"])
     best = max(SIZES, key=lambda size: int((guesses[size] == labels[new]).sum()))
     wrong = (guesses[best] != labels[new]).nonzero()[:8, 0]
-    said = f"{len(seen):,} digits were learned from for at most {SECONDS:.0f} seconds of processor time at each patch size; "
-    said += f"{tested:,} others were kept for the test."
+    said = f"{len(seen):,} digits were learned from for at most {SECONDS:.0f} seconds of processor time at each patch "
+    said += f"size; {tested:,} others were kept for the test."
     note = "Smaller patches are more of them: each step costs more, and says more about where a stroke is."
     axes = {"row_axis": "row", "column_axis": "column"}
     shown = [
