@@ -15,7 +15,7 @@ from grader.errors import UsageError
 from grader.report.style import say
 
 if TYPE_CHECKING:
-    from grader.learner.questions.quiz import Question
+    from grader.learner.questions.quiz import QuizQuestion
 
 LETTERS = "abcd"
 MOST = 12
@@ -60,7 +60,7 @@ def questions(what: str | None, wanted: int, who: str, as_json: bool) -> int:
     with closing(launcher):
         found = with_suites(
             [target.kata],
-            lambda suites: ask(suites[target.kata.slug], launcher, target.file, source.data, who, wanted),
+            lambda suites: ask(suites[target.kata.slug], launcher, source, who, wanted),
         )
     if as_json:
         print_json({"kata": target.kata.slug, "number": target.kata.number, "questions": found})
@@ -73,7 +73,7 @@ def questions(what: str | None, wanted: int, who: str, as_json: bool) -> int:
     return 0
 
 
-def _asked(number: int, question: Question) -> bool:
+def _asked(number: int, question: QuizQuestion) -> bool:
     """Print a question; where somebody is there to answer, ask for it, and say what is right."""
     say(f"{number}. {question.text}")
     if question.code:

@@ -30,7 +30,7 @@ def results_near(text: str) -> list[str]:
     if not isinstance(value, list | tuple) or not value:
         return facts_near(text)
     rows = [row for row in value if isinstance(row, list)]
-    square = len(rows) == len(value) == len(rows[0])
+    square = len(rows) == len(value) and all(len(row) == len(rows) for row in rows)
     turned = [list(column) for column in zip(*rows, strict=True)] if square else value[1:]
     others = [value[::-1], turned, _opposite(value), _opposite(value[::-1]), value[:-1], [*value, value[-1]]]
     return [str(other) for other in others]

@@ -41,7 +41,7 @@ def {TAKE}():
 
 
 @dataclass(frozen=True)
-class Place:
+class Watched:
     """An expression of the learner's, and in which statement it stands."""
 
     node: ast.expr
@@ -86,7 +86,7 @@ class OwnCode:
         return [node for node in ast.walk(self.tree) if isinstance(node, _FUNCTIONS)]
 
     @cached_property
-    def places(self) -> list[Place]:
+    def places(self) -> list[Watched]:
         """The expressions that are watched, by their numbers."""
         found = []
         for function in self.functions:
@@ -94,7 +94,7 @@ class OwnCode:
                 for node in expressions(statement):
                     stored = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
                     if isinstance(node, _PROBED) and not stored:
-                        found.append(Place(node, statement))
+                        found.append(Watched(node, statement))
         return found
 
     def changed(self, node: ast.expr | ast.stmt, text: str) -> str | None:

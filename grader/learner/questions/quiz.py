@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -16,6 +15,7 @@ import pytest
 
 from grader.engine.checks.text import clean
 from grader.engine.host.launcher import Launcher
+from grader.engine.host.source import Source
 from grader.engine.runner.outcome import Outcome
 from grader.engine.runner.suite import Suite
 from grader.errors import UsageError
@@ -33,7 +33,7 @@ EDITS = 9
 AN_OPTION_MORE = 3
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class QuizQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """A question with four options, of which one is true."""
 
     kind: str
@@ -85,7 +85,7 @@ class Quiz:
         edits = [edit for edit in edits_of(self.code) if edit.line in ran]
         self.changed = [(edit, put(edit.text)) for edit in self.shuffled(edits)[:EDITS]]
 
-    def mixed(self) -> Iterator[Question]:
+    def mixed(self) -> Iterator[QuizQuestion]:
         """Yield questions of all kinds in turn, as long as there are any, none twice."""
         waiting = [
             *self.shuffled([self.edits(), self.purposes(), self.raises(), self.results()]),
@@ -106,7 +106,7 @@ class Quiz:
 
     # Kinds ----------------------------------------------------------------------------------------------------------
 
-    def edits(self) -> Iterator[Question]:
+    def edits(self) -> Iterator[QuizQuestion]:
         """Which of four changed lines does a check notice?"""
         for item in self.shuffled(self.items):
             passing: list[tuple[Edit, Version]] = []
@@ -126,13 +126,15 @@ class Quiz:
                         "edit",
                         f"Each of these changes is made alone. With which one does the check "
                         f"“{self.titles[item.name]}” fail?",
-                        f"line {edit.line}: `{edit.shown}`",
-                        [f"line {one.line}: `{one.shown}`" for one, _ in others],
+                        [
+                            f"line {one.line}: `{one.shown}`"
+                            for one in (edit, *(other for other, _ in others))
+                        ],
                         _reason(end),
                     )
                     break
 
-    def purposes(self) -> Iterator[Question]:
+    def purposes(self) -> Iterator[QuizQuestion]:
         """Which check notices that a line is gone, or another?"""
         for edit, version in sorted(self.shuffled(self.changed), key=lambda one: bool(one[0].shown)):
             failing = [item for item in self.items if version.end(item, 0).status != "pass"]
@@ -147,13 +149,12 @@ class Quiz:
                 yield self.question(
                     "purpose",
                     f"{_happens(edit)} Which of these checks fails then?",
-                    self.titles[item.name],
-                    [self.titles[other.name] for other in passing],
+                    [self.titles[one.name] for one in (item, *passing)],
                     _reason(end),
                     edit.line,
                 )
 
-    def raises(self) -> Iterator[Question]:
+    def raises(self) -> Iterator[QuizQuestion]:
         """In which line is the error raised that a change elsewhere leads to?"""
         for edit, version in self.shuffled(self.changed):
             reached = [item for item in self.items if edit.line in self.ran(item) and edit not in self.asked]
@@ -167,14 +168,13 @@ class Quiz:
                     "raises",
                     f"{_happens(edit)} The check “{self.titles[item.name]}” then ends in an error. "
                     f"Which line of {self.file} raises it?",
-                    self.line(lines[-1]),
-                    [self.line(number) for number in others],
+                    [self.line(number) for number in (lines[-1], *others)],
                     _reason(version.end(item, 0)),
                     edit.line,
                 )
                 break
 
-    def results(self) -> Iterator[Question]:
+    def results(self) -> Iterator[QuizQuestion]:
         """What does a call return, and what would it have returned with another line?"""
         places = [(one, place) for one, calls in self.calls.items() for place in range(len(calls))]
         for item, place in self.shuffled(places):
@@ -184,9 +184,11 @@ class Quiz:
             noted = [version.calls(item, 0) for _, version in self.changed if item in self.items]
             others = [calls[place].result for calls in noted if len(calls) > place]
             near = [*(text for text in others if text), *self.shuffled(results_near(call.result))]
-            yield self.question("result", f"What does this return?\n{call.text}", call.result, near, "it did")
+            yield self.question(
+                "result", f"What does this return?\n{call.text}", [call.result, *near], "it was run"
+            )
 
-    def shapes(self) -> Iterator[Question]:
+    def shapes(self) -> Iterator[QuizQuestion]:
         """What is an expression during a call?"""
         found = [
             (item, place, number, texts[0])
@@ -205,7 +207,7 @@ class Quiz:
             near = [text for text in self.shuffled(seen) if ("[" in text) == ("[" in fact)]
             others = [*near[:2], *self.shuffled(facts_near(fact)), *near[2:]]
             text = f"A check calls\n{call.text}\n{where.asked()}"
-            yield self.question("shape", text, fact, others, f"it was {fact}", where.line)
+            yield self.question("shape", text, [fact, *others], f"it was {fact}", where.line)
 
     # What is true ---------------------------------------------------------------------------------------------------
 
@@ -240,34 +242,32 @@ class Quiz:
         """Return a line with its number, as an option."""
         return f"line {number}: `{self.code.line(number)}`"
 
-    def question(
-        self, kind: str, text: str, right: str, others: Sequence[str], why: str, line: int = 0
-    ) -> Question:
-        """Put the right option among three others that differ from it; with fewer there is no question."""
-        different = [one for one in dict.fromkeys(others) if one != right][:AN_OPTION_MORE]
-        options = tuple(self.shuffled([right, *different]))
+    def question(self, kind: str, text: str, options: Sequence[str], why: str, line: int = 0) -> QuizQuestion:
+        """Put the first option, which is right, among the next three that differ; with fewer there is no question."""
+        right, *different = list(dict.fromkeys(options))[: 1 + AN_OPTION_MORE]
+        shown = tuple(self.shuffled([right, *different]))
         code = f"{line} | {self.code.line(line)}" if line else ""
-        return Question(kind=kind, text=text, code=code, options=options, right=options.index(right), why=why)
+        return QuizQuestion(kind=kind, text=text, code=code, options=shown, right=shown.index(right), why=why)
 
 
-def ask(
-    suite: Suite, launcher: Launcher, file: Path, content: bytes, who: str, wanted: int
-) -> list[Question]:
+def ask(suite: Suite, launcher: Launcher, source: Source, who: str, wanted: int) -> list[QuizQuestion]:
     """Return questions about a module that passes its checks: the same ones whenever they are asked for.
 
     Raises:
         UsageError: it does not pass, or is not a module.
     """
     try:
-        code = OwnCode(content)
+        code = OwnCode(source.data)
     except (SyntaxError, ValueError) as error:
-        raise UsageError(f"{file.name} is not a Python module: {error}.", "First: kata check") from error
-    seed = sha256(b"\0".join([suite.kata.slug.encode(), who.encode(), content])).digest()
+        raise UsageError(
+            f"{source.path.name} is not a Python module: {error}.", "First: kata check"
+        ) from error
+    seed = sha256(b"\0".join([suite.kata.slug.encode(), who.encode(), source.data])).digest()
     quick = suite.only(suite.visible_names() - suite.trained() - suite.speed_names())
     titles = {item.name: quick.info(item).title for item in quick.items}
-    with stage(suite, launcher, file) as put:
+    with stage(suite, launcher, source.path) as put:
         watched = put(code.watched(), watched=True)
-        quiz = Quiz(code, file.name, random.Random(seed), titles, watched)
+        quiz = Quiz(code, source.path.name, random.Random(seed), titles, watched)
         quiz.watch(quick.items)
         quiz.change(put)
         return list(islice(quiz.mixed(), wanted))
