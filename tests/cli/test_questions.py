@@ -111,18 +111,16 @@ def test_the_option_that_is_right_is_right_and_the_others_are_not(
     with_suites([ours.katas()[slug]], examine)
 
 
-def test_an_instructor_gets_pages_without_answers_and_quizzes_with_them(
-    kata_process: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_an_instructor_gets_pages_without_answers_and_quizzes_with_them(kata: Run, folder: Path) -> None:
     solution = ours.katas()["masks"].solution
     assert solution is not None
     for learner, source in (("ada", solution), ("bob", solution.parent / "alternatives" / "loops.py")):
-        (tmp_path / "class" / learner).mkdir(parents=True)
-        (tmp_path / "class" / learner / "masks.py").write_bytes(source.read_bytes())
-    assert kata_process("grade", "class", cwd=tmp_path).code == 0
-    done = kata_process("gradebook", "questions", "masks", "-n", "3", "--json", cwd=tmp_path)
+        (folder / "class" / learner).mkdir(parents=True)
+        (folder / "class" / learner / "masks.py").write_bytes(source.read_bytes())
+    assert kata("grade", "class").code == 0
+    done = kata("gradebook", "questions", "masks", "-n", "3", "--json")
     assert done.json == {"schema": 1, "folder": "kata-report", "learners": 2, "quizzes": 2}
-    report = tmp_path / "kata-report"
+    report = folder / "kata-report"
     keys = (report / "quizzes" / "keys.csv").read_text().splitlines()[1:]
     assert [line.split(",")[:3] for line in keys] == [
         [who, "masks", str(number)] for who in ("ada", "bob") for number in (1, 2, 3)
@@ -135,4 +133,4 @@ def test_an_instructor_gets_pages_without_answers_and_quizzes_with_them(
     for sheet in report.glob("questions/*.html"):
         assert sheet.read_text().count("☐") == 12
         assert "why" not in sheet.read_text()
-    assert kata_process("gradebook", "questions", "layer-norm", cwd=tmp_path).code == 2
+    assert kata("gradebook", "questions", "layer-norm").code == 2
