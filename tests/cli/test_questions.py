@@ -119,6 +119,7 @@ def test_an_instructor_gets_pages_without_answers_and_quizzes_with_them(kata: Ru
         (folder / "class" / learner / "masks.py").write_bytes(source.read_bytes())
     assert kata("grade", "class").code == 0
     done = kata("gradebook", "questions", "masks", "-n", "3", "--json")
+    assert done.code == 0, done.err
     assert done.json == {"schema": 1, "folder": "kata-report", "learners": 2, "quizzes": 2}
     report = folder / "kata-report"
     keys = (report / "quizzes" / "keys.csv").read_text().splitlines()[1:]
