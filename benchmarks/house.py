@@ -24,7 +24,7 @@ GOALS = {
     "hops of kata check": 12, "wheel, kB": 2_000,
 }  # fmt: skip
 CEILINGS = {
-    "lines of grader": 53_432, "lines of tests": 53_196, "lines of benchmarks": 5_850, "lines of Python": 174_638,
+    "lines of grader": 53_432, "lines of tests": 53_197, "lines of benchmarks": 5_850, "lines of Python": 174_639,
     "files": 1_438, "rooms and modules of grader": 20, "floors": 9, "functions with six or more parameters": 46,
     "longest function": 75, "mean function": 13,
 }  # fmt: skip
