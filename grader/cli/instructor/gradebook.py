@@ -25,6 +25,7 @@ from grader.cli.instructor.export import export, of_section
 from grader.cli.instructor.groups import groups
 from grader.cli.instructor.items import items
 from grader.cli.instructor.problems import problems
+from grader.cli.instructor.questions import questions
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
 from grader.errors import UsageError
 from grader.report.style import console, points, safe
@@ -328,5 +329,7 @@ def _points(text: str) -> float:
     return points_meant(text)
 
 
-for _command in (adjust_all, assign, code, export, groups, items, problems, *WRITTEN, *RULINGS):
+for _command in (
+    adjust_all, assign, code, export, groups, items, problems, questions, *WRITTEN, *RULINGS,
+):  # fmt: skip
     gradebook.add_command(_command)
