@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from grader.instructor.gradebook.decisions import standing
-from grader.instructor.gradebook.identities import LEARNT_BY, Match, Matches, alike, match
+from grader.instructor.gradebook.identities import LEARNT_BY, Match, Matches, alike, match, whole_name
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt
 from grader.instructor.lms.person import Found
@@ -38,6 +38,11 @@ def identified(
     # Of a course that does not say where it is, nobody knows more than this machine's clock.
     zone = None if book.course.timezone is UTC else book.course.timezone
     folders = [replace(_as_told(one, times), zone=zone) for one in found]
+    found_as = [Found(one.learner, one.ids) for one in folders]
+    folders = [
+        replace(folder, learner=whole_name(one, found_as, book.course))
+        for folder, one in zip(folders, found_as, strict=True)
+    ]
     names = [Found(one.learner, one.ids) for one in folders]
     matches = match(names, book.course, book.aliases(), book.learners())
     for name, (learner, reason) in matches.learnt.items():
