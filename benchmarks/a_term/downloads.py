@@ -61,6 +61,8 @@ def write(script: Script, step: Download, folder: Path) -> tuple[Path, Path | No
 def _content(one: HandIn) -> Iterator[tuple[str, str | bytes]]:
     """Yield the files that somebody uploaded."""
     name = module(one.week)
+    if one.answered:
+        yield "answers.md", "## 1. Why?\nIt holds one number aside.\n"
     if one.form == "unreadable":
         yield "work.zip", _zipped({f"{name}.py": one.text})[:-30]
     else:

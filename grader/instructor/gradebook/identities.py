@@ -102,6 +102,12 @@ def whole_name(one: Found, found: Collection[Found], course: Course) -> str:
     return one.name if guessed <= meant and len(meant) < 2 else ends
 
 
+def shared(name: str, course: Course) -> bool:
+    """Whether several in the roster have this name: what says today whose it is, need not say it of the next."""
+    words = sorted(words_in(name))
+    return sum(sorted(words_in(person.name)) == words for person in course.roster.values()) > 1
+
+
 class _Download:
     """All whom a download calls by a name, to tell by the others what a part of one name is."""
 
