@@ -427,7 +427,7 @@ class Term:
         numbers = {str(one.number): one.login for one in self._play.learners}
         for row in csv.DictReader(io.StringIO(out)):
             login = numbers.get(row["ID"])
-            if login is None:
+            if login is None or final[login, week].status == "missing":
                 continue
             cell = next(text for name, text in row.items() if name and name.startswith(f"week{week}"))
             waits = login in answered and login != marked

@@ -73,12 +73,13 @@ def _folders(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, 
     for one in step.hand_ins:
         login = one.whose[0]
         called = step.called.get(login, login)
+        if hash_of(login) % 3 == 0 and one.form == "plain":
+            packed = {f"week/{name}": content for name, content in _content(one)}
+            yield f"{called}.zip", _zipped({**packed, "__MACOSX/x": ""})
+            continue
         for name, content in _content(one):
-            if hash_of(login) % 3 == 0 and one.form == "plain":
-                yield f"{called}.zip", _zipped({f"week/{name}": content, "__MACOSX/x": ""})
-            else:
-                yield f"{called}/{module(step.week)}/{name}", content
-                yield f"{called}/notes.txt", "thoughts"
+            yield f"{called}/{module(step.week)}/{name}", content
+        yield f"{called}/notes.txt", "thoughts"
     for login in step.empty_handed:
         yield f"{login}/.keep", ""
     yield "readme.txt", "who put this here?"
