@@ -46,7 +46,7 @@ Copy = Callable[[Path | Mistake], Path]
 Draw = Callable[[list[str]], Container[str]]
 """Which of the mistakes, by name, are tried."""
 Marks = dict[str, list[Mark]]
-SAMPLE = 24
+SAMPLE = 8
 """So many mistakes at most are a sample."""
 TRANSCRIPTS = "transcripts.txt"
 SLOW_PATIENCE = 3.0

@@ -37,6 +37,8 @@ from grader.report.style import LOOKS
 from tests.conftest import Ran
 from tests.gradebook.handmade import MONDAY, check, grade, key, report, submission
 
+pytestmark = pytest.mark.slow
+
 TEXT = st.text(st.characters(exclude_categories=()), max_size=30) | st.sampled_from(
     ["\ud800", "\0", "\x1b[31m", "\u202e", "\x9b", "null", '"', "\\"]
 )
@@ -113,7 +115,6 @@ def whole(value: object) -> object:
     return [whole(item) for item in value] if isinstance(value, list) else value
 
 
-@pytest.mark.slow
 @given(made=REPORT)
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_kept_reads_back_and_what_would_not_is_refused(
@@ -211,7 +212,6 @@ DAMAGES: dict[str, Callable[[str], object]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda name: name.replace(" ", "-"))
 def test_a_damaged_report_is_named_and_the_others_stand(where: Path, damage: str) -> None:
     before = rows(where)
@@ -228,7 +228,6 @@ def test_a_damaged_report_is_named_and_the_others_stand(where: Path, damage: str
     assert "cannot be read" in (row.report.message or "")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value"),
     [
@@ -279,7 +278,6 @@ def test_a_time_that_is_none_is_named_and_takes_no_other_row_along(
     }
 
 
-@pytest.mark.slow
 def test_every_flipped_bit_of_a_report_is_survived(where: Path) -> None:
     whole_ = kept(where).encode()
     random = Random(0)
@@ -311,7 +309,6 @@ def read_everything(path: Path) -> None:
             gradebook.bundle(1)
 
 
-@pytest.mark.slow
 def test_flipped_bits_anywhere_in_the_file_end_in_words(where: Path, tmp_path: Path) -> None:
     data = where.read_bytes()
     random = Random(0)
@@ -341,7 +338,6 @@ def test_a_gradebook_with_null_for_a_ratio_opens_and_means_no_ratio(where: Path)
     assert not any(row.unreadable for row in found)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

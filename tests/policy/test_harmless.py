@@ -20,6 +20,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+pytestmark = pytest.mark.slow
+
 """
 ADDITIONS = {
     "the version of torch": "version, place = torch.__version__, torch.__file__",

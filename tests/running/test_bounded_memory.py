@@ -7,6 +7,8 @@ import pytest
 from grader.errors import MachineFault
 from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
 
+pytestmark = pytest.mark.slow
+
 CHECKS = """
     @check("they add up", aspect="values")
     def test_sum(submission):

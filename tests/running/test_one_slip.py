@@ -13,6 +13,8 @@ from grader.errors import PackError
 from grader.report.report import ALREADY_DEDUCTED
 from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
 
+pytestmark = pytest.mark.slow
+
 FOLLOWS = """
     @check("it answers 1", aspect="shape")
     def test_base(submission):
@@ -42,7 +44,6 @@ def test_a_failure_that_follows_from_nothing_is_told(bench: Bench) -> None:  # n
     assert statuses(report) == {"base": "pass", "integer": "pass", "twice": "fail"}
 
 
-@pytest.mark.slow
 def test_nobody_waits_again_for_what_never_ends(bench: Bench) -> None:  # noqa: F811
     bench.checks(FOLLOWS)
     report = bench.check("def thing(x):\n    while True:\n        pass\n", timeout_s=0.5)
@@ -108,7 +109,6 @@ def halves(bench: Bench) -> Bench:  # noqa: F811
     return bench
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "call", ["half(x) + 1", "half(x=x) + 1", "half(x, True)[0] + 1", "half(more=1, x=x)[0] + 1"]
 )
@@ -155,7 +155,6 @@ def test_a_stand_in_cannot_be_judged_in_the_learners_place(halves: Bench) -> Non
     assert statuses(report)["half"] == "fail"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "call", ["half(torch.ones(100_000)).sum() + half(x) + 1", "[half(x) for _ in range(300)][0] + 1"]
 )
@@ -245,7 +244,6 @@ def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str, first: 
     return bench
 
 
-@pytest.mark.slow
 def test_a_known_mistake_is_not_charged_again_by_hidden_checks(catalogued: Bench) -> None:
     report = catalogued.check(ADDS_TWO, hidden=True, seed=3)
     assert statuses(report) == {"thing": "fail", "much": "pass", "whole": "fail"}
@@ -268,7 +266,6 @@ def test_a_mistake_that_leaves_nothing_to_compute_is_not_counted_as_passed(
     assert (much.status, much.same_mistake) == (("pass", "counted") if depends else ("fail", "idle"))
 
 
-@pytest.mark.slow
 def test_a_known_mistake_that_keeps_state_begins_anew_when_it_is_judged_by_ours(
     bench: Bench,  # noqa: F811
     launcher: Any,
@@ -279,20 +276,17 @@ def test_a_known_mistake_that_keeps_state_begins_anew_when_it_is_judged_by_ours(
     assert (statuses(report)["other"], statuses(report)["much"]) == ("fail", "pass")
 
 
-@pytest.mark.slow
 def test_what_differs_from_the_known_mistake_still_fails(catalogued: Bench) -> None:
     report = catalogued.check("def thing(x):\n    return (x + 2)[:200]\n", hidden=True)
     assert report.checks[0].likely == "you add 2 where 1 is asked for"
     assert statuses(report) == {"thing": "fail", "much": "fail", "whole": "fail"}
 
 
-@pytest.mark.slow
 def test_a_mistake_that_nobody_knows_is_charged_wherever_it_shows(catalogued: Bench) -> None:
     report = catalogued.check("def thing(x):\n    return x + 3\n", hidden=True)
     assert statuses(report) == {"thing": "fail", "much": "fail", "whole": "fail"}
 
 
-@pytest.mark.slow
 def test_what_a_size_alone_suggests_gives_way_to_the_mistake_that_is_known(
     bench: Bench,  # noqa: F811
     launcher: Any,

@@ -9,6 +9,8 @@ import pytest
 from grader.errors import PackError
 from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
 
+pytestmark = pytest.mark.slow
+
 RIGHT = "def thing(x):\n    return x + 1\n"
 PROBES = """
     from torch import nn

@@ -19,6 +19,8 @@ from grader.learner.workspace.tools import template
 from grader.report.annotations import WRITERS
 from grader.report.report import CheckReport, KataReport
 
+pytestmark = pytest.mark.slow
+
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
 _MATCHER = json.loads(template("tasks.json"))["tasks"][1]["problemMatcher"]
 PROBLEM = _MATCHER["pattern"]["regexp"]
@@ -96,7 +98,6 @@ def test_what_is_printed_for_vscode_fits_the_pattern_of_the_tasks() -> None:
     assert all(re.fullmatch(PROBLEM.strip("^$"), line) for line in lines)
 
 
-@pytest.mark.slow
 def test_watch_says_where_a_check_begins_and_ends(
     kata_process: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
