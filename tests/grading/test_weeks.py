@@ -389,7 +389,8 @@ def test_a_name_that_two_have_is_asked_about_anew(kata: Kata, week: Any, folder:
     (folder / "roster.csv").write_text("learner,name,email\nkl1,Kim Lee,k1@x.org\nkl2,Kim Lee,k2@x.org\n")
     (folder / "course.toml").write_text(f'roster = "roster.csv"\n{COURSE}')
     (folder / "sheet.csv").write_text(
-        "Identifier,Full name,Email address,Status,Last modified (submission)\nParticipant 77,Kim Lee,k2@x.org,,-\n"
+        "Identifier,Full name,Email address,Last modified (submission)\n"
+        'Participant 77,Kim Lee,k2@x.org,"Monday, 5 October 2026, 9:14 AM"\n'
     )
     week(1, "Kim Lee_77_assignsubmission_file_")
     assert kata("grade", "week1", "--assignment", "week1", "--times", "sheet.csv").code == 0
