@@ -109,6 +109,16 @@ def test_aliases_stand_in_a_column_of_our_own(tmp_path: Path) -> None:
     assert read_roster(path)["ada"].aliases == ("hw1-ada", "ada l.")
 
 
+@pytest.mark.parametrize("line", ["eve,x", "eve,y; bob"])
+def test_another_name_leads_to_one_learner_alone(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_text(f"learner,aliases\nada,x; ada\nbob,\n{line}\n")
+    with pytest.raises(
+        UsageError, match=r"roster\.csv:4: (x|bob) is to be eve, and is in line [23] for another"
+    ):
+        read_roster(path)
+
+
 def course(*people: Person) -> Course:
     return Course(roster={one.learner: one for one in people})
 
