@@ -83,7 +83,13 @@ def _nearly(error: FileNotFoundError | ImportError, folder: str) -> str:
     with contextlib.suppress(OSError):
         names = {name if of_file else name.partition(".")[0]: name for name in sorted(os.listdir(folder))}
         if not of_file and names.get(wanted, "").endswith(".py"):
-            return ""  # it is there, and something in it is not
+            # It is there, and something in it is not.
+            inside = "is not a package" in str(error)
+            return (
+                f"{wanted} is a file: import what is next to it without {wanted} and the dot"
+                if inside
+                else ""
+            )
         alike = [stem for stem in names if stem.casefold() == wanted.casefold()]
         for stem in [*alike, *difflib.get_close_matches(wanted, names)][:1]:
             why = "open it by that name alone" if of_file else "a notebook or a folder is not a module"
