@@ -291,6 +291,16 @@ def test_a_wrong_name_is_proposed_and_taken_by_one_command(
     assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
 
 
+def test_a_file_is_taken_out_of_a_class_that_the_roster_tells(kata: Kata, week: Any, folder: Path) -> None:
+    roster(folder, "learner,name\nada,Ada Lovelace\nbob,Bob Roe\n")
+    place = week(1, "Box/ada", None)
+    week(1, "Box/bob")
+    (place / "sort_final.py").write_text(RIGHT)
+    assert "Box was taken for the folder around the class" in kata("grade", "week1", "-j", "1").err
+    ran = kata("gradebook", "take", "ada", "insertion-sort", "sort_final.py", "--comment", "she asked")
+    assert "sort_final.py is the answer, 5/5 points" in ran.out, ran.text
+
+
 def test_the_code_that_was_handed_in_can_be_seen_and_compared(kata: Kata, week: Any) -> None:
     week(1, "ada", WRONG)
     kata("grade", "week1", "-j", "1")
