@@ -119,7 +119,7 @@ def test_any_sizes(submission, draw):
         torch.float64
     )
     given_module(submission, "probes").refill(model, draw.seed, 8.0)
-    text = draw.integers(0, 7, batch=2, time=12)
+    text = draw.integers(0, 7, batch=16, time=12)
     whole, half = (score(model, with_axes(text[:, :end].contiguous(), "batch", "time"), 7) for end in (12, 6))
     expect(half, "logits of the first half, with scores in the hundreds", axes=LOGITS).same_as(
         whole[:, :6], name="the whole text", tolerance=1e-4 * float(whole.abs().max())
