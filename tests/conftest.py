@@ -264,7 +264,8 @@ def kata(
     def run(*arguments: object) -> Ran:
         from grader.cli.main import cli
 
-        monkeypatch.setattr("grader.cli.learner.check.start_launcher", lambda **_: launcher)
+        for command in ("check", "questions"):
+            monkeypatch.setattr(f"grader.cli.learner.{command}.start_launcher", lambda **_: launcher)
         capfd.readouterr()
         code: Any = 0
         try:

@@ -51,6 +51,7 @@ TESTS = {
     "grader/words.py": "similarity",
     "grader/engine/worker": "worker host policy isolation hostile",
     "grader/learner/mcp_server.py": "cli",
+    "grader/learner/questions": "cli katas",
     "grader/learner/workspace": "workspace cli",
     "kata.py": "cli",
     "katas": "katas demos",

@@ -92,25 +92,7 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         )
     if keyword.iskeyword(data.module) or data.module in _RESERVED_MODULES:
         raise PackError(f"{path}: `module` cannot be {data.module!r}; choose another Python module name.")
-    unknown = [name for name in data.policy.within if name not in data.required]
-    if unknown:
-        raise PackError(
-            f"{path}: `policy.within` names {unknown[0]!r}, which is not in `required`; "
-            f"allowed: {', '.join(data.required)}."
-        )
-    staged = [name for stage in data.stages for name in stage.parts]
-    if staged and sorted(staged) != sorted(data.required):
-        raise PackError(
-            f"{path}: the parts of all `stages` are {', '.join(staged)}; wanted each name of `required` once: "
-            f"{', '.join(data.required)}."
-        )
-    families = torch_names().families
-    strange = [name for name in data.policy.forbid if "." not in name and name not in families]
-    if strange:
-        raise PackError(
-            f"{path}: `policy.forbid` names {strange[0]!r}, which is no family of torch's names; "
-            f"there are {', '.join(families)}."
-        )
+    _check_names(data, path)
     kata = Kata(
         number=data.number,
         slug=slug,
@@ -154,6 +136,29 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
                 f"it defines {defined}."
             )
     return kata
+
+
+def _check_names(data: KataFile, path: Path) -> None:
+    """Refuse names of stages and of the policy that mean nothing."""
+    unknown = [name for name in data.policy.within if name not in data.required]
+    if unknown:
+        raise PackError(
+            f"{path}: `policy.within` names {unknown[0]!r}, which is not in `required`; "
+            f"allowed: {', '.join(data.required)}."
+        )
+    staged = [name for stage in data.stages for name in stage.parts]
+    if staged and sorted(staged) != sorted(data.required):
+        raise PackError(
+            f"{path}: the parts of all `stages` are {', '.join(staged)}; wanted each name of `required` once: "
+            f"{', '.join(data.required)}."
+        )
+    families = torch_names().families
+    strange = [name for name in data.policy.forbid if "." not in name and name not in families]
+    if strange:
+        raise PackError(
+            f"{path}: `policy.forbid` names {strange[0]!r}, which is no family of torch's names; "
+            f"there are {', '.join(families)}."
+        )
 
 
 def _measured(folder: Path) -> Mapping[str, MeasuredOn]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-COMMANDS = frozenset({"check", "try", "demo"})
+COMMANDS = frozenset({"check", "try", "demo", "questions"})
 """What imports torch, once. `watch` keeps it anyway, and no marks are made by a warm process."""
 SWITCH = "KATA_WARM"
 IDLE_S = 20 * 60.0

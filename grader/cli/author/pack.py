@@ -15,7 +15,7 @@ from grader.cli.context import complete_id, device_option, gathered, json_option
 from grader.cli.progress import measuring
 from grader.devices import kind_of
 from grader.errors import UsageError, did_you_mean
-from grader.instructor.bundles import SYSTEMS, System
+from grader.instructor.bundles import FOLDERS, SYSTEMS, System
 from grader.instructor.bundles.bundle import Wanted, default_python
 from grader.report.style import console, keep_whole, safe, status_text
 
@@ -436,7 +436,7 @@ def _version(_context: click.Context, _parameter: click.Parameter, python: str |
 
 
 @pack.command(
-    short_help="Bundle katas for Gradescope, Classroom 50, GitHub Actions, or Harbor, which evaluates agents."
+    short_help="Bundle katas for Gradescope, Classroom 50, GitHub Actions, or what evaluates models."
 )
 @click.argument("system", type=click.Choice(SYSTEMS))
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_id)
@@ -445,7 +445,7 @@ def _version(_context: click.Context, _parameter: click.Parameter, python: str |
     "target",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The archive to write; for harbor a folder.  [default: SYSTEM.zip, or harbor]",
+    help="The archive to write; for harbor, inspect and verifiers a folder.  [default: SYSTEM.zip, or SYSTEM]",
 )
 @gathered(
     Wanted,
@@ -473,7 +473,7 @@ def bundle(system: System, ids: tuple[str, ...], target: Path | None, as_json: b
 
     gradescope grades as `kata grade` does, hidden checks included, without network access. classroom50 and actions
     are public: they hold only visible checks. harbor is a folder with a task for each
-    kata, by which agents are evaluated.
+    kata, by which agents are evaluated; inspect and verifiers are packages for the frameworks of these names.
 
     \b
     Example:
@@ -493,7 +493,7 @@ def bundle(system: System, ids: tuple[str, ...], target: Path | None, as_json: b
             f"{', '.join(ids)} belong to several packs: {', '.join(one.name for one in packs)}.",
             "Make a bundle for each.",
         )
-    default = Path("harbor" if system == "harbor" else f"{system}.zip")
+    default = Path(system if system in FOLDERS else f"{system}.zip")
     # pip may download for a minute.
     with console(stderr=True).status("putting wheels together"):
         made = write_bundle(system, packs[0], katas, target or default, options)

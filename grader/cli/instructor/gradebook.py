@@ -23,6 +23,7 @@ from grader.cli.instructor.class_options import (
 from grader.cli.instructor.code import code
 from grader.cli.instructor.export import export, of_section
 from grader.cli.instructor.problems import problems
+from grader.cli.instructor.questions import questions
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
 from grader.errors import UsageError
 from grader.report.style import console, points, safe
@@ -326,5 +327,5 @@ def _points(text: str) -> float:
     return points_meant(text)
 
 
-for _command in (adjust_all, assign, code, export, problems, *WRITTEN, *RULINGS):
+for _command in (adjust_all, assign, code, export, problems, questions, *WRITTEN, *RULINGS):
     gradebook.add_command(_command)

@@ -198,7 +198,7 @@ def _requested(what: str | None, options: CheckOptions) -> CheckRequest:
         request = with_content(what, around, _read_stdin())
     else:
         request = find_targets(what, around)
-    _refuse_exposed(request)
+    refuse_exposed(request)
     if options.pdb:
         consent(request, options.trust)
     silent = options.quiet or options.for_programs
@@ -265,7 +265,7 @@ def with_content(what: str | None, around: Here, content: bytes) -> CheckRequest
     return replace(request, targets=[replace(target, file=target.file.with_suffix(suffix))], content=content)
 
 
-def _refuse_exposed(request: CheckRequest) -> None:
+def refuse_exposed(request: CheckRequest) -> None:
     """Refuse to check a file next to answers or marks: a submission may read its whole folder.
 
     Raises:

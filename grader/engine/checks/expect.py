@@ -39,9 +39,9 @@ def expect(
 ) -> Expectation:
     """Say what `actual` must be: `expect(weights, "weights", axes="batch query key").close_to(expected)`.
 
-    `name` and `axes` are the words of the message; `picture` draws the difference of a "mask", of
-    what is "kept" (the rest is -inf) or of "attention" weights. Every method raises `CheckFailure` or returns the expectation, so they can be
-    chained.
+    `name` and `axes` are the words of the message; `picture` draws the difference of a "mask", of what is "kept"
+    (the rest is -inf) or of "attention" weights. Every method raises `CheckFailure` or returns the expectation, so
+    they can be chained.
     """
     return Expectation(actual, name, axes, picture)
 

@@ -5,7 +5,9 @@ May import everything of the instructor's below it; never desk, nor cli.
 
 from typing import Literal
 
-System = Literal["gradescope", "classroom50", "actions", "harbor"]
-SYSTEMS: tuple[System, ...] = ("gradescope", "classroom50", "actions", "harbor")
+System = Literal["gradescope", "classroom50", "actions", "harbor", "inspect", "verifiers"]
+SYSTEMS: tuple[System, ...] = ("gradescope", "classroom50", "actions", "harbor", "inspect", "verifiers")
+FOLDERS: frozenset[System] = frozenset({"harbor", "inspect", "verifiers"})
+"""What is a folder and not an archive."""
 PUBLIC: frozenset[System] = frozenset({"classroom50", "actions"})
 """Who learns reads what these hold: nothing hidden is put into them."""

@@ -12,6 +12,7 @@ from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 
+from grader import __version__
 from grader.author.build import files_of, refuse_leaks
 from grader.catalogue import Kata, Pack
 from grader.catalogue.check_file import marked_checks, read_tree
@@ -19,6 +20,7 @@ from grader.catalogue.discover import builtin_folder
 from grader.errors import PackError, UsageError
 from grader.files import write_zip
 from grader.instructor.bundles import PUBLIC, System, wheels
+from grader.instructor.bundles.environments import write_package
 from grader.instructor.bundles.harbor import write_tasks
 from grader.learner.workspace.tools import WORKFLOW, workflow
 
@@ -41,6 +43,14 @@ STEPS: dict[System, tuple[str, ...]] = {
     "harbor": (
         "next  harbor run -p {path} -a oracle",
         "      The verifier's part of each task holds the answers; the agent's holds none of it.",
+    ),
+    "inspect": (
+        "next  pip install {path}, next to this Kata, and inspect eval kata_inspect/kata --model MODEL",
+        "      It holds no answer and no hidden check: it asks the Kata that KATA_PYTHON names.",
+    ),
+    "verifiers": (
+        "next  pip install {path}, next to this Kata, and vf-validate kata_verifiers --runtime.type subprocess",
+        "      It holds no answer and no hidden check: it asks the Kata that KATA_PYTHON names.",
     ),
 }
 
@@ -98,6 +108,10 @@ def write_bundle(
     slugs = tuple(kata.slug for kata in katas)
     points = sum(kata.points + (0 if public else kata.hidden_points) for kata in katas)
     steps = tuple(step.format(points=f"{points:g}", path=target) for step in STEPS[system])
+    if system in ("inspect", "verifiers"):
+        files = write_package(system, pack, katas, target, __version__)
+        size = sum(path.stat().st_size for path in files)
+        return HandInBundle(target, system, slugs, points, len(files), size, steps)
     if system == "harbor":
         packs = {kata.slug: _pack(pack, [kata], public=False) for kata in katas}
         files = write_tasks(pack, katas, packs, target, wanted.python)

@@ -89,7 +89,6 @@ def _template(name: str) -> str:
 
 
 def _words(pack: Pack, kata: Kata, python: str, needs: dict[str, str]) -> dict[str, str]:
-    lesson = in_words(_FOR_LEARNERS.sub("", kata.lesson.read_text(encoding="utf-8")))
     return {
         "FILE": f"{kata.module}.py",
         "SLUG": kata.slug,
@@ -103,9 +102,14 @@ def _words(pack: Pack, kata: Kata, python: str, needs: dict[str, str]) -> dict[s
         "VERIFIER_S": f"{LEAST_S + 2 * kata.limits.submission_timeout_s:g}",
         "PYTHON": python,
         "AGENT_NEEDS": " ".join(f"{package}=={version}" for package, version in needs.items()),
-        "LESSON": lesson.strip(),
+        "LESSON": lesson_of(kata),
         "STUB": kata.stub.read_text(encoding="utf-8").rstrip(),
     }
+
+
+def lesson_of(kata: Kata) -> str:
+    """Return a lesson as a task: without what speaks to somebody who learns."""
+    return in_words(_FOR_LEARNERS.sub("", kata.lesson.read_text(encoding="utf-8"))).strip()
 
 
 def _filled(text: str, words: dict[str, str]) -> str:

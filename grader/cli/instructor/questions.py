@@ -1,0 +1,111 @@
+"""`kata gradebook questions`: for each learner a sheet and a quiz about their own code that passes."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader import interpreter
+from grader.cli.context import complete_id, json_option, note, print_json
+from grader.cli.instructor.class_options import with_gradebook
+from grader.errors import EngineError, UsageError
+from grader.report.style import safe
+from grader.words import counted
+
+if TYPE_CHECKING:
+    from grader.instructor.gradebook.records import Row
+    from grader.instructor.gradebook.store import Gradebook
+    from grader.learner.questions.quiz import QuizQuestion
+
+MOST = 12
+PROGRAM = "grader.learner.questions.program"
+
+
+@click.command(short_help="Write for each learner questions about their own code that passes.")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@click.option(
+    "-n", "wanted", type=click.IntRange(1, MOST), default=5, show_default=True, help="Questions for a kata."
+)
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    default="kata-report",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Where they go: the folder of kata report, or a new one.",
+)
+@json_option
+@with_gradebook
+def questions(book: Gradebook, id_: str | None, wanted: int, out: Path, as_json: bool) -> None:
+    """Write for each learner questions about their own code that passes.
+
+    FOLDER/questions holds a page for each learner, to be printed, without answers. FOLDER/quizzes holds what only you
+    may see: keys.csv, and for each learner and kata a quiz as plain text that text2qti turns into one for Canvas and
+    others. Hand-ins run as in kata grade, and nothing is recorded.
+
+    \b
+    Example:
+      kata gradebook questions masks
+      kata gradebook questions week3 -n 3 --out quiz3
+    """
+    from grader.instructor.gradebook.meant import katas_meant
+    from grader.instructor.html.questions import Asked, write_questions
+
+    rows = [
+        row for row in book.rows(katas=katas_meant(book, [id_] if id_ else [])) if row.report.status == "pass"
+    ]
+    if not rows:
+        raise UsageError("No hand-in passes yet: there is nothing to ask about.", "See: kata gradebook show")
+    found: list[Asked] = []
+    for row, answer in zip(rows, _asked(book, rows, wanted), strict=True):
+        if isinstance(answer, str):
+            note(f"{safe(row.learner)}, {row.kata}: {safe(answer)}")
+        elif answer:
+            found.append(Asked(row.learner, row.name, row.kata, row.report.number, tuple(answer)))
+    learners = write_questions(found, out, book.nonce)
+    if as_json:
+        print_json({"folder": str(out), "learners": learners, "quizzes": len(found)})
+        return
+    click.echo(
+        f"questions  {safe(str(out / 'questions'))}   a page for each of {counted(learners, 'learner')}"
+    )
+    click.echo(
+        f"quizzes    {safe(str(out / 'quizzes'))}   {counted(len(found), 'quiz file')}, with the answers"
+    )
+
+
+def _asked(book: Gradebook, rows: list[Row], wanted: int) -> list[list[QuizQuestion] | str]:
+    """Return the questions about each hand-in, or why there are none."""
+    import msgspec
+
+    from grader.learner.questions.program import HandInToAsk
+    from grader.learner.questions.quiz import QuizQuestion
+
+    tasks: list[HandInToAsk] = []
+    with tempfile.TemporaryDirectory(prefix="kata-questions-") as name:
+        Path(name).chmod(0o755)  # a worker may run as a user of its own
+        for number, row in enumerate(rows):
+            folder = Path(name) / str(number)
+            bundle = book.bundle(row.attempt) if row.attempt is not None else None
+            main = bundle.main if bundle is not None else "nothing.py"
+            for path, content in bundle.files.items() if bundle is not None else ():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_bytes(content)
+            tasks.append(HandInToAsk(row.kata, str(folder / main), row.learner, wanted))
+        # In this process are marks and perhaps a password: nothing that runs a hand-in is forked from it.
+        done = subprocess.run(
+            interpreter.command(PROGRAM),
+            input=msgspec.json.encode(tasks),
+            stdout=subprocess.PIPE,
+            cwd=name,
+            env=interpreter.environment(),
+            check=False,
+        )
+    lines = done.stdout.splitlines()
+    if done.returncode or len(lines) != len(tasks):
+        raise EngineError("The program that asks about hand-ins ended before it was done.")
+    return [msgspec.json.decode(line, type=list[QuizQuestion] | str) for line in lines]

@@ -1,0 +1,83 @@
+"""Questions about learners' own code: pages to print, and quizzes in the plain text that text2qti reads."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from grader.instructor.html.folder import Folder, file_stem
+from grader.instructor.html.html import page
+from grader.learner.questions.quiz import QuizQuestion
+
+LETTERS = "abcd"
+
+
+class Asked(NamedTuple):
+    """One learner's questions about one kata."""
+
+    learner: str
+    name: str
+    kata: str
+    number: str
+    questions: tuple[QuizQuestion, ...]
+
+
+def write_questions(asked: Sequence[Asked], folder: Path, secret: bytes) -> int:
+    """Write a page for each learner, a quiz for each of their katas, and the keys; return how many learners there are.
+
+    Args:
+        asked: ordered by learner.
+        folder: new, empty, or an earlier report's.
+        secret: of the gradebook; files' names are made with it.
+    """
+    into = Folder(folder)
+    keys = io.StringIO()
+    table = csv.writer(keys, lineterminator="\n")
+    table.writerow(("learner", "kata", "question", "kind", "right", "why"))
+    learners = 0
+    for learner, group in groupby(asked, key=lambda one: one.learner):
+        theirs, stem = list(group), file_stem(learner, secret)
+        learners += 1
+        into.write(f"questions/{stem}.html", page("questions.html", asked=theirs, letters=LETTERS))
+        for one in theirs:
+            into.write(f"quizzes/{one.kata}-{stem}.txt", _quiz(one))
+            for number, question in enumerate(one.questions, 1):
+                right = LETTERS[question.right]
+                table.writerow((_cell(learner), one.kata, number, question.kind, right, _cell(question.why)))
+    into.write("quizzes/keys.csv", keys.getvalue())
+    into.finish()
+    return learners
+
+
+def _cell(text: str) -> str:
+    """Return text as a cell that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+
+
+def _quiz(asked: Asked) -> str:
+    """Return a quiz for text2qti: paragraphs of one item are indented alike, and an asterisk marks the right option."""
+    lines = [f"Quiz title: {asked.number} {asked.kata}", ""]
+    for number, question in enumerate(asked.questions, 1):
+        text = [_plain(line) for line in [*question.text.splitlines(), question.code] if line]
+        lines.append(f"{number}.  {text[0]}")
+        lines += [part for line in text[1:] for part in ("", f"    {line}")]
+        for place, option in enumerate(question.options):
+            mark = "*" if place == question.right else ""
+            lines.append(f"{mark}{LETTERS[place]})  {_plain(option)}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """Return text in which Markdown finds code where we marked it, and nothing else."""
+    parts = text.replace("```", "").split("`")
+    return "`".join(
+        part
+        if place % 2
+        else "".join(f"\\{letter}" if letter in "\\*_[]<>#$|{}" else letter for letter in part)
+        for place, part in enumerate(parts)
+    )

@@ -1,0 +1,300 @@
+"""Make the questions of one learner about one module: drawn from what it says and whose it is, true by running it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
+from typing import TypeVar
+
+import msgspec
+import pytest
+
+from grader.engine.checks.text import clean
+from grader.engine.host.launcher import Launcher
+from grader.engine.host.source import Source
+from grader.engine.runner.outcome import Outcome
+from grader.engine.runner.suite import Suite
+from grader.errors import UsageError
+from grader.learner.questions.edits import Edit, edits_of
+from grader.learner.questions.options import facts_near, results_near
+from grader.learner.questions.own_code import OwnCode
+from grader.learner.questions.rehearsal import NotedCall, Version, raised_in, stage
+
+T = TypeVar("T")
+SEEDS = (0, 1, 2)
+CHECKS, CHEAPEST = 7, 5
+"""Checks that are drawn and watched, and those of them that are run with changed lines: the ones of fewest calls."""
+EDITS = 9
+"""Changed lines that are tried."""
+AN_OPTION_MORE = 3
+
+
+class QuizQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A question with four options, of which one is true."""
+
+    kind: str
+    """`shape`, `result`, `edit`, `purpose` or `raises`."""
+    text: str
+    code: str
+    """The line that it is about, with its number; empty where the options are lines."""
+    options: tuple[str, ...]
+    right: int
+    why: str
+
+
+@dataclass(eq=False)
+class Quiz:
+    """What is known of one module, and the questions that follow from it."""
+
+    code: OwnCode
+    file: str
+    draw: random.Random
+    titles: dict[str, str]
+    """Of checks, by name."""
+    watched: Version
+    items: list[pytest.Item] = field(default_factory=list)
+    calls: dict[pytest.Item, list[NotedCall]] = field(default_factory=dict)
+    """The calls of each check that was watched, at seed 0."""
+    changed: list[tuple[Edit, Version]] = field(default_factory=list)
+    asked: list[Edit] = field(default_factory=list)
+    """Changes that a question was about: the next one is not to give its answer away."""
+
+    def watch(self, items: Sequence[pytest.Item]) -> None:
+        """Run some checks over the module with probes.
+
+        Raises:
+            UsageError: one does not pass.
+        """
+        for item in self.shuffled(items)[:CHECKS]:
+            if self.watched.end(item, 0).status != "pass":
+                raise UsageError(
+                    f"{self.file} does not pass “{self.titles[item.name]}”; questions are about what passes.",
+                    "First: kata check",
+                )
+            self.calls[item] = self.watched.calls(item, 0)
+        # By calls, and not by time: the same questions come on every machine.
+        self.items = sorted(self.calls, key=lambda item: self.watched.cost(item, 0))[:CHEAPEST]
+
+    def change(self, put: Callable[[str], Version]) -> None:
+        """Draw changed lines, of those that ran in these checks."""
+        ran = {line for item in self.items for line in self.ran(item)}
+        edits = [edit for edit in edits_of(self.code) if edit.line in ran]
+        self.changed = [(edit, put(edit.text)) for edit in self.shuffled(edits)[:EDITS]]
+
+    def mixed(self) -> Iterator[QuizQuestion]:
+        """Yield questions of all kinds in turn, as long as there are any, none twice."""
+        waiting = [
+            *self.shuffled([self.edits(), self.purposes(), self.raises(), self.results()]),
+            self.shapes(),
+        ]
+        texts: set[tuple[str, str]] = set()
+        while waiting:
+            kind = waiting.pop(0)
+            for question in kind:
+                if (
+                    len(question.options) == 1 + AN_OPTION_MORE
+                    and (question.text, question.code) not in texts
+                ):
+                    texts.add((question.text, question.code))
+                    yield question
+                    waiting.append(kind)
+                    break
+
+    # Kinds ----------------------------------------------------------------------------------------------------------
+
+    def edits(self) -> Iterator[QuizQuestion]:
+        """Which of four changed lines does a check notice?"""
+        for item in self.shuffled(self.items):
+            passing: list[tuple[Edit, Version]] = []
+            failing: list[tuple[Edit, Version]] = []
+            for edit, version in self.shuffled([one for one in self.changed if one[0].shown]):
+                (passing if version.end(item, 0).status == "pass" else failing).append((edit, version))
+            # What does not even run in this check is no choice to think about: it comes last.
+            passing.sort(key=lambda one: one[0].line not in self.ran(item))
+            for edit, version in failing:
+                if edit in self.asked or len(passing) < AN_OPTION_MORE:
+                    continue
+                others = _first(passing, lambda one: self.passes(one[1], item))  # noqa: B023 - used at once
+                end = self.steady(version, item)
+                if end is not None and len(others) == AN_OPTION_MORE:
+                    self.asked.append(edit)
+                    yield self.question(
+                        "edit",
+                        f"Each of these changes is made alone. With which one does the check "
+                        f"“{self.titles[item.name]}” fail?",
+                        [
+                            f"line {one.line}: `{one.shown}`"
+                            for one in (edit, *(other for other, _ in others))
+                        ],
+                        _reason(end),
+                    )
+                    break
+
+    def purposes(self) -> Iterator[QuizQuestion]:
+        """Which check notices that a line is gone, or another?"""
+        for edit, version in sorted(self.shuffled(self.changed), key=lambda one: bool(one[0].shown)):
+            failing = [item for item in self.items if version.end(item, 0).status != "pass"]
+            rest = self.shuffled([item for item in self.items if item not in failing])
+            if edit in self.asked or not failing or len(rest) < AN_OPTION_MORE:
+                continue
+            item = self.draw.choice(failing)
+            passing = _first(rest, lambda other: self.passes(version, other))  # noqa: B023 - used at once
+            end = self.steady(version, item)
+            if end is not None and len(passing) == AN_OPTION_MORE:
+                self.asked.append(edit)
+                yield self.question(
+                    "purpose",
+                    f"{_happens(edit)} Which of these checks fails then?",
+                    [self.titles[one.name] for one in (item, *passing)],
+                    _reason(end),
+                    edit.line,
+                )
+
+    def raises(self) -> Iterator[QuizQuestion]:
+        """In which line is the error raised that a change elsewhere leads to?"""
+        for edit, version in self.shuffled(self.changed):
+            reached = [item for item in self.items if edit.line in self.ran(item) and edit not in self.asked]
+            for item in reached:
+                lines = raised_in(version.end(item, 0), self.file)
+                if not lines or lines[-1] == edit.line or self.steady(version, item) is None:
+                    continue
+                self.asked.append(edit)
+                others = [edit.line, *self.shuffled(sorted(self.ran(item) - {edit.line, *lines}))]
+                yield self.question(
+                    "raises",
+                    f"{_happens(edit)} The check “{self.titles[item.name]}” then ends in an error. "
+                    f"Which line of {self.file} raises it?",
+                    [self.line(number) for number in (lines[-1], *others)],
+                    _reason(version.end(item, 0)),
+                    edit.line,
+                )
+                break
+
+    def results(self) -> Iterator[QuizQuestion]:
+        """What does a call return, and what would it have returned with another line?"""
+        places = [(one, place) for one, calls in self.calls.items() for place in range(len(calls))]
+        for item, place in self.shuffled(places):
+            call = self.calls[item][place]
+            if not call.result or self.sure(item, place).result != call.result:
+                continue
+            noted = [version.calls(item, 0) for _, version in self.changed if item in self.items]
+            others = [calls[place].result for calls in noted if len(calls) > place]
+            near = [*(text for text in others if text), *self.shuffled(results_near(call.result))]
+            yield self.question(
+                "result", f"What does this return?\n{call.text}", [call.result, *near], "it was run"
+            )
+
+    def shapes(self) -> Iterator[QuizQuestion]:
+        """What is an expression during a call?"""
+        found = [
+            (item, place, number, texts[0])
+            for item, calls in self.calls.items()
+            for place, call in enumerate(calls)
+            for number, texts in call.facts.items()
+            if number < len(self.code.places) and len(texts) == 1 and texts[0]
+        ]
+        asked: Counter[int] = Counter()
+        for item, place, number, fact in self.shuffled(found):
+            where, call = self.code.places[number], self.sure(item, place)
+            if asked[where.line] > 1 or call.facts.get(number) != [fact]:
+                continue
+            asked[where.line] += 1
+            seen = [texts[0] for texts in call.facts.values() if len(texts) == 1 and texts[0]]
+            near = [text for text in self.shuffled(seen) if ("[" in text) == ("[" in fact)]
+            others = [*near[:2], *self.shuffled(facts_near(fact)), *near[2:]]
+            text = f"A check calls\n{call.text}\n{where.asked()}"
+            yield self.question("shape", text, [fact, *others], f"it was {fact}", where.line)
+
+    # What is true ---------------------------------------------------------------------------------------------------
+
+    def steady(self, version: Version, item: pytest.Item) -> Outcome | None:
+        """Return how a check ends if it ends alike on all seeds."""
+        ends = [version.end(item, seed) for seed in SEEDS]
+        alike = len({(end.status, tuple(raised_in(end, self.file))) for end in ends}) == 1
+        return ends[0] if alike and ends[0].status in ("pass", "fail", "error") else None
+
+    def passes(self, version: Version, item: pytest.Item) -> bool:
+        """Return whether a check passes with a version on all seeds."""
+        end = self.steady(version, item)
+        return end is not None and end.status == "pass"
+
+    def sure(self, item: pytest.Item, place: int) -> NotedCall:
+        """Return of one call what is the same with other random numbers of the module's own."""
+        again = [self.watched.calls(item, seed) for seed in SEEDS]
+        return _common([calls[place] for calls in again if len(calls) > place])
+
+    # Pieces ---------------------------------------------------------------------------------------------------------
+
+    def shuffled(self, things: Sequence[T]) -> list[T]:
+        """Return things in an order that is this learner's."""
+        return self.draw.sample(list(things), len(things))
+
+    def ran(self, item: pytest.Item) -> set[int]:
+        """Return the lines of which something was evaluated in a check's calls."""
+        numbers = {number for call in self.calls[item] for number in call.facts}
+        return {self.code.places[number].line for number in numbers if number < len(self.code.places)}
+
+    def line(self, number: int) -> str:
+        """Return a line with its number, as an option."""
+        return f"line {number}: `{self.code.line(number)}`"
+
+    def question(self, kind: str, text: str, options: Sequence[str], why: str, line: int = 0) -> QuizQuestion:
+        """Put the first option, which is right, among the next three that differ; with fewer there is no question."""
+        right, *different = list(dict.fromkeys(options))[: 1 + AN_OPTION_MORE]
+        shown = tuple(self.shuffled([right, *different]))
+        code = f"{line} | {self.code.line(line)}" if line else ""
+        return QuizQuestion(kind=kind, text=text, code=code, options=shown, right=shown.index(right), why=why)
+
+
+def ask(suite: Suite, launcher: Launcher, source: Source, who: str, wanted: int) -> list[QuizQuestion]:
+    """Return questions about a module that passes its checks: the same ones whenever they are asked for.
+
+    Raises:
+        UsageError: it does not pass, or is not a module.
+    """
+    try:
+        code = OwnCode(source.data)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(
+            f"{source.path.name} is not a Python module: {error}.", "First: kata check"
+        ) from error
+    seed = sha256(b"\0".join([suite.kata.slug.encode(), who.encode(), source.data])).digest()
+    quick = suite.only(suite.visible_names() - suite.trained() - suite.speed_names())
+    titles = {item.name: quick.info(item).title for item in quick.items}
+    with stage(suite, launcher, source.path) as put:
+        watched = put(code.watched(), watched=True)
+        quiz = Quiz(code, source.path.name, random.Random(seed), titles, watched)
+        quiz.watch(quick.items)
+        quiz.change(put)
+        return list(islice(quiz.mixed(), wanted))
+
+
+def _common(calls: Sequence[NotedCall]) -> NotedCall:
+    """Return what is the same in all of one call's repetitions."""
+    first, *others = calls
+    alike = len(calls) == len(SEEDS) and all(call.text == first.text for call in others)
+    result = first.result if alike and all(call.result == first.result for call in others) else ""
+    facts = {
+        number: texts
+        for number, texts in first.facts.items()
+        if alike and all(call.facts.get(number) == texts for call in others)
+    }
+    return NotedCall(first.text, result, facts)
+
+
+def _first(things: Sequence[T], holds: Callable[[T], bool]) -> list[T]:
+    """Return the first few of which something holds; what comes after them is not even asked: that takes time."""
+    return list(islice((thing for thing in things if holds(thing)), AN_OPTION_MORE))
+
+
+def _happens(edit: Edit) -> str:
+    return f"Line {edit.line} becomes\n{edit.shown}\n" if edit.shown else f"Line {edit.line} is taken away."
+
+
+def _reason(end: Outcome) -> str:
+    """Return what a check says first, as the reason why an option is right."""
+    return clean(" / ".join(line.strip() for line in (end.message or "").splitlines()[:4]), 300)

@@ -1,0 +1,169 @@
+"""Versions of a learner's module, each in a worker of its own, and what checks say of them. Nothing of it is a mark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.engine.checks.describe import describe, describe_call
+from grader.engine.checks.text import WHOLE, clean
+from grader.engine.host.calls import CallRecord, Calls
+from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.launcher import Launcher
+from grader.engine.host.objects import handle_of
+from grader.engine.host.remote import RemoteSubmission
+from grader.engine.host.session import Session
+from grader.engine.host.source import Source
+from grader.engine.runner.backend import CheckContext, Conditions, WorkerBackend
+from grader.engine.runner.outcome import Outcome, Wording
+from grader.engine.runner.plugin import check_seed
+from grader.engine.runner.suite import Suite
+from grader.learner.questions.own_code import TAKE
+
+MOST_CALLS, MOST_FACTS, MOST_TEXT = 12, 400, 60
+"""Calls of a check that are noted, expressions whose values are read after each, letters of such a value."""
+TIMEOUT_S = 5.0
+"""A changed line may make a loop endless; a check that passes takes a tenth of a second."""
+
+
+@dataclass(frozen=True)
+class NotedCall:
+    """One call of a check: what was called, what it returned, and what the watched expressions were."""
+
+    text: str
+    result: str
+    """Empty where it cannot be written in full."""
+    facts: dict[int, list[str]]
+
+
+class NotingCalls(Calls):
+    """The calls of a check, noted as questions need them."""
+
+    def __init__(self, take: Callable[[], dict[int, list[str]]]) -> None:
+        super().__init__()
+        self.noted: list[NotedCall] = []
+        self.count = 0
+        self._take = take
+
+    def clear(self) -> None:
+        """Forget the calls of an earlier check."""
+        super().clear()
+        self.noted, self.count = [], 0
+
+    def add(self, record: CallRecord, result: Any) -> None:
+        """Note a call."""
+        super().add(record, result)
+        self.count += 1
+        if len(self.noted) < MOST_CALLS:
+            names = list(self.parameters.get(record.signature, ()))
+            lines = describe_call(record.label, names, record.args, record.kwargs)
+            text = "\n".join(lines).removeprefix("called  ")
+            self.noted.append(NotedCall(text, _in_full(result), self._take()))
+
+
+@dataclass
+class Version:
+    """A module in a worker, which starts with the first check and ends with the stage."""
+
+    suite: Suite
+    backend: WorkerBackend
+    wording: Wording
+    watched: bool
+    _runs: dict[tuple[str, int], tuple[Outcome, list[NotedCall], int]] = field(default_factory=dict)
+
+    def end(self, item: pytest.Item, seed: int) -> Outcome:
+        """Return how a check ends with a seed; it is run once."""
+        return self._run(item, seed)[0]
+
+    def calls(self, item: pytest.Item, seed: int) -> list[NotedCall]:
+        """Return the first calls of a check."""
+        return self._run(item, seed)[1]
+
+    def cost(self, item: pytest.Item, seed: int) -> int:
+        """Return how many calls a check makes: about what its time goes by."""
+        return self._run(item, seed)[2]
+
+    def _run(self, item: pytest.Item, seed: int) -> tuple[Outcome, list[NotedCall], int]:
+        key = item.name, seed
+        if key not in self._runs:
+            outcome, calls = self._outcome(item, seed), self.backend.calls
+            assert isinstance(calls, NotingCalls)
+            self._runs[key] = outcome, calls.noted, calls.count
+        return self._runs[key]
+
+    def _outcome(self, item: pytest.Item, seed: int) -> Outcome:
+        # Watched calls are compared, so their inputs are the same whatever the module's own random numbers are.
+        context = CheckContext(self.backend, Conditions(0 if self.watched else seed, wording=self.wording))
+        try:
+            self.backend.begin(check_seed(seed, item.name))
+            self.take()  # what was evaluated while it was loaded belongs to no call
+        except (SubmissionRaised, WorkerDied, WorkerTimeout) as error:
+            return Outcome("timeout", [clean(str(error))])
+        outcome = self.suite.plugin.run(item, context)
+        self.backend.take_output()
+        return outcome
+
+    def take(self) -> dict[int, list[str]]:
+        """Return what the watched expressions were since the last time: bounded, and plain text."""
+        if not self.watched:
+            return {}
+        session = self.backend.session
+        record = CallRecord(TAKE, TAKE, (), {}, root=TAKE)
+        with session.unnoted():
+            found, _ = session.call(handle_of(session.named(TAKE)), record)
+        facts: dict[int, list[str]] = {}
+        # The module is its author's, and may have returned anything in place of what our function does.
+        for pair in found[:MOST_FACTS] if isinstance(found, list) else ():
+            match pair:
+                case [int(number), [*texts]] if all(isinstance(text, str) for text in texts):
+                    facts[number] = [clean(text, MOST_TEXT) for text in texts]
+        return facts
+
+
+@contextmanager
+def stage(suite: Suite, launcher: Launcher, file: Path) -> Iterator[Callable[..., Version]]:
+    """Yield what puts a module's text into a worker, in the file's place; the workers end with the block."""
+    wording = Wording(file.name, suite.kata.signatures(), TIMEOUT_S)
+    made: list[Version] = []
+
+    def put(text: str, *, watched: bool = False) -> Version:
+        session = Session(launcher, Source(file, text.encode()), suite.terms)
+        backend = WorkerBackend(session, TIMEOUT_S)
+        version = Version(suite, backend, wording, watched)
+        backend.calls = NotingCalls(version.take)
+        backend.submission = RemoteSubmission(session, backend.calls)
+        made.append(version)
+        return version
+
+    try:
+        yield put
+    finally:
+        for version in made:
+            version.backend.session.close()
+
+
+def raised_in(outcome: Outcome, file: str) -> list[int]:
+    """Return the lines of the learner's file that an exception went through, the innermost last."""
+    found = re.findall(rf"^{re.escape(file)}, line (\d+)", outcome.message or "", re.MULTILINE)
+    return [int(number) for number in found] if outcome.status == "error" else []
+
+
+def _in_full(result: Any) -> str:
+    """Return a result as a question shows it; empty where that would leave something out."""
+    import torch
+
+    if type(result) is torch.Tensor:
+        numbers = result.dtype in (torch.bool, torch.int64, torch.int32)
+        return str(result.tolist()) if numbers and 0 < result.numel() <= 16 else ""
+    if not isinstance(result, str | int | bool | list | tuple) or result is None:
+        return ""
+    text = describe(result, WHOLE)
+    return (
+        text if len(text) <= MOST_TEXT and "<" not in text and "\N{HORIZONTAL ELLIPSIS}" not in text else ""
+    )
