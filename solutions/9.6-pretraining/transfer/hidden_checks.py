@@ -20,7 +20,8 @@ KINDS = {
     aspect="values",
     points=3,
     asked=[
-        "All of it works for any sizes; gradients reach the hidden vectors. Results are of the module's dtype.",
+        "All of it works for any sizes; gradients reach the hidden vectors.",
+        "Results are computed in the module's dtype.",
         "from the mean of its real tokens' vectors.",
         "Label each token by its own vector.",
     ],
