@@ -115,6 +115,14 @@ class CalibrationFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, k
 Difficulty = Literal["easy", "medium", "hard"]
 
 
+class Stage(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """One of the `[[stages]]` of a long kata: with the checks of its parts it is a result by itself."""
+
+    title: Sentence
+    parts: Annotated[tuple[Identifier, ...], Meta(min_length=1)]
+    """Names of `required`; each of those belongs to one stage."""
+
+
 class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """`kata.toml`."""
 
@@ -132,6 +140,7 @@ class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     """How long a learner who meets the subject for the first time takes, reading included."""
     difficulty: Difficulty | None = None
     slug: Slug | None = None
+    stages: tuple[Stage, ...] = ()
     after: tuple[Slug, ...] = ()
     given: tuple[FileName, ...] = ()
     """Files that learners get beside the stub, e.g. blocks.py."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from grader.catalogue.file_types import Difficulty, Limits, MeasuredOn, Policy, Threshold
+from grader.catalogue.file_types import Difficulty, Limits, MeasuredOn, Policy, Stage, Threshold
 from grader.catalogue.stub import Signatures, read_stub
 
 RUBRIC = "rubric.toml"
@@ -49,6 +49,7 @@ class Kata:
     """By kind of device: what was measured for the thresholds."""
     minutes: int | None = None
     difficulty: Difficulty | None = None
+    stages: tuple[Stage, ...] = ()
 
     @property
     def key(self) -> tuple[int, ...]:

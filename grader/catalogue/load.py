@@ -98,6 +98,12 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
             f"{path}: `policy.within` names {unknown[0]!r}, which is not in `required`; "
             f"allowed: {', '.join(data.required)}."
         )
+    staged = [name for stage in data.stages for name in stage.parts]
+    if staged and sorted(staged) != sorted(data.required):
+        raise PackError(
+            f"{path}: the parts of all `stages` are {', '.join(staged)}; wanted each name of `required` once: "
+            f"{', '.join(data.required)}."
+        )
     families = torch_names().families
     strange = [name for name in data.policy.forbid if "." not in name and name not in families]
     if strange:
@@ -127,6 +133,7 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         measured=_measured(folder),
         minutes=data.minutes,
         difficulty=data.difficulty,
+        stages=data.stages,
     )
     _check_speed(kata, path)
     _require_file(kata.stub, "the stub, named after `module`")

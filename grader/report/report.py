@@ -85,6 +85,15 @@ class CheckReport(msgspec.Struct, kw_only=True):
         return "already_deducted" if self.same_mistake == "counted" else self.status
 
 
+class StageReport(msgspec.Struct, kw_only=True):
+    """One stage of a long kata."""
+
+    title: str
+    parts: list[str]
+    done: bool
+    """Whether all its parts are written, and no check fails in a call of one of them."""
+
+
 class SpeedScore(msgspec.Struct, kw_only=True):
     """The points of the checks of speed and memory, apart from those for being right."""
 
@@ -114,6 +123,8 @@ class KataReport(msgspec.Struct, kw_only=True):
     """What the submission printed while it was loaded, bounded."""
     todo: list[str] = msgspec.field(default_factory=list)
     """What is still to be written, by name, as far as checks have come upon it."""
+    stages: list[StageReport] | msgspec.UnsetType = msgspec.UNSET
+    """Only of a kata that has stages, while it is being written."""
     speed: SpeedScore | msgspec.UnsetType = msgspec.UNSET
     """Only where speed was asked about. Neither status nor score hang on it."""
     first: str | msgspec.UnsetType = msgspec.UNSET

@@ -126,6 +126,7 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
     if report.message:
         out.print()
         print_block(report.message, out)
+    _print_stages(report, out)
     if report.output:
         _print_output(report.output, "printed while loading", out)
     if report.status == "not_started":
@@ -160,6 +161,14 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
     elif report.status == "pass" and not report.left_out:
         more = f"Our solution, and questions to think about:  kata solution {report.kata}"
         hanging(out, "  ", more, "dim")
+
+
+def _print_stages(report: KataReport, out: Console) -> None:
+    for number, stage in enumerate(report.stages or (), 1):
+        parts = f"  ({', '.join(stage.parts)})"
+        mark = _head("pass" if stage.done else "todo", out)
+        text = Text.assemble(mark, f"stage {number} of {len(report.stages or ())}  {stage.title}")
+        out.print(text.append(parts, "dim"), soft_wrap=True)
 
 
 def _print_checks(report: KataReport, out: Console) -> None:

@@ -129,6 +129,11 @@ def test_what_a_unit_gives_serves_later_units_and_no_earlier_ones(pack: Path, re
             'points = 5\n[policy]\nforbid = ["X"]',
             ["`policy.forbid[0]` must be a family of torch"],
         ),
+        (
+            "points = 5",
+            'points = 5\nstages = [{title = "One", parts = ["other"]}]',
+            ["the parts of all `stages` are other", "wanted each name of `required` once: count_down"],
+        ),
         ("points = 5", 'points = 5\nslug = "other"', ["`slug` is other", "folder is called count-down"]),
         ("points = 5", 'points = 5\nslug = "Not It"', ["`slug` must be lower-case words joined by hyphens"]),
         ("points = 5", 'points = 5\ngiven = ["x.py"]', ["`given` lists x.py, which is in none of"]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from hypothesis import given
@@ -163,6 +165,15 @@ def test_any_picture_fits(shape, seed, picture, named):
     lines = draw_difference(got, want, got != want, axes, picture)
     assert len(lines) <= 21
     assert all(len(line) <= WIDTH and line.isprintable() for line in lines)
+
+
+def test_what_is_kept_is_drawn_apart_from_what_is_dropped():
+    want = torch.tensor([[1.0, -math.inf, 0.0], [-math.inf, 2.0, 0.5]])
+    got = torch.tensor([[1.0, -math.inf, -math.inf], [-math.inf, 2.0, 0.5]])
+    text = drawn(got, want, ("row", "token"), "kept")
+    assert "row 0  # . #      # . x" in text
+    assert "# kept   . dropped, -inf   x should be kept" in text
+    assert not drawn(got + 1, got, ("row", "token"), "kept")
 
 
 @pytest.mark.parametrize("picture", ["mask", "attention"])

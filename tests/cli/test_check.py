@@ -54,6 +54,8 @@ class StrictReport(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Only where the failing check to begin with is not the first."""
     left_out: int | None = None
     """Only where not all was asked about."""
+    stages: list[dict[str, Any]] | None = None
+    """Only of a long kata that is being written."""
     look_at: list[str] | None = None
     """Only where a person should look at the file."""
     checks: list[StrictCheck]
@@ -389,3 +391,25 @@ def test_perf_says_where_there_is_no_speed_to_check(kata: Run, folder: Path, slu
     assert (said in kata("check", slug, "--perf").err) is not timed
     assert said not in kata("check", slug).err
     assert said not in kata("check", slug, "--perf", "-q").err
+
+
+@pytest.mark.slow
+def test_half_of_a_long_kata_is_a_result(kata: Run, folder: Path) -> None:
+    assert kata("start", "rotary-positions").code == 0
+    file = folder / "9.2-positional-encoding" / "rotary-positions" / "rotary_positions.py"
+    right = SOLUTIONS.parent.joinpath(*file.parts[-3:]).read_text()
+    unwritten = "\n\ndef alibi_bias(*given, **named):\n    raise NotImplementedError\n"
+    file.write_text(f"{right}{unwritten}")
+    told = kata("check", "rotary-positions")
+    assert "stage 2 of 3" in told.out
+    stages = kata("check", "rotary-positions", "--json").json["katas"][0]["stages"]
+    assert [stage["done"] for stage in stages] == [True, True, False]
+    assert stages[2]["parts"] == ["alibi_slopes", "alibi_bias"]
+    late = right.replace(
+        "def relative_buckets(", "def relative_buckets(*given, **named):\n    return given[0]\n\n\ndef other("
+    )
+    file.write_text(late)
+    stages = kata("check", "rotary-positions", "--json").json["katas"][0]["stages"]
+    assert [stage["done"] for stage in stages] == [True, False, True]
+    file.write_text(right)
+    assert "stages" not in kata("check", "rotary-positions", "--json").json["katas"][0]

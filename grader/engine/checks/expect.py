@@ -39,8 +39,8 @@ def expect(
 ) -> Expectation:
     """Say what `actual` must be: `expect(weights, "weights", axes="batch query key").close_to(expected)`.
 
-    `name` and `axes` are the words of the message; `picture` draws the difference of a "mask" or of
-    "attention" weights. Every method raises `CheckFailure` or returns the expectation, so they can be
+    `name` and `axes` are the words of the message; `picture` draws the difference of a "mask", of
+    what is "kept" (the rest is -inf) or of "attention" weights. Every method raises `CheckFailure` or returns the expectation, so they can be
     chained.
     """
     return Expectation(actual, name, axes, picture)
@@ -573,6 +573,11 @@ class Expectation:
             location=self._location(value, names, index),
         )
 
+    @property
+    def _is_grid(self) -> bool:
+        """Whether the last two axes index the same kind of thing: queries and keys, not rows and tokens."""
+        return self._picture in ("mask", "attention")
+
     def _spans(self, value: Tensor) -> list[Span]:
         return unsliced(self._name, value.shape)[1]
 
@@ -590,8 +595,7 @@ class Expectation:
     def _places(
         self, wrong: Tensor, names: Sequence[str], noun: str, *, judged: bool, want: Tensor | None = None
     ) -> list[str]:
-        grid = self._picture is not None
-        return places(wrong, names, grid, want, noun, judged, self._spans(wrong))
+        return places(wrong, names, self._is_grid, want, noun, judged, self._spans(wrong))
 
     def _differs(
         self,
@@ -625,7 +629,7 @@ class Expectation:
             count += self._greatest(got, want, wrong, index, names)
         spans = self._spans(got)
         if judged and out_of is None and not against:
-            notes = locate(got, want, wrong, names, tolerance, self._picture is not None, spans)
+            notes = locate(got, want, wrong, names, tolerance, self._is_grid, spans)
         else:
             notes = self._places(wrong, names, "difference", judged=False)
         picture = draw_difference(got, want, wrong, names, self._picture, spans) if self._picture else ()

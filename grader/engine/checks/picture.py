@@ -1,4 +1,4 @@
-"""Expected and yours side by side in characters: masks as marks, attention weights as digits."""
+"""Expected and yours side by side in characters: masks and what is kept as marks, attention weights as digits."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from grader.engine.checks.describe import describe
 from grader.engine.checks.locate import first_index
 from grader.engine.checks.text import LINE, Span, is_unnamed, label
 
-Picture = Literal["mask", "attention"]
+Picture = Literal["mask", "kept", "attention"]
 PICTURES = get_args(Picture)
 SPAN = 16
 """Rows and columns of the largest picture; what is larger is cropped around the first difference."""
 _FULL_DIGITS = 9
 """Up to so many columns weights are drawn in per cent, above in tenths."""
 WIDTH = min(100, LINE)
+MASK = ("allowed", "blocked", "leaks", "missing")
+KEPT = ("kept", "dropped, -inf", "should be dropped", "should be kept")
+"""What the marks of these pictures are called: yes, no, yes instead of no, no instead of yes."""
 _BEFORE = 40
 """Columns of a list that are shown before the first item that differs: with that they are less than `WIDTH`."""
 _ITEM = 32
@@ -56,7 +59,10 @@ def draw_difference(
     crop = (slice(rows.start, rows.stop), slice(columns.start, columns.stop))
     mine, theirs, differs = mine[crop], theirs[crop], differs[crop]
     if picture == "mask":
-        left, right, legend = _marks(mine, theirs)
+        additive = theirs.dtype != torch.bool and bool(torch.isneginf(theirs).any())
+        left, right, legend = _marks(_allowed(mine, additive), _allowed(theirs, additive), *MASK)
+    elif picture == "kept":
+        left, right, legend = _marks(~torch.isneginf(mine), ~torch.isneginf(theirs), *KEPT)
     else:
         left, right, legend = _weights(mine, theirs, differs)
     if left == right:
@@ -119,21 +125,23 @@ def _window(size: int, at: int) -> range:
 
 
 def _allowed(x: Tensor, additive: bool) -> Tensor:
+    """Return which pairs are allowed: an additive mask allows at 0, weights where they are not 0."""
     if x.dtype == torch.bool:
         return x
     return x == 0 if additive else x != 0
 
 
-def _marks(mine: Tensor, theirs: Tensor) -> tuple[list[list[str]], list[list[str]], list[str]]:
-    """Draw which pairs are allowed: an additive mask allows at 0, weights where they are not 0."""
-    additive = theirs.dtype != torch.bool and bool(torch.isneginf(theirs).any())
-    a, b = _allowed(mine, additive).tolist(), _allowed(theirs, additive).tolist()
+def _marks(
+    mine: Tensor, theirs: Tensor, yes: str, no: str, wrong: str, missing: str
+) -> tuple[list[list[str]], list[list[str]], list[str]]:
+    """Draw booleans, with a word for each mark."""
+    a, b = mine.tolist(), theirs.tolist()
     left = [["#" if want else "." for want in row] for row in b]
     right = [
         [("#" if want else "!") if has else ("x" if want else ".") for has, want in zip(r, s, strict=True)]
         for r, s in zip(a, b, strict=True)
     ]
-    words = {"#": "allowed", ".": "blocked", "!": "leaks", "x": "missing"}
+    words = {"#": yes, ".": no, "!": wrong, "x": missing}
     used = {mark for row in left + right for mark in row}
     return left, right, [f"{mark} {word}" for mark, word in words.items() if mark in used]
 

@@ -31,7 +31,7 @@ from grader.engine.runner.plugin import KataPlugin, check_seed, collect
 from grader.engine.runner.remarks import SourceRemarks, exported
 from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault, PackError
-from grader.report.report import Isolation, KataReport, KataStatus, SpeedScore
+from grader.report.report import WRONG, Isolation, KataReport, KataStatus, SpeedScore, StageReport
 
 __all__ = ["Options", "Progress", "Suite", "with_suites"]
 
@@ -150,7 +150,23 @@ class Suite(Collected):
         report.status = examination.status()
         report.todo = examination.todo()
         report.left_out = len(self.items) + len(self.rest) - len(report.checks) or UNSET
+        report.stages = self._stages(report) or UNSET
         return report
+
+    def _stages(self, report: KataReport) -> list[StageReport]:
+        """Return what is done of a long kata; a failure that names no call may be of any of its parts."""
+        if report.status not in ("in_progress", "fail") or report.left_out:
+            return []
+        called = [check.called for check in report.checks if check.status in WRONG]
+        undone = {*called, *(name.partition(".")[0] for name in report.todo)}
+        return [
+            StageReport(
+                title=stage.title,
+                parts=list(stage.parts),
+                done=undone.isdisjoint({*stage.parts, ""}),
+            )
+            for stage in self.kata.stages
+        ]
 
     def _unread(self, error: Unreadable, file: Path, options: Options) -> KataReport:
         lines = [error.message]

@@ -3,6 +3,9 @@
 B batch, H heads, T length, D the width of one head, Tq and Tk the numbers of queries and keys. Positions count
 from 0. In biases rows are queries and columns keys.
 
+Three stages, each a result by itself: `rotate`; `relative_buckets` and RelativePositionBias; `alibi_slopes` and
+`alibi_bias`. `kata check` shows which of them are done.
+
 References: Su et al. 2021 (arXiv:2104.09864); Raffel et al. 2019 (arXiv:1910.10683), section 2.1; Press et al. 2021
 (arXiv:2108.12409).
 """

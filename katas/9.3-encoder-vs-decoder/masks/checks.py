@@ -225,7 +225,7 @@ def test_additive_values(submission, draw):
     for mask in (square, draw.mask(keep=0.5, batch=2, head=1, query=1, key=5)):
         axes = "query key" if mask.dim() == 2 else "batch head query key"
         wanted = torch.zeros(mask.shape, device=mask.device).masked_fill(~mask, -INF)
-        expect(submission.additive_mask(mask), "additive mask", axes=axes).equals(wanted)
+        expect(submission.additive_mask(mask), "additive mask", axes=axes, picture="mask").equals(wanted)
 
 
 @check(
@@ -241,7 +241,7 @@ def test_additive_dtypes(submission, draw):
     for dtype in (torch.float64, torch.bfloat16, torch.float16):
         wanted = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -INF)
         numbers = submission.additive_mask(mask, dtype)
-        expect(numbers, f"additive mask in {dtype}", axes="query key").equals(wanted)
+        expect(numbers, f"additive mask in {dtype}", axes="query key", picture="mask").equals(wanted)
     wanted = torch.zeros(mask.shape, dtype=torch.float64, device=mask.device).masked_fill(~mask, -INF)
     by_keyword = submission.additive_mask(mask, dtype=torch.float64)
     expect(by_keyword, "additive_mask(mask, dtype=torch.float64)", axes="query key").equals(wanted)

@@ -49,7 +49,7 @@ class DecoderLayer(nn.Module):
         activation: str = "relu",
     ) -> None:
         super().__init__()
-        # TODO
+        # TODO: three sublayers and a norm for each. What has to remember norm_first and dropout until the forward pass?
         raise NotImplementedError("DecoderLayer.__init__")
 
     def forward(
@@ -100,7 +100,7 @@ class Decoder(nn.Module):
         activation: str = "relu",
     ) -> None:
         super().__init__()
-        # TODO
+        # TODO: as many layers as num_layers says, no two of them the same object. What follows the last one?
         raise NotImplementedError("Decoder.__init__")
 
     def forward(
@@ -118,5 +118,5 @@ class Decoder(nn.Module):
         Returns:
             [B, T, D]
         """
-        # TODO
+        # TODO: each layer reads what the one before it has made, and all of them the same memory.
         raise NotImplementedError("Decoder.forward")

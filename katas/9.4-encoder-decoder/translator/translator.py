@@ -7,6 +7,9 @@ Next to this file is language.py, with English sentences and their Spanish: `pyt
 has Encoder and Decoder as you would build them in 9.3.5 and 9.4.1: checking brings it along, and `kata start
 translator` also writes blocks.py here.
 
+Two stages, each a result by itself: the model and `smoothed_loss`; then `translate`, greedy and with beams. `kata
+check` shows which of them are done.
+
 References: Vaswani et al. 2017 (arXiv:1706.03762), sections 3 and 5.4; Wu et al. 2016 (arXiv:1609.08144), section 7.
 """
 
@@ -46,12 +49,13 @@ class Translator(nn.Module):
         pad_id: int = 0,
     ) -> None:
         super().__init__()
-        # TODO
+        # TODO: two embeddings, positions for the longer of two texts, an encoder, a decoder, a linear layer. What is no
+        # parameter?
         raise NotImplementedError("Translator.__init__")
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
         """Read int tokens [B, S]; return the memory [B, S, D]. Padding never changes the vectors at real positions."""
-        # TODO
+        # TODO: embed, scale by the root of D if you like, add positions, encode. Which tokens must nobody look at?
         raise NotImplementedError("Translator.encode")
 
     def decode(self, target: torch.Tensor, memory: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
@@ -71,7 +75,7 @@ class Translator(nn.Module):
 
     def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         """Return decode(target, encode(source), source)."""
-        # TODO
+        # TODO: one line.
         raise NotImplementedError("Translator.forward")
 
 
@@ -90,7 +94,8 @@ def smoothed_loss(
     Returns:
         A scalar: the mean of -Σ q · log p over all targets that count, of all rows together.
     """
-    # TODO
+    # TODO: begin with log-probabilities [B, T, V]. What does the sum over q come to, if 1 - smoothing goes to one word
+    # and smoothing / V to each?
     raise NotImplementedError("smoothed_loss")
 
 

@@ -22,7 +22,7 @@ def clip_gradients(parameters: Iterable[torch.nn.Parameter], max_norm: float) ->
     Returns:
         a Python float: the norm of all gradients together, as it was before; 0.0 when there are none.
     """
-    # TODO
+    # TODO: parameters may be a generator: how often can you go through it? One norm for all, then one factor for all.
     raise NotImplementedError("clip_gradients")
 
 
@@ -57,7 +57,8 @@ class AdamW(torch.optim.Optimizer):
         A parameter without a gradient stays as it is, does not decay, and its steps are not counted. The options are
         those that are in the parameter's group at this moment.
         """
-        # TODO
+        # TODO: for every group, for every parameter with a gradient: count, update both moments, correct them by this
+        # count, decay, move. What does the first step find in self.state?
         raise NotImplementedError("AdamW.step")
 
 
@@ -73,5 +74,5 @@ def warmup_cosine(step: int, *, warmup: int, total: int, peak: float, floor: flo
     Returns:
         a Python float.
     """
-    # TODO
+    # TODO: three ranges: before warmup, up to total, after it. In which of them does each border lie?
     raise NotImplementedError("warmup_cosine")

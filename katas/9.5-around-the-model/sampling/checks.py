@@ -75,7 +75,7 @@ def apart(draw):
 
 
 def compare(found, right, logits, *rest, name="filtered", axes=ROWS, why=""):
-    expect(found, name, axes=axes).close_to(oracle(right, logits, *rest), why=why)
+    expect(found, name, axes=axes, picture="kept").close_to(oracle(right, logits, *rest), why=why)
 
 
 FILTERS = (("top_k", right_top_k, 3), ("top_p", right_top_p, 0.7), ("min_p", right_min_p, 0.3))

@@ -22,7 +22,7 @@ def top_k(logits: torch.Tensor, k: int) -> torch.Tensor:
     Returns:
         [.., V], with -inf elsewhere.
     """
-    # TODO
+    # TODO: how many are kept when two logits are equal to the k-th? Choose places, not values.
     raise NotImplementedError("top_k")
 
 
@@ -50,7 +50,7 @@ def min_p(logits: torch.Tensor, p: float) -> torch.Tensor:
     Returns:
         [.., V], with -inf elsewhere.
     """
-    # TODO
+    # TODO: compare with the best token of the same row. Does it take a softmax, or is log p added to a logit enough?
     raise NotImplementedError("min_p")
 
 
@@ -66,7 +66,7 @@ def repetition_penalty(logits: torch.Tensor, tokens: torch.Tensor, penalty: floa
     Returns:
         [B, V]; tokens that have not occurred in their row keep their logits.
     """
-    # TODO
+    # TODO: which tokens of the vocabulary occur in a row: bool [B, V]. Then two cases, by the sign of the logit.
     raise NotImplementedError("repetition_penalty")
 
 
@@ -81,5 +81,5 @@ def perplexity(logits: torch.Tensor, targets: torch.Tensor, pad_id: int | None =
     Returns:
         a Python float: exp of the mean of -log p over all targets that count.
     """
-    # TODO
+    # TODO: log-probabilities of the targets [B, T], without those that do not count; one mean over all that are left.
     raise NotImplementedError("perplexity")

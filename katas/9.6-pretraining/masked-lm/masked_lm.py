@@ -43,7 +43,8 @@ def hide(
         inputs [B, T], what the model reads, and targets [B, T]: the token as it was where it was chosen, else -100,
         which cross_entropy passes over.
     """
-    # TODO
+    # TODO: two draws for each token: whether it is chosen, and what becomes of it. Where do the special tokens have to
+    # be left out, and how often?
     raise NotImplementedError("hide")
 
 
@@ -81,7 +82,7 @@ class MaskedLM(nn.Module):
         Returns:
             [B, T, D]. Positions matter; padding never does to a real token.
         """
-        # TODO
+        # TODO: embed, add positions, encode under a mask [B, 1, 1, T]. Nothing is causal here.
         raise NotImplementedError("MaskedLM.body")
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
@@ -90,5 +91,5 @@ class MaskedLM(nn.Module):
         Returns:
             logits [B, T, V]: what `body` returns, times the token embedding's weight; a bias [V] may be added.
         """
-        # TODO
+        # TODO: [B, T, D] times a matrix that is there already, transposed.
         raise NotImplementedError("MaskedLM.forward")

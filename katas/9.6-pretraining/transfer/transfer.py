@@ -27,12 +27,12 @@ class TokenHead(nn.Module):
 
     def __init__(self, d_model: int, num_labels: int) -> None:
         super().__init__()
-        # TODO
+        # TODO: one linear layer, with the name that is given above.
         raise NotImplementedError("TokenHead.__init__")
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return logits [B, T, L]. What is at padding is free: a loss passes over it."""
-        # TODO
+        # TODO: nothing depends on the mask.
         raise NotImplementedError("TokenHead.forward")
 
 
@@ -47,12 +47,12 @@ class SpanHead(nn.Module):
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
-        # TODO
+        # TODO: one linear layer for both scores.
         raise NotImplementedError("SpanHead.__init__")
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the logits of beginnings and of ends, each [B, T]: a softmax over T is to choose. Padding has -inf."""
-        # TODO
+        # TODO: [B, T, 2] becomes two times [B, T]. Which positions must a softmax never choose?
         raise NotImplementedError("SpanHead.forward")
 
 
@@ -67,12 +67,13 @@ class RegressionHead(nn.Module):
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
-        # TODO
+        # TODO: one linear layer, from D to 1.
         raise NotImplementedError("RegressionHead.__init__")
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return [B]."""
-        # TODO
+        # TODO: the mean over real tokens first: the sum of what is divided by what? And which axis has to go at the
+        # end?
         raise NotImplementedError("RegressionHead.forward")
 
 
@@ -87,12 +88,12 @@ class ClassHead(nn.Module):
 
     def __init__(self, d_model: int, num_classes: int) -> None:
         super().__init__()
-        # TODO
+        # TODO: one linear layer, from D to C.
         raise NotImplementedError("ClassHead.__init__")
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return logits [B, C]."""
-        # TODO
+        # TODO: the same mean as for a number: a function of your own can serve both.
         raise NotImplementedError("ClassHead.forward")
 
 
@@ -101,7 +102,7 @@ def freeze(module: nn.Module) -> None:
 
     Its numbers stay as they are, and so do train and eval mode, which are another matter.
     """
-    # TODO
+    # TODO: parameters have a switch of their own. torch.no_grad would stop more than that.
     raise NotImplementedError("freeze")
 
 
@@ -115,7 +116,7 @@ def layerwise_groups(layers: Sequence[nn.Module], lr: float, decay: float) -> li
     Returns:
         One group for each layer, in their order: {"params": its parameters, "lr": its rate}.
     """
-    # TODO
+    # TODO: how many layers come after layer i? Its rate is lr times decay to that power.
     raise NotImplementedError("layerwise_groups")
 
 
@@ -137,7 +138,7 @@ class MultiTask(nn.Module):
 
     def __init__(self, body: nn.Module, heads: Mapping[str, nn.Module]) -> None:
         super().__init__()
-        # TODO
+        # TODO: heads has to be an nn.ModuleDict, or their parameters are not found.
         raise NotImplementedError("MultiTask.__init__")
 
     def forward(self, tokens: torch.Tensor, task: str) -> Any:
@@ -146,5 +147,5 @@ class MultiTask(nn.Module):
         Raises:
             ValueError: there is no such task.
         """
-        # TODO
+        # TODO: look for the task before anything is computed; then the mask [B, T] from body.pad_id.
         raise NotImplementedError("MultiTask.forward")

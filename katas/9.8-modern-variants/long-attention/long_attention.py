@@ -57,7 +57,8 @@ class Linformer(nn.Module):
 
     def __init__(self, d_model: int, num_heads: int, max_len: int, k: int) -> None:
         super().__init__()
-        # TODO
+        # TODO: four linear layers, two parameters [k, max_len]. How large may their numbers be, so that a mixture of
+        # max_len keys is no larger than a key?
         raise NotImplementedError("Linformer.__init__")
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:

@@ -31,7 +31,7 @@ class RMSNorm(nn.Module):
 
     def __init__(self, d_model: int, eps: float = 1e-6) -> None:
         super().__init__()
-        # TODO
+        # TODO: one parameter [D].
         raise NotImplementedError("RMSNorm.__init__")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -67,7 +67,7 @@ class GroupedQueryAttention(nn.Module):
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int) -> None:
         super().__init__()
-        # TODO
+        # TODO: d = D / H; check both divisions first.
         raise NotImplementedError("GroupedQueryAttention.__init__")
 
     def forward(
@@ -136,5 +136,5 @@ class ModernLM(nn.Module):
         Returns:
             (logits [B, T, V], cache). The cache is a list with the pair of each layer's attention.
         """
-        # TODO
+        # TODO: embed to [B, T, D]; then layer by layer, each with its own pair of the cache.
         raise NotImplementedError("ModernLM.forward")

@@ -48,7 +48,7 @@ def unpatchify(patches: torch.Tensor, size: int, height: int, width: int) -> tor
     Raises:
         ValueError: height or width is not a multiple of size, or N is not the number of patches that such an image has.
     """
-    # TODO
+    # TODO: begin with [B, H / size, W / size, C, size, size].
     raise NotImplementedError("unpatchify")
 
 
