@@ -11,6 +11,8 @@ COMMANDS = {
     "solution": "grader.cli.learner.solution:solution",
     "reset": "grader.cli.learner.reset:reset",
     "demo": "grader.cli.learner.demo:demo",
+    "run": "grader.cli.learner.run:run",
+    "data": "grader.cli.learner.data:data",
     "mcp": "grader.cli.learner.mcp:mcp",
     "doctor": "grader.cli.doctor:doctor",
     "completion": "grader.cli.completion:completion",

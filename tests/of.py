@@ -24,6 +24,7 @@ TESTS = {
     "grader/cli": "cli workspace exports standby",
     "grader/commands.py": "cli",
     "grader/data_files.py": "catalogue",
+    "grader/learner/data": "cli",
     "grader/learner/demos": "demos",
     "grader/instructor/desk": "desk",
     "grader/devices.py": "host timing",

@@ -119,6 +119,11 @@ class Kata:
         return self.folder / "demo.py"
 
     @property
+    def real(self) -> Path:
+        """What `kata run` runs; a kata may have none."""
+        return self.folder / "real.py"
+
+    @property
     def solution_folder(self) -> Path | None:
         """Where the reference and its companions live; None when this install has none for the kata."""
         solutions = self.unit.pack.solutions

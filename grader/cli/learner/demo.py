@@ -50,7 +50,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     from grader.learner.demos.runner import Own, run_demo, scripts, uses
 
     wanted = uses(source, pack)
-    own = [Own(kata, file) for kata, file in _passing(around) if kata in wanted]
+    own = [Own(kata, file) for kata, file in passing(around) if kata in wanted]
     try:
         with console(stderr=True).status("running"):
             exhibits = run_demo(source, pack, own, launcher)
@@ -58,7 +58,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
         launcher.close()
     from grader.learner.demos.page import write_page
 
-    intro = _whose([item.kata.slug for item in own], [kata.slug for kata in wanted])
+    intro = whose([item.kata.slug for item in own], [kata.slug for kata in wanted])
     title = f"{subject.number} {subject.title}"
     files = write_page(folder, title, intro, exhibits, scripts(exhibits, source, pack))
     if as_json:
@@ -97,15 +97,15 @@ def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:
     raise UsageError(f"{text} has no demo.", hint)
 
 
-def _whose(own: list[str], wanted: list[str]) -> str:
-    """Say on whose code a demo runs."""
+def whose(own: list[str], wanted: list[str], what: str = "demo") -> str:
+    """Say on whose code a demo or a run works."""
     rest = ", ".join(slug for slug in wanted if slug not in own)
     if own:
         return f"Your own code: {', '.join(own)}. " + (
             f"Given: {rest}." if rest else "Nothing else is needed."
         )
     if not wanted:
-        return "This demo needs none of the katas."
+        return f"This {what} needs none of the katas."
     return f"On given blocks; yours take their place when they pass: {rest}."
 
 
@@ -113,7 +113,7 @@ def _demo(subject: Kata | Unit) -> Path:
     return subject.folder / "demo.py"
 
 
-def _passing(around: Here) -> list[tuple[Kata, Path]]:
+def passing(around: Here) -> list[tuple[Kata, Path]]:
     """Return the learner's files that passed when they were last checked."""
     if around.workspace is None:
         return []

@@ -23,7 +23,7 @@ def kata_digest(kata: Kata) -> str:
 
     That is what grading reads: the kata's data, its stub, checks and fingerprints, what learners and checks are given,
     the reference and the hidden checks, and other Python files beside the checks, which these could import. Prose,
-    demos, pictures and what systems leave in folders are not read.
+    demos, runs, pictures and what systems leave in folders are not read.
     """
     files = {
         "data": kata.folder / KATA_FILE,
@@ -38,7 +38,7 @@ def kata_digest(kata: Kata) -> str:
         # Whoever hands these in is told so, whichever kata they are given to.
         **{f"blocks {place}": path for place, path in enumerate(blocks_in(kata.unit.pack))},
     }
-    read = {*files.values(), *kata.given, kata.demo}
+    read = {*files.values(), *kata.given, kata.demo, kata.real}
     files |= {
         f"beside {path.name}": path
         for path in kata.folder.glob("*.py")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import shutil
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from grader.catalogue import Kata, Pack
 from grader.catalogue.given import BLOCKS
@@ -15,11 +17,12 @@ from grader.data_files import read_text
 from grader.engine.host.calls import Calls
 from grader.engine.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
+from grader.engine.host.lent import Lent
 from grader.engine.host.remote import RemoteSubmission
 from grader.engine.host.session import Session
 from grader.engine.host.source import read_source
 from grader.engine.host.terms import Terms
-from grader.errors import PackError
+from grader.errors import KataError, PackError
 from grader.learner.demos.exhibit_types import Exhibit, Play, read_exhibits
 
 TIME_S = 300.0
@@ -27,6 +30,11 @@ EXHIBITS = "grader.learner.demos.exhibits"
 """What a demo is written with; imported before it, since files of the engine are closed to a worker."""
 SCRIPTS = "play"
 """The folder of a pack with scripts for pages, where several demos share them."""
+REAL = "real"
+"""The folder of a pack with what several runs on real things share."""
+RUN_TIME_S = 900.0
+RUN_MEMORY = 6 << 30
+"""What a run on a real thing may take: address space, of which SmolLM2 in float32 uses a fifth."""
 MINE = "mine.py"
 """The module that a demo imports: every name of the katas, the learner's own where it passes."""
 
@@ -49,28 +57,110 @@ def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> 
         launcher: where the worker comes from.
 
     Raises:
-        PackError: it fails, hangs, or returns something that is no exhibit.
+        PackError: it fails, hangs, or returns something that is not an exhibit.
     """
+    terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, preload=(EXHIBITS,))
+    try:
+        with _begun(demo, pack, own, (launcher, terms)) as module:
+            shown = module.demo()
+    except SubmissionRaised as error:
+        raise PackError(f"The demo {demo} failed: {error}", _place(error)) from error
+    except SubmissionUnsendable as error:
+        raise PackError(f"The demo {demo} returned what cannot be shown: {error}") from error
+    except WorkerDied as error:
+        raise PackError(f"The demo {demo} did not end well: {error}") from error
+    except WorkerTimeout as error:
+        raise PackError(f"The demo {demo} took longer than {TIME_S:.0f} s.") from error
+    return read_exhibits(shown)
+
+
+class RunError(KataError):
+    """A run on a real thing did not come to its end."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a run on a real thing is given."""
+
+    data: Mapping[str, Path]
+    """The folders of what was fetched, by name."""
+    text: str | None = None
+    prompt: str | None = None
+
+
+def run_real(
+    kata: Kata, own: Sequence[Own], launcher: Launcher, inputs: Inputs, step: Callable[[str, int, int], None]
+) -> list[Exhibit]:
+    """Return what a kata's `real.py` shows of a real thing, run on the learner's code where that passes.
+
+    Args:
+        kata: its `real.py` has a function `run(step, data, text, prompt)` that returns exhibits.
+        own: what passes of the learner's.
+        launcher: where the worker comes from.
+        inputs: what it is given.
+        step: told how far it is.
+
+    Raises:
+        RunError: it fails, needs more time or memory than there is, or is killed.
+        PackError: it returns something that is not an exhibit.
+    """
+    folders = tuple(inputs.data.values())
+    terms = Terms(
+        "real",
+        ("run",),
+        RUN_TIME_S,
+        RUN_TIME_S,
+        RUN_MEMORY,
+        read=folders,
+        preload=(EXHIBITS, "safetensors.torch"),
+    )
+    data = {name: str(folder) for name, folder in inputs.data.items()}
+    whose = "It ran on your code: " + ", ".join(one.kata.slug for one in own) if own else None
+    try:
+        with _begun(kata.real, kata.unit.pack, own, (launcher, terms)) as module:
+            shown = module.run(Lent(step), data, inputs.text, inputs.prompt)
+    except SubmissionRaised as error:
+        place = _place(error)
+        raise RunError(
+            f"The run stopped: {error}", "\n  ".join(filter(None, (place, whose))) or None
+        ) from error
+    except SubmissionUnsendable as error:
+        raise PackError(f"{kata.real} returned what cannot be shown: {error}") from error
+    except WorkerDied as error:
+        limit = f"It may use {RUN_MEMORY >> 30} GiB."
+        raise RunError(f"The run did not end well: its process {error}.", f"{limit} {whose or ''}") from error
+    except WorkerTimeout as error:
+        raise RunError(f"The run took longer than {RUN_TIME_S / 60:.0f} minutes.", whose) from error
+    return read_exhibits(shown)
+
+
+def needs(real: Path) -> tuple[str, ...]:
+    """Return what a run cannot do without: the names in `NEEDS`, read and not run."""
+    for node in ast.parse(read_text(real)).body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(t, ast.Name) and t.id == "NEEDS" for t in node.targets
+        ):
+            return tuple(ast.literal_eval(node.value))
+    return ()
+
+
+@contextmanager
+def _begun(file: Path, pack: Pack, own: Sequence[Own], where: tuple[Launcher, Terms]) -> Iterator[Any]:
+    """Start a worker with a file of the pack loaded; yields the module over there."""
+    launcher, terms = where
     with tempfile.TemporaryDirectory(prefix="kata-demo-") as name:
-        given = Path(name)
-        _lay_out(given, demo, pack, own)
+        _lay_out(Path(name), file, pack, own)
+        # A run is loaded from where the learner's files are: an exception then has their lines, and not its own alone.
+        source = read_source(copied if (copied := Path(name) / file.name).is_file() else file)
         # The functions that exhibits are made with are imported before the worker confines itself: it cannot read ours.
-        terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, given=given, preload=(EXHIBITS,))
-        session = Session(launcher, read_source(demo), terms)
+        session = Session(launcher, source, replace(terms, given=Path(name)))
         try:
             session.begin(0)
-            shown = RemoteSubmission(session, Calls()).demo()
-        except SubmissionRaised as error:
-            raise PackError(f"The demo {demo} failed: {error}", _place(error)) from error
-        except SubmissionUnsendable as error:
-            raise PackError(f"The demo {demo} returned what cannot be shown: {error}") from error
-        except WorkerDied as error:
-            raise PackError(f"The demo {demo} did not end well: {error}") from error
-        except WorkerTimeout as error:
-            raise PackError(f"The demo {demo} took longer than {TIME_S:.0f} s.") from error
+            yield RemoteSubmission(session, Calls())
         finally:
             session.close()
-    return read_exhibits(shown)
 
 
 def uses(demo: Path, pack: Pack) -> tuple[Kata, ...]:
@@ -131,6 +221,10 @@ def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
         if kata.folder == demo.parent:  # its data and the like; blocks are the fullest there are
             for path in (*kata.given, *kata.support):
                 shutil.copy(path, folder)
+    # A run may take from its kata's demo what replaces the learner's, and from the pack what several runs share.
+    also = [demo, *(pack.root / REAL).glob("*.py"), demo.parent / "demo.py"] if demo.name != "demo.py" else []
+    for path in filter(Path.is_file, also):
+        shutil.copy(path, folder)
     if blocks is not None:
         shutil.copy(blocks, folder / BLOCKS)
         lines.append("from blocks import *")

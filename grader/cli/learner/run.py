@@ -1,0 +1,115 @@
+"""`kata run`: the learner's code at work on a real model or real data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from grader.catalogue import Kata
+from grader.cli.context import Here, complete_id, here, json_option, note, print_json, shown
+from grader.cli.learner.data import moving
+from grader.cli.learner.demo import passing, whose
+from grader.engine.host.warm import start_launcher
+from grader.errors import UsageError
+from grader.files import within
+from grader.report.style import console, say
+from grader.words import counted
+
+FOLDER = "kata-run"
+TEXT_BYTES = 2_000_000
+"""Of a text of one's own, so much is read: more than is learned from in minutes."""
+
+
+@click.command(short_help="Run your code on a real model or real data.")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.option("--text", type=click.File("rb"), help="A text of your own; - is standard input.")
+@click.option("--prompt", help="A question, or how a text begins.")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help=f"Where files go [default: {FOLDER}/ID]."
+)
+@json_option
+def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, as_json: bool) -> None:
+    """Run your code on a real model or real data; `kata data` fetches what that needs.
+
+    It works in a confined process like every check, on your own code where that has passed and on given code
+    elsewhere, for some minutes, and ends with a page. No mark depends on it.
+
+    \b
+    Example:
+      kata run encoder-layer --prompt "how to repeat something"
+      kata run modern-block --prompt "Why is the sky blue?"
+      kata run decoder-lm --text play.txt
+    """
+    around = here()
+    kata = _find(id_, around)
+    folder = out or within(around.folder / FOLDER / kata.slug, around.folder)
+    if folder.exists() and any(folder.iterdir()) and not (folder / "index.html").is_file():
+        raise UsageError(f"{folder} holds other things.", "Name another folder: kata run ID --out FOLDER")
+    data = _data(kata, around)
+    words = text.read(TEXT_BYTES).decode("utf-8", "replace") if text is not None else None
+    note(f"run of {kata.number} {kata.slug} …")
+    # The fork server is split off before anything that starts a thread, such as a progress bar.
+    launcher = start_launcher()
+    from grader.learner.demos.runner import Inputs, Own, run_real, scripts, uses
+
+    pack = kata.unit.pack
+    wanted = uses(kata.real, pack)
+    own = [Own(other, file) for other, file in passing(around) if other in wanted]
+    try:
+        with moving() as step:
+            exhibits = run_real(kata, own, launcher, Inputs(data, words, prompt), step)
+    finally:
+        launcher.close()
+    from grader.learner.demos.page import write_page
+
+    intro = whose([one.kata.slug for one in own], [other.slug for other in wanted], "run")
+    title = f"{kata.number} {kata.title}, for real"
+    files = write_page(folder, title, intro, exhibits, scripts(exhibits, kata.real, pack))
+    if as_json:
+        import msgspec
+
+        print_json({"id": kata.slug, "own": [one.kata.slug for one in own], "data": sorted(data),
+                    "files": [str(file) for file in files], "exhibits": msgspec.to_builtins(exhibits)})  # fmt: skip
+        return
+    from grader.learner.demos.printing import print_exhibit
+
+    terminal = console()
+    for exhibit in exhibits:
+        print_exhibit(exhibit, terminal)
+    say(f"\n{intro}")
+    say(f"page  {shown(files[-1], around.folder)}   and {counted(len(files) - 1, 'picture')} next to it")
+
+
+def _find(text: str, around: Here) -> Kata:
+    kata = around.catalogue.resolve_one(text)
+    if not kata.real.is_file():
+        have = ", ".join(one.slug for one in around.catalogue.katas if one.real.is_file())
+        raise UsageError(f"{kata.slug} has nothing real to run on.", f"These have: {have or 'none yet'}.")
+    return kata
+
+
+def _data(kata: Kata, around: Here) -> dict[str, Path]:
+    """Return the folders of what is here for a kata.
+
+    Raises:
+        UsageError: something is not here that it cannot do without.
+    """
+    from grader.learner.data.archive import available
+    from grader.learner.demos.runner import needs
+
+    archives = available(around.catalogue.packs)
+    required = needs(kata.real)
+    for archive in [archives[name] for name in required if not archives[name].is_here]:
+        free = [one.slug for one in around.catalogue.katas if one.real.is_file() and not needs(one.real)]
+        raise UsageError(
+            f"{kata.slug} runs on {archive.name}, which is not here: {archive.facts.bytes / 1e6:,.1f} MB, "
+            f"{archive.facts.licence}.",
+            f"Fetch it: kata data get {archive.name}. Without network: kata run {' or '.join(free)}",
+        )
+    return {
+        name: archive.folder
+        for name, archive in archives.items()
+        if archive.is_here and kata.slug in archive.facts.used_by
+    }
