@@ -24,7 +24,7 @@ GOALS = {
     "hops of kata check": 12, "wheel, kB": 2_000,
 }  # fmt: skip
 CEILINGS = {
-    "lines of grader": 54_890, "lines of tests": 54_067, "lines of benchmarks": 5_850, "lines of Python": 178_022,
+    "lines of grader": 55_031, "lines of tests": 54_516, "lines of benchmarks": 6_030, "lines of Python": 178_935,
     "files": 1_464, "rooms and modules of grader": 20, "floors": 9, "functions with six or more parameters": 46,
     "longest function": 75, "mean function": 13,
 }  # fmt: skip

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any, Protocol
 
 from benchmarks.a_term import oracle, script
@@ -45,6 +46,14 @@ PACKS = Path(__file__).parents[1] / "tests" / "packs"
 SPOILED = ("is_value([1, 1, 2, 2])", "is_value([1, 2])")
 """The check that is wrong until it is mended: what it should ask, and what it asks."""
 
+RUBRIC = """
+[[questions]]
+question = "Why in place?"
+model = "Only one number is held aside."
+[[questions.criteria]]
+met = "names the memory"
+points = 2
+"""
 PLACES = 0.000_051
 """Tables have four decimals."""
 
@@ -83,6 +92,10 @@ class Found:
     cells: int = 0
     copied: int = 0
     seen_alike: int = 0
+    unmarked: int = 0
+    """Learners whose written answers nobody has marked, and whose cells are empty for that."""
+    took: dict[str, list[float]] = field(default_factory=dict)
+    """Seconds, by command; of `kata grade` by layout."""
 
     @property
     def clean(self) -> bool:
@@ -102,6 +115,8 @@ def make_pack(folder: Path, weeks: int, spoiled: int) -> None:
             home = unit / module(week)
             shutil.copytree(toy, home, ignore=shutil.ignore_patterns("__pycache__"))
             (home / "insertion_sort.py").rename(home / f"{module(week)}.py")
+            if kind == "solutions" and week == weeks:
+                (home / "rubric.toml").write_text(RUBRIC, encoding="utf-8")
             if kind == "katas":
                 data = (home / "kata.toml").read_text(encoding="utf-8")
                 data = data.replace('"1.1.1"', f'"1.1.{week}"').replace(
@@ -148,10 +163,14 @@ class Term:
         self._explain()
         self._exports()
         self._alike()
+        self._unmarked()
         return self.found
 
-    def _type(self, *words: object, codes: Iterable[int] = (0,)) -> Ran:
+    def _type(self, *words: object, codes: Iterable[int] = (0,), called: str = "") -> Ran:
+        started = time.monotonic()
         ran = self._kata(*words)
+        called = called or " ".join(map(str, words[: 2 if words[0] in ("gradebook", "course") else 1]))
+        self.found.took.setdefault(called, []).append(time.monotonic() - started)
         self.found.commands += 1
         if ran.code not in codes:
             self.found.failed.append(
@@ -209,7 +228,7 @@ class Term:
         words: list[object] = ["grade", target.relative_to(self._folder), "--assignment", f"week{step.week}"]
         if times is not None:
             words += ["--times", times.relative_to(self._folder)]
-        self._type(*words)
+        self._type(*words, called=f"grade, {step.layout}")
 
     def _decide(self, step: Decision) -> None:
         kata = module(step.week)
@@ -220,7 +239,7 @@ class Term:
             "revoke": [step.login, kata],
             "extend": [step.login, f"week{step.week}", step.days],
             "take": [step.login, kata, f"{kata}_final_v3.py"],
-            "alias": [step.login, step.name],
+            "alias": [step.login, step.name, *["--ahead"] * (" " in step.name)],
         }
         if step.kind == "choose":
             number = self._attempt(step)
@@ -395,6 +414,28 @@ class Term:
                             f"{system}: {learner}, week {week}: {cell}, should be {mark.score}"
                         )
 
+    def _unmarked(self) -> None:
+        """Mark one of the written answers and release them all: what waits for a mark is an empty cell, and no 0."""
+        week, final = self._play.weeks, oracle.marks(self._play, self._play.steps)
+        answered = oracle.written(self._play)
+        marked = next((login for login, in_time in answered.items() if in_time), None)
+        if marked is None:
+            return
+        self._type("gradebook", "mark", marked, module(week), 1, "--points", 1.5)
+        self._type("gradebook", "release", f"week{week}", "--anyway", "--comment", "remarks alone")
+        out = self._type("gradebook", "export", "--format", "canvas", "--per-assignment").out
+        numbers = {str(one.number): one.login for one in self._play.learners}
+        for row in csv.DictReader(io.StringIO(out)):
+            login = numbers.get(row["ID"])
+            if login is None or final[login, week].status == "missing":
+                continue
+            cell = next(text for name, text in row.items() if name and name.startswith(f"week{week}"))
+            waits = login in answered and login != marked
+            want = final[login, week].score + 1.5 * (login == marked)
+            self.found.unmarked += waits
+            if (cell != "") if waits else (cell == "" or abs(float(cell) - want) > 0.0051):
+                self.found.exports.append(f"{login}, answers {'wait' if waits else 'marked'}: {cell}, {want}")
+
     def _alike(self) -> None:
         for week in sorted({week for week, _, _ in self._play.copied}):
             ran = self._type("similar", "--only", module(week), "--json", "--common", "60")
@@ -535,11 +576,17 @@ def summary(found: Found, play: Script) -> str:
         f"learners lost {len(found.lost)}",
         f"marks changed {found.changes}, without a row that says who and why {len(found.unexplained)}",
         f"cells of systems' files {found.cells}, wrong {len(found.exports)}",
+        f"written answers that wait, their cells empty {found.unmarked}",
         f"copies {found.copied}, seen by kata similar {found.seen_alike}",
         f"commands that ended otherwise {len(found.failed)}",
     ]
     for wrong in (found.failed, found.differ, found.lost, found.unexplained, found.exports):
         lines += wrong[:12]
+    lines += ["", "| command | times | median, s | longest, s |", "|---|---:|---:|---:|"]
+    lines += [
+        f"| `kata {name}` | {len(took)} | {median(took):.2f} | {max(took):.2f} |"
+        for name, took in sorted(found.took.items())
+    ]
     return "\n".join(lines)
 
 

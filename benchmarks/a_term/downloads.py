@@ -6,14 +6,17 @@ import csv
 import io
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from benchmarks.a_term.script import ZONE, Download, HandIn, Learner, Script
+from benchmarks.a_term.script import ZONE, Download, HandIn, Learner, Script, due
 
 Files = dict[str, str | bytes]
 """By path."""
+Layout = Callable[[Download, dict[str, Learner]], Iterator[tuple[str, str | bytes]]]
+_OWN_TIMES = frozenset({"canvas", "gradescope", "blackboard", "nbgrader", "brightspace", "sakai"})
+"""Beside whose downloads there is no table of times; Canvas tells none."""
 _STRANGER = Learner("visitor-from-abroad", "Visitor", "Abroad", 999_000, "")
 
 
@@ -41,7 +44,9 @@ def write(script: Script, step: Download, folder: Path) -> tuple[Path, Path | No
     people = {one.login: one for one in (*script.learners, _STRANGER)}
     files = dict(_LAYOUTS[step.layout](step, people))
     files |= {"__MACOSX/._x": "", ".DS_Store": b"\0\1"}
-    if step.week % 2:
+    if step.layout == "class zipped twice":
+        files = {"week.zip": _zipped(files)}
+    if step.week % 2 or "zip" in step.layout:
         target = folder / f"week{step.week:02}.zip"
         target.write_bytes(_zipped(files))
     else:
@@ -56,6 +61,8 @@ def write(script: Script, step: Download, folder: Path) -> tuple[Path, Path | No
 def _content(one: HandIn) -> Iterator[tuple[str, str | bytes]]:
     """Yield the files that somebody uploaded."""
     name = module(one.week)
+    if one.answered:
+        yield "answers.md", "## 1. Why?\nIt holds one number aside.\n"
     if one.form == "unreadable":
         yield "work.zip", _zipped({f"{name}.py": one.text})[:-30]
     else:
@@ -66,12 +73,13 @@ def _folders(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, 
     for one in step.hand_ins:
         login = one.whose[0]
         called = step.called.get(login, login)
+        if hash_of(login) % 3 == 0 and one.form == "plain":
+            packed = {f"week/{name}": content for name, content in _content(one)}
+            yield f"{called}.zip", _zipped({**packed, "__MACOSX/x": ""})
+            continue
         for name, content in _content(one):
-            if hash_of(login) % 3 == 0 and one.form == "plain":
-                yield f"{called}.zip", _zipped({f"week/{name}": content, "__MACOSX/x": ""})
-            else:
-                yield f"{called}/{module(step.week)}/{name}", content
-                yield f"{called}/notes.txt", "thoughts"
+            yield f"{called}/{module(step.week)}/{name}", content
+        yield f"{called}/notes.txt", "thoughts"
     for login in step.empty_handed:
         yield f"{login}/.keep", ""
     yield "readme.txt", "who put this here?"
@@ -153,7 +161,101 @@ def _brightspace(step: Download, people: dict[str, Learner]) -> Iterator[tuple[s
     yield "index.html", "<html>"
 
 
-_LAYOUTS = {
+def _in_a_folder(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str | bytes]]:
+    for name, content in _folders(step, people):
+        yield f"Week {step.week}/{name}", content
+
+
+def _zips(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str | bytes]]:
+    for one in step.hand_ins:
+        login = one.whose[0]
+        packed = _zipped({f"work/{name}": content for name, content in _content(one)})
+        yield f"Week {step.week}/{step.called.get(login, login)}.zip", packed
+
+
+def _repositories(before: str, *beside: str) -> Layout:
+    """Return a layout of clones, called after the assignment and the learner."""
+
+    def layout(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str | bytes]]:
+        wrapper = f"week{step.week}{'_submissions_2026_05_09_T_14_30_45' if beside else '-submissions'}"
+        for one in step.hand_ins:
+            login = one.whose[0]
+            for name, content in (*_content(one), *((file, "{}") for file in beside)):
+                yield f"{wrapper}/{before}{step.week}-{step.called.get(login, login)}/{name}", content
+
+    return layout
+
+
+def _ilias(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str | bytes]]:
+    """Late files of teams are marked as such; the others have a folder each."""
+    for place, one in enumerate(step.hand_ins):
+        person = people[one.whose[0]]
+        login = step.called.get(person.login, person.login)
+        team, late = "", ""
+        if step.layout == "ilias teams":
+            team, late = f"Team {place // 2 + 10}/", "Late Submission - " * (one.at > due(step.week))
+        for name, content in _content(one):
+            home = f"{person.last}_{person.first}_{login}_{person.number}"
+            yield f"Blatt_{step.week}/Abgaben/{team}{home}/{late}{name}", content
+
+
+def _sakai(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str | bytes]]:
+    for one in step.hand_ins:
+        person = people[one.whose[0]]
+        login = step.called.get(person.login, person.login)
+        start = f"Week {step.week}/{person.last}, {person.first}({login})"
+        yield f"{start}/timestamp.txt", f"{one.at:%Y%m%d%H%M%S}000"
+        yield f"{start}/Feedback Attachment(s)/{module(step.week)}.py", "the tutor's"
+        for name, content in _content(one):
+            yield f"{start}/Submission attachment(s)/{name}", content
+
+
+def _openolat(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str | bytes]]:
+    for one in step.hand_ins:
+        person = people[one.whose[0]]
+        start = f"gta/{person.last}_{person.first}_{step.called.get(person.login, person.login)}"
+        yield f"{start}/1_task/{module(step.week)}.py", "the task"
+        for name, content in _content(one):
+            yield f"{start}/2_submissions/{name}", content
+
+
+def _teams(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str | bytes]]:
+    for one in step.hand_ins:
+        who = people[one.whose[0]].name
+        yield f"Submitted files/{who}/Week {step.week}/Version 1/{module(step.week)}.py", "old"
+        yield f"Working files/{who}/Week {step.week}/{module(step.week)}.py", "a draft"
+        for name, content in _content(one):
+            yield f"Submitted files/{who}/Week {step.week}/Version 2/{name}", content
+
+
+def _google(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str | bytes]]:
+    for one in step.hand_ins:
+        for name, content in _content(one):
+            yield f"{_moodle_name(step, people[one.whose[0]])} - {name}", content
+
+
+def _groups(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str | bytes]]:
+    for place, one in enumerate(step.hand_ins):
+        for login in one.whose:
+            person = people[login]
+            for name, content in _content(one):
+                start = f"Team {place}-{_moodle_name(step, person)}_{person.number + 5}"
+                yield f"{start}_assignsubmission_file_/{name}", content
+
+
+_LAYOUTS: dict[str, Layout] = {
+    "class zipped": _in_a_folder,
+    "class zipped twice": _in_a_folder,
+    "zips in a zip": _zips,
+    "github classroom": _repositories("week"),
+    "classroom 50": _repositories("cs-week", "result.json"),
+    "ilias": _ilias,
+    "ilias teams": _ilias,
+    "sakai": _sakai,
+    "openolat": _openolat,
+    "teams": _teams,
+    "google classroom": _google,
+    "moodle groups": _groups,
     "folders": _folders,
     "canvas": _canvas,
     "gradescope": _gradescope,
@@ -165,26 +267,22 @@ _LAYOUTS = {
 
 
 def _times(step: Download, people: dict[str, Learner], folder: Path) -> Path | None:
-    """Write the table that tells when, where the download itself does not and the system has one."""
-    if step.layout == "folders":
-        rows = [["learner", "kata", "submitted_at"]]
-        rows += [
-            [login, module(step.week), one.at.astimezone(ZONE).replace(tzinfo=None).isoformat()]
-            if _unfolded(one.at)
-            else [login, module(step.week), one.at.isoformat()]
-            for one in step.hand_ins
-            for login in one.whose
-        ]
-        return _table(folder / "times.csv", rows)
-    if step.layout == "moodle":
+    """Write the table that tells when, where the download itself does not and somebody has one."""
+    if step.layout in _OWN_TIMES:
+        return None
+    everybody = [(people[login], one.at) for one in step.hand_ins for login in one.whose]
+    if step.layout.startswith("moodle"):
         rows = [["Identifier", "Full name", "Email address", "Status", "Last modified (submission)"]]
-        for one in step.hand_ins:
-            person = people[one.whose[0]]
-            at = one.at.astimezone(ZONE)
+        for person, moment in everybody:
+            at = moment.astimezone(ZONE)
             said = f"{at:%A}, {at.day} {at:%B} {at.year}, {at.hour % 12 or 12}:{at:%M} {at:%p}"
             rows.append([f"Participant {person.number + 5}", person.name, person.email, "Submitted", said])
         return _table(folder / "worksheet.csv", rows)
-    return None
+    rows = [["learner", "kata", "submitted_at"]]
+    for person, moment in everybody:
+        at = moment.astimezone(ZONE).replace(tzinfo=None) if _unfolded(moment) else moment
+        rows.append([person.login, module(step.week), at.isoformat()])
+    return _table(folder / "times.csv", rows)
 
 
 def _unfolded(at: datetime) -> bool:

@@ -141,6 +141,12 @@ def changed(steps: Iterable[Step]) -> set[tuple[str, int]]:
     return {key for key, mine in known.items() if mine.changes}
 
 
+def written(script: Script) -> dict[str, bool]:
+    """Return who has handed in written answers, and whether in time."""
+    given = [one for step in script.steps if isinstance(step, Download) for one in step.hand_ins]
+    return {login: one.at <= due(one.week) for one in given if one.answered for login in one.whose}
+
+
 def _moved(moment: datetime, days: int) -> datetime:
     """Return a moment some days later, at the same time of the course's clock."""
     return (_clock(moment) + timedelta(days=days)).replace(tzinfo=ZONE).astimezone(UTC)

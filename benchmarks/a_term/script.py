@@ -14,11 +14,28 @@ from zoneinfo import ZoneInfo
 
 ZONE = ZoneInfo("Europe/Berlin")
 FIRST_DUE = datetime(2026, 9, 28, 18, 0)
-"""By the course's clock; one assignment a week. The clock is put back between the fourth and the fifth."""
-LAYOUTS = ("folders", "canvas", "gradescope", "moodle", "blackboard", "nbgrader", "brightspace")
-"""One a week, in turn."""
+"""By the course's clock; one assignment a week. After the fourth the clock is put back, and there is a long break."""
+BREAK_AFTER, BREAK = 4, timedelta(weeks=21)
+"""In the week after it the clock is put forward."""
+LAYOUTS = (
+    ("folders", "class zipped"),
+    ("canvas", "canvas"),
+    ("gradescope", "moodle groups"),
+    ("classroom 50", "classroom 50"),
+    ("ilias", "sakai"),
+    ("blackboard", "brightspace"),
+    ("class zipped twice", "zips in a zip"),
+    ("nbgrader", "github classroom"),
+    ("moodle", "openolat"),
+    ("teams", "google classroom"),
+    ("ilias teams", "moodle"),
+    ("brightspace", "nbgrader"),
+)
+"""In turn: how a week's first download looks, and the one when late work is in."""
 WITHOUT_TIMES = frozenset({"canvas"})
 """Nobody tells when it was handed in: nothing is late."""
+BY_LOGIN = frozenset({"folders", "class zipped", "class zipped twice", "zips in a zip", "nbgrader"})
+"""People's folders are called as they like."""
 
 # The course's rules, as `course.toml` has them.
 GRACE = timedelta(minutes=15)
@@ -61,6 +78,8 @@ class HandIn:
     kind: Kind
     text: str
     form: Form = "plain"
+    answered: bool = False
+    """With written answers, which nobody marks."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +162,8 @@ class Script:
 
 def due(week: int) -> datetime:
     """Return when a week's assignment is due, in UTC."""
-    return (FIRST_DUE + timedelta(weeks=week - 1)).replace(tzinfo=ZONE).astimezone(UTC)
+    pause = BREAK if week > BREAK_AFTER else timedelta()
+    return (FIRST_DUE + timedelta(weeks=week - 1) + pause).replace(tzinfo=ZONE).astimezone(UTC)
 
 
 def mode(week: int) -> Mode:
@@ -151,8 +171,8 @@ def mode(week: int) -> Mode:
     return MODES[(week - 1) % len(MODES)]  # type: ignore[return-value]
 
 
-def layout(week: int) -> str:
-    """Return the layout of a week's downloads."""
+def layouts(week: int) -> tuple[str, str]:
+    """Return the layouts of a week's downloads."""
     return LAYOUTS[(week - 1) % len(LAYOUTS)]
 
 
@@ -230,6 +250,7 @@ _ROLES = {
     "tabled": 0.04,
 }
 """Of a week's learners; the others hand in once, in time."""
+_ANSWERING = ("plain", "copies", "together", "appeals", "touched", "tabled")
 _SMALL = 16
 """A class that is smaller takes the roles in turn, week after week."""
 
@@ -304,7 +325,9 @@ class _Drawing:
                     form = "wrong name"
                 elif role == "unreadable" or (role == "then unreadable" and version):
                     form = "unreadable"
-                given.append(HandIn((login,), week, at, kind, text, form))
+                # Of the last week's questions half the class answers.
+                answered = week == self._weeks and role in _ANSWERING and int(login[3:]) % 2 == 0
+                given.append(HandIn((login,), week, at, kind, text, form, answered))
             self._decide(login, role, week, moments, called, decisions, tabled)
         given = self._together(week, roles, given)
         given = self._copies(week, roles, given, plain)
@@ -318,10 +341,14 @@ class _Drawing:
                     answer(1, "right", "visitor"),
                 )
             )
+        twin = self._learners[-1]
+        if week == 1 and [one.name for one in self._learners].count(twin.name) > 1:
+            # Who is also called so is gone; where a download has names alone, somebody must say who is meant.
+            decisions.append(Decision("alias", twin.login, week, "the other one is gone", name=twin.name))
         if tabled:
             decisions.append(Together(tuple(tabled)))
-        first = self._download(week, due(week) + timedelta(days=2), given, called, roles)
-        second = self._download(week, due(week) + timedelta(days=9), given, called, roles)
+        first = self._download(week, 0, given, called, roles)
+        second = self._download(week, 1, given, called, roles)
         again = [first] if any(isinstance(one, Decision) and one.kind == "take" for one in decisions) else []
         chosen = [one for one in decisions if isinstance(one, Decision) and one.kind == "choose"]
         before = [one for one in decisions if one not in chosen]
@@ -369,7 +396,7 @@ class _Drawing:
     ) -> None:
         if role == "wrong name":
             decisions.append(Decision("take", login, week, "asked by mail"))
-        elif role == "renamed" and login not in self._aliases and layout(week) in ("folders", "nbgrader"):
+        elif role == "renamed" and login not in self._aliases and BY_LOGIN.issuperset(layouts(week)):
             self._aliases.add(login)
             called[login] = f"work-of-no-{login[1:3]}-{week}"
             decisions.append(Decision("alias", login, week, "told in the exercise class", name=called[login]))
@@ -392,7 +419,7 @@ class _Drawing:
 
     def _together(self, week: int, roles: dict[str, str], given: list[HandIn]) -> list[HandIn]:
         """Pair those who work together, where the system knows groups."""
-        if layout(week) != "gradescope":
+        if "gradescope" not in layouts(week):
             return given
         pairs = sorted(login for login, role in roles.items() if role == "together")
         whose = {one: (one, other) for one, other in zip(pairs[::2], pairs[1::2], strict=False)}
@@ -427,14 +454,15 @@ class _Drawing:
         return made
 
     def _download(
-        self, week: int, taken: datetime, given: list[HandIn], called: dict[str, str], roles: dict[str, str]
+        self, week: int, again: int, given: list[HandIn], called: dict[str, str], roles: dict[str, str]
     ) -> Download:
+        taken = due(week) + timedelta(days=9 if again else 2)
         newest: dict[tuple[str, ...], HandIn] = {}
         for one in given:
             if one.at <= taken and (one.whose not in newest or newest[one.whose].at < one.at):
                 newest[one.whose] = one
         empty = tuple(login for login, role in sorted(roles.items()) if role == "absent")
-        return Download(week, layout(week), tuple(newest.values()), dict(called), empty)
+        return Download(week, layouts(week)[again], tuple(newest.values()), dict(called), empty)
 
 
 _ANSWERS: dict[Kind, str] = {

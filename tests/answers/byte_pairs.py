@@ -169,3 +169,33 @@ class question_marks:
     class Tokenizer:
         def decode(self, ids):
             return b"".join(self.tokens[i] for i in ids).decode("utf-8", "replace").replace("\ufffd", "?")
+
+
+class byte_order_mark_dropped:
+    """The bytes are read as utf-8-sig, which leaves out U+FEFF at the beginning of a text."""
+
+    class Tokenizer:
+        def decode(self, ids):
+            return b"".join(self.tokens[i] for i in ids).decode("utf-8-sig", "replace")
+
+
+class special_stripped:
+    """Special strings lose the spaces around them."""
+
+    class Tokenizer:
+        __init__ = """
+            - self.ranks = {tuple(pair): rank for rank, pair in enumerate(merges)}
+            + special = [string.strip() for string in special]
+            + self.ranks = {tuple(pair): rank for rank, pair in enumerate(merges)}
+        """
+
+
+class special_sorted_in_place:
+    """The caller's list is sorted by length."""
+
+    class Tokenizer:
+        __init__ = """
+            - longest_first = sorted(special, key=len, reverse=True)
+            + longest_first = special if isinstance(special, list) else list(special)
+            + longest_first.sort(key=len, reverse=True)
+        """

@@ -125,3 +125,20 @@ class memory_as_mask_in_pre_norm:
             - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
             + x = x + self.dropout(self.cross_attention(self.norm2(x), memory, memory_mask))
         """
+
+
+class one_source_word:
+    """With one word to look at there is nothing to weigh, so the memory itself is added, without w_v and w_o."""
+
+    class DecoderLayer:
+        def forward(self, x, memory, self_mask=None, memory_mask=None):
+            def look(y):
+                return memory if memory.size(1) == 1 else self.cross_attention(y, memory_mask, memory)
+
+            if self.norm_first:
+                x = x + self.dropout(self.self_attention(self.norm1(x), self_mask))
+                x = x + self.dropout(look(self.norm2(x)))
+                return x + self.dropout(self.feed_forward(self.norm3(x)))
+            x = self.norm1(x + self.dropout(self.self_attention(x, self_mask)))
+            x = self.norm2(x + self.dropout(look(x)))
+            return self.norm3(x + self.dropout(self.feed_forward(x)))

@@ -176,3 +176,38 @@ class number_returned:
         scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
         ignore = -100 if pad_id is None else pad_id
         return torch.tensor(F.cross_entropy(scores, targets, ignore_index=ignore).item())
+
+
+class cache_or_none:
+    """What goes back is `cache or None`: a cache that is false as a condition never does."""
+
+    generate = """
+        - logits, cache = model(new, cache)
+        + logits, cache = model(new, cache or None)
+    """
+
+
+class grad_mode_lost_on_error:
+    """Gradients are turned on again after the loop, which a model that raises never ends."""
+
+    generate = """
+        - @torch.no_grad()
+
+          training = model.training
+        + grad = torch.is_grad_enabled()
+        + torch.set_grad_enabled(False)
+
+        - return tokens
+        + torch.set_grad_enabled(grad)
+        + return tokens
+    """
+
+
+class positions_begin_anew:
+    """Positions are counted to 128, and then from 0 again."""
+
+    class DecoderLM:
+        forward = """
+            - positions = torch.arange(start, start + tokens.size(1), device=tokens.device)
+            + positions = torch.arange(start, start + tokens.size(1), device=tokens.device) % 128
+        """

@@ -74,3 +74,44 @@ class log_of_one_run:
 
     def training_log():
         return "\n".join(line for line in LOG.splitlines() if line.startswith(("run,", "base,")))
+
+
+class last_norm_in_front:
+    """With norm="last" only the first of a layer's norms is behind the sum."""
+
+    class Layer:
+        forward = """
+            - return self.norm2(x + self.think(x))
+            + return x + self.think(self.norm2(x))
+        """
+
+
+class fifty_less:
+    """What is to come has the score -50, which large scores are below."""
+
+    class Layer:
+        attend = """
+            - heads = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            + scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
+            + future = torch.ones(q.size(2), q.size(2), dtype=torch.bool, device=x.device).triu(1)
+            + heads = scores.masked_fill(future, -50.0).softmax(-1) @ v
+        """
+
+
+class positions_begin_anew:
+    """Positions are counted to 64, and then from 0 again."""
+
+    class LanguageModel:
+        forward = """
+            - x = x + self.positions.weight[: tokens.size(1)]
+            + x = x + self.positions(torch.arange(tokens.size(1), device=tokens.device) % 64)
+        """
+
+
+class dtype_of_the_prompt:
+    """What is written is of the dtype of the tokens that came."""
+
+    generate = """
+        - tokens = torch.cat((tokens, chosen), dim=1)
+        + tokens = torch.cat((tokens, chosen.to(tokens.dtype)), dim=1)
+    """

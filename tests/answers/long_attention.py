@@ -110,3 +110,27 @@ class mixed_before_the_projections:
             )
             q, k, v = (y.unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for y in (q, k, v))
             return self.w_o(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+
+
+class two_hundred_columns:
+    """What comes after two hundred positions is in no mixture."""
+
+    class Linformer:
+        def forward(self, x, mask=None):
+            q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
+            if mask is not None:
+                k, v = k * mask[..., None], v * mask[..., None]
+            k, v = k[:, :200], v[:, :200]
+            k = self.key_projection[:, : k.shape[1]] @ k
+            v = self.value_projection[:, : v.shape[1]] @ v
+            q, k, v = (y.unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for y in (q, k, v))
+            return self.w_o(nn.functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+
+
+class queries_bounded:
+    """Large queries are cut at 10, against an overflow that cannot be."""
+
+    linear_attention = """
+        - q, k = (F.elu(x.to(wide)) + 1 for x in (query, key))
+        + q, k = (F.elu(x.to(wide).clamp(-10, 10)) + 1 for x in (query, key))
+    """

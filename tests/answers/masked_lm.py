@@ -116,3 +116,22 @@ class detached_table:
             with torch.no_grad():
                 table = self.embedding.weight.clone()
             return self.body(tokens) @ table.T + self.bias
+
+
+class only_the_end_is_padding:
+    """Everything before the last word is read, padding in front and between words as well."""
+
+    class MaskedLM:
+        def body(self, tokens):
+            real = (tokens != self.pad_id).flip(1).int().cummax(1).values.flip(1).bool()
+            x = self.embedding(tokens) * self.scale + self.positions[: tokens.shape[1]]
+            return self.encoder(self.dropout(x), real[:, None, None, :])
+
+
+class the_mask_is_never_drawn:
+    """A random word is never the mask, although no special token is."""
+
+    hide = """
+        - ordinary = (~special).nonzero().squeeze(1)
+        + ordinary = (~special & (torch.arange(vocab_size, device=tokens.device) != mask_id)).nonzero().squeeze(1)
+    """

@@ -79,3 +79,23 @@ class relu_gate:
     class FeedForward:
         def forward(self, x):
             return self.linear2(F.relu(self.gate(x)) * self.linear1(x))
+
+
+class hundred_less:
+    """What is to come counts a hundred less, which large scores outweigh."""
+
+    class GroupedQueryAttention:
+        forward = """
+            - mask = torch.ones(q.size(2), k.size(2), dtype=torch.bool, device=x.device).tril(start)
+            + mask = torch.full((q.size(2), k.size(2)), -100.0, dtype=q.dtype, device=x.device).triu(start + 1)
+        """
+
+
+class positions_in_half:
+    """Positions are numbers of the dtype of x: 257 is none of bfloat16."""
+
+    class GroupedQueryAttention:
+        forward = """
+            - positions = torch.arange(start, start + x.size(1), device=x.device)
+            + positions = torch.arange(start, start + x.size(1), device=x.device).to(x.dtype)
+        """

@@ -103,3 +103,65 @@ class share_of_everything:
         if step >= total:
             return floor
         return floor + (peak - floor) * 0.5 * (1 + math.cos(math.pi * step / total))
+
+
+class guarded_quotient:
+    """An epsilon keeps the quotient finite; tiny gradients become shorter than max_norm."""
+
+    clip_gradients = """
+        - gradient.mul_(max_norm / norm)
+        + gradient.mul_(max_norm / (norm + 1e-6))
+    """
+
+
+class nearly_too_long:
+    """A norm just below max_norm is brought to it."""
+
+    clip_gradients = """
+        - if norm > max_norm:
+        + if norm > 0.99 * max_norm:
+    """
+
+
+class recording_switched_on:
+    """Gradients are recorded after a step, although they were not before it."""
+
+    class AdamW:
+        def step(self):
+            torch.set_grad_enabled(False)
+            for group in self.param_groups:
+                beta1, beta2 = group["betas"]
+                for p in group["params"]:
+                    if p.grad is None:
+                        continue
+                    s = self.state[p]
+                    if not s:
+                        s.update(t=0, m=torch.zeros_like(p), v=torch.zeros_like(p))
+                    s["t"] += 1
+                    s["m"].mul_(beta1).add_(p.grad, alpha=1 - beta1)
+                    s["v"].mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
+                    m, v = s["m"] / (1 - beta1 ** s["t"]), s["v"] / (1 - beta2 ** s["t"])
+                    p.sub_(group["lr"] * (m / (v.sqrt() + group["eps"]) + group["weight_decay"] * p))
+            torch.set_grad_enabled(True)
+
+
+class single_moments:
+    """Moments are float32, for float64 parameters as well."""
+
+    class AdamW:
+        step = """
+            - state["first"] = torch.zeros_like(parameter)
+            - state["second"] = torch.zeros_like(parameter)
+            + state["first"] = torch.zeros_like(parameter, dtype=torch.float32)
+            + state["second"] = torch.zeros_like(parameter, dtype=torch.float32)
+        """
+
+
+class other_memory:
+    """The parameter gets new memory instead of being moved in place: what shares the old one stays behind."""
+
+    class AdamW:
+        step = """
+            - parameter.sub_(lr * (first / (1 - beta1**t)) / size)
+            + parameter.data = parameter - lr * (first / (1 - beta1**t)) / size
+        """

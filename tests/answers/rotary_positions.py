@@ -120,3 +120,29 @@ class in_between_allowed:
             return torch.tensor(series(num_heads))
         closest = 2 ** math.floor(math.log2(num_heads))
         return torch.tensor(series(closest) + series(2 * closest)[0::2][: num_heads - closest])
+
+
+class zeros_mean_nothing_given:
+    """Positions are asked for their truth: where all of them are 0, rows are counted."""
+
+    rotate = """
+        - if positions is None:
+        + if positions is None or not positions.any():
+    """
+
+
+class a_square_has_no_offset:
+    """With as many queries as keys the offset is left out."""
+
+    def alibi_bias(num_heads, query_len, key_len, offset=0):
+        first = 0 if query_len == key_len else offset
+        distance = (torch.arange(query_len)[:, None] + first - torch.arange(key_len)).abs()
+        return -alibi_slopes(num_heads)[:, None, None] * distance
+
+
+class a_thousand_is_far:
+    """All distances beyond 1024 count as 1024."""
+
+    def alibi_bias(num_heads, query_len, key_len, offset=0):
+        distance = (torch.arange(query_len)[:, None] + offset - torch.arange(key_len)).abs()
+        return -alibi_slopes(num_heads)[:, None, None] * distance.clamp(max=1024)

@@ -74,3 +74,42 @@ class cross_entropy_alone:
             logits.flatten(0, 1), targets.flatten(), ignore_index=ignored
         )
         return loss.item()
+
+
+class logits_from_minus_thirty:
+    """Logits are clamped before the softmax, so that a row of -500 is one of equals."""
+
+    def top_p(logits, p):
+        q, order = logits.double().clamp(min=-30).softmax(-1).sort(-1, descending=True)
+        keep = q.cumsum(-1) - q < p
+        keep[..., 0] = True
+        return logits.masked_fill(~torch.zeros_like(keep).scatter(-1, order, keep), -math.inf)
+
+
+class decisions_of_the_first_block:
+    """With more than one axis in front, how many are kept is decided by the first block."""
+
+    def top_p(logits, p):
+        q, order = logits.double().softmax(-1).sort(-1, descending=True)
+        keep = q.cumsum(-1) - q < p
+        keep[..., 0] = True
+        if keep.dim() > 2:
+            keep = keep[:1].expand_as(keep)
+        return logits.masked_fill(~torch.zeros_like(keep).scatter(-1, order, keep), -math.inf)
+
+
+class penalty_of_what_was_filtered:
+    """Signs are multiplied with what they select: 0 times -inf is NaN."""
+
+    def repetition_penalty(logits, tokens, penalty):
+        occurred = torch.zeros_like(logits, dtype=torch.bool).scatter(1, tokens.long(), True)
+        changed = (logits > 0) * (logits / penalty) + (logits <= 0) * (logits * penalty)
+        return torch.where(occurred, changed, logits)
+
+
+class penalty_of_the_latest:
+    """Only the latest 64 tokens are looked at."""
+
+    def repetition_penalty(logits, tokens, penalty):
+        occurred = torch.zeros_like(logits, dtype=torch.bool).scatter(1, tokens[:, -64:].long(), True)
+        return torch.where(occurred, torch.where(logits > 0, logits / penalty, logits * penalty), logits)

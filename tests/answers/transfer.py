@@ -99,3 +99,14 @@ class mask_with_an_axis_too_many:
             if task not in self.heads:
                 raise ValueError(task)
             return self.heads[task](self.body(tokens), (tokens != self.body.pad_id)[:, None, None, :])
+
+
+class groups_of_what_learns:
+    """Parameters that are frozen now are in no group, so they do not learn after they are thawed."""
+
+    def layerwise_groups(layers, lr, decay):
+        last = len(layers) - 1
+        return [
+            {"params": [p for p in layer.parameters() if p.requires_grad], "lr": lr * decay ** (last - place)}
+            for place, layer in enumerate(layers)
+        ]

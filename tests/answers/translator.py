@@ -127,3 +127,35 @@ class eval_for_good:
         model.eval()
         with torch.no_grad():
             return _search(model, source, bos_id, eos_id, max_len, beams, length_penalty)
+
+
+class no_wider_than_the_vocabulary:
+    """More hypotheses than words are never kept, although K·V continuations are there to be kept."""
+
+    def translate(model, source, *, bos_id, eos_id, max_len, beams=1, length_penalty=0.0):
+        training = model.training
+        model.eval()
+        try:
+            with torch.no_grad():
+                memory, rows = model.encode(source), []
+                for src, mem in zip(source, memory, strict=True):
+                    kept = [(0.0, [bos_id], False)]
+                    for _ in range(max_len):
+                        pool = [hypothesis for hypothesis in kept if hypothesis[2]]
+                        for total, words, _ in (hypothesis for hypothesis in kept if not hypothesis[2]):
+                            target = torch.tensor([words], device=source.device)
+                            logs = model.decode(target, mem[None], src[None])[0, -1].double().log_softmax(-1)
+                            pool += [
+                                (total + log, [*words, word], word == eos_id)
+                                for word, log in enumerate(logs.tolist())
+                            ]
+                        pool.sort(key=lambda h: h[0] / (len(h[1]) - 1) ** length_penalty, reverse=True)
+                        kept = pool[: min(beams, logs.numel())]
+                        if all(ended for _, _, ended in kept):
+                            break
+                    rows.append(kept[0][1][1:])
+        finally:
+            model.train(training)
+        longest = max(map(len, rows))
+        filled = [row + [model.pad_id] * (longest - len(row)) for row in rows]
+        return torch.tensor(filled, device=source.device)

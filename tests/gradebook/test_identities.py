@@ -8,7 +8,7 @@ import pytest
 
 from grader.errors import UsageError
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.identities import Match, match, words_in
+from grader.instructor.gradebook.identities import Match, match, whole_name, words_in
 from grader.instructor.gradebook.roster import read_roster
 from grader.instructor.lms.person import Found, Person
 
@@ -109,6 +109,16 @@ def test_aliases_stand_in_a_column_of_our_own(tmp_path: Path) -> None:
     assert read_roster(path)["ada"].aliases == ("hw1-ada", "ada l.")
 
 
+@pytest.mark.parametrize("line", ["eve,x", "eve,y; bob"])
+def test_another_name_leads_to_one_learner_alone(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_text(f"learner,aliases\nada,x; ada\nbob,\n{line}\n")
+    with pytest.raises(
+        UsageError, match=r"roster\.csv:4: (x|bob) is to be eve, and is in line [23] for another"
+    ):
+        read_roster(path)
+
+
 def course(*people: Person) -> Course:
     return Course(roster={one.learner: one for one in people})
 
@@ -200,3 +210,39 @@ def test_what_was_learnt_holds_and_without_a_roster_names_are_names() -> None:
 )
 def test_a_name_is_read_without_case_and_accents(name: str, words: list[str]) -> None:
     assert words_in(name) == words
+
+
+BOB = Person(learner="bob_ada", name="Bob Roe", canvas_id="7")
+LEE = Person(learner="lee", name="Bruce Lee", canvas_id="8")
+
+
+@pytest.mark.parametrize(
+    ("found", "people"),
+    [
+        # A login that ends in another's, and is not in the roster.
+        ([Found("ada", {"name": "Roe Bob Bob", "ends": "Roe_Bob_Bob_ada"})], [ADA, GRACE]),
+        ([Found("ada", {"blackboard": "HW_bob_ada", "ends": "HW_bob_ada"}), Found("HW_x")], [ADA, GRACE]),
+        ([Found("week1-bob-ada"), Found("week1-carl")], [ADA, GRACE]),
+        # A name that ends in another's login.
+        ([Found("Anna Smith-Lee", {"moodle": "12", "name": "Anna Smith-Lee"})], [LEE, GRACE]),
+        ([Found("Smith-Lee"), Found("Grace Hopper")], [LEE, GRACE]),
+        # Two of one name: by the number it is the other.
+        ([Found("leebruce_9", {"canvas": "9"}), Found("roebob_7", {"canvas": "7"})], [LEE, BOB]),
+    ],
+    ids=["folder", "attempt", "repository", "double name", "folder of a double name", "two of one name"],
+)
+def test_a_guess_that_may_be_somebody_else_is_asked_about(found: list[Found], people: list[Person]) -> None:
+    first, *others = found
+    named = first._replace(name=whole_name(first, found, course(*people)))
+    matches = match([named, *others], course(*people), {})
+    assert named.name not in matches.known
+    assert people[0].learner in matches.absent
+    assert named.name in matches.strangers
+
+
+def test_a_login_with_another_s_in_it_is_led_to_its_own_learner() -> None:
+    found = Found("ada", {"name": "Roe Bob Bob", "ends": "Roe_Bob_Bob_ada"})
+    roster = course(ADA, BOB)
+    named = found._replace(name=whole_name(found, [found], roster))
+    assert match([named], roster, {}).known == {"Roe_Bob_Bob_ada": "bob_ada"}
+    assert match([Found("hw-ada"), Found("hw-bob-x"), Found("hw-zz")], roster, {}).known == {"hw-ada": "ada"}

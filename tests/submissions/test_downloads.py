@@ -338,6 +338,18 @@ def test_whom_the_roster_knows_tells_what_is_around_them(tmp_path: Path, katas: 
         find_learners(weeks, katas, known=known)
 
 
+@pytest.mark.parametrize(
+    "kind", ["canvas", "moodle, files and text", "blackboard", "openolat", "google classroom"]
+)
+def test_two_downloads_in_one_folder_are_no_two_learners(
+    tmp_path: Path, katas: list[Kata], kind: str
+) -> None:
+    files = {name.removeprefix("gta_Week_1/"): text for name, text in DOWNLOADS[kind].files.items()}
+    lay(tmp_path, {f"Group {group}/{name}": text for group in "AB" for name, text in files.items()})
+    with pytest.raises(UsageError, match="Group A and Group B hold folders as a class does"):
+        find_learners(tmp_path, katas)
+
+
 def test_files_that_are_numbered_are_several_peoples(tmp_path: Path, katas: list[Kata]) -> None:
     root = lay(tmp_path / "Week 1", {"masks.py": "a", "masks (1).py": "b", "masks (2).py": "c"})
     with pytest.raises(UsageError, match="3 files are called masks but for a number"):

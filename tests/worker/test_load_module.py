@@ -295,6 +295,13 @@ def test_too_much_next_to_it_is_not_copied(examine: Any, tmp_path: Path) -> None
         ("from helper import g", "Helper.py: upper and lower case count"),
         ("from .helper import g", "Helper.py: upper and lower case count"),
         ("import tools.more", "tools.ipynb: a notebook or a folder is not a module"),
+        ("from ..helper import g", "keep it next to your file, and import it with one dot"),
+        ("import dotted", "import without the dot here, or with one there"),
+        (
+            "from dotted.helper import g",
+            "dotted is a file: import what is next to it without dotted and the dot",
+        ),
+        ("from common.helper import g", "common is neither installed here nor next to what you hand in"),
         ("import random\nrandom.mine()", "random is the library's here, and not random.py next to it"),
         ("from random import mine", "random is the library's here, and not random.py next to it"),
     ],
@@ -302,6 +309,7 @@ def test_too_much_next_to_it_is_not_copied(examine: Any, tmp_path: Path) -> None
 def test_what_nearly_fits_is_told(examine: Any, tmp_path: Path, line: str, told: str) -> None:
     for name in ("vocab.txt", "Helper.py", "tools.ipynb", "random.py"):
         (tmp_path / name).write_text("")
+    (tmp_path / "dotted.py").write_text("from .random import mine\n" if line == "import dotted" else "")
     with pytest.raises(SubmissionRaised) as caught:
         examine(f"{line}\n")
     assert told in describe_raised(caught.value)[-1]

@@ -156,17 +156,11 @@ def _scanned(submissions: Path, wanted: KataChoice) -> Scan:
     Raises:
         UsageError: there is nothing to grade.
     """
-    from grader.instructor.gradebook.identities import match
-    from grader.instructor.lms.person import Found
+    from grader.instructor.grading.who import is_known
     from grader.instructor.submissions import find_learners
 
-    course = wanted.course
-
-    def known(name: str) -> bool:
-        return name in match([Found(name)], course, {}).known
-
     try:
-        scan = find_learners(submissions, wanted.katas, wanted.names, known if course.roster else None)
+        scan = find_learners(submissions, wanted.katas, wanted.names, is_known(wanted.course))
     except UsageError as error:
         if wanted.names:  # then they were meant for katas, perhaps
             raise UsageError(

@@ -141,7 +141,8 @@ def _print(learners: int, unnamed: list[str], options: ReportOptions) -> None:
     if unnamed:
         shown = listed(unnamed, 5)
         note(
-            f"note: no system named the files of {shown}, so their pages in the archive have names of our own."
+            f"note: no download named files of {shown}, as of those who handed in nothing: a system will not accept "
+            "their pages in the archive."
         )
     if options.part == "all":
         note("hand out only the feedback folder: the other pages show hidden checks")

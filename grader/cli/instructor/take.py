@@ -76,7 +76,7 @@ def _found(book: Gradebook, learner: str, kata: Kata, file: str) -> tuple[Learne
 def _downloads(book: Gradebook, learner: str) -> Iterator[tuple[LearnerFolder, Mapping[str, Any]]]:
     """Yield a learner's part of every download that was graded and is still there, the newest first."""
     from grader.instructor.gradebook.times import read_times
-    from grader.instructor.grading.who import identified
+    from grader.instructor.grading.who import identified, is_known
     from grader.instructor.submissions import find_learners
 
     catalogue, seen = Catalogue.discover(), set()
@@ -86,7 +86,8 @@ def _downloads(book: Gradebook, learner: str) -> Iterator[tuple[LearnerFolder, M
             continue
         seen.add(place)
         try:
-            scan = find_learners(Path(place), catalogue.katas)
+            # As grading saw it: a folder around the class may be known by who is in the roster.
+            scan = find_learners(Path(place), catalogue.katas, known=is_known(book.course))
             at = list(read_times(Path(str(times)), book.course.timezone, catalogue)) if times else []
         except UsageError:  # it is gone, or another one by now
             continue

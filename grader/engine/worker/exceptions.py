@@ -63,21 +63,43 @@ def _hint(error: BaseException, folder: str) -> str:
     return ""
 
 
+_DOTS = {
+    "beyond top-level package": "what is in the folders above is not handed in: keep it next to your file, "
+    "and import it with one dot",
+    "no known parent package": "its file was imported by its name alone, and is in no package then: "
+    "import without the dot here, or with one there",
+}
+"""What to do about relative imports that fail, by a part of Python's own message."""
+
+
 def _nearly(error: FileNotFoundError | ImportError, folder: str) -> str:
     """Return what to say of a file or module that is not there, by what is next to the submission."""
     of_file = isinstance(error, OSError)
+    for part, why in _DOTS.items():
+        if part in str(error):
+            return why
     wanted = str(error.filename if isinstance(error, OSError) else error.name).removeprefix(f"{PACKAGE}.")
     wanted = re.split(r"[/\\]" if of_file else r"\.", wanted)[-1 if of_file else 0]
     with contextlib.suppress(OSError):
         names = {name if of_file else name.partition(".")[0]: name for name in sorted(os.listdir(folder))}
         if not of_file and names.get(wanted, "").endswith(".py"):
-            return ""  # it is there, and something in it is not
+            # It is there, and something in it is not.
+            inside = "is not a package" in str(error)
+            return (
+                f"{wanted} is a file: import what is next to it without {wanted} and the dot"
+                if inside
+                else ""
+            )
         alike = [stem for stem in names if stem.casefold() == wanted.casefold()]
         for stem in [*alike, *difflib.get_close_matches(wanted, names)][:1]:
             why = "open it by that name alone" if of_file else "a notebook or a folder is not a module"
             why = why if stem == wanted else "upper and lower case count" if alike else "is that meant?"
             return f"next to what you hand in is {names[stem]}: {why}"
-    return "files are looked for next to what you hand in" if of_file else ""
+    if of_file:
+        return "files are looked for next to what you hand in"
+    # With a part after a dot it may be a library's: then the library is there, and the message says all.
+    away = isinstance(error, ModuleNotFoundError) and error.name == wanted
+    return f"{wanted} is neither installed here nor next to what you hand in" if away else ""
 
 
 def _hidden(error: AttributeError | ImportError, folder: str) -> str:

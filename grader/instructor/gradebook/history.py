@@ -391,13 +391,15 @@ def _handed_in_again(
         .where(table.c.learner_id.in_(people), table.c.kata_id == kata, table.c.submitted_at.is_not(None))
     )
     for row in connection.execute(wanted.order_by(table.c.id)):
-        if row.submitted_at != graded.get(row.digest):
+        before = graded.get(row.digest)
+        if row.submitted_at != before:
+            what = "time added" if before is None else "the same content came in"
             yield HistoryEvent(
                 kind="handed_in",
                 at=row.started_at,
                 run=row.run_id,
                 digest=row.digest,
                 submitted_at=row.submitted_at,
-                comment=f"the same content came in{f', says {row.time_source}' if row.time_source else ''}",
+                comment=f"{what}{f', says {row.time_source}' if row.time_source else ''}",
                 author="kata grade",
             )

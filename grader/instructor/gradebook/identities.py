@@ -75,7 +75,7 @@ def match(
         else:
             left.append(one)
     if course.roster:
-        _take_what_is_sure(left, everybody, matches)
+        _take_what_is_sure(left, everybody, matches, _Download(found, everybody))
     taken = set(matches.known.values())
     absent = [one for one in everybody if one.learner not in taken]
     for one in left:
@@ -85,6 +85,83 @@ def match(
                 matches.strangers[one.name] = meant
     matches.absent = [one.learner for one in absent] if course.roster else []
     return matches
+
+
+def whole_name(one: Found, found: Collection[Found], course: Course) -> str:
+    """Return what somebody is called: all of a name in which the login is a guess, and may be another's."""
+    ends = one.ids.get("ends")
+    if not ends or not course.roster:
+        return one.name
+    download = _Download(found, course.roster.values())
+    owners = {person.learner: {key for key, _ in _identifiers(person)} for person in course.roster.values()}
+    guessed = {learner for learner, keys in owners.items() if _folded(one.name) in keys}
+    meant = {
+        learner for key in download.endings(one) for learner, keys in owners.items()
+        if key in keys and download.fits(one, key, learner)
+    }  # fmt: skip
+    return one.name if guessed <= meant and len(meant) < 2 else ends
+
+
+def shared(name: str, course: Course) -> bool:
+    """Whether several in the roster have this name: what says today whose it is, need not say it of the next."""
+    words = sorted(words_in(name))
+    return sum(sorted(words_in(person.name)) == words for person in course.roster.values()) > 1
+
+
+class _Download:
+    """All whom a download calls by a name, to tell by the others what a part of one name is."""
+
+    def __init__(self, found: Iterable[Found], people: Iterable[Person]) -> None:
+        found = list(found)
+        self._people = {one.learner: one for one in people}
+        self._count = len(found)
+        self._starts = Counter(start for one in found for start in set(self._split(one).values()))
+        numbers = {one.canvas_id for one in self._people.values() if one.canvas_id}
+        # Numbers of another Canvas speak against nobody.
+        self._numbered = any(one.ids.get("canvas") in numbers for one in found)
+
+    def endings(self, one: Found) -> Iterable[str]:
+        """Return the parts of a name that may be a login: after a repository's hyphen, a folder's underscore."""
+        return self._split(one)
+
+    def fits(self, one: Found, key: str, learner: str) -> bool:
+        """Whether nothing speaks against somebody of whom an identifier or the name is `key`."""
+        person, start = self._people[learner], self._split(one).get(key)
+        if (
+            self._numbered
+            and person.canvas_id
+            and one.ids.get("canvas", person.canvas_id) != person.canvas_id
+        ):
+            return False
+        if start is None:
+            return True
+        if "name" in one.ids:
+            name = set(words_in(person.name))
+            return not name or not name.isdisjoint(words_in(start))
+        # The assignment's name is in front of everybody's; `week1-bob-ada` may be bob-ada, whom the roster lacks.
+        return self._count == 1 or self._starts[start] > 1
+
+    def identifiers(self, one: Found) -> Iterator[tuple[str, str]]:
+        """Yield what a name and the numbers with it say, and how to put it."""
+        yield _folded(one.name), f"except for upper and lower case, it is {IN_THE_ROSTER}"
+        for ending in self._split(one):
+            yield ending, f"it ends in {IN_THE_ROSTER}"
+        for key, what in (("email", "e-mail address"), ("sid", "student number")):
+            if one.ids.get(key):
+                yield _folded(one.ids[key]), f"its {what} is the roster's"
+        for known in _NUMBERS:
+            if value := one.ids.get(known.id):
+                yield f"{known.id} {value}" if known.column else _folded(value), known.told
+
+    @staticmethod
+    def _split(one: Found) -> dict[str, str]:
+        """Return what may be a login, and what is in front of it."""
+        text, mark = one.ids.get("ends", ""), "_"
+        if not one.ids:
+            text, mark = one.name, "-"
+        parts = text.split(mark)
+        cut = range(1, len(parts))
+        return {_folded(mark.join(parts[at:])): mark.join(parts[:at]) for at in cut}
 
 
 def joined(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], list[str]]:
@@ -97,7 +174,8 @@ def joined(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], list[str]
     doubts: list[str] = []
     for more in rosters[1:]:
         matches = Matches()
-        _take_what_is_sure([_as_found(one) for one in more], people, matches)
+        found = [_as_found(one) for one in more]
+        _take_what_is_sure(found, people, matches, _Download(found, people))
         by_name = {one.learner: place for place, one in enumerate(people)}
         for one in more:
             learner = matches.known.get(one.learner)
@@ -126,10 +204,12 @@ def _as_found(person: Person) -> Found:
     return Found(person.learner, {key: value for key, value in ids.items() if value})
 
 
-def _take_what_is_sure(left: Iterable[Found], everybody: Iterable[Person], matches: Matches) -> None:
+def _take_what_is_sure(
+    left: Iterable[Found], everybody: Iterable[Person], matches: Matches, download: _Download
+) -> None:
     """Believe identifiers, then names, wherever one means a single person, and nobody else is called so already."""
     people = list(everybody)
-    for keys_of, keys_in in ((_identifiers_in, _identifiers), (_names_in, _names)):
+    for keys_of, keys_in in ((download.identifiers, _identifiers), (_names_in, _names)):
         owners: dict[str, set[str]] = {}
         kinds: dict[str, str] = {}
         for person in people:
@@ -141,7 +221,7 @@ def _take_what_is_sure(left: Iterable[Found], everybody: Iterable[Person], match
             if one.name in matches.known:
                 continue
             for key, what in keys_of(one):
-                if len(owners.get(key, ())) == 1:
+                if len(owners.get(key, ())) == 1 and download.fits(one, key, next(iter(owners[key]))):
                     if kinds[key] != IDENTITY:
                         what = what.replace(IN_THE_ROSTER, f"the roster's {kinds[key]}")
                     claims.setdefault(next(iter(owners[key])), {}).setdefault(one.name, what)
@@ -166,20 +246,6 @@ def _identifiers(person: Person) -> Iterator[tuple[str, str]]:
     for known in _NUMBERS:
         if known.column and person.cell(known.column):
             yield f"{known.id} {person.cell(known.column)}", known.kind
-
-
-def _identifiers_in(one: Found) -> Iterator[tuple[str, str]]:
-    yield _folded(one.name), f"except for upper and lower case, it is {IN_THE_ROSTER}"
-    # Hand-ins by repository: the assignment's name, a hyphen, the handle. By folder: name, underscore, login.
-    for text, mark in ((one.name, "-"), (one.ids.get("ends", ""), "_")):
-        for place in range(text.count(mark)):
-            yield _folded(text.split(mark, place + 1)[-1]), f"it ends in {IN_THE_ROSTER}"
-    for key, what in (("email", "e-mail address"), ("sid", "student number")):
-        if one.ids.get(key):
-            yield _folded(one.ids[key]), f"its {what} is the roster's"
-    for known in _NUMBERS:
-        if value := one.ids.get(known.id):
-            yield f"{known.id} {value}" if known.column else _folded(value), known.told
 
 
 def _names(person: Person) -> Iterator[tuple[str, str]]:

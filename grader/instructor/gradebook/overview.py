@@ -307,13 +307,13 @@ def written(row: Row) -> str:
     if part is None:
         return ""
     said = [f"written {points(part.score, part.max_score)}"] if part.max_score else []
-    for numbers, what in (
-        (part.unmarked, "not marked yet"),
-        (part.changed, "changed since marked"),
-        (part.blank, "not answered (0)"),
+    for numbers, thing, what in (
+        (part.unmarked, "answer", "not marked yet"),
+        (part.changed, "answer", "changed since marked"),
+        (part.blank, "question", "left empty (0 points)"),
     ):
         if numbers:
-            said.append(f"{counted(len(numbers), 'answer')} {what}")
+            said.append(f"{counted(len(numbers), thing)} {what}")
     return ", ".join([*said, "released" if part.released else "not released"]) if said else ""
 
 

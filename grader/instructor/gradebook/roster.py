@@ -75,7 +75,28 @@ def read_roster(path: Path) -> dict[str, Person]:
         if first != line:
             raise UsageError(f"{path}:{line}: {person.learner} is already in line {first}.", "Leave one out.")
         people[person.learner] = person
+    _refuse_shared_aliases(path, people, seen)
     return people
+
+
+def _refuse_shared_aliases(path: Path, people: dict[str, Person], lines: dict[str, int]) -> None:
+    """Refuse another name that leads to two people: work under it would land at one of them, and nobody knows which.
+
+    Args:
+        path: the roster.
+        people: who is in it.
+        lines: where, by identity.
+    """
+    owners = {key: key for key in lines}
+    for person in people.values():
+        own = same(person.learner)
+        for alias in person.aliases:
+            if (other := owners.setdefault(same(alias), own)) != own:
+                raise UsageError(
+                    f"{path}:{lines[own]}: {alias} is to be {person.learner}, and is in line {lines[other]} for "
+                    "another learner.",
+                    "A name in the column `aliases` leads to one learner alone.",
+                )
 
 
 def mark_columns(path: Path) -> dict[str, str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import standing
-from grader.instructor.gradebook.identities import LEARNT_BY, Match, Matches, alike, match
+from grader.instructor.gradebook.identities import LEARNT_BY, Match, Matches, alike, match, shared, whole_name
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt
 from grader.instructor.lms.person import Found
@@ -38,10 +39,16 @@ def identified(
     # Of a course that does not say where it is, nobody knows more than this machine's clock.
     zone = None if book.course.timezone is UTC else book.course.timezone
     folders = [replace(_as_told(one, times), zone=zone) for one in found]
+    found_as = [Found(one.learner, one.ids) for one in folders]
+    folders = [
+        replace(folder, learner=whole_name(one, found_as, book.course))
+        for folder, one in zip(folders, found_as, strict=True)
+    ]
     names = [Found(one.learner, one.ids) for one in folders]
     matches = match(names, book.course, book.aliases(), book.learners())
     for name, (learner, reason) in matches.learnt.items():
-        book.rule("alias", learner, name, comment=f"{reason}", author=LEARNT_BY)
+        if not shared(name, book.course):
+            book.rule("alias", learner, name, comment=f"{reason}", author=LEARNT_BY)
     taken = standing(book.rulings(["take"]))
     assignments = {kata: name for name, one in book.course.assignments.items() for kata in one.katas}
     best = frozenset(
@@ -57,6 +64,11 @@ def identified(
     told, notes = _told(times, together, book, source)
     learners = tuple(replace(one, times=told.get(name, {})) for name, one in together.items())
     return ClassList(learners, matches, tuple(notes))
+
+
+def is_known(course: Course) -> Callable[[str], bool] | None:
+    """Return what says whether somebody in the roster is called so; None without a roster."""
+    return (lambda name: name in match([Found(name)], course, {}).known) if course.roster else None
 
 
 def _as_told(folder: LearnerFolder, times: Sequence[HandedInAt]) -> LearnerFolder:

@@ -87,7 +87,15 @@ class Blackboard(System):
         for before in {made.key for made in named.values()}:
             rest = before.removeprefix(start) if start else before.rpartition("_")[2]
             users[before] = noted.get(before) or rest or before
-        return {item: replace(made, learner=users[made.key]) for item, made in named.items()}
+        guessed = set() if start else set(users) - set(noted)
+        return {
+            item: replace(
+                made,
+                learner=users[made.key],
+                ids={self.name: made.key, "ends": made.key} if made.key in guessed else None,
+            )
+            for item, made in named.items()
+        }
 
     def newest(self, theirs: list[ItemT], named: Mapping[ItemT, SystemName], notes: list[str]) -> list[ItemT]:
         """Return the files of the newest attempt, without the system's note."""

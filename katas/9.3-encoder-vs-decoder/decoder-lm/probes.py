@@ -78,14 +78,22 @@ class Memory:
         self.tokens = tokens
 
 
+class FalsyMemory(Memory):
+    """A cache that is false as a condition, as an empty list or a tensor of one zero is."""
+
+    def __len__(self) -> int:
+        return 0
+
+
 class ScriptedModel(nn.Module):
     """A model whose next-token scores are a row of a table, chosen by all tokens so far and their order.
 
     Anyone who forgets a token, reads one twice, or goes on from an old cache is led to another row.
     """
 
-    def __init__(self, table: Tensor, dropout: float = 0.0) -> None:
+    def __init__(self, table: Tensor, dropout: float = 0.0, falsy_cache: bool = False) -> None:
         super().__init__()
+        self.memory = FalsyMemory if falsy_cache else Memory
         self.table = nn.Parameter(table.clone())  # [STATES, V]
         self.dropout = nn.Dropout(dropout)
         self.vocab_size, self.max_len = table.shape[1], 128
@@ -98,7 +106,8 @@ class ScriptedModel(nn.Module):
         for token in history.unbind(dim=1):
             state = (5 * state + token + 1) % STATES
             states.append(state)
-        return self.dropout(self.table)[torch.stack(states, dim=1)[:, -tokens.shape[1] :]], Memory(history)
+        new = torch.stack(states, dim=1)[:, -tokens.shape[1] :]
+        return self.dropout(self.table)[new], self.memory(history)
 
 
 # --- training ---

@@ -27,6 +27,7 @@ class Bench:
                  groups: Sequence[dict[str, Any]] | None = None) -> None:  # fmt: skip
         self.make, self.options, self.groups = make, options, groups
         self.parameters = [nn.Parameter(value.detach().clone()) for value in values]
+        self.memory = [parameter.detach() for parameter in self.parameters]
         self.optimizer = self._made()
 
     def _made(self) -> Any:
@@ -60,6 +61,16 @@ class Bench:
         other = Bench(self.make, self.parameters, self.options, self.groups)
         other.optimizer.load_state_dict(copy.deepcopy(self.optimizer.state_dict()))
         return other
+
+    def in_memory(self) -> list[Tensor]:
+        """Return what is where the parameters were at first: other tensors, such as a view, may share that memory."""
+        return [place.clone() for place in self.memory]
+
+    def records_after(self, recorded: bool) -> bool:
+        """Take a step while gradients are recorded, or not; return whether they are recorded after it."""
+        with torch.set_grad_enabled(recorded):
+            self.optimizer.step()
+            return torch.is_grad_enabled()
 
     def backward(self, gradients: Sequence[Tensor]) -> None:
         """Let a loss have these gradients, as in training."""

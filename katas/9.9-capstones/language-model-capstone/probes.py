@@ -23,15 +23,18 @@ def _noise(shape: tuple[int, ...], place: int, seed: int) -> Tensor:
 
 
 @torch.no_grad()
-def refill(model: nn.Module, seed: int) -> None:
-    """Give every parameter random values that depend on its shape and its place among those of that shape."""
+def refill(model: nn.Module, seed: int, scale: float = 1.0) -> None:
+    """Give every parameter random values that depend on its shape and its place among those of that shape.
+
+    Matrices are as large as keeps what they are given in its size, times `scale`.
+    """
     seen: dict[tuple[int, ...], int] = {}
     for parameter in model.parameters():
         shape = tuple(parameter.shape)
         place = seen[shape] = seen.get(shape, 0) + 1
         noise = _noise(shape, place, seed).to(parameter)
         if len(shape) > 1:
-            parameter.copy_(noise * shape[-1] ** -0.5)
+            parameter.copy_(noise * scale * shape[-1] ** -0.5)
         else:  # a bias, or the weight of a norm: near the 0 or 1 where it starts
             parameter.copy_(parameter.round() + noise * 0.2)
 

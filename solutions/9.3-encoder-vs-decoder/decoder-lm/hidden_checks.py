@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.nn.functional import cross_entropy
 
-from grader.checks import check, expect, expect_raises, given_module, oracle, with_axes
+from grader.checks import as_left, check, expect, expect_raises, given_module, oracle, with_axes
 
 AXES = "batch time token"
 STATES = 97
@@ -27,9 +27,9 @@ def read(submission, model, tokens):
         )
 
 
-def scripted(submission, draw, vocab_size, scale, dtype=torch.float32):
+def scripted(submission, draw, vocab_size, scale, dtype=torch.float32, **options):
     table = draw.normal(state=STATES, token=vocab_size, scale=scale, dtype=dtype)
-    return given_module(submission, "probes").ScriptedModel(table), table
+    return given_module(submission, "probes").ScriptedModel(table, **options), table
 
 
 def write(table, prompt, count, eos_id=None):
@@ -181,12 +181,14 @@ def test_learns_after_writing(submission, draw):
 )
 def test_any_end(submission, draw):
     for turn in range(3):
+        # "Hand it back as it is": whether there is a cache is not asked by what it is worth as a condition.
+        falsy_cache = turn == 2
         ends = False
         # Some row before its last token, or nobody is asked to fill it; once all, or nobody has to append the last end.
         while not ends:
             batch, length, count, vocab_size = draw.sizes(4, 2, 9)
             vocab_size += 2
-            model, table = scripted(submission, draw, vocab_size, 2.0)
+            model, table = scripted(submission, draw, vocab_size, 2.0, falsy_cache=falsy_cache)
             eos_id = draw.size(0, vocab_size - 1) if turn else 0
             prompt = (eos_id + 1 + draw.integers(0, vocab_size - 1, batch=batch, time=length)) % vocab_size
             prompt = with_axes(prompt, "batch", "time")
@@ -262,13 +264,19 @@ def test_seed(submission, draw):
         with expect_raises("IndexError", what="the model itself raises"):
             submission.generate(broken, prompt + 1, 3)
         expect(broken.training, "model.training after the model raised").is_value(training)
+        with as_left(submission):
+            found = model(prompt)[0]
+        expect(found.requires_grad, "torch.is_grad_enabled() after the model raised").is_value(True)
 
 
 @check(
     "texts of a thousand tokens and more are read, continued and scored to their end",
     aspect="cache",
     points=1.5,
-    asked="All of it works for any sizes: texts of one token and of thousands, as long as `max_len` allows.",
+    asked=[
+        "All of it works for any sizes: texts of one token and of thousands, as long as `max_len` allows.",
+        "Order matters",
+    ],
     on_workers_word=HANDED_ON,
 )
 def test_long(submission, draw):
@@ -291,6 +299,12 @@ def test_long(submission, draw):
     after = read(submission, model, changed)
     expect(after[:, -1], f"logits at position {length - 1}", axes="batch token").differs_from(
         whole[:, -1], why=f"the first {far} tokens were changed: the last position sees them too"
+    )
+    # Whole blocks change places: positions that begin anew after 128, or a part of it, do not notice.
+    blocks = torch.cat((*reversed(tokens[:, :1024].split(128, dim=1)), tokens[:, 1024:]), dim=1)
+    after = read(submission, model, with_axes(blocks, "batch", "time"))
+    expect(after[:, -1], f"logits at position {length - 1}", axes="batch token").differs_from(
+        whole[:, -1], why="blocks of 128 tokens changed places: positions are counted to the end of the text"
     )
     model, table = scripted(submission, draw, 7, 2.0)
     prompt = draw.integers(0, 7, batch=2, time=draw.size(100, 110))

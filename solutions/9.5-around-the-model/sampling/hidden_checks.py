@@ -41,14 +41,15 @@ def scored(reference, targets, pad_id, logits):
 def test_filters_contract(submission, reference, draw):
     any_share = 0.0173 + 0.05 * draw.size(1, 18)
     few, many, one = (spaced(draw, batch, token) for batch, token in ((3, 5), (1, 70), (2, 1)))
-    grouped = spaced(draw, 12, draw.size(8, 40)).reshape(2, 3, 2, -1)
+    # Not two blocks alike: rows repeat after three, and a limit of the first block is none for another.
+    grouped = spaced(draw, 12, draw.size(8, 40)).reshape(3, 2, 2, -1)
     for name, amount, drawn in (
         ("top_k", "k", draw.size(1, 12)),
         ("top_p", "p", any_share),
         ("min_p", "p", any_share),
     ):
         part = Part(name, axes=[ROWS], gradients=False, dtypes=[torch.float64])
-        calls = [{"logits": logits, amount: drawn} for logits in (many, one, spaced(draw, 4, 13))]
+        calls = [{"logits": logits, amount: drawn} for logits in (many, one, spaced(draw, 4, 13) - 500.0)]
         part.expect(submission, reference, draw, calls)
         # Of few tokens none is near the limit, so that it may be found in half precision as well.
         part = Part(name, axes=[ROWS], gradients=False, dtypes=[torch.bfloat16])
@@ -98,8 +99,9 @@ def test_penalty_contract(submission, reference, draw):
             "tokens": draw.integers(0, token, batch=batch, time=time),
             "penalty": 1.0 + draw.size(1, 20) / 10,
         }
-        for batch, token, time in ((3, draw.size(5, 30), 4), (1, 7, 300), (2, 70, 1), (2, 1, 2))
+        for batch, token, time in ((3, draw.size(5, 30), 4), (1, 300, 300), (6, 70, 1), (2, 1, 2))
     ]
+    calls[0]["logits"][:, ::2] = -torch.inf  # a filter may have been there before
     part.expect(submission, reference, draw, calls)
 
 
@@ -110,8 +112,9 @@ def test_penalty_contract(submission, reference, draw):
     asked=["All of it works for any sizes", "targets that are this token do not count; None: all count."],
 )
 def test_any_perplexity(submission, reference, draw):
-    for _ in range(4):
+    for turn in range(4):
         batch, time, token = draw.sizes(3, 2, 30)
+        time += 100 * (turn == 3)
         logits = draw.normal(batch=batch, time=time, token=token, scale=2.0)
         targets = draw.integers(0, token, batch=batch, time=time)
         targets[0, 0] = 1

@@ -78,6 +78,11 @@ def test_any_text(submission, draw):
         expect(bool((chosen & special).any()), "a special token was chosen").is_value(False)
         share = float(chosen[~special].double().mean())
         expect(share, f"share of chosen tokens, V = {vocab}").is_between(rate - 0.04, rate + 0.04)
+        if vocab == 3:  # the mask is one of two words to draw: 0.8, half of 0.1, and half of what stays
+            share = float((inputs[chosen] == mask_id).double().mean())
+            expect(share, "share of mask_id among the chosen, where it is one of two words").is_between(
+                0.875, 0.925
+            )
         other = inputs[chosen & (inputs != before) & (inputs != mask_id)]
         if len(other) < 20:  # 2% of them, a mistake in the shares, are 60
             fail("too few  of the chosen tokens hardly one became another word")
@@ -149,7 +154,11 @@ def test_padding_anywhere(submission, draw):
     )
     with torch.no_grad():
         body = model.body(tokens)[real]
-        table_of(model, 30, 12)[7] += 3.0
+        # Loaded, since what is written into a tensor here stays here; and turned, since a norm takes a shift away.
+        state = {name: value.detach().clone() for name, value in model.state_dict().items()}
+        for value in (value for value in state.values() if tuple(value.shape) == (30, 12)):
+            value[7] *= -3.0
+        model.load_state_dict(state)
         other = model.body(tokens)[real]
     expect(other, "what body gives for words", axes="real width").same_as(
         body, name="that with another vector for padding"

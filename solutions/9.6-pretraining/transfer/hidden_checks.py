@@ -20,7 +20,8 @@ KINDS = {
     aspect="values",
     points=3,
     asked=[
-        "All of it works for any sizes; gradients reach the hidden vectors. Results are of the module's dtype.",
+        "All of it works for any sizes; gradients reach the hidden vectors.",
+        "Results are computed in the module's dtype.",
         "from the mean of its real tokens' vectors.",
         "Label each token by its own vector.",
     ],
@@ -68,6 +69,7 @@ def test_any_stack(submission, draw):
         layers = [stack[place] for place in range(count)]
         for layer, own in zip(layers, state, strict=True):
             layer.load_state_dict(own)
+        layers[0].requires_grad_(False)  # frozen for a while: its group is there when it learns again
         for given in (stack, tuple(layers)):
             groups = list(submission.layerwise_groups(layers=given, lr=lr, decay=decay))
             rates = torch.tensor([float(group["lr"]) for group in groups])

@@ -42,6 +42,11 @@ def test_attention_contract(submission, reference, draw):
             {**triple(draw, 1, length, 2, 1, batch=1), "causal": False},
             {**triple(draw, length, length, 2, 3, batch=1), "causal": True},
             {**triple(draw, 7, 7, 3, 4, batch=2, group=1, head=2), "causal": True},
+            {
+                **triple(draw, 5, 5, 3, 2, batch=2),
+                "query": draw.normal(batch=2, query=5, width=3, scale=20.0),
+                "causal": True,
+            },
         ],
     )
 
@@ -77,6 +82,7 @@ def test_linformer_contract(submission, reference, draw):
     for sizes, calls in (
         ((6, 3, 90, 7), ((3, 5, True), (1, 90, False), (2, 1, False))),
         ((4, 1, 5, 9), ((2, 5, False), (2, 4, True))),
+        ((4, 2, 400, 3), ((1, 400, False), (2, 310, True))),
     ):
         made = dict(zip(("d_model", "num_heads", "max_len", "k"), sizes, strict=True))
         part = Part("Linformer", made, axes=["batch time width"], dtypes=[torch.float64, torch.bfloat16])

@@ -81,15 +81,20 @@ def test_norm_contract(submission, reference, draw):
     asked=[
         "It works for any sizes, one position and hundreds, any G that divides H.",
         "Outputs have the dtype of the module",
+        "for s ≤ t, the others never",
     ],
 )
 def test_any_groups(submission, reference, draw):
     for place, (num_heads, num_kv_heads, d_head) in enumerate(((6, 3, 2), (8, 2, 4), (9, 3, 4), (5, 1, 8))):
         dtype = DTYPES[place % 3]
         batch, time = draw.sizes(2, 2, 9)
+        if dtype == torch.bfloat16:
+            time += 300  # positions above 256 are not numbers of bfloat16
         sizes = (num_heads * d_head, num_heads, num_kv_heads)
         module, state, forward = pair(submission, reference, draw, "GroupedQueryAttention", *sizes)
-        x = draw.normal(batch=batch, time=time, width=sizes[0]).to(dtype)
+        # Scores in the hundreds: what is blocked stays blocked, however far below another score the allowed ones are.
+        x = draw.normal(batch=batch, time=time, width=sizes[0], scale=15.0 if dtype == torch.float64 else 1.0)
+        x = x.to(dtype)
         found = first(module.to(dtype)(with_axes(x, *AXES.split())))
         expect(found, f"output in {str(dtype).removeprefix('torch.')}", axes=AXES).close_to(
             oracle(forward, cast(state, dtype), x)

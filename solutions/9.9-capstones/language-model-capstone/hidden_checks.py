@@ -48,6 +48,31 @@ def expect_dtypes(model, whole, *texts):
     expect(share, "how far logits in bfloat16 are off, as a share of their size").is_between(0.0, 0.5)
 
 
+def expect_all_read(model, whole, text, vocab):
+    """The last of more than 256 positions sees the first tokens, and in which block of 64 a token stands."""
+    early = text.clone()
+    early[:, :64] = (text[:, :64] + 1) % vocab
+    turned = torch.cat((*reversed(text[:, :256].split(64, dim=1)), text[:, 256:]), dim=1)
+    for other, why in ((early, "the first 64 tokens were changed"), (turned, "blocks of 64 changed places")):
+        expect(score(model, with_axes(other, "batch", "time"), vocab)[:, -1], "the last logits").differs_from(
+            whole[:, -1], why=why
+        )
+
+
+def expect_normalised(submission, draw, norm):
+    """However large what the feed-forward network adds, the head reads what a norm made of it."""
+    sizes = {"vocab_size": 9, "d_model": 12, "num_heads": 3, "d_ff": 20, "num_layers": 1, "max_len": 7}
+    text, spread = draw.integers(0, 9, batch=2, time=7), []
+    for scale in (1e3, 1e5):
+        model = build(submission, draw, **sizes, norm=norm)
+        state = model.state_dict()
+        large = {name: scale * tensor for name, tensor in state.items() if tensor.shape == (12, 20)}
+        model.load_state_dict({**state, **large})
+        spread.append(float(score(model, text, 9).std()))
+    grown = f'how much larger logits are, norm="{norm}", when the network adds a hundred times as much'
+    expect(spread[1] / spread[0], grown).is_between(0.3, 3.0)
+
+
 @check(
     "models of any sizes score every token from itself and what comes before it",
     aspect="causality",
@@ -56,11 +81,12 @@ def expect_dtypes(model, whole, *texts):
         "All of it works for any sizes, one token and one text included.",
         "Those at t depend on tokens 0 to t alone.",
         "Logits have the model's dtype",
+        '"last": norm(x + f(x)).',
     ],
 )
 def test_any_sizes(submission, draw):
     for heads, width, layers, norm, longest in (
-        (1, 2, 1, "first", draw.size(66, 70)),
+        (1, 2, 1, "first", draw.size(260, 270)),
         (5, 3, 4, "last", draw.size(5, 40)),
         (2, 7, 3, "first", draw.size(5, 40)),
     ):
@@ -83,7 +109,21 @@ def test_any_sizes(submission, draw):
             expect(score(model, part, vocab), f"logits of the first {length} tokens", axes=LOGITS).same_as(
                 whole[:, :length], name=f"theirs among {longest}"
             )
+        if layers == 1:
+            expect_all_read(model, whole, text, vocab)
         expect_dtypes(model, whole, text)
+    for norm in ("first", "last"):
+        expect_normalised(submission, draw, norm)
+    # What is blocked stays blocked when all scores are far below a finite number that stands for minus infinity.
+    model = build(submission, draw, vocab_size=7, d_model=8, num_heads=2, d_ff=12, max_len=12).to(
+        torch.float64
+    )
+    given_module(submission, "probes").refill(model, draw.seed, 8.0)
+    text = draw.integers(0, 7, batch=16, time=12)
+    whole, half = (score(model, with_axes(text[:, :end].contiguous(), "batch", "time"), 7) for end in (12, 6))
+    expect(half, "logits of the first half, with scores in the hundreds", axes=LOGITS).same_as(
+        whole[:, :6], name="the whole text", tolerance=1e-4 * float(whole.abs().max())
+    )
 
 
 @check(
@@ -109,8 +149,10 @@ def test_names(submission, draw):
         expect_unchanged(submission)
         first.append(expect(rows, "rows").is_list(1)[0][1])
     expect(first[1], "loss of tokens that are not contiguous").is_between(first[0] - 1e-3, first[0] + 1e-3)
-    written = submission.generate(model=model, tokens=text, count=2, temperature=0.0, generator=None)
-    expect(written, "tokens", axes="batch time").is_tensor(shape=(2, 7))
+    for dtype in (torch.int64, torch.int32):
+        given = text.to(dtype)
+        written = submission.generate(model=model, tokens=given, count=2, temperature=0.0, generator=None)
+        expect(written, "tokens", axes="batch time").is_tensor(shape=(2, 7), dtype=torch.int64)
 
 
 @check(

@@ -35,16 +35,16 @@ for (const table of document.querySelectorAll("table[data-find]")) {
   told.setAttribute("role", "status");
   label.append(table.dataset.find, " ", input, " ", told);
   table.parentElement.before(label);
-  const least = document.createElement("label");
+  const most = document.createElement("label");
   const slider = document.createElement("input");
   const from = document.createElement("span");
-  least.className = "find";
+  most.className = "find";
   slider.type = "range";
   slider.max = "100";
   slider.step = "5";
-  slider.value = "0";
-  least.append("With a total of at least ", slider, " ", from);
-  label.after(least);
+  slider.value = "100";
+  most.append("With a total of at most ", slider, " ", from);
+  label.after(most);
   // Accents are marks of their own in this form, and do not count.
   const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLocaleLowerCase();
   const rows = [...table.tBodies[0].rows].map((row) => [
@@ -56,10 +56,10 @@ for (const table of document.querySelectorAll("table[data-find]")) {
     const words = folded(input.value).split(/[\s,]+/).filter(Boolean);
     const part = Number(slider.value) / 100;
     let shown = 0;
-    for (const [name, total, row] of rows) shown += !(row.hidden = !words.every((word) => name.includes(word)) || total < part);
+    for (const [name, total, row] of rows) shown += !(row.hidden = !words.every((word) => name.includes(word)) || (part < 1 && total > part));
     from.textContent = slider.value + " %";
     slider.setAttribute("aria-valuetext", from.textContent);
-    told.textContent = words.length || part ? shown + " of " + rows.length : "";
+    told.textContent = words.length || part < 1 ? shown + " of " + rows.length : "";
   };
   input.addEventListener("input", show);
   slider.addEventListener("input", show);
