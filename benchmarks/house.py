@@ -24,8 +24,8 @@ GOALS = {
     "hops of kata check": 12, "wheel, kB": 2_000,
 }  # fmt: skip
 CEILINGS = {
-    "lines of grader": 55_031, "lines of tests": 54_516, "lines of benchmarks": 6_030, "lines of Python": 178_935,
-    "files": 1_464, "rooms and modules of grader": 20, "floors": 9, "functions with six or more parameters": 46,
+    "lines of grader": 53_579, "lines of tests": 53_823, "lines of benchmarks": 6_030, "lines of Python": 176_632,
+    "files": 1_446, "rooms and modules of grader": 20, "floors": 9, "functions with six or more parameters": 46,
     "longest function": 75, "mean function": 13,
 }  # fmt: skip
 """What `make lint` allows: these numbers may only fall."""
