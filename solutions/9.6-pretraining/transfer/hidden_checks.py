@@ -21,7 +21,7 @@ KINDS = {
     points=3,
     asked=[
         "All of it works for any sizes; gradients reach the hidden vectors.",
-        "Results are computed in the module's dtype.",
+        "Results are of the module's dtype, and computed in it.",
         "from the mean of its real tokens' vectors.",
         "Label each token by its own vector.",
     ],
