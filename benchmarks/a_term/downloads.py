@@ -16,7 +16,7 @@ Files = dict[str, str | bytes]
 """By path."""
 Layout = Callable[[Download, dict[str, Learner]], Iterator[tuple[str, str | bytes]]]
 _OWN_TIMES = frozenset({"canvas", "gradescope", "blackboard", "nbgrader", "brightspace", "sakai"})
-"""Beside whose downloads there is no table of times; Canvas tells none."""
+"""Downloads without a table of times next to them; Canvas has none."""
 _STRANGER = Learner("visitor-from-abroad", "Visitor", "Abroad", 999_000, "")
 
 
@@ -173,14 +173,14 @@ def _zips(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str
         yield f"Week {step.week}/{step.called.get(login, login)}.zip", packed
 
 
-def _repositories(before: str, *beside: str) -> Layout:
+def _repositories(before: str, *more: str) -> Layout:
     """Return a layout of clones, called after the assignment and the learner."""
 
     def layout(step: Download, people: dict[str, Learner]) -> Iterator[tuple[str, str | bytes]]:
-        wrapper = f"week{step.week}{'_submissions_2026_05_09_T_14_30_45' if beside else '-submissions'}"
+        wrapper = f"week{step.week}{'_submissions_2026_05_09_T_14_30_45' if more else '-submissions'}"
         for one in step.hand_ins:
             login = one.whose[0]
-            for name, content in (*_content(one), *((file, "{}") for file in beside)):
+            for name, content in (*_content(one), *((file, "{}") for file in more)):
                 yield f"{wrapper}/{before}{step.week}-{step.called.get(login, login)}/{name}", content
 
     return layout

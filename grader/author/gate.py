@@ -434,6 +434,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         "baseline.py",
         "reflect.md",
         "demo.py",
+        "real.py",
         "fingerprints.json.xz",
         "calibration.json",
     }

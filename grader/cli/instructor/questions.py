@@ -61,7 +61,7 @@ def questions(book: Gradebook, id_: str | None, wanted: int, out: Path, as_json:
     if not rows:
         raise UsageError("No hand-in passes yet: there is nothing to ask about.", "See: kata gradebook show")
     found: list[Asked] = []
-    for row, answer in zip(rows, _asked(book, rows, wanted), strict=True):
+    for row, answer in zip(rows, _questions_of(book, rows, wanted), strict=True):
         if isinstance(answer, str):
             note(f"{safe(row.learner)}, {row.kata}: {safe(answer)}")
         elif answer:
@@ -78,7 +78,7 @@ def questions(book: Gradebook, id_: str | None, wanted: int, out: Path, as_json:
     )
 
 
-def _asked(book: Gradebook, rows: list[Row], wanted: int) -> list[list[QuizQuestion] | str]:
+def _questions_of(book: Gradebook, rows: list[Row], wanted: int) -> list[list[QuizQuestion] | str]:
     """Return the questions about each hand-in, or why there are none."""
     import msgspec
 

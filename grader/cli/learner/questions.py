@@ -67,13 +67,13 @@ def questions(what: str | None, wanted: int, who: str, as_json: bool) -> int:
         return 0
     if not found:
         note(f"{target.file.name} is too short to ask about.")
-    right = sum(_asked(number, question) for number, question in enumerate(found, 1))
+    right = sum(_is_answered_right(number, question) for number, question in enumerate(found, 1))
     if found and sys.stdin.isatty():
         say(f"{right} of {len(found)} right")
     return 0
 
 
-def _asked(number: int, question: QuizQuestion) -> bool:
+def _is_answered_right(number: int, question: QuizQuestion) -> bool:
     """Print a question; where somebody is there to answer, ask for it, and say what is right."""
     say(f"{number}. {question.text}")
     if question.code:

@@ -92,6 +92,6 @@ def _prompt(kata: Kata) -> str:
 
 
 def _template(name: str) -> str:
-    # What imports a framework that is not installed here is no Python file of ours.
+    # What imports a framework that is not installed here is not a Python file of ours.
     folder = resources.files("grader.instructor.bundles") / "templates" / "environments"
     return (folder / name).read_text("utf-8")

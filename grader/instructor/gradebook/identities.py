@@ -80,9 +80,9 @@ def match(
     absent = [one for one in everybody if one.learner not in taken]
     for one in left:
         if one.name not in matches.known:
-            meant = alike(one, absent)
-            if course.roster or meant:
-                matches.strangers[one.name] = meant
+            candidates = alike(one, absent)
+            if course.roster or candidates:
+                matches.strangers[one.name] = candidates
     matches.absent = [one.learner for one in absent] if course.roster else []
     return matches
 
@@ -95,11 +95,11 @@ def whole_name(one: Found, found: Collection[Found], course: Course) -> str:
     download = _Download(found, course.roster.values())
     owners = {person.learner: {key for key, _ in _identifiers(person)} for person in course.roster.values()}
     guessed = {learner for learner, keys in owners.items() if _folded(one.name) in keys}
-    meant = {
+    identities = {
         learner for key in download.endings(one) for learner, keys in owners.items()
         if key in keys and download.fits(one, key, learner)
     }  # fmt: skip
-    return one.name if guessed <= meant and len(meant) < 2 else ends
+    return one.name if guessed <= identities and len(identities) < 2 else ends
 
 
 def shared(name: str, course: Course) -> bool:

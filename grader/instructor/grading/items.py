@@ -72,7 +72,7 @@ def items(rows: Iterable[Row]) -> list[Item]:
 
 
 def _of_checks(checks: list[tuple[tuple[str, str], str]], table: Numbers, attempts: Numbers) -> list[Item]:
-    counts, told = (~np.isnan(table)).sum(0), discriminations(table)
+    counts, discrimination = (~np.isnan(table)).sum(0), discriminations(table)
     found = []
     for place, ((kata, _), name) in enumerate(checks):
         if not counts[place]:
@@ -81,19 +81,19 @@ def _of_checks(checks: list[tuple[tuple[str, str], str]], table: Numbers, attemp
         hard = 1 - float(np.nanmean(results))
         tries = attempts[results == 1, place]
         needed = float(tries.mean()) if tries.size else None
-        flag = _flag(hard, told[place], int(counts[place]))
-        found.append(Item(kata, "check", name, int(counts[place]), hard, told[place], needed, flag))
+        flag = _flag(hard, discrimination[place], int(counts[place]))
+        found.append(Item(kata, "check", name, int(counts[place]), hard, discrimination[place], needed, flag))
     return sorted(found, key=lambda one: -one.difficulty)
 
 
-def _flag(hard: float, told: float | None, results: int) -> str:
+def _flag(hard: float, discrimination: float | None, results: int) -> str:
     if not hard:
         return "never fails"
     if hard == 1:
         return "never passes"
-    if results < FEWEST or told is None or told >= TELLS:
+    if results < FEWEST or discrimination is None or discrimination >= TELLS:
         return ""
-    return "tells nothing" if told > -TELLS else "tells the opposite"
+    return "tells nothing" if discrimination > -TELLS else "tells the opposite"
 
 
 def _of_mistakes(
@@ -106,7 +106,7 @@ def _of_mistakes(
         among = sorted(wrote[kata])
         free = np.array([who not in those for who in among], dtype=float)
         share = whole[among]
-        told = _correlations(free[:, None], share[:, None], np.ones((len(among), 1), dtype=bool))[0]
+        discrimination = _correlations(free[:, None], share[:, None], np.ones((len(among), 1), dtype=bool))[0]
         found.append(
             Item(
                 kata,
@@ -114,7 +114,7 @@ def _of_mistakes(
                 name,
                 len(among),
                 len(those) / len(among),
-                None if np.isnan(told) else float(told),
+                None if np.isnan(discrimination) else float(discrimination),
                 None,
                 "",
             )

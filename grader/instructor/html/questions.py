@@ -26,11 +26,11 @@ class Asked(NamedTuple):
     questions: tuple[QuizQuestion, ...]
 
 
-def write_questions(asked: Sequence[Asked], folder: Path, secret: bytes) -> int:
+def write_questions(sheets: Sequence[Asked], folder: Path, secret: bytes) -> int:
     """Write a page for each learner, a quiz for each of their katas, and the keys; return how many learners there are.
 
     Args:
-        asked: ordered by learner.
+        sheets: ordered by learner.
         folder: new, empty, or an earlier report's.
         secret: of the gradebook; files' names are made with it.
     """
@@ -39,10 +39,10 @@ def write_questions(asked: Sequence[Asked], folder: Path, secret: bytes) -> int:
     table = csv.writer(keys, lineterminator="\n")
     table.writerow(("learner", "kata", "question", "kind", "right", "why"))
     learners = 0
-    for learner, group in groupby(asked, key=lambda one: one.learner):
+    for learner, group in groupby(sheets, key=lambda one: one.learner):
         theirs, stem = list(group), file_stem(learner, secret)
         learners += 1
-        into.write(f"questions/{stem}.html", page("questions.html", asked=theirs, letters=LETTERS))
+        into.write(f"questions/{stem}.html", page("questions.html", sheets=theirs, letters=LETTERS))
         for one in theirs:
             into.write(f"quizzes/{one.kata}-{stem}.txt", _quiz(one))
             for number, question in enumerate(one.questions, 1):
@@ -58,10 +58,10 @@ def _cell(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
-def _quiz(asked: Asked) -> str:
+def _quiz(one: Asked) -> str:
     """Return a quiz for text2qti: paragraphs of one item are indented alike, and an asterisk marks the right option."""
-    lines = [f"Quiz title: {asked.number} {asked.kata}", ""]
-    for number, question in enumerate(asked.questions, 1):
+    lines = [f"Quiz title: {one.number} {one.kata}", ""]
+    for number, question in enumerate(one.questions, 1):
         text = [_plain(line) for line in [*question.text.splitlines(), question.code] if line]
         lines.append(f"{number}.  {text[0]}")
         lines += [part for line in text[1:] for part in ("", f"    {line}")]

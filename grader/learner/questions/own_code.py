@@ -52,7 +52,7 @@ class Watched:
         """Where it begins."""
         return self.node.lineno
 
-    def asked(self) -> str:
+    def question(self) -> str:
         """Return the question what it is."""
         statement = self.statement
         if isinstance(statement, ast.Return) and statement.value is self.node:

@@ -60,7 +60,7 @@ class Quiz:
     calls: dict[pytest.Item, list[NotedCall]] = field(default_factory=dict)
     """The calls of each check that was watched, at seed 0."""
     changed: list[tuple[Edit, Version]] = field(default_factory=list)
-    asked: list[Edit] = field(default_factory=list)
+    questioned: list[Edit] = field(default_factory=list)
     """Changes that a question was about: the next one is not to give its answer away."""
 
     def watch(self, items: Sequence[pytest.Item]) -> None:
@@ -113,15 +113,15 @@ class Quiz:
             failing: list[tuple[Edit, Version]] = []
             for edit, version in self.shuffled([one for one in self.changed if one[0].shown]):
                 (passing if version.end(item, 0).status == "pass" else failing).append((edit, version))
-            # What does not even run in this check is no choice to think about: it comes last.
+            # What does not even run in this check is not a choice to think about: it comes last.
             passing.sort(key=lambda one: one[0].line not in self.ran(item))
             for edit, version in failing:
-                if edit in self.asked or len(passing) < AN_OPTION_MORE:
+                if edit in self.questioned or len(passing) < AN_OPTION_MORE:
                     continue
                 others = _first(passing, lambda one: self.passes(one[1], item))  # noqa: B023 - used at once
                 end = self.steady(version, item)
                 if end is not None and len(others) == AN_OPTION_MORE:
-                    self.asked.append(edit)
+                    self.questioned.append(edit)
                     yield self.question(
                         "edit",
                         f"Each of these changes is made alone. With which one does the check "
@@ -139,13 +139,13 @@ class Quiz:
         for edit, version in sorted(self.shuffled(self.changed), key=lambda one: bool(one[0].shown)):
             failing = [item for item in self.items if version.end(item, 0).status != "pass"]
             rest = self.shuffled([item for item in self.items if item not in failing])
-            if edit in self.asked or not failing or len(rest) < AN_OPTION_MORE:
+            if edit in self.questioned or not failing or len(rest) < AN_OPTION_MORE:
                 continue
             item = self.draw.choice(failing)
             passing = _first(rest, lambda other: self.passes(version, other))  # noqa: B023 - used at once
             end = self.steady(version, item)
             if end is not None and len(passing) == AN_OPTION_MORE:
-                self.asked.append(edit)
+                self.questioned.append(edit)
                 yield self.question(
                     "purpose",
                     f"{_happens(edit)} Which of these checks fails then?",
@@ -157,12 +157,14 @@ class Quiz:
     def raises(self) -> Iterator[QuizQuestion]:
         """In which line is the error raised that a change elsewhere leads to?"""
         for edit, version in self.shuffled(self.changed):
-            reached = [item for item in self.items if edit.line in self.ran(item) and edit not in self.asked]
+            reached = [
+                item for item in self.items if edit.line in self.ran(item) and edit not in self.questioned
+            ]
             for item in reached:
                 lines = raised_in(version.end(item, 0), self.file)
                 if not lines or lines[-1] == edit.line or self.steady(version, item) is None:
                     continue
-                self.asked.append(edit)
+                self.questioned.append(edit)
                 others = [edit.line, *self.shuffled(sorted(self.ran(item) - {edit.line, *lines}))]
                 yield self.question(
                     "raises",
@@ -197,16 +199,16 @@ class Quiz:
             for number, texts in call.facts.items()
             if number < len(self.code.places) and len(texts) == 1 and texts[0]
         ]
-        asked: Counter[int] = Counter()
+        per_line: Counter[int] = Counter()
         for item, place, number, fact in self.shuffled(found):
             where, call = self.code.places[number], self.sure(item, place)
-            if asked[where.line] > 1 or call.facts.get(number) != [fact]:
+            if per_line[where.line] > 1 or call.facts.get(number) != [fact]:
                 continue
-            asked[where.line] += 1
+            per_line[where.line] += 1
             seen = [texts[0] for texts in call.facts.values() if len(texts) == 1 and texts[0]]
             near = [text for text in self.shuffled(seen) if ("[" in text) == ("[" in fact)]
             others = [*near[:2], *self.shuffled(facts_near(fact)), *near[2:]]
-            text = f"A check calls\n{call.text}\n{where.asked()}"
+            text = f"A check calls\n{call.text}\n{where.question()}"
             yield self.question("shape", text, [fact, *others], f"it was {fact}", where.line)
 
     # What is true ---------------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def generate(model, tokens, count, *, temperature=1.0, generator=None):
     mode = model.training
     model.eval()
     B, T = tokens.shape
-    text = torch.cat([tokens, torch.zeros(B, count, dtype=tokens.dtype, device=tokens.device)], 1)
+    text = torch.cat([tokens.long(), torch.zeros(B, count, dtype=torch.int64, device=tokens.device)], 1)
     with torch.no_grad():
         for t in range(T, T + count):
             last = model(text[:, max(0, t - model.max_len) : t])[:, -1]

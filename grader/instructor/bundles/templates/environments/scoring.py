@@ -29,7 +29,7 @@ def score(slug: str, module: str, reply: str) -> dict[str, Any]:
     """Return the share of all points, whether everything passed, and the first message.
 
     Raises:
-        RuntimeError: it could not be graded; that is no zero.
+        RuntimeError: it could not be graded; that is not a zero.
     """
     with tempfile.TemporaryDirectory() as place:
         hand_in = Path(place, "class", "answer")
