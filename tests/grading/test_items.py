@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.grading.items import Item, items
+from grader.instructor.grading.items import ItemAnalysis, items
 from tests.gradebook import handmade
 from tests.pages.builders import check, failed, row
 
 LEARNERS, GOOD = 300, 40
 
 
-def simulated(seed: int) -> tuple[list[Item], dict[str, float]]:
+def simulated(seed: int) -> tuple[list[ItemAnalysis], dict[str, float]]:
     """A class of the two-parameter logistic model, with four bad checks; and how hard the good ones are."""
     draw = np.random.default_rng(seed)
     ability = draw.normal(size=LEARNERS)

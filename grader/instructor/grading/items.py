@@ -19,7 +19,7 @@ TELLS = 0.15
 Numbers = NDArray[np.float64]
 
 
-class Item(NamedTuple):
+class ItemAnalysis(NamedTuple):
     """A check, or a catalogued mistake, over a class."""
 
     kata: str
@@ -38,7 +38,7 @@ class Item(NamedTuple):
     """Why somebody should look at it; else empty."""
 
 
-def items(rows: Iterable[Row]) -> list[Item]:
+def items(rows: Iterable[Row]) -> list[ItemAnalysis]:
     """Return the checks of some rows, then the mistakes, each the hardest or most frequent first.
 
     Rows of several katas are one test: the rest of a check are all others that its learner was judged by.
@@ -71,7 +71,9 @@ def items(rows: Iterable[Row]) -> list[Item]:
     return found + _of_mistakes(made, wrote, table)
 
 
-def _of_checks(checks: list[tuple[tuple[str, str], str]], table: Numbers, attempts: Numbers) -> list[Item]:
+def _of_checks(
+    checks: list[tuple[tuple[str, str], str]], table: Numbers, attempts: Numbers
+) -> list[ItemAnalysis]:
     counts, discrimination = (~np.isnan(table)).sum(0), discriminations(table)
     found = []
     for place, ((kata, _), name) in enumerate(checks):
@@ -82,7 +84,9 @@ def _of_checks(checks: list[tuple[tuple[str, str], str]], table: Numbers, attemp
         tries = attempts[results == 1, place]
         needed = float(tries.mean()) if tries.size else None
         flag = _flag(hard, discrimination[place], int(counts[place]))
-        found.append(Item(kata, "check", name, int(counts[place]), hard, discrimination[place], needed, flag))
+        found.append(
+            ItemAnalysis(kata, "check", name, int(counts[place]), hard, discrimination[place], needed, flag)
+        )
     return sorted(found, key=lambda one: -one.difficulty)
 
 
@@ -98,7 +102,7 @@ def _flag(hard: float, discrimination: float | None, results: int) -> str:
 
 def _of_mistakes(
     made: dict[tuple[str, str], set[int]], wrote: dict[str, set[int]], table: Numbers
-) -> list[Item]:
+) -> list[ItemAnalysis]:
     found = []
     # A mistake fails checks of its own, so that it is compared with all of them: it has no rest.
     whole = np.divide(np.nansum(table, 1), (~np.isnan(table)).sum(1).clip(1))
@@ -108,7 +112,7 @@ def _of_mistakes(
         share = whole[among]
         discrimination = _correlations(free[:, None], share[:, None], np.ones((len(among), 1), dtype=bool))[0]
         found.append(
-            Item(
+            ItemAnalysis(
                 kata,
                 "mistake",
                 name,

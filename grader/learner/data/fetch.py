@@ -14,7 +14,6 @@ import re
 import shutil
 import ssl
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from urllib.error import URLError
 from urllib.parse import unquote, urljoin, urlsplit
 from urllib.request import Request, url2pathname, urlopen
 
+from grader import interpreter
 from grader.errors import EngineError, UsageError
 from grader.learner.data.archive import Archive, cache
 
@@ -133,7 +133,7 @@ def _pip(*arguments: str) -> str:
         UsageError: there is no pip.
     """
     found = shutil.which("pip") or shutil.which("pip3")
-    ways = [[sys.executable, "-m", "pip"], *([[found]] if found else [])]
+    ways = [interpreter.command("pip"), *([[found]] if found else [])]
     for way in ways:
         done = subprocess.run(
             [*way, *arguments],
