@@ -11,6 +11,7 @@ from grader.catalogue import Kata, load_pack
 from grader.engine.runner.suite import Options, Suite, with_suites
 from grader.report.report import KataReport
 
+pytestmark = pytest.mark.slow
 KATAS = {
     kata.slug: kata for kata in load_pack(Path(__file__).parents[2] / "katas").katas if kata.policy.forbid
 }
@@ -19,8 +20,6 @@ HEAD = """
 import torch
 import torch.nn.functional as F
 from torch import nn
-
-pytestmark = pytest.mark.slow
 
 """
 ADDITIONS = {
