@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,8 +66,21 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
         _fork_once()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what is slow: nobody should wait for one of them at the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out cases of what is sampled; begin with what is slow: nobody should wait for one of them at the end."""
+    if not config.getoption("everything"):
+        cases: dict[str, list[pytest.Item]] = defaultdict(list)
+        for item in items:
+            if item.get_closest_marker("sampled"):
+                cases[item.nodeid.partition("[")[0]].append(item)
+        kept: set[pytest.Item] = set()
+        for those in cases.values():
+            mark = those[0].get_closest_marker("sampled")
+            assert mark is not None
+            kept |= set(evenly(those, mark.args[0]))
+        left_out = [item for one in cases.values() for item in one if item not in kept]
+        items[:] = [item for item in items if item not in set(left_out)]
+        config.hook.pytest_deselected(items=left_out)
     items.sort(key=lambda item: not any(map(item.get_closest_marker, ("gate", "slow"))))
 
 

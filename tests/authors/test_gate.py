@@ -246,6 +246,7 @@ def _called_idle(course: Path) -> None:
     edit(path, "Fails: test_contract", "Fails: test_contract\n    Idle: nothing is learned")
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("spoil", "rule", "words", "handed_in"),
     [
@@ -439,6 +440,7 @@ def _slow_answer_without_sentence(course: Path) -> None:
     edit(course / SOLUTION / "slow" / "entry_by_entry.py", "Fails: test_time", "")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("spoil", "rule", "words", "handed_in"),
     [

@@ -289,6 +289,7 @@ BODIES: dict[str, tuple[str, str, list[str]]] = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.slow
 @pytest.mark.parametrize(("body", "status", "words"), BODIES.values(), ids=BODIES)
 def test_a_call_that_goes_wrong(

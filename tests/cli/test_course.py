@@ -85,6 +85,7 @@ def test_a_course_is_written_changed_and_checked_by_commands_alone(kata: Kata, f
     assert "grace18: others are called Ada Lovelace, too" in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

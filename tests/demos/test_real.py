@@ -136,6 +136,7 @@ def texts(shown: list[Exhibit]) -> str:
     return " ".join(f"{one.title} {getattr(one, 'body', '')}" for one in shown)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True], ids=["given", "own"])
 @pytest.mark.parametrize("slug", SLUGS)
@@ -171,6 +172,7 @@ def test_own_text_and_own_question_are_used(quick: Pack, stand_ins: dict[str, Pa
     assert "“film”, of 2 sentences of your text" in texts(shown)
 
 
+@pytest.mark.slow
 def test_a_class_that_takes_base_and_eps_is_given_them(
     quick: Pack, stand_ins: dict[str, Path], launcher: Any, tmp_path: Path
 ) -> None:
@@ -237,6 +239,7 @@ def cached(folder: Path, stand_ins: dict[str, Path], tmp_path: Path, monkeypatch
     return folder
 
 
+@pytest.mark.slow
 def test_the_command_shows_writes_and_says_whose_code_it_was(
     kata: Run, cached: Path, launcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

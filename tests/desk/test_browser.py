@@ -81,6 +81,7 @@ def show(browser: Any, desk: Running) -> Iterator[Show]:
     assert heard == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 375])
 def test_every_page_can_be_read_by_everybody(show: Show, desk: Running, width: int, scheme: str) -> None:

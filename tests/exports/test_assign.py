@@ -55,6 +55,7 @@ def test_a_section_an_assignment_or_a_learner_alone(kata: Kata, course_folder: P
     assert theirs(kata) == {("adam", "masks"): "kim", ("ada", "masks"): "lee"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "said"),
     [

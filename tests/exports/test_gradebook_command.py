@@ -225,6 +225,7 @@ adam,Adam Müller,
 """Of whom `show` and its like are asked by any word of theirs."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "learner"),
     [
@@ -266,6 +267,7 @@ def test_a_column_of_an_assignment_is_pointed_out_where_a_file_has_one_for_each_
     assert told not in kata("export", "--format", "canvas", "--per-assignment").stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["-rf", "--help", "-h", "--", "--json", "--comment"])
 def test_a_name_that_begins_with_a_hyphen_is_typed_as_it_is_shown(
     kata: Kata, course_folder: Path, name: str
@@ -288,6 +290,7 @@ def test_names_that_begin_with_a_hyphen_and_are_no_options_need_nothing(
     assert "No such option '--lines'" in kata("show", "-rf", "--lines").stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -222,6 +222,7 @@ def test_a_notebook_is_graded_as_a_module_is(kata: Kata, hand_in: Hand, warm: Pa
     assert "insertion_sort.ipynb" in found["otto"]["message"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", [{}, {"insertionsort.py": RIGHT}, {"notes/why.txt": "x"}])
 def test_a_wrong_name_on_gradescope_is_missing_and_no_failure(warm: Path, files: dict[str, str]) -> None:
     for name, text in ({"../source/bundle.json": BUNDLE, "../results/x": ""} | files).items():

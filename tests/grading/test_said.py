@@ -105,6 +105,7 @@ def test_what_an_earlier_attempt_was_told_says_so(kata: Kata, book: Gradebook, f
     assert f"line {LINE}, of an attempt other than the one that counts" in shown
 
 
+@pytest.mark.slow
 def test_nothing_is_released_that_is_not_there(kata: Kata, book: Gradebook) -> None:
     ran = kata("gradebook", "release", "no-such-kata", "--comment", "x", "--author", "kim")
     assert ran.code == 2

@@ -303,6 +303,7 @@ def test_silence_is_a_timeout_and_a_hang_up_is_not(peer: Peer) -> None:
         ask(peer, b"", hang_up=True)
 
 
+@pytest.mark.slow
 def test_a_worker_that_prints_without_end_is_stopped_in_time(peer: Peer) -> None:
     def shout() -> None:
         with suppress(OSError):

@@ -69,6 +69,7 @@ def either(
     opened.session.close()
 
 
+@pytest.mark.slow
 def test_calls_gradients_prints_and_errors(either: Any) -> None:
     assert either.output() == "hello from submission.answer\n"
     model = either.submission.Model()

@@ -165,6 +165,7 @@ def test_the_corpus_is_large_and_every_family_is_in_it() -> None:
     assert len({entry.id for entry in CORPUS}) == len(CORPUS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", CORPUS, ids=lambda entry: entry.id)
 def test_every_entry_says_what_it_tries_and_why_a_level_cannot_stop_it(entry: Entry) -> None:
     assert entry.tries.endswith(".")

@@ -39,6 +39,7 @@ def test_the_variable_names_a_level(monkeypatch: pytest.MonkeyPatch) -> None:
         sandbox.offered()
 
 
+@pytest.mark.slow
 def test_full_where_there_is_none_is_refused_with_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, no_namespaces: None
 ) -> None:
@@ -55,6 +56,7 @@ def test_full_where_there_is_none_is_refused_with_what_is_missing(
     assert sandbox.offered() == "confined"
 
 
+@pytest.mark.slow
 def test_a_level_that_is_held_back_is_no_stronger_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KATA_ISOLATION", "process")
     with pytest.raises(UsageError, match="KATA_ISOLATION limits workers to 'process'"):
@@ -78,6 +80,7 @@ def test_the_weakest_counts() -> None:
     assert not sandbox.reaches("none", "process")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["namespaces", "mounts", "the sandbox"])
 def test_what_is_refused_lowers_the_level_that_is_promised_and_the_rest_holds(
     monkeypatch: pytest.MonkeyPatch, missing: str
@@ -169,6 +172,7 @@ def test_a_gpu_s_driver_finds_its_own_processes_and_no_others(shut_in: Lab) -> N
     submission.close()
 
 
+@pytest.mark.slow
 def test_other_owners_files_are_readable_where_they_are_given(shut_in: Lab) -> None:
     """An instructor who grades as root has folders of mode 0700 that belong to learners."""
     if shut_in.user is not None or os.geteuid() != 0:
@@ -184,6 +188,7 @@ def test_other_owners_files_are_readable_where_they_are_given(shut_in: Lab) -> N
     submission.close()
 
 
+@pytest.mark.slow
 def test_root_s_workers_are_not_root_where_only_root_may_read_python(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

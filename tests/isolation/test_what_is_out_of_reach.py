@@ -113,6 +113,7 @@ def test_its_own_folder_can_be_read_and_not_written(confined: Lab, submission: S
     assert (own / "data.txt").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_the_scratch_of_another(confined: Lab, submission: Submission) -> None:
     other = confined.open("import os\ndef leave():\n    open('secret', 'w').write('42')\n", "other")
     assert other("leave").error is None
@@ -121,6 +122,7 @@ def test_the_scratch_of_another(confined: Lab, submission: Submission) -> None:
     other.close()
 
 
+@pytest.mark.slow
 def test_the_scratch_of_the_submission_before(confined: Lab) -> None:
     source = SOURCE + "\n    def leave():\n        open('left', 'w').write('42')\n"
     before = confined.open(source, "before")
@@ -133,6 +135,7 @@ def test_the_scratch_of_the_submission_before(confined: Lab) -> None:
     after.close()
 
 
+@pytest.mark.slow
 def test_processes_of_others(confined: Lab, submission: Submission) -> None:
     other = confined.open("x = 1", "other")
     for pid in (confined.pid, other.pid, os.getpid(), os.getppid(), 1, -1, 0):
@@ -166,6 +169,7 @@ def test_two_workers_of_root_are_two_users(shut_in: Lab, submission: Submission)
     other.close()
 
 
+@pytest.mark.slow
 def test_nothing_of_the_machine_is_in_view(shut_in: Lab, submission: Submission) -> None:
     view = Path(f"/proc/{submission.pid}/root")
     assert not (view / "etc/passwd").exists()
@@ -183,6 +187,7 @@ def test_nothing_of_the_machine_is_in_view(shut_in: Lab, submission: Submission)
     assert beside - way == {submission.scratch.name, shut_in.folder.name}
 
 
+@pytest.mark.slow
 def test_the_network(confined: Lab, submission: Submission) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert refused(submission("connect", int(socket.AF_INET), server.getsockname()).value)
@@ -219,6 +224,7 @@ def test_powers(confined: Lab, submission: Submission) -> None:
     assert submission("mount").value[0] == -1
 
 
+@pytest.mark.slow
 def test_calls_that_lead_out(confined: Lab, submission: Submission) -> None:
     numbers = {"ptrace": (101, 117), "bpf": (321, 280), "mount": (165, 40), "open_by_handle_at": (304, 265)}
     numbers |= {"unshare": (272, 97), "setns": (308, 268), "pivot_root": (155, 41), "chroot": (161, 51)}

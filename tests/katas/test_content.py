@@ -285,6 +285,7 @@ def test_points_follow_the_work() -> None:
         )
 
 
+@pytest.mark.slow
 def test_minutes_follow_the_rule_within_a_third() -> None:
     """The rule of docs/authors-reference.md."""
     far = []

@@ -35,6 +35,7 @@ def names_and_titles(kata: Kata) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_table_has_each_kata_with_its_checks_and_points(katas: dict[str, Kata]) -> None:
     rows = dict(re.findall(r"^\| (\d+\.\d+\.\d+) \| ([\w-]+) \|", TEXT, re.M))
     assert rows == {kata.number: kata.slug for kata in katas.values()}

@@ -177,6 +177,7 @@ def test_blocks_as_an_answer_are_named_whatever_is_changed_about_them(
     assert "a given block is not an answer" in use.message()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", SHOWN)
 def test_every_block_can_be_recognised(slug: str) -> None:
     assert unrecognised(kata_of(slug)) == []

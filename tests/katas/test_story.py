@@ -83,6 +83,7 @@ def test_what_it_pays_is_what_the_lesson_says(story: Any, model: Any) -> None:
     assert story.ngram_loss(read, asked, 5) > float(said["5-gram"]) > 2 * own
 
 
+@pytest.mark.slow
 def test_it_looks_up_names(story: Any, model: Any) -> None:
     """A letter of a name that has occurred before costs less than one of a new name: induction is worth its while."""
     costs: dict[bool, list[Tensor]] = {True: [], False: []}

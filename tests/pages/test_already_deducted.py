@@ -72,6 +72,7 @@ PAGES: dict[str, Callable[[Row, Path], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_says_so_with_a_sign_of_its_own(page: str, of_a_learner: Row, tmp_path: Path) -> None:
     text = PAGES[page](of_a_learner, tmp_path)

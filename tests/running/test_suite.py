@@ -127,6 +127,7 @@ def test_another_pack_needs_no_change_of_the_engine(
 # --- what becomes of a check ---
 
 
+@pytest.mark.slow
 def test_points_aspects_titles_and_order(bench: Bench) -> None:
     bench.checks("""
         @check("first claim", aspect="shape", points=0.5)
@@ -178,6 +179,7 @@ def test_a_check_that_needs_another_is_skipped_and_says_so(bench: Bench) -> None
     assert statuses(report) == {"base": "pass", "next": "pass", "last": "pass"}
 
 
+@pytest.mark.slow
 def test_the_machine_as_reason_takes_the_points_out(bench: Bench) -> None:
     bench.checks("""
         @check("it runs on a machine of the future", aspect="mode", points=4)
@@ -251,6 +253,7 @@ ENDING = """
 """
 
 
+@pytest.mark.slow
 def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
     bench.checks(ENDS)
     report = bench.check(ENDING, timeout_s=ENOUGH_S)
@@ -294,6 +297,7 @@ def test_prints_belong_to_the_check_that_made_them(bench: Bench, monkeypatch: py
     assert outputs == {"test_raises": "about to raise\n", "test_leaves": "about to leave\n"}
 
 
+@pytest.mark.slow
 def test_a_hostile_print_is_kept_as_text(bench: Bench) -> None:
     bench.checks("@check('it answers', aspect='values')\ndef test_it(submission):\n    submission.thing(1)\n")
     report = bench.check("def thing(x):\n    print('\\x1b[2J' + 'x' * 10**6)\n    return x\n")
@@ -356,6 +360,7 @@ def test_the_status_of_a_kata(bench: Bench, answer: str, status: str) -> None:
         assert report.message or report.checks[0].message
 
 
+@pytest.mark.slow
 def test_a_missing_file_is_missing(bench: Bench) -> None:
     bench.checks(TWO)
     kata = bench.kata
@@ -394,6 +399,7 @@ def test_a_seed_decides_every_draw_and_is_reported(bench: Bench) -> None:
     assert (words[2][0] or "").endswith(" 7")
 
 
+@pytest.mark.slow
 def test_one_check_alone_draws_what_it_draws_among_others(bench: Bench) -> None:
     bench.checks(DRAWS)
     everything, alone = bench.check(ROLLS), bench.check(ROLLS, keyword="other or worker")
@@ -425,6 +431,7 @@ def test_a_keyword_finds_names_and_titles(bench: Bench, keyword: str) -> None:
     assert [check.id for check in bench.check(ROLLS, keyword=keyword).checks] == ["test_other"]
 
 
+@pytest.mark.slow
 def test_the_first_failure_may_be_the_last(bench: Bench) -> None:
     bench.checks(DRAWS)
     report = bench.check(ROLLS, fail_fast=True)
@@ -432,6 +439,7 @@ def test_the_first_failure_may_be_the_last(bench: Bench) -> None:
     assert (report.status, report.max_score) == ("fail", 3)
 
 
+@pytest.mark.slow
 def test_progress_is_told_check_by_check(bench: Bench) -> None:
     bench.checks(DRAWS)
     told: list[str] = []
@@ -520,6 +528,7 @@ def test_a_broken_check_names_its_file(bench: Bench, source: str, words: str) ->
     assert caught.value.exit_code == 3
 
 
+@pytest.mark.slow
 def test_a_keyword_that_is_none_is_said(bench: Bench) -> None:
     bench.checks(TWO)
     with pytest.raises(UsageError, match=r"expression|collect"):
@@ -529,6 +538,7 @@ def test_a_keyword_that_is_none_is_said(bench: Bench) -> None:
 # --- who is to blame ---
 
 
+@pytest.mark.slow
 def test_a_value_where_a_function_was_asked_for_is_the_submissions_fault(bench: Bench) -> None:
     bench.checks("@check('claim', aspect='values')\ndef test_it(submission):\n    submission.thing(1)\n")
     report = bench.check("thing = [1, 2]\n")
@@ -550,6 +560,7 @@ def test_a_check_that_the_reference_passes_is_not_broken(bench: Bench) -> None:
     assert "could not use what your code returned" in (report.checks[0].message or "")
 
 
+@pytest.mark.slow
 def test_a_wrong_value_says_that_the_call_wrote_into_its_argument(bench: Bench) -> None:
     # The value is what the check sees; that x is another one since is why.
     bench.checks(
@@ -626,6 +637,7 @@ def test_what_a_check_rests_on_is_not_held_against_its_title(
     assert (report.status == "pass") is passed
 
 
+@pytest.mark.slow
 def test_what_is_no_tensor_is_told_with_the_call_that_gave_it(bench: Bench) -> None:
     bench.checks("""
         @check("thing gives a tensor, whatever was called since", aspect="shape")

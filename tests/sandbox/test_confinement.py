@@ -149,6 +149,7 @@ def test_the_usual_devices_work(worker):
 # The network
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "kind"),
     [
@@ -169,6 +170,7 @@ def test_an_inherited_socket_cannot_connect(worker):
         assert worker(lambda: client.connect(address)).refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("abstract", [False, True])
 def test_local_services_cannot_be_reached(worker, open_folder, abstract):
     address = f"\0kata-test-{os.getpid()}" if abstract else str(open_folder / "service")
@@ -197,6 +199,7 @@ def spawn() -> int:
     return os.posix_spawn("/bin/true", ["true"], {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "start",
     [
@@ -339,6 +342,7 @@ def test_dangerous_system_calls_are_refused(worker, number):
 F_SETLEASE, F_NOTIFY, F_SETSIG, F_SETPIPE_SZ, F_OFD_SETLK = 1024, 1026, 10, 1031, 37
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "value"),
     [
@@ -362,6 +366,7 @@ def test_an_installed_file_cannot_be_locked(worker, open_folder):
     assert worker(lambda: fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_EX), read=(path,)).refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("request_", [0x5412, 0x541C, 0x8901, 0x8902, 0x5423])
 def test_other_uses_of_ioctl_are_refused(worker, request_):
     assert worker(lambda: fcntl.ioctl(0, request_, b"x")).refused
@@ -371,6 +376,7 @@ def test_clone3_looks_absent_so_that_libraries_fall_back(worker):
     assert worker(lambda: raw_call((435, 435))).value == errno.ENOSYS
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="x32 belongs to x86_64")
 @pytest.mark.parametrize("number", [39, 59, 521])
 def test_the_x32_numbers_are_refused(worker, number):
@@ -505,6 +511,7 @@ STEPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_a_step_that_fails_ends_the_confinement(worker, monkeypatch, step):
     STEPS[step](monkeypatch)

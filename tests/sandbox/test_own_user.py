@@ -40,6 +40,7 @@ def without_maps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libc, "copy_tree", only_plain)
 
 
+@pytest.mark.slow
 def test_where_files_keep_their_owner_the_worker_ends(
     at_full: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, str], bytes]] = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", CASES)
 def test_a_command_says_and_leaves_the_same(place: Place, workspace: Path, case: str) -> None:
     arguments, source, variables, given = CASES[case]
@@ -85,6 +86,7 @@ def test_a_folder_that_is_gone(place: Place, workspace: Path, tmp_path: Path) ->
     assert told[0][0] == 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("shell", "code"),
     [

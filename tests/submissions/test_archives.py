@@ -181,6 +181,7 @@ def _claiming(size: int) -> bytes:
     return local + entry + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(entry), len(local), 0)
 
 
+@pytest.mark.slow
 def test_a_compressed_tar_bomb_is_not_unpacked(ada, monkeypatch):
     import gzip
 

@@ -189,6 +189,7 @@ def read(files: Files) -> dict[tuple[str, str], str | None]:
         }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(data=st.data())

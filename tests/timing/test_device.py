@@ -159,6 +159,7 @@ def test_who_is_alone_may_be_timed_meanwhile(want: Want) -> None:
         assert want("alone", "cuda").has_to_wait()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "outcomes", [["pass"], ["fail", "pass"], ["fail", "fail"], [MachineFault("no memory is left"), "pass"]]
 )

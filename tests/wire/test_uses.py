@@ -86,12 +86,14 @@ def test_a_use_is_that_of_the_name_whose_call_it_was_in(examine: Any) -> None:
     assert opened.session.forbidden_uses() == USED
 
 
+@pytest.mark.slow
 def test_what_is_used_while_loading_is_a_test_of_its_own(examine: Any) -> None:
     opened = examine(USES + "    g(torch.ones(2))\n    many(torch.ones(2))\n", forbid=FORBID)
     opened.submission.other(torch.ones(2))
     assert opened.session.forbidden_uses() == []
 
 
+@pytest.mark.slow
 def test_many_uses_are_one(examine: Any) -> None:
     opened = examine(USES, forbid=FORBID)
     opened.submission.many(torch.ones(2))
@@ -124,6 +126,7 @@ WAYS = {
 """Uses whose name nobody can read: only torch's dispatcher tells."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_use_is_seen_wherever_the_dispatcher_takes_it(examine: Any, way: str) -> None:
     opened = examine(HIDDEN.replace("WAY", WAYS[way]), forbid=("gelu", "attention"))

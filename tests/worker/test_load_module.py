@@ -124,6 +124,7 @@ def test_encodings_and_line_ends(examine: Any, source: bytes) -> None:
     assert examine(source).submission.TEXT == "ünï"
 
 
+@pytest.mark.slow
 def test_a_window_to_draw_in_is_no_obstacle(examine: Any) -> None:
     pytest.importorskip("matplotlib")
     text = "import matplotlib.pyplot as plt\ndef f(x):\n    plt.plot([x])\n    plt.show()\n    return x\n"
@@ -284,6 +285,7 @@ def test_too_much_next_to_it_is_not_copied(examine: Any, tmp_path: Path) -> None
     assert examine(source).submission.f() == loader.MAX_BESIDE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -322,6 +324,7 @@ def test_a_line_that_calls_itself_without_end_is_told_once(examine: Any) -> None
     assert "calls itself without end" in describe_raised(caught.value)[-1]
 
 
+@pytest.mark.slow
 def test_nothing_is_compiled(examine: Any) -> None:
     source = """
         import torch, torch._dynamo

@@ -105,6 +105,7 @@ def test_nothing_is_read_through_a_link_that_leads_out(kata: Run, folder: Path, 
     assert "leads out of" in kata("list").err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 def test_what_is_no_file_is_an_error_and_never_a_wait(kata: Run, folder: Path, kind: str) -> None:
     """Of the progress, a roster, times, a course: the error names the file and what was expected."""

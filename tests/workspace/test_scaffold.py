@@ -260,12 +260,14 @@ def test_a_workspace_is_the_nearest_folder_with_progress(
         require_workspace(tmp_path)
 
 
+@pytest.mark.slow
 def test_nothing_is_started_inside_a_pack(catalogue: Catalogue, pack: Path, space: Workspace) -> None:
     with pytest.raises(UsageError, match="inside the pack tiny"):
         workspace_to_start_in(pack / "1.1-sorting", catalogue)
     assert workspace_to_start_in(space.root, catalogue) == space
 
 
+@pytest.mark.slow
 def test_a_folder_knows_its_kata_and_unit(insertion: Kata, catalogue: Catalogue, space: Workspace) -> None:
     (one,) = start([insertion], space)
     deep = one.folder / "notes"
@@ -276,6 +278,7 @@ def test_a_folder_knows_its_kata_and_unit(insertion: Kata, catalogue: Catalogue,
     assert unit_around(space.root, catalogue) is None
 
 
+@pytest.mark.slow
 def test_reset_moves_a_file_that_may_not_be_read(
     merge: Kata, space: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
