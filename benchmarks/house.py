@@ -18,13 +18,13 @@ from statistics import mean
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("grader", "tests", "benchmarks", "katas", "solutions", "demo")
 GOALS = {
-    "lines of grader": 55_038, "lines of tests": 54_620, "lines of benchmarks": 6_029, "lines of Python": 179_050,
+    "lines of grader": 55_040, "lines of tests": 54_620, "lines of benchmarks": 6_029, "lines of Python": 179_050,
     "files": 1_200, "rooms and modules of grader": 20, "floors": 8, "functions with six or more parameters": 30,
     "longest function": 80, "mean function": 13, "comment lines of grader, in 1,000": 30,
     "hops of kata check": 12, "wheel, kB": 2_000,
 }  # fmt: skip
 CEILINGS = {
-    "lines of grader": 55_038, "lines of tests": 54_620, "lines of benchmarks": 6_029, "lines of Python": 179_050,
+    "lines of grader": 55_040, "lines of tests": 54_620, "lines of benchmarks": 6_029, "lines of Python": 179_050,
     "files": 1_464, "rooms and modules of grader": 20, "floors": 9, "functions with six or more parameters": 46,
     "longest function": 75, "mean function": 13,
 }  # fmt: skip

@@ -265,7 +265,9 @@ def ask(suite: Suite, launcher: Launcher, source: Source, who: str, wanted: int)
             f"{source.path.name} is not a Python module: {error}.", "First: kata check"
         ) from error
     seed = sha256(b"\0".join([suite.kata.slug.encode(), who.encode(), source.data])).digest()
-    quick = suite.only(suite.visible_names() - suite.trained() - suite.speed_names())
+    # "From scratch" is read from the file, in which a probe leads from one function to all others.
+    scratch = {item.name for item in suite.items if suite.info(item).aspect == "scratch"}
+    quick = suite.only(suite.visible_names() - suite.trained() - suite.speed_names() - scratch)
     titles = {item.name: quick.info(item).title for item in quick.items}
     with stage(suite, launcher, source.path) as put:
         watched = put(code.watched(), watched=True)
