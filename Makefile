@@ -27,7 +27,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 quick: setup           ## the fast tests: a minute on two cores
 	$(PYTEST) -m "not slow and not gate"
 
-test: setup services   ## fast and slow tests: some twelve minutes on two cores
+test: setup services   ## fast and slow tests: some twenty minutes on two cores
 	$(PYTEST) -m "not gate"
 
 gate: setup            ## of every kata a part of the gate, and hostile submissions at the strongest level
