@@ -78,9 +78,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             mark = those[0].get_closest_marker("sampled")
             assert mark is not None
             kept |= set(evenly(those, mark.args[0]))
-        left_out = [item for one in cases.values() for item in one if item not in kept]
-        items[:] = [item for item in items if item not in set(left_out)]
-        config.hook.pytest_deselected(items=left_out)
+        left_out = {item for one in cases.values() for item in one} - kept
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=list(left_out))
     items.sort(key=lambda item: not any(map(item.get_closest_marker, ("gate", "slow"))))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +14,8 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from grader.instructor.submissions.submission import Submission
     from grader.report.report import KataReport
 
+Step = Callable[[str, int, int], None]
+"""Called with what is done, how much of it is, and of how much."""
 EVERY_S = 10.0
 """Off a terminal, a line this often."""
 
@@ -119,18 +123,23 @@ def measuring() -> Iterator[tuple[Callable[[int], None], Callable[[str, int], No
         yield start, step
 
 
+def examining() -> AbstractContextManager[Step]:
+    """Show how far the gate is."""
+    # Refreshed by steps, not by a thread, which a process that is forked must not have.
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
+    return _stepping("collecting", columns, auto_refresh=False)
+
+
+def moving() -> AbstractContextManager[Step]:
+    """Show how much has been moved or learned, where the number itself says nothing."""
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+    return _stepping("…", columns, auto_refresh=True)
+
+
 @contextmanager
-def examining() -> Iterator[Callable[[str, int, int], None]]:
-    """Show how far the gate is: yields what is told what is done, how many of it are, and of how many."""
-    bar = Progress(
-        BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
-        console=console(stderr=True), transient=True,
-        auto_refresh=False,  # by a thread, which a process that is forked must not have
-    )  # fmt: skip
-    with bar:
-        task = bar.add_task("collecting", total=None)
-
-        def step(text: str, done: int, total: int) -> None:
-            bar.update(task, description=safe(text), completed=done, total=total, refresh=True)
-
-        yield step
+def _stepping(text: str, columns: Iterable[ProgressColumn], *, auto_refresh: bool) -> Iterator[Step]:
+    with Progress(*columns, console=console(stderr=True), transient=True, auto_refresh=auto_refresh) as bar:
+        task = bar.add_task(text, total=None)
+        yield lambda what, done, total: bar.update(
+            task, description=safe(what), completed=done, total=total, refresh=not auto_refresh
+        )

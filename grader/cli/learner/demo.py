@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -14,6 +16,9 @@ from grader.files import within
 from grader.learner.workspace import locate
 from grader.report.style import console, say
 from grader.words import counted
+
+if TYPE_CHECKING:
+    from grader.learner.demos.exhibit_types import Exhibit
 
 FOLDER = "kata-demo"
 
@@ -41,9 +46,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
             "--out names a folder: a demo is a page with its pictures.",
             f"The page will be index.html in it: kata demo {id_} --out {out.with_suffix('')}",
         )
-    folder = out or within(around.folder / FOLDER / subject.slug, around.folder)
-    if folder.exists() and any(folder.iterdir()) and not (folder / "index.html").is_file():
-        raise UsageError(f"{folder} holds other things.", "Name another folder: kata demo ID --out FOLDER")
+    folder = chosen_folder(out, around, FOLDER, subject.slug)
     pack = subject.pack if isinstance(subject, Unit) else subject.unit.pack
     note(f"demo of {subject.number} {subject.slug} …")
     launcher = start_launcher()
@@ -56,24 +59,52 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
             exhibits = run_demo(source, pack, own, launcher)
     finally:
         launcher.close()
+    intro = whose([item.kata.slug for item in own], [kata.slug for kata in wanted])
+    page = Page(f"{subject.number} {subject.title}", intro, scripts(exhibits, source, pack))
+    facts = {"id": subject.slug, "own": [item.kata.slug for item in own]}
+    publish(exhibits, folder, page, around, facts if as_json else None)
+
+
+class Page(NamedTuple):
+    """What a page has besides its exhibits."""
+
+    title: str
+    intro: str
+    scripts: Mapping[str, str]
+
+
+def chosen_folder(out: Path | None, around: Here, name: str, slug: str) -> Path:
+    """Return where a page goes: never among other things.
+
+    Raises:
+        UsageError: something else is in that folder.
+    """
+    folder = out or within(around.folder / name / slug, around.folder)
+    if folder.exists() and any(folder.iterdir()) and not (folder / "index.html").is_file():
+        again = f"Name another folder: {name.replace('-', ' ')} ID --out FOLDER"
+        raise UsageError(f"{folder} holds other things.", again)
+    return folder
+
+
+def publish(
+    exhibits: Sequence[Exhibit], folder: Path, page: Page, around: Here, facts: dict[str, Any] | None
+) -> None:
+    """Write the page of what was shown; then print `facts` as JSON, or, without any, the exhibits."""
     from grader.learner.demos.page import write_page
 
-    intro = whose([item.kata.slug for item in own], [kata.slug for kata in wanted])
-    title = f"{subject.number} {subject.title}"
-    files = write_page(folder, title, intro, exhibits, scripts(exhibits, source, pack))
-    if as_json:
+    files = write_page(folder, page.title, page.intro, exhibits, page.scripts)
+    if facts is not None:
         import msgspec
 
-        print_json({"id": subject.slug, "own": [item.kata.slug for item in own], "files": [str(f) for f in files],
-                    "exhibits": msgspec.to_builtins(exhibits)})  # fmt: skip
+        print_json({**facts, "files": list(map(str, files)), "exhibits": msgspec.to_builtins(exhibits)})
         return
     from grader.learner.demos.printing import print_exhibit
 
     terminal = console()
     for exhibit in exhibits:
         print_exhibit(exhibit, terminal)
-    say(f"\n{intro}")
-    say(f"page  {shown(files[-1], around.folder)}   and {counted(len(files) - 1, 'picture')} beside it")
+    say(f"\n{page.intro}")
+    say(f"page  {shown(files[-1], around.folder)}   and {counted(len(files) - 1, 'picture')} next to it")
 
 
 def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:

@@ -8,14 +8,10 @@ from typing import BinaryIO
 import click
 
 from grader.catalogue import Kata
-from grader.cli.context import Here, complete_id, here, json_option, note, print_json, shown
-from grader.cli.learner.data import moving
-from grader.cli.learner.demo import passing, whose
+from grader.cli.context import Here, complete_id, here, json_option, note
+from grader.cli.learner.demo import Page, chosen_folder, passing, publish, whose
 from grader.engine.host.warm import start_launcher
 from grader.errors import UsageError
-from grader.files import within
-from grader.report.style import console, say
-from grader.words import counted
 
 FOLDER = "kata-run"
 TEXT_BYTES = 2_000_000
@@ -44,14 +40,13 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
     """
     around = here()
     kata = _find(id_, around)
-    folder = out or within(around.folder / FOLDER / kata.slug, around.folder)
-    if folder.exists() and any(folder.iterdir()) and not (folder / "index.html").is_file():
-        raise UsageError(f"{folder} holds other things.", "Name another folder: kata run ID --out FOLDER")
+    folder = chosen_folder(out, around, FOLDER, kata.slug)
     data = _data(kata, around)
     words = text.read(TEXT_BYTES).decode("utf-8", "replace") if text is not None else None
     note(f"run of {kata.number} {kata.slug} …")
     # The fork server is split off before anything that starts a thread, such as a progress bar.
     launcher = start_launcher()
+    from grader.cli.progress import moving
     from grader.learner.demos.runner import Inputs, Own, run_real, scripts, uses
 
     pack = kata.unit.pack
@@ -62,24 +57,12 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
             exhibits = run_real(kata, own, launcher, Inputs(data, words, prompt), step)
     finally:
         launcher.close()
-    from grader.learner.demos.page import write_page
-
     intro = whose([one.kata.slug for one in own], [other.slug for other in wanted], "run")
-    title = f"{kata.number} {kata.title}, for real"
-    files = write_page(folder, title, intro, exhibits, scripts(exhibits, kata.real, pack))
-    if as_json:
-        import msgspec
-
-        print_json({"id": kata.slug, "own": [one.kata.slug for one in own], "data": sorted(data),
-                    "files": [str(file) for file in files], "exhibits": msgspec.to_builtins(exhibits)})  # fmt: skip
-        return
-    from grader.learner.demos.printing import print_exhibit
-
-    terminal = console()
-    for exhibit in exhibits:
-        print_exhibit(exhibit, terminal)
-    say(f"\n{intro}")
-    say(f"page  {shown(files[-1], around.folder)}   and {counted(len(files) - 1, 'picture')} next to it")
+    page = Page(f"{kata.number} {kata.title}, for real", intro, scripts(exhibits, kata.real, pack))
+    facts = (
+        {"id": kata.slug, "own": [one.kata.slug for one in own], "data": sorted(data)} if as_json else None
+    )
+    publish(exhibits, folder, page, around, facts)
 
 
 def _find(text: str, around: Here) -> Kata:

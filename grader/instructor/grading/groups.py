@@ -12,9 +12,8 @@ from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.similarity.words import Piece, TooMuch, Words
 from grader.instructor.submissions.as_text import text_of
-from grader.report.report import CheckReport, KataReport
+from grader.report.report import WRONG, CheckReport, KataReport
 
-WRONG = frozenset({"fail", "error", "timeout"})
 _LINE = re.compile(r"\bline (\d{1,5})\b")
 _VARIES = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"|“[^”]*”")
 """What differs between two messages of one mistake: numbers, and names that a learner chose."""

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.instructor.gradebook.records import Row
-from grader.instructor.grading.groups import WRONG
-from grader.report.report import UNWRITTEN
+from grader.report.report import UNWRITTEN, WRONG
 
 FEWEST = 20
 """With fewer results a correlation is mostly chance, and nothing is flagged for it."""

@@ -121,21 +121,20 @@ def convert(model: Path, names: Mapping[str, str], progress: Progress) -> None:
 
 def _dequantised(data: np.ndarray[Any, Any], kind: int, count: int) -> np.ndarray[Any, Any]:
     groups = count // _GROUP
-    match kind:
-        case 0 | 1:
-            dtype = np.dtype("<f4" if kind == _F32 else "<f2")
-            return data[: count * dtype.itemsize].view(dtype)
-        case (
-            3
-        ):  # scale, least value, and 32 numbers of 4 bits: the low halves of 16 bytes, then the high ones
-            parts = data[: groups * 20].reshape(groups, 20)
-            scale, least = (parts[:, :4].copy().view("<f2").astype(np.float32)[:, [i]] for i in (0, 1))
-            halves = np.concatenate([parts[:, 4:] & 15, parts[:, 4:] >> 4], axis=1)
-            return np.asarray(scale * halves + least)
-        case 8:  # scale, and 32 numbers of 8 bits
-            parts = data[: groups * 34].reshape(groups, 34)
-            scale = parts[:, :2].copy().view("<f2").astype(np.float32)
-            return np.asarray(scale * parts[:, 2:].copy().view(np.int8))
+    if kind in (_F32, _F16):
+        size, form = (4, "<f4") if kind == _F32 else (2, "<f2")
+        return data[: count * size].view(form)
+    if (
+        kind == _Q4_1
+    ):  # scale, least value, and 32 numbers of 4 bits: the low halves of 16 bytes, then the high ones
+        parts = data[: groups * 20].reshape(groups, 20)
+        scale, least = (parts[:, :4].copy().view("<f2").astype(np.float32)[:, [i]] for i in (0, 1))
+        halves = np.concatenate([parts[:, 4:] & 15, parts[:, 4:] >> 4], axis=1)
+        return np.asarray(scale * halves + least)
+    if kind == _Q8_0:  # scale, and 32 numbers of 8 bits
+        parts = data[: groups * 34].reshape(groups, 34)
+        scale = parts[:, :2].copy().view("<f2").astype(np.float32)
+        return np.asarray(scale * parts[:, 2:].copy().view(np.int8))
     raise PackError(f"A model's file has weights of the kind {kind}, which kata does not read.")
 
 

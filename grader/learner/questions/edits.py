@@ -25,8 +25,6 @@ _PAIRS = (
     ("scatter", "scatter_add"), ("append", "extend"), ("cumsum", "cumprod"), ("new_zeros", "new_ones"),
 )  # fmt: skip
 _NAMED = {**dict(_PAIRS), **{other: one for one, other in _PAIRS}}
-
-
 E = TypeVar("E", bound=ast.expr)
 
 
