@@ -11,10 +11,10 @@ from grader.engine.checks.marks import CheckInfo
 
 
 def place_of(words: str, kata: Kata) -> Path | None:
-    """Return the file that a learner reads in which these words stand: the stub, the kata's lesson or the unit's."""
+    """Return the file that learners read in which these words are: stub, lesson, the unit's lesson or the contract."""
     wanted = _plain(words)
-    for path in (kata.stub, kata.lesson, kata.folder.parent / "README.md"):
-        if wanted in _plain(path.read_text(encoding="utf-8")):
+    for path in (kata.stub, kata.lesson, kata.unit.lesson, kata.unit.pack.contract):
+        if path is not None and wanted in _plain(path.read_text(encoding="utf-8")):
             return path
     return None
 
@@ -31,9 +31,7 @@ def rows(kata: Kata, infos: Sequence[CheckInfo]) -> Iterator[tuple[str, str, str
     """Yield each check's title, the name of the files that ask for it, and their words."""
     for info in infos:
         places = [place_of(words, kata) for words in info.asked]
-        files = dict.fromkeys(
-            path.relative_to(kata.folder.parent).name for path in places if path is not None
-        )
+        files = dict.fromkeys(path.name for path in places if path is not None)
         yield info.title, ", ".join(files), " · ".join(f"“{words}”" for words in info.asked)
 
 

@@ -13,6 +13,9 @@ from grader.catalogue.stub import Signatures, read_stub
 RUBRIC = "rubric.toml"
 """How written answers are marked: a file beside the solution, on which no verdict hangs."""
 
+CONTRACT = "contract.md"
+"""A page beside the units, to which lessons refer: `../../contract.md` here and in a workspace."""
+
 SUBMISSION_SUFFIXES = (".py", ".ipynb")
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 """What work can be handed in as."""
@@ -223,3 +226,9 @@ class Pack:
     def katas(self) -> tuple[Kata, ...]:
         """Every kata, in the order of the numbers."""
         return tuple(kata for unit in self.units for kata in unit.katas)
+
+    @property
+    def contract(self) -> Path | None:
+        """What all its katas ask for, on a page of its own; None when each lesson says everything itself."""
+        page = self.root / CONTRACT
+        return page if page.is_file() else None

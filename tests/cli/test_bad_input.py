@@ -375,6 +375,7 @@ def test_a_full_disk_loses_nothing(
     assert sorted(path.name for path in folder.iterdir()) == [
         "9.3-encoder-vs-decoder",
         "AGENTS.md",
+        "contract.md",
         "kata-progress.json",
     ]
     assert kata("check", "masks").code == 0

@@ -822,3 +822,9 @@ def test_answers_stand_apart_from_questions() -> None:
             )
             assert "*" not in asked, "an answer beside its question"
             assert "## " not in answers, "answers come last"
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_refers_to_the_contract_once(name: str) -> None:
+    section = LESSONS[name].partition("\n## What you write\n")[2].partition("\n## ")[0]
+    assert section.count("[contract of every kata](../../contract.md) (`kata show contract`)") == 1

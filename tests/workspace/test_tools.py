@@ -74,6 +74,17 @@ def test_assistants_are_told_what_the_course_allows(
     assert agents.read_text() == "mine"
 
 
+def test_what_all_katas_ask_for_has_a_page_that_is_shown_and_started(
+    type_: Type, pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KATA_PACKS", str(pack))
+    (pack / "contract.md").write_text("# The contract\n\nEvery list comes back in order.\n")
+    assert "Every list comes back in order." in type_("show", "contract").stdout
+    assert "Every list" in json.loads(type_("show", "contract", "--json").stdout)["lesson"]
+    assert "written  contract.md" in type_("start", "1.1").stdout
+    assert (tmp_path / "contract.md").read_text() == (pack / "contract.md").read_text()
+
+
 def test_a_policy_that_there_is_not_is_refused_before_anything_is_written(
     type_: Type, tmp_path: Path
 ) -> None:

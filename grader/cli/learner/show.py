@@ -19,14 +19,20 @@ from grader.report.style import points
 def show(id_: str | None, stub: bool, as_json: bool) -> None:
     """Read the lesson of a unit or kata.
 
-    Without ID, it is the lesson of the kata whose folder you are in, or else of the kata that comes next.
+    Without ID, it is the lesson of the kata whose folder you are in, or else of the kata that comes next. `contract`
+    is the page with what all katas ask for.
 
     \b
     Example:
       kata show 9.3
       kata show masked-attention --stub
+      kata show contract
     """
     place = here()
+    contracts = [pack.contract for pack in place.catalogue.packs if pack.contract is not None]
+    if id_ == "contract" and contracts:
+        _show_contract("\n".join(read_text(page) for page in contracts), as_json)
+        return
     item = _only(place.catalogue.find(id_), id_) if id_ is not None else place.kata(None)
     if stub and isinstance(item, Unit):
         raise UsageError(
@@ -43,6 +49,14 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
         print_python(text)
     else:
         print_markdown(in_words(_with_effort(text, item) if isinstance(item, Kata) else text), paged=True)
+
+
+def _show_contract(text: str, as_json: bool) -> None:
+    """Print what all katas ask for."""
+    if as_json:
+        print_json({"slug": "contract", "lesson": text})
+    else:
+        print_markdown(text, paged=True)
 
 
 def _with_effort(lesson: str, kata: Kata) -> str:

@@ -108,8 +108,10 @@ def _words(pack: Pack, kata: Kata, python: str, needs: dict[str, str]) -> dict[s
 
 
 def lesson_of(kata: Kata) -> str:
-    """Return a lesson as a task: without what speaks to somebody who learns."""
-    return in_words(_FOR_LEARNERS.sub("", kata.lesson.read_text(encoding="utf-8"))).strip()
+    """Return a lesson as a task: without what speaks to somebody who learns, with what all katas ask for."""
+    lesson = in_words(_FOR_LEARNERS.sub("", kata.lesson.read_text(encoding="utf-8"))).strip()
+    contract = kata.unit.pack.contract
+    return lesson if contract is None else f"{lesson}\n\n{contract.read_text(encoding='utf-8').strip()}"
 
 
 def _filled(text: str, words: dict[str, str]) -> str:

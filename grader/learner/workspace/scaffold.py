@@ -195,6 +195,10 @@ def _plan(kata: Kata, workspace: Workspace, notebook: bool | None, blocks: bool,
     wanted = usual if notebook is None else notebook
     as_notebook = is_notebook(present[0]) if present else wanted
     contents = {workspace.unit_folder(kata.unit) / "README.md": read_bytes(kata.unit.lesson)}
+    contract = kata.unit.pack.contract
+    if contract is not None:
+        # As far above the kata's folder as in the pack, so that the links in lessons lead there.
+        contents[workspace.root / contract.name] = read_bytes(contract)
     contents |= _contents(kata, folder, notebook=as_notebook, blocks=blocks)
     sheet = sheet_for(kata)
     if sheet is not None:  # `reset` leaves it alone: it is nothing but the learner's own words

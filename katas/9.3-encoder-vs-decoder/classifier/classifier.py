@@ -3,8 +3,8 @@
 B batch, T length, D = d_model, C classes. A boolean mask is True where a token is real.
 
 Next to this file is sentiment.py, with sentences to train on: `python sentiment.py` prints some. `blocks` has an
-Encoder as you would build it in 9.3.5: checking brings it along, and `kata start classifier` also writes blocks.py
-here. torch's own nn.Transformer modules are excluded.
+Encoder as you would build it in 9.3.5: checking brings it along, and `kata start classifier --given` writes it here to
+be read. torch's own nn.Transformer modules are excluded.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762); Devlin et al. 2018 (arXiv:1810.04805), section 4.1.
 """

@@ -3,8 +3,8 @@
 B batch, T length, D = d_model, V the size of the vocabulary, H heads. A boolean mask is True where attention is
 allowed; rows are queries, columns are keys.
 
-Build it from `blocks`, or from scratch. Checking brings blocks.py along; `kata start decoder-lm` also writes it next
-to this file. Only the names below are fixed: what your model is made of, and what its cache looks like, is up to you.
+Build it from `blocks`, or from scratch. Checking brings blocks.py along; to read it, `kata start decoder-lm --given`.
+Only the names below are fixed: what your model is made of, and what its cache looks like, is up to you.
 
 Two stages, each a result by itself: the model and `next_token_loss`; then `generate`, with a cache. `kata check` shows
 which of them are done.

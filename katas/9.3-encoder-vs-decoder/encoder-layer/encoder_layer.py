@@ -4,7 +4,7 @@ B batch, H heads, T length, D = d_model. A boolean mask is True where attention 
 columns are keys.
 
 The parts are given in `blocks`; you put them together. Read their signatures in the lesson first. Checking brings
-blocks.py along; `kata start encoder-layer` also writes it next to this file.
+blocks.py along; to read it, `kata start encoder-layer --given`.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762), section 3.1; Xiong et al. 2020 (arXiv:2002.04745), figure 1.
 """

@@ -3,8 +3,8 @@
 B batch, T length of what is written, S length of what was read, D = d_model. A boolean mask is True where attention is
 allowed: rows are queries, columns are keys.
 
-The parts are given in `blocks`, as in 9.3.5. Checking brings blocks.py along; `kata start decoder-layer` also writes it
-next to this file.
+The parts are given in `blocks`, as in 9.3.5. Checking brings blocks.py along; to read it,
+`kata start decoder-layer --given`.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1 and 3.2.3.
 """

@@ -4,8 +4,8 @@ B batch, S length of the source, T length of the target, D = d_model, V the size
 mask is True where attention is allowed.
 
 Next to this file is language.py, with English sentences and their Spanish: `python language.py` prints some. `blocks`
-has Encoder and Decoder as you would build them in 9.3.5 and 9.4.1: checking brings it along, and `kata start
-translator` also writes blocks.py here.
+has Encoder and Decoder as you would build them in 9.3.5 and 9.4.1: checking brings it along; to read it,
+`kata start translator --given`.
 
 Two stages, each a result by itself: the model and `smoothed_loss`; then `translate`, greedy and with beams. `kata
 check` shows which of them are done.

@@ -3,8 +3,7 @@
 B batch, T length, D = d_model, V words.
 
 Next to this file is harbor.py, with sentences to train on: `python harbor.py` prints some. `blocks` has an Encoder
-as you would build it in 9.3.5, and checking brings it along. To read it here, type `kata start masked-lm` in a
-terminal: it asks first, as blocks.py answers earlier katas, and those that you have not passed are then given up.
+as you would build it in 9.3.5: checking brings it along; to read it, `kata start masked-lm --given`.
 
 Reference: Devlin et al. 2018 (arXiv:1810.04805), sections 3.1 and A.1.
 """

@@ -3,7 +3,7 @@
 B batch, C channels, H and W pixels from top to bottom and from left to right, N patches, D = d_model, K classes.
 
 Next to this file is shapes.py, with images to train on: `python shapes.py` prints some. `blocks` has an Encoder as
-you would build it in 9.3.5: checking brings it along, and `kata start patches` also writes blocks.py here.
+you would build it in 9.3.5: checking brings it along; to read it, `kata start patches --given`.
 
 References: Dosovitskiy et al. 2020 (arXiv:2010.11929), section 3.1.
 """
