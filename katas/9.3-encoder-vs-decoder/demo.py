@@ -56,7 +56,7 @@ def demo() -> list[Exhibit]:
         results = {name: scaled_dot_product_attention(q, k, v, mask) for name, mask in masks.items()}
     return [
         text(
-            "One mechanism",
+            "One mechanism, two masks",
             "An encoder reads: every word may look at every other (bidirectional self-attention). A decoder writes: "
             "a word "
             "may look only at itself and at what came before (causal self-attention). Below, both run on the same "

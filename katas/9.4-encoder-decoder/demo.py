@@ -63,7 +63,7 @@ def demo() -> list[Exhibit]:
             models[task, family] = model
     return [
         text(
-            "Three families",
+            "Three families, a task of every kind",
             "An encoder alone reads a sequence as a whole and says something at each of its places (BERT). A decoder "
             "alone goes on with a text, one word after the other (GPT). Both together read one sequence as a whole and "
             "write another (the first transformer, T5). Below, each family is trained on a task of each kind, with as "

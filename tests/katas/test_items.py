@@ -44,6 +44,22 @@ def test_153_items_are_listed_once_each() -> None:
     assert all("not built yet" in ROWS[number][0] for number in MISSING)
 
 
+def test_every_item_quotes_three_words_that_are_no_heading() -> None:
+    """A heading is there whatever stands below it, so it shows nothing."""
+    pages = [*ROOT.glob("katas/*/README.md"), *ROOT.glob("katas/*/*/README.md")]
+    headings = {
+        plain(one) for page in pages for one in re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.M)
+    }
+
+    def shows(phrase: str) -> bool:
+        return len(re.findall(r"\w+", phrase)) >= 3 and not any(plain(phrase) in one for one in headings)
+
+    empty = [
+        number for number, (where, _) in ROWS.items() if not any(map(shows, re.findall("“(.+?)”", where)))
+    ]
+    assert empty == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata show")])
 def test_a_lesson_says_it(command: str, kata: Callable[..., Ran], folder: Path) -> None:

@@ -10,7 +10,7 @@ from sentiment import MOODS, PRAISE, WORDS, decode, encode, splits
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, heatmap, lines, panel, play, scatter, table, text
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, scatter, table, text
 
 try:
     from mine import EncoderClassifier, fit
@@ -105,7 +105,7 @@ def demo() -> list[Exhibit]:
             + ", ".join(f"{name} {losses[-1]:.3f}" for name, (_, losses) in curves.items()),
         ),
         table(
-            "Pooling compared",
+            "Pooling compared on new sentences",
             ["pooling", "last loss", "right in training", "right on new sentences"],
             [*rows, ["no order: counts of words", "", *counts]],
             note=f"On new sentences the three poolings are {_spread(rows)} apart on this seed; counting words, "
@@ -113,6 +113,7 @@ def demo() -> list[Exhibit]:
             + ("Your own classifier." if OWN else "A given stand-in: yours takes its place when it passes."),
         ),
         _map(models["mean"], test),
+        *_by_layer(models["mean"], test),
         *_attention(models["cls"]),
         _verdicts(models),
         _try_it(models),
@@ -156,9 +157,7 @@ def _map(model: nn.Module, test: object) -> Exhibit:
     handle = last.register_forward_hook(lambda module, inputs, output: seen.append(inputs[0]))
     model(test.tokens)
     handle.remove()
-    vectors = seen[0] - seen[0].mean(0)
-    _, _, axes = torch.linalg.svd(vectors, full_matrices=False)
-    points = vectors @ axes[:2].T
+    points, _ = _principal(seen[0])
     return scatter(
         "New sentences as the classifier sees them (mean pooling, two main directions)",
         {mood: points[test.labels == label] for label, mood in enumerate(MOODS)},
@@ -166,6 +165,56 @@ def _map(model: nn.Module, test: object) -> Exhibit:
         y_axis="second",
         note="Every sentence has a twin with the same words. Where the two clouds part, order has been read.",
     )
+
+
+@torch.no_grad()
+def _by_layer(model: nn.Module, test: object) -> list[Exhibit]:
+    """Show the mean vector of every sentence before the first layer and after each, on two principal components."""
+    layers = [m for m in model.modules() if all(hasattr(m, name) for name in ("attention", "feed_forward"))]
+    if not layers:
+        return []
+    states: list[Tensor] = []
+    hooks = [layers[0].register_forward_pre_hook(lambda module, inputs: states.append(inputs[0]))]
+    hooks += [
+        one.register_forward_hook(lambda module, inputs, output: states.append(output)) for one in layers
+    ]
+    model(test.tokens)
+    for hook in hooks:
+        hook.remove()
+    real = padding_mask(test.tokens)[:, 0, 0, :, None]
+    frames, found = {}, []
+    for number, state in enumerate(states):
+        name = f"after layer {number}" if number else "before the first layer"
+        points, share = _principal(state.where(real, 0.0).sum(1) / real.sum(1))
+        centres = torch.stack([points[test.labels == label].mean(0) for label in range(len(MOODS))])
+        right = (torch.cdist(points, centres).argmin(-1) == test.labels).float().mean()
+        found.append(f"{name} {right:.0%}")
+        frames[name] = scatter(
+            f"the plane holds {share:.0%} of the variance",
+            {mood: points[test.labels == label] for label, mood in enumerate(MOODS)},
+            x_axis="first principal component",
+            y_axis="second principal component",
+        )
+    return [
+        choice(
+            "Layer by layer: new sentences on two principal components (PCA of mean vectors)",
+            "place",
+            frames,
+            start=len(frames) - 1,
+            slider=True,
+            note="PCA looks for the directions in which vectors differ most, and knows no labels. Sentences that lie "
+            f"nearer to the centre of their own class: {', '.join(found)}. Before the first layer twins with the same "
+            "words are one point: a mean of sums does not know which position belongs to which word. Attention reads "
+            "the order, and parts them.",
+        )
+    ]
+
+
+def _principal(vectors: Tensor) -> tuple[Tensor, float]:
+    """Return vectors on their two main axes, and the share of the variance that lies in this plane."""
+    centred = vectors - vectors.mean(0)
+    _, sizes, axes = torch.linalg.svd(centred, full_matrices=False)
+    return centred @ axes[:2].T, float(sizes[:2].square().sum() / sizes.square().sum())
 
 
 @torch.no_grad()

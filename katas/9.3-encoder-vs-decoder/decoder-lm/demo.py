@@ -76,6 +76,7 @@ TEXT = (
 LENGTHS = [16, 32, 64, 128, 256]
 LONGER = [*LENGTHS, 512, 1024]
 PROMPT, STEPS, SHOWN = "A lamp on", 120, (0, 20, 60, 120)
+LEVELS, AHEAD, WINDOW = 24, 48, 96
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
 TOP_K = 5
 SIZES = {
@@ -93,7 +94,7 @@ BATCHES = (1, 2, 4, 8, 16, 32)
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
     torch.manual_seed(0)
-    return [_forcing(), _recurrence(), _cache(), _memory(), *_training(), _batching(), _export()]
+    return [_forcing(), _recurrence(), _cache(), _memory(), *_training(), _series(), _batching(), _export()]
 
 
 def _forcing() -> Exhibit:
@@ -241,9 +242,9 @@ def _memory() -> Exhibit:
         list(short),
         {f"{length} tokens a text": list(column.values()) for length, column in columns.items()},
         y_axis="MiB",
-        note="Parameters, gradients and two moments are four times the model, whatever it reads. What the backward "
-        f"pass wants grows with the texts: {grown:.1f} times for {LENGTHS[-1] // 64} times the length, more than in "
-        "proportion where tables of T × T are kept. In use only the parameters are needed, and the cache if there is "
+        note="Parameters, gradients and two moments are four times the model, whatever it reads. Memory for the "
+        f"backward pass grows with the length: {grown:.1f} times for {LENGTHS[-1] // 64} times the length, more than "
+        "in proportion where tables of T × T are kept. In use only the parameters are needed, and the cache if there is "
         "one. " + _gpu(),
     )
 
@@ -364,7 +365,7 @@ def _training() -> list[Exhibit]:
             {step: text("greedy text", said) for step, said in written.items()},
             start=len(written) - 1,
             slider=True,
-            note="Letters that it writes before the first one that does not stand so in the text: "
+            note="Letters written before the first that differs from the text: "
             + ", ".join(f"{many} after {step} steps" for step, many in zip(written, known, strict=True))
             + ".",
         ),
@@ -377,6 +378,45 @@ def _training() -> list[Exhibit]:
             "as it never saw in training: this gap is called exposure bias.",
         ),
     ]
+
+
+def _series() -> Exhibit:
+    """Train on a series of measurements, rounded to levels that serve as words, and let it go on."""
+    generator = torch.Generator().manual_seed(5)
+    time_ = torch.arange(600)
+    wave = (2 * math.pi * time_ / 24).sin() + 0.6 * (2 * math.pi * time_ / 60).sin()
+    noisy = wave + 0.03 * torch.randn(len(wave), generator=generator)
+    levels = ((noisy + 1.7) / 3.4 * (LEVELS - 1)).round().long().clamp(0, LEVELS - 1)
+    known, later = levels[:-AHEAD], levels[-AHEAD:]
+    windows = known.unfold(0, WINDOW, 1)
+    torch.manual_seed(3)
+    model = DecoderLM(LEVELS, max_len=WINDOW)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    for _ in range(STEPS):
+        tokens = windows[torch.randint(len(windows), (16,), generator=generator)]
+        loss = next_token_loss(model(tokens)[0], tokens)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    start = known[AHEAD - WINDOW :]  # no further than it has learned positions for
+    went_on = generate(model.eval(), start[None], AHEAD)[0, len(start) :]
+    shown = list(range(-48, AHEAD))
+    apart, naive = (
+        float((guess - later).abs().float().mean()) for guess in (went_on, known[-1].expand(AHEAD))
+    )
+    return lines(
+        f"A series that is continued: {AHEAD} measurements, each from those before it",
+        {
+            "measured": (shown, torch.cat((known[-48:], later)).tolist()),
+            "continued by the model": (list(range(AHEAD)), went_on.tolist()),
+        },
+        x_axis="time from the last measurement that it was given",
+        y_axis=f"level, 0 to {LEVELS - 1}",
+        note=f"Two waves and some noise, rounded to {LEVELS} levels: a vocabulary of {LEVELS} words. Trained: {WHOSE}, "
+        f"with the loss and the loop for texts, {STEPS} steps. What it writes is {apart:.1f} levels off on average; "
+        f"the last measurement, repeated, is {naive:.1f} off. It reads its own values back, so what is wrong early "
+        "moves what comes after.",
+    )
 
 
 def _text(codes: Tensor, letters: list[str]) -> str:

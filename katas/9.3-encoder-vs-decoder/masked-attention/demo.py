@@ -129,7 +129,7 @@ def _a_leak() -> list[Exhibit]:
     )
     return [
         text(
-            "A leak",
+            "A leak: the loss falls, the writing fails",
             "Two models, the same in everything but the mask, learn to guess the next letter of a short text. "
             "In training all positions are guessed in one pass. Without a mask the answer to each position is "
             "in the input, one place to the right, and attention finds it.",
