@@ -244,8 +244,8 @@ def _memory() -> Exhibit:
         y_axis="MiB",
         note="Parameters, gradients and two moments are four times the model, whatever it reads. Memory for the "
         f"backward pass grows with the length: {grown:.1f} times for {LENGTHS[-1] // 64} times the length, more than "
-        "in proportion where tables of T × T are kept. In use only the parameters are needed, and the cache if there is "
-        "one. " + _gpu(),
+        "in proportion where tables of T × T are kept. In use only the parameters are needed, and the cache if there "
+        "is one. " + _gpu(),
     )
 
 
