@@ -1,0 +1,27 @@
+"""Numbers in German words: siebenundvierzig is seven and forty."""
+
+from __future__ import annotations
+
+ONES = ["null", "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf",
+        "dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn"]  # fmt: skip
+TENS = ["", "", "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
+PARTS = [*ONES, *TENS[2:], "eins", "und", "hundert", "tausend"]
+"""All that the words of numbers below a million are made of."""
+
+
+def parts(number: int, last: bool = True) -> list[str]:
+    """Return the parts of a number's word; of those, only `eins` has a form of its own at the end."""
+    if number >= 1000:
+        rest = parts(number % 1000) if number % 1000 else []
+        return [*parts(number // 1000, last=False), "tausend", *rest]
+    if number >= 100:
+        return [ONES[number // 100], "hundert", *(parts(number % 100, last) if number % 100 else [])]
+    if number >= 20:
+        ten = TENS[number // 10]
+        return [ONES[number % 10], "und", ten] if number % 10 else [ten]
+    return ["eins" if number == 1 and last else ONES[number]]
+
+
+def spoken(number: int) -> str:
+    """Return a number as one word."""
+    return "".join(parts(number))
