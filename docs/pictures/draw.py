@@ -220,10 +220,10 @@ def _problems(page: Any, folder: Path) -> None:
     )
     page.set_content(
         "<style>body{font:13px/22px sans-serif;margin:0;padding:8px 16px;background:#1e1e1e;color:#ccc}"
-        "p{margin:0}i{color:#888;font-style:normal}u{text-underline-offset:7px}</style>"
-        f"<p><u>PROBLEMS</u> {len(found)}&emsp;OUTPUT&emsp;TERMINAL</p><p>&#8964; masks.py</p>{rows}"
+        "p{margin:0;white-space:nowrap}i{color:#888;font-style:normal}u{text-underline-offset:7px}</style>"
+        f"<main><p><u>PROBLEMS</u> {len(found)}&emsp;OUTPUT&emsp;TERMINAL</p><p>&#8964; masks.py</p>{rows}</main>"
     )
-    screenshot(page, "problems", height=page.evaluate("document.body.offsetHeight"))
+    screenshot(page, "problems", height=16 + page.evaluate("document.querySelector('main').offsetHeight"))
 
 
 VSCODE = "learner/workspace/templates/tasks.json"
