@@ -140,7 +140,7 @@ def draw_pages(folder: Path, wanted: Iterable[str]) -> None:
         browser = playwright.chromium.launch(executable_path=_chromium())
         page = browser.new_page(viewport={"width": 980, "height": 900}, device_scale_factor=1.5)
         for name in wanted:
-            page.goto("about:blank")  # what the last page forbids, it would forbid the next that is set, not fetched
+            page.goto("about:blank")  # else what the last page forbids holds for HTML that is set, too
             PAGES[name][1](page, folder)
         browser.close()
 
@@ -202,7 +202,7 @@ def _notebook(page: Any, folder: Path) -> None:
     ]
     code = f"<pre style='background:#f5f5f5;border:1px solid #ddd;padding:8px'>{escape(cells[1])}</pre>"
     page.set_content(f"<body style='font:14px sans-serif;margin:24px'>{code}{html}</body>")
-    screenshot(page, "notebook", height=450)
+    screenshot(page, "notebook", height=480)
 
 
 def _problems(page: Any, folder: Path) -> None:
@@ -214,13 +214,13 @@ def _problems(page: Any, folder: Path) -> None:
     [task, *_] = json.loads((ROOT / "grader" / VSCODE).read_text(encoding="utf-8"))["tasks"]
     found = re.findall(task["problemMatcher"]["pattern"]["regexp"], printed, re.MULTILINE)
     rows = "".join(
-        f"<p>&emsp;<b style='color:#f14c4c'>&#8855;</b>&ensp;{escape(message)}"
+        f"<p><b style='color:#f14c4c'>&#8855;</b>&ensp;{escape(message)}"
         f"<i>&ensp;kata({escape(code)})&ensp;[Ln {line}, Col {column}]</i></p>"
         for _, line, column, _, message, code in found
     )
     page.set_content(
         "<style>body{font:13px/22px sans-serif;margin:0;padding:8px 16px;background:#1e1e1e;color:#ccc}"
-        "p{margin:0;white-space:nowrap}i{color:#888;font-style:normal}u{text-underline-offset:7px}</style>"
+        "p{margin:0}p+p+p{padding-left:36px;text-indent:-20px}i{color:#888;font-style:normal}u{text-underline-offset:7px}</style>"
         f"<main><p><u>PROBLEMS</u> {len(found)}&emsp;OUTPUT&emsp;TERMINAL</p><p>&#8964; masks.py</p>{rows}</main>"
     )
     screenshot(page, "problems", height=16 + page.evaluate("document.querySelector('main').offsetHeight"))
