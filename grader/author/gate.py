@@ -124,7 +124,7 @@ class Gate:
             update: whether fingerprints and transcripts are written anew.
             jobs: wrong answers that are graded side by side.
             step: is called with how far it is.
-            draw: chooses the mistakes and the other right answers that are tried; mistakes without fingerprints are in any case.
+            draw: chooses the mistakes and the other right answers that are tried, and mistakes without fingerprints.
             train: whether alternatives, and what mistakes cost, are seen by checks that train, too.
         """
         self._launcher = launcher
