@@ -49,7 +49,7 @@ def questions(what: str | None, wanted: int, who: str, as_json: bool) -> int:
     target = request.targets[0]
     launcher = start_launcher(preload=target.kata.preload)
     from grader.engine.host.source import Unreadable, read_source
-    from grader.engine.runner.suite import with_suites
+    from grader.engine.runner.suite import suites_of
     from grader.learner.questions.quiz import ask
 
     try:
@@ -57,11 +57,8 @@ def questions(what: str | None, wanted: int, who: str, as_json: bool) -> int:
     except Unreadable as error:
         launcher.close()
         raise UsageError(error.message, f"First: kata check {target.kata.slug}") from error
-    with closing(launcher):
-        found = with_suites(
-            [target.kata],
-            lambda suites: ask(suites[target.kata.slug], launcher, source, who, wanted),
-        )
+    with closing(launcher), suites_of([target.kata]) as suites:
+        found = ask(suites[target.kata.slug], launcher, source, who, wanted)
     if as_json:
         print_json({"kata": target.kata.slug, "number": target.kata.number, "questions": found})
         return 0

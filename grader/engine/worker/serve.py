@@ -65,13 +65,25 @@ class Worker:
         self._asking = threading.Lock()
 
     def run(self) -> None:
-        """Serve until the grader hangs up."""
+        """Serve until the grader hangs up; whatever is raised becomes an answer."""
         while True:
             found = self._receive()
             if found is None:
                 return
-            reply, buffers = self._answer(*found)
-            found = None
+            request, payload = found
+            try:
+                self._prepare(request)
+                if isinstance(request, messages.Call):
+                    reply, buffers = self._call(request, payload)
+                else:
+                    with torch.enable_grad():  # what a call left behind is no affair of these
+                        reply, buffers = self._perform(request, payload)
+            except Unencodable as error:
+                reply, buffers = messages.Unsendable(reason=bounded(str(error)), device=error.device), []
+            except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
+                reply, buffers = describe_raised(error, self._folder), []
+            # Before the next is waited for: these arguments may be gigabytes, and those that come would be the second.
+            del found, request, payload
             reply.id = self._id
             _flush()
             self._send(_packed(reply, buffers))
@@ -133,20 +145,12 @@ class Worker:
         for piece in pieces:
             self._channel.sendall(piece)
 
-    def _answer(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
+    def _prepare(self, request: messages.AnyRequest) -> None:
+        """Let go of what the grader has forgotten; the first request of a check seeds it."""
         for number in request.release:
             self._forget(number)
-        try:
-            if request.begin is not None:
-                self._reset(request.begin, request.alike)
-            if isinstance(request, messages.Call):
-                return self._call(request, payload)
-            with torch.enable_grad():  # what a call left behind is no affair of these
-                return self._perform(request, payload)
-        except Unencodable as error:
-            return messages.Unsendable(reason=bounded(str(error)), device=error.device), []
-        except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
-            return describe_raised(error, self._folder), []
+        if request.begin is not None:
+            self._reset(request.begin, request.alike)
 
     def _perform(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         """Do anything else than a call."""
