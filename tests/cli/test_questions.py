@@ -112,6 +112,7 @@ def test_the_option_that_is_right_is_right_and_the_others_are_not(
         examine(suites)
 
 
+@pytest.mark.nightly
 def test_an_instructor_gets_pages_without_answers_and_quizzes_with_them(kata: Run, folder: Path) -> None:
     solution = ours.katas()["masks"].solution
     assert solution is not None

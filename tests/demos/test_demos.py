@@ -244,6 +244,7 @@ ONE_OF_EACH = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_same_exhibits_are_the_same_bytes() -> None:
     drawn = [(exhibit, draw(exhibit)) for exhibit in read_exhibits(ONE_OF_EACH)]
@@ -584,6 +585,7 @@ def causal(ran: Any) -> list[list[float]]:
     return values
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path) -> None:
     assert kata("start", "9.3").code == 0
@@ -598,6 +600,7 @@ def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path)
     assert "Your own code: masks" in (folder / "kata-demo" / "masks" / "index.html").read_text()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_command_writes_a_page_and_pictures(kata: Run, folder: Path) -> None:
     ran = kata("demo", "masks")

@@ -327,6 +327,7 @@ STUB = """
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "status"),
@@ -493,6 +494,7 @@ def test_the_reference_is_no_secret_that_a_worker_could_find(bench: Bench) -> No
 # --- broken packs ---
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "words"),
@@ -601,6 +603,7 @@ PRESUPPOSED = """
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "unchanged", "large"),
@@ -731,6 +734,7 @@ def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(mac
     assert message(report, "looks").startswith("called  look(1)\n")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", ["return masks", "return masks + 1"])
 def test_a_star_that_is_missing_is_said_whatever_came_of_it(machine: Bench, answer: str) -> None:
@@ -790,6 +794,7 @@ def test_a_check_that_goes_back_itself_says_as_others_do_that_there_is_no_way(ma
 GRADIENT = "expect_gradients(y, {'x': x}, draw, oracle=lambda x: 2 * x)"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "then", "by_numbers"),

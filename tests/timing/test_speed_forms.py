@@ -146,6 +146,7 @@ def of_speed(report: KataReport) -> CheckReport:
     return speed
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_good_answer_passes(examine: Examine, form: str) -> None:
     report = examine("fast", form)
@@ -157,6 +158,7 @@ def test_a_good_answer_passes(examine: Examine, form: str) -> None:
     assert speed.speed.threshold == THRESHOLDS[form]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("form", "answer", "words"),
     [
@@ -203,6 +205,7 @@ class Rows(nn.Module):
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("result", "seconds", "seen", "loop"),
     [
@@ -296,6 +299,7 @@ def test_who_is_quick_at_the_first_size_is_not_said_to_grow(
     assert speed.speed.value == pytest.approx(8.0)
 
 
+@pytest.mark.nightly
 def test_a_series_whose_end_is_clear_ends(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     tell_times(monkeypatch, lambda source, x: 1e-3 * (30 if "waste.slow" in source else 1))
     speed = of_speed(examine("slow", "ratio"))
