@@ -101,8 +101,8 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         module=data.module,
         required=data.required,
         after=data.after,
-        given=tuple(_given("given", name, folder, unit, path, data.module) for name in data.given),
-        support=tuple(_given("support", name, folder, unit, path, data.module) for name in data.support),
+        given=tuple(_given("given", name, folder, unit, data.module) for name in data.given),
+        support=tuple(_given("support", name, folder, unit, data.module) for name in data.support),
         preload=data.preload,
         points=data.points or 0.0,
         hidden_points=data.hidden_points or 0.0,
@@ -180,7 +180,8 @@ def _check_speed(kata: Kata, path: Path) -> None:
         _require_file(kata.baseline, "what the speed checks compare with")
 
 
-def _given(key: str, name: str, folder: Path, unit: Unit, path: Path, module: str) -> Path:
+def _given(key: str, name: str, folder: Path, unit: Unit, module: str) -> Path:
+    path = folder / KATA_FILE
     if name in {f"{module}.py", f"{module}.ipynb", "README.md", "hints.md", KATA_FILE, *_CHECKS}:
         raise PackError(f"{path}: `{key}` cannot list {name}, a file that already has a meaning in a kata.")
     near = (folder, unit.folder, unit.pack.root / "given")

@@ -94,7 +94,9 @@ def choose(
         for r, file in readable
         if r > best
     ][:5]
-    file = files[0] if len(files) == 1 else _one_of(kata, listing, files, notes, assignment, when)
+    file = (
+        files[0] if len(files) == 1 else _one_of(kata, _read(listing, files, notes), notes, assignment, when)
+    )
     main = f"{kata.module}{suffix_of(file.name)}"
     if decided:
         notes.append(f"{file.origin} was taken for {main}{DECIDED}")
@@ -104,11 +106,7 @@ def choose(
         )
     elif best:
         notes.append(f"{file.origin} was taken for {main}")
-    try:
-        data = listing.read(file, _limit(file))
-    except NotRead as refused:
-        raise NotRead(f"{file.origin} {refused}") from None
-    return Chosen(file, _bundle(main, file, data, listing, notes, decided=bool(decided)), tuple(notes))
+    return Chosen(file, _bundle(main, file, listing, notes, decided=bool(decided)), tuple(notes))
 
 
 def suffix_of(name: str) -> str:
@@ -139,14 +137,8 @@ def _named(kata: Kata, listing: Listing) -> list[tuple[int, File]]:
     return sorted(found, key=lambda pair: (pair[0], len(pair[1].parts), pair[1].origin))
 
 
-def _one_of(
-    kata: Kata,
-    listing: Listing,
-    files: list[File],
-    notes: list[str],
-    assignment: str,
-    when: When | None,
-) -> File:
+def _read(listing: Listing, files: list[File], notes: list[str]) -> dict[File, bytes]:
+    """Return what several files of a name hold, without those that cannot be read, unless none can."""
     if len(files) > MAX_COMPARED:
         raise NotRead(f"{len(files)} files could be the answer: {_listed(files)}")
     contents: dict[File, bytes] = {}
@@ -157,6 +149,13 @@ def _one_of(
             notes.append(f"{file.origin} {refused}")
     if not contents:
         raise NotRead(notes[-1])
+    return contents
+
+
+def _one_of(
+    kata: Kata, contents: dict[File, bytes], notes: list[str], assignment: str, when: When | None
+) -> File:
+    """Return the one of several files that counts, as `choose` says."""
     left = list(contents)
     stub = _Stub(kata)
     worked = [file for file in left if not stub.untouched(file, contents[file])]
@@ -261,9 +260,12 @@ def _code(text: str) -> list[str]:
     return [line for line in _lines(text) if not line.lstrip().startswith(("%", "#"))]
 
 
-def _bundle(
-    main: str, file: File, data: bytes, listing: Listing, notes: list[str], *, decided: bool
-) -> Bundle:
+def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decided: bool) -> Bundle:
+    """Return the file as `main`, with what lies beside it and is not the answer to something else."""
+    try:
+        data = listing.read(file, _limit(file))
+    except NotRead as refused:
+        raise NotRead(f"{file.origin} {refused}") from None
     depth = len(file.folder)
     beside: list[tuple[str, File]] = []
     for other in listing.spare if file in listing.spare else listing.files:
