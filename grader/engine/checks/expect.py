@@ -83,6 +83,7 @@ class Expectation:
             self._wrong_dtype(value.dtype, dtype)
         if device is not None:
             want = torch.device(device)
+            # "cuda" without a number means whichever: what is made there says that it is on cuda:0.
             if value.device.type != want.type or want.index not in (None, value.device.index):
                 self._fail(
                     "device",
@@ -186,10 +187,12 @@ class Expectation:
         want, limit = expected.value, expected.tolerance if tolerance is None else tolerance
         self._wanted = want
         value = self._comparable(tuple(want.shape), expected.dtype)
+        # Integers and booleans know no rounding, and complex numbers are compared exactly.
         if not expected.dtype.is_floating_point:
             return self.equals(want, why)
         if not value.numel():
             return self
+        # In float64, so that the subtraction itself rounds nothing away.
         exact, want = value.double(), want.double()
         if scores:
             rounding = score_rounding(scores, expected.dtype)
@@ -245,7 +248,10 @@ class Expectation:
             raise PackError(f"{self._name} has no axis {axis!r}, only {', '.join(names)}")
         index = names.index(axis) if isinstance(axis, str) else axis % max(x.ndim, 1)
         self._no_surprise(x, torch.zeros((), dtype=x.dtype))
+        # Added in double precision: the tolerance is for the learner's rounding, and ours must not use it
+        # up.
         sums = doubled(x).sum(index)
+        # Terms that cancel may be of any size, and only the author knows how large right ones are.
         if tolerance is None and size is None and value == 0:
             raise PackError(
                 "sums_to(0) needs a size or a tolerance",
@@ -324,6 +330,7 @@ class Expectation:
         limit = self._agreement(mine, theirs, tolerance, size)
         for one, called in ((value, self._name), (theirs, name)):
             Expectation(one, called, self._axes)._no_surprise(
+                # Without the other's NaN: NaN on both sides is no agreement.
                 one, theirs.nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf)
             )
         right = (value == theirs) | ((value.double() - theirs.double()).abs() <= limit)
@@ -540,6 +547,7 @@ class Expectation:
         if tolerance is not None:
             return tolerance
         unit = slack(theirs.dtype) * torch.finfo(theirs.dtype).eps
+        # From the answers, but bounded by `size`: numbers that grow without end would agree with anything.
         own = max(rounding_tolerance(x.detach().cpu(), theirs.dtype) for x in (mine, theirs))
         return 2 * min(own, unit * size)
 
@@ -549,6 +557,7 @@ class Expectation:
         if not (value.dtype.is_floating_point or value.dtype.is_complex) or bool(value.isfinite().all()):
             return
         nan, inf = value.isnan() & ~want.isnan(), value.isinf()
+        # Where infinities are wanted, as in an additive mask, a misplaced one is a wrong value like others.
         wrong = nan if bool(want.isinf().any()) else nan | inf
         if not bool(wrong.any()):
             return
@@ -557,6 +566,7 @@ class Expectation:
         counts = [f"{int(x.sum())} {kind}" for kind, x in kinds.items() if bool(x.any())]
         bad, n = int(wrong.sum()), value.numel()
         share = f"all {n} values" if bad == n > 1 else f"{bad} of {n} values"
+        # Some callers pass a single zero for what is wanted, which says nothing about places.
         known = want if want.shape == value.shape else None
         notes = places(wrong, axes, known, "one", judged=False)
         if len(counts) == 1:
@@ -714,6 +724,7 @@ _DEEP = 50
 
 def _unequal(got: object, want: object, where: str, depth: int = 0) -> tuple[str, object, object] | None:
     """Return where two values first differ, with both sides there, or None."""
+    # Types before values: in Python True equals 1, and 1 equals 1.0.
     if type(got) is not type(want) or depth > _DEEP:
         return where, got, want
     if isinstance(got, list | tuple) and isinstance(want, list | tuple):
@@ -730,6 +741,7 @@ def _unequal(got: object, want: object, where: str, depth: int = 0) -> tuple[str
             if found:
                 return found
         return None if len(got) == len(want) else (f"keys of {where}", list(got), list(want))
+    # NaN where NaN is wanted is right, though it does not equal itself.
     if isinstance(got, float) and isinstance(want, float) and got != got and want != want:
         return None
     if type(got) in (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device):

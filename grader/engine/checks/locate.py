@@ -64,6 +64,7 @@ def places(
     if wrong.numel() > _VAST or not wrong.any():
         return []
     diagonal = _diagonal(wrong, axes, noun)
+    # An exact statement says where every error is: others after it would be true, and only make it longer.
     if diagonal is not None and diagonal.exact:
         return [diagonal.text]
     by_value = list(_by_value(wrong, want, noun))
@@ -132,8 +133,10 @@ def _factor(got: Tensor, want: Tensor, tolerance: float) -> str | None:
     finite = want.isfinite()
     if not bool(finite.all()) or not bool(got.isfinite().all()):
         return None
+    # The ratio of the largest value is the one that rounding disturbs least.
     at = int(want.abs().argmax())
     top = float(want.reshape(-1)[at])
+    # Of numbers as small as the tolerance any factor would fit.
     if abs(top) <= 4 * tolerance or top == 0:
         return None
     factor = float(got.reshape(-1)[at]) / top
@@ -192,6 +195,7 @@ def _moved(got: Tensor, want: Tensor, axes: Axes, tolerance: float) -> str | Non
         return f"yours is the expected in reverse order along {names[axis]}"
     for axis in long:
         n = got.shape[axis]
+        # What does not change along an axis is the same after any shift.
         if n < 3 or _constant(want, axis, tolerance):
             continue
         for step, sign in ((1, "-"), (-1, "+")):
@@ -242,6 +246,7 @@ def _diagonal(wrong: Tensor, axes: Axes, noun: str) -> _Statement | None:
         torch.tensor(range(n) if span is None else span)
         for n, span in zip((rows, columns), axes.spans[-2:], strict=True)
     )
+    # In the learner's own indices: in a slice the diagonal is somewhere else.
     offset = across[None, :] - down[:, None]
     count = int(hit.sum())
     names = [f"index of {name}" if is_unnamed(name) else name for name in axes.names[-2:]]
@@ -250,6 +255,7 @@ def _diagonal(wrong: Tensor, axes: Axes, noun: str) -> _Statement | None:
         if bool((hit & ~region).any()):
             continue
         size = int(region.sum())
+        # So many regions are tried that chance has as many tries to make one of them true.
         if size == rows * columns or len(_DIAGONALS) * (size / (rows * columns)) ** count > CHANCE:
             return None
         claim = words.format(r=names[0], c=names[1])

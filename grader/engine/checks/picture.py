@@ -46,6 +46,7 @@ def draw_difference(
     row = next((a for a in reversed(range(column)) if got.shape[a] > 1), column - 1)
     if row < 0:
         got, want, wrong, first = got[None], want[None], wrong[None], [0, *first]
+        # A vector is drawn as a single row, which has no axis to be named after.
         names, spans = ["", *names], (None, *spans)
         row, column = 0, 1
     where = tuple(slice(None) if a in (row, column) else i for a, i in enumerate(first))
@@ -54,12 +55,15 @@ def draw_difference(
     crop = (slice(rows.start, rows.stop), slice(columns.start, columns.stop))
     mine, theirs, differs = mine[crop], theirs[crop], differs[crop]
     if picture == "mask":
+        # A 0 allows in a mask that is added, and blocks in weights: what is expected says which of the two
+        # it is.
         additive = theirs.dtype != torch.bool and bool(torch.isneginf(theirs).any())
         drawn = _marks(_allowed(mine, additive), _allowed(theirs, additive), MASK)
     elif picture == "kept":
         drawn = _marks(~torch.isneginf(mine), ~torch.isneginf(theirs), KEPT)
     else:
         drawn = _weights(mine, theirs, differs)
+    # They differ by less than a digit shows: two equal pictures would only puzzle.
     if drawn.left == drawn.right:
         return ()
     shown = [span or range(n) for span, n in zip(spans, got.shape, strict=True)]

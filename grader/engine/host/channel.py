@@ -106,6 +106,7 @@ class Channel:
         """
         left = deadline.left()
         if left <= 0:
+            # Before it is killed: only the worker itself can say at which line it is.
             trace = self._traceback()
             self.close()
             raise WorkerTimeout(trace)
@@ -261,11 +262,14 @@ class Channel:
         return False
 
     def _drain_until_silent(self) -> None:
+        # Bounded: a worker that prints without end is never silent.
         for _ in range(16):
             if not self._drain():
                 return
 
     def _died(self) -> NoReturn:
+        # Its socket closes a moment before the process can be waited for: without patience there is no exit
+        # code.
         code = self._end(PATIENCE_S)
         raise WorkerDied(describe_exit(code, self.process.limits), killed=code == -signal.SIGKILL)
 

@@ -197,10 +197,12 @@ class _File:
             case ast.Attribute():
                 owners = self.resolve(node.value, statement)
                 yield from (f"{owner}.{node.attr}" for owner in owners)
+                # Of whatever it is asked: it leads to every class that is loaded.
                 if not owners and node.attr == "__subclasses__":
                     yield "builtins.type.__subclasses__"
             case ast.IfExp() | ast.BoolOp() | ast.NamedExpr():
                 for part in ast.iter_child_nodes(node):
+                    # The condition of `a if c else b` is never what it results in.
                     if part is not getattr(node, "test", None):
                         yield from self.resolve(part, statement)
             case ast.Subscript() if key := self._text(node.slice, statement):

@@ -131,6 +131,7 @@ class Session:
         Raises:
             BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).
         """
+        # What the last check waited for a core that others had is given back to the whole submission, too.
         self._ends.extend(self.deadline.waited())
         left = self._ends.left()
         self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
@@ -349,6 +350,7 @@ class Session:
         counts = not isinstance(request, messages.Load) and (not within or self.asked_of in within)
         data, closed = self._channel.take_uses()
         for name, line in uses.read(data, self._operators) if self._operators else ():
+            # Whoever closes the record hides every later use: that counts whenever it happens.
             if counts or name == uses.CLOSED:
                 self._uses[name] = self._uses.get(name) or line
         if closed and self._operators:
@@ -396,6 +398,8 @@ class Session:
         process = self._launcher.launch(job)
         channel = Channel(process)
         try:
+            # At least START_S: how short a check may be says nothing of how long a fresh interpreter takes
+            # to import torch.
             self.isolation = channel.hello(Deadline(max(self.deadline.left(), START_S)))
         except (WorkerDied, WorkerTimeout) as error:
             how = error.how if isinstance(error, WorkerDied) else "was not ready in time"
@@ -403,6 +407,7 @@ class Session:
                 f"A worker could not get ready: before it saw the submission, it {how}.",
                 channel.take_output().strip() or None,
             ) from error
+        # In a sandbox the scratch is a file system of a fixed size, and nobody has to walk through it.
         process.celled = self.isolation == "full"
         if self.on_start is not None:
             self.on_start(process)
@@ -522,6 +527,7 @@ class Session:
                 raise messages.ProtocolError("an invalid handle")
             known: RemoteObject | None = self._proxies.get(number)
             told = facts_of(known) if known is not None else None
+            # A worker may say of a number what it likes: with another type it is another object.
             if known is None or told is None or told.kind != kind or MRO.join(told.types) != type_name:
                 known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
             return known

@@ -138,6 +138,7 @@ class _Merge:
                 waiting += [*lines, *gap]
                 continue
             first, last = self._base.first_line(old) - 1, old.end_lineno or 0
+            # Of a class, only the members that differ are written: the others stay the base's.
             if isinstance(old, ast.ClassDef) and isinstance(node, ast.ClassDef):
                 self._edits += [(first, first, waiting)] if waiting else []
                 self._head(old, node)
@@ -199,6 +200,7 @@ class _Merge:
                 line = next(theirs) if mark != "+ " else deep + text if text else ""
                 new += [line] if mark != "- " else []
             places.append((found[0], found[0] + len(was), new))
+        # From the end, so that the numbers of earlier lines stay true.
         for first, last, new in sorted(places, reverse=True):
             changed[first:last] = new
         if _means(changed) == _means(lines):

@@ -90,6 +90,7 @@ def slow_answers(kata: Kata) -> list[Mistake]:
 
 def _read(kata: Kata, files: Iterable[Path]) -> list[Mistake]:
     found: dict[str, Mistake] = {}
+    # Collected, so that an author reads at once all that is wrong with a catalogue.
     errors: list[PackError] = []
     bases: dict[Path, PythonFile] = {}
     for path in files:

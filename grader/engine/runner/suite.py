@@ -63,6 +63,7 @@ class Suite(Collected):
             source = read_source(file) if content is None else source_of(file.absolute(), content)
         except Unreadable as error:
             return self._unread(error, file, options)
+        # Counted before and after: the kernel says how often it killed for lack of memory, not whom.
         ended_for_memory = machine.killed_for_memory()
         session = Session(launcher, source, self.terms, device=options.device, tell=options.tell)
         session.recorded = None if look is None else []
@@ -72,6 +73,7 @@ class Suite(Collected):
         ):
             backend = WorkerBackend(session, options.timeout_s)
             broken = self._load(session, options)
+            # What is printed while loading belongs to no check.
             printed = session.take_output() or None
             if broken is not None:
                 report = self._unloaded(*broken, file, options)
@@ -93,6 +95,7 @@ class Suite(Collected):
             report.isolation = _isolation(session.isolation)
             if session.killed and machine.killed_for_memory() > ended_for_memory:
                 raise MachineFault("This machine ran out of memory.", "Grade fewer at a time (-j).")
+            # The submission may have run out of something, or the machine: the reference tells which.
             if session.doubtful:
                 try_the_machine(self.terms, launcher, options)
         report.duration_s = round(time.perf_counter() - started, 4)
@@ -240,6 +243,7 @@ def suites_of(
 
     with collected(list(files), keyword) as plugin:
         by_kata, rest = by_kata_of(plugin.items), by_kata_of(plugin.left_out)
+        # With -k, a kata in which nothing matches is no fault of its author.
         for kata in katas if keyword is None else ():
             if not by_kata[kata.slug]:
                 raise PackError(f"{kata.checks}: there is no check in it.")

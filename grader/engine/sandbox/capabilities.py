@@ -49,6 +49,7 @@ def probe() -> Capabilities:
     root = os.geteuid() == 0
     filters = seccomp.available()
     try:
+        # In a child, for good: nobody gets out of a namespace or a confinement again.
         code = namespaces.in_child(_try)
     except OSError as error:
         if help_for := shortage(error):  # that says nothing of what the machine could enforce

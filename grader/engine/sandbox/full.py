@@ -83,6 +83,8 @@ def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
     os.umask(0o022)  # this process and its workers make folders on the way to what a worker's user reads
     try:
         _check(libc.unshare(libc.CLONE_NEWNS))
+        # By default mounts propagate to the namespace they were copied from: ours would turn up in the
+        # machine's.
         libc.mount("none", "/", None, libc.MS_REC | libc.MS_PRIVATE)
         libc.mount("kata", str(anchor), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,mode=0755")
         (anchor / _ROOT).mkdir()
@@ -172,6 +174,7 @@ class Sandbox:
             with contextlib.suppress(OSError):  # it is shown already, as part of something larger
                 _link(Path(root + str(link)), target)
         self._mount_scratch(Path(root + str(scratch)), limits)
+        # Last, since all of the above had to be made in it.
         libc.make_read_only(root)
         libc.move_root(root)
         os.chdir(scratch)
@@ -179,6 +182,7 @@ class Sandbox:
     def become_user(self) -> None:
         """Become the slot's own user, if there is one; the worker's powers go with the change."""
         if self.user is not None:
+            # Groups first: who is no longer root cannot give them up.
             os.setgroups([])
             os.setresgid(self.user, self.user, self.user)
             os.setresuid(self.user, self.user, self.user)

@@ -90,12 +90,15 @@ def waiting_in(flags: int) -> Iterator[int]:
     pid = os.fork()
     if pid == 0:
         try:
+            # An errno fits into a byte. Then it waits to be killed: namespaces last as long as somebody is
+            # in them.
             os.write(send, bytes([libc.unshare(flags)]))
             signal.pause()
         finally:
             os._exit(1)
     try:
         os.close(send)
+        # Nothing to read: the child died before it could say why.
         code = (os.read(receive, 1) or b"\xff")[0]
         if code:
             raise OSError(code, os.strerror(code))

@@ -347,6 +347,7 @@ class BenchmarkRun:
         patience_s: float,
         clear_s: float = math.inf,
     ) -> Turn:
+        # Inputs that nobody can know beforehand, other ones for each call: no answer can be kept ready.
         draws = [Draw(secrets.randbits(60), work.axis, self.setting.device) for _ in range(calls)]
         cases = [work.inputs(draw, size) for draw in draws]
         results: list[tuple[Any, Any]] = []
@@ -370,6 +371,7 @@ class BenchmarkRun:
         finally:
             who.freeze()
         if who is self.submission:
+            # After the turn, so that comparing takes none of its time.
             self._look_at(who, work, results, size)
         empty = self._empty.get((id(work), size), Span(0.0, 0.0))
         return Turn(sum(span.net(empty) for span in spans) / len(spans), len(spans))

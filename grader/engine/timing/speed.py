@@ -282,6 +282,8 @@ class Speed:
                     found = form.measure(run)
                     if watch.robbed():
                         self.measured.void += 1
+                        # A round that a neighbour spoiled says nothing and is run again, but not without
+                        # end.
                         patience -= watch.seconds()
                         if patience < 0:
                             return "inconclusive", None

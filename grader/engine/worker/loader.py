@@ -100,6 +100,8 @@ def load_notebook(
             if not rule.counts(node):
                 _leave_out(cell, node, "where only imports, definitions and simple assignments count")
                 continue
+            # Statement by statement, so that one which fails without mattering can be left out; without
+            # inheriting, since the `from __future__` of this file is not theirs.
             code = compile(ast.Module([node], []), cell.name, "exec", flags, dont_inherit=True)
             try:
                 exec(code, module.__dict__)
@@ -111,6 +113,7 @@ def load_notebook(
     for cell in cells:
         for made, why in cell.hidden().items():
             left_out.setdefault(made, why)
+    # A cell that cannot be parsed matters only if it defines what is required and no later one does.
     for wrong in broken:
         if any(_defines(wrong, name) and not _defined_after(cells, wrong, name) for name in required):
             raise wrong.error

@@ -85,6 +85,7 @@ class Worker:
             # Before the next is waited for: these arguments may be gigabytes, and those that come would be the second.
             del found, request, payload
             reply.id = self._id
+            # Before the answer goes out: the grader takes what was printed when it has that.
             _flush()
             self._send(_packed(reply, buffers))
 
@@ -97,6 +98,8 @@ class Worker:
         prefix = self._read(messages.PREFIX.size)
         if prefix is None:
             return None
+        # No bound worth the name: what the grader sends is believed, and answers are bounded where they
+        # arrive.
         head_size, payload_size = messages.unpack_prefix(prefix, max_payload=1 << 40)
         head, payload = self._read(head_size), self._read(payload_size)
         if head is None or payload is None:
@@ -122,6 +125,7 @@ class Worker:
         def ask(*arguments: Any) -> Any:
             encoder = Encoder(self._handle)
             value = encoder.encode(list(arguments))
+            # Threads of the submission may ask at once, and the channel holds one conversation.
             with self._asking:
                 message = messages.Ask(id=self._id, function=number, value=value, tensors=encoder.tensors)
                 self._send(messages.pack(message, encoder.buffers))
@@ -191,6 +195,8 @@ class Worker:
     def _reset(self, seed: int, alike: bool) -> None:
         self._alike = seed if alike else None
         module = self._objects[messages.MODULE]
+        # The grader looks the module's functions and classes up once and keeps their numbers over all
+        # checks.
         kept = {number: self._objects[number] for number in self._named if number in self._objects}
         self._objects, self._graphs = {messages.MODULE: module, **kept}, {}
         self._numbers = {id(value): number for number, value in kept.items()}
@@ -238,6 +244,7 @@ class Worker:
             if self._device.accelerates and isinstance(target, type):
                 # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
                 result.to(self._device.name)
+        # A generator cannot cross, its parts can; it may be without end.
         iterated = isinstance(result, Iterator)
         if iterated:
             result = list(itertools.islice(result, MAX_STREAM))
@@ -265,6 +272,7 @@ class Worker:
         torch.autograd.backward(products(pairs), retain_graph=True)
         gradients = [tensor.grad for tensor in inputs]
         for tensor in inputs:
+            # Else the next pass would add to it. Parameters keep theirs, as they would in one process.
             tensor.grad = None
         return self._reply(gradients)
 
@@ -329,6 +337,7 @@ def _has_changed(
         return True
     if head.nbytes == 0:
         return False
+    # torch's version counter misses what is written through `.data` or NumPy: the bytes tell.
     sent = torch.frombuffer(payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
     with torch.no_grad():
         plain = tensor.detach()
