@@ -331,7 +331,8 @@ class Expectation:
         for one, called in ((value, self._name), (theirs, name)):
             Expectation(one, called, self._axes)._no_surprise(
                 # Without the other's NaN: NaN on both sides is no agreement.
-                one, theirs.nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf)
+                one,
+                theirs.nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf),
             )
         right = (value == theirs) | ((value.double() - theirs.double()).abs() <= limit)
         if not bool(right.all()):

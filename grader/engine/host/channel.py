@@ -229,9 +229,11 @@ class Channel:
                 break
             if not data:
                 self._output_open = False
+                # A closed pipe is always ready: poll would return at once, again and again.
                 self._poll.unregister(self.process.output)
                 break
             found = True
+            # Read all the same: a worker that prints into a full pipe waits for ever.
             kept = data[: max(MAX_OUTPUT - len(self._printed), 0)]
             self._printed += kept
             self._dropped += len(data) - len(kept)

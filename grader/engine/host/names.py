@@ -425,6 +425,7 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
             parts = value if isinstance(value, list) else [value]
             if name in ("annotation", "returns"):
                 continue
+            # `isinstance(x, nn.Linear)` asks for a name that it does not use.
             if compares and name == "args":
                 parts = parts[:1]
             whole = isinstance(statement, _Definition)

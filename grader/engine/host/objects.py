@@ -206,6 +206,7 @@ def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
         yield made
     except (SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout) as error:
         if isinstance(error, SubmissionRaised):
+            # What a helper module raises can be forged like a value: the check that expects it must know.
             error.helper = mine.helper
         if mine.calls is not None:
             mine.calls.add(replace(record, request=mine.session.made), None)

@@ -324,6 +324,8 @@ class Session:
     def _patience(self, name: str) -> Iterator[None]:
         """Wait for a call of a required name for as long as the check has; for less, if it once did not answer."""
         kept, short_s = self.deadline, max(self.terms.check_timeout_s / HUNG_PART, 1.0)
+        # Twice is enough: with twenty checks, a loop that never ends would take the submission's whole
+        # time.
         if name in self._given_up:
             raise StillHangs(name, short_s)
         shortened = name in self._hung and kept.left() > short_s and self.process is not None
@@ -335,6 +337,7 @@ class Session:
         except BudgetSpent:
             raise
         except WorkerTimeout:
+            # A call that belongs to no required name says nothing of any.
             self._hung.update({name} - {""})
             if shortened:
                 self._given_up.add(name)
@@ -426,6 +429,8 @@ class Session:
         )
         try:
             self._checked(*self._ask(request, [self.source.data]))
+        # Half loaded, the module would answer some calls: the next check begins with a new worker, and
+        # hears why again.
         except SubmissionRaised:
             channel.close()
             raise

@@ -100,6 +100,7 @@ def source_of(path: Path, data: bytes) -> Source:
         raise Unreadable("error", f"{path.name} is empty: was it saved before it was handed in?")
     if sentence := _other_than_named(path, data):
         raise Unreadable("error", f"{path.name} {sentence}.")
+    # `compile` would refuse it too, but without a line.
     if b"\0" in data and path.suffix != ".ipynb":
         line = data[: data.index(b"\0")].count(b"\n") + 1
         raise Unreadable(

@@ -235,6 +235,7 @@ class _Merge:
         """A name that nothing uses was meant to replace one that the base has not, or has no more."""
         if not self._added:
             return
+        # Else a misspelled name would leave the reference as it is: a mistake that is none.
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for name, node in self._added:

@@ -153,6 +153,7 @@ def _mistake(
             "Its docstring is the misconception in one sentence, a blank line, and `Fails: test_…`.",
         )
     path = _base(kata, topic, node, name, base[1] if base else None)
+    # Read once: most mistakes of a kata differ from the same file.
     if path not in bases:
         bases[path] = PythonFile.read(path)
     text, right = topic.text, bases[path]

@@ -86,6 +86,7 @@ def require(wanted: Isolation) -> Capabilities:
             f"Isolation {wanted!r} is required, but this machine offers only {found.level!r}.",
             " ".join(found.missing) or None,
         )
+    # The variable also asks for less than the machine offers, and then workers get less.
     if named is not None and not reaches(named, wanted):
         raise UsageError(
             f"Isolation {wanted!r} is required, but {VARIABLE} limits workers to {named!r}.",

@@ -104,6 +104,7 @@ def copy_tree(source: str, attributes: int = 0, owners: int | None = None) -> in
     Raises:
         OSError: it was refused, or this kernel is older than 5.12.
     """
+    # A copy that is attached nowhere yet: its attributes are changed before anybody can reach it.
     flags = ctypes.c_uint(_OPEN_TREE_CLONE | os.O_CLOEXEC | _AT_RECURSIVE)
     tree = _descriptor("open_tree", ctypes.c_int(_AT_FDCWD), os.fsencode(source), flags)
     wanted = attributes | (_MOUNT_IDMAP if owners is not None else 0)

@@ -23,6 +23,7 @@ def enter_namespaces() -> frozenset[str]:
     system refuses one, or takes its powers away, nothing changes. User ids, files, forks and signals from
     outside stay as they were. Never raises.
     """
+    # Asked before the fork, since it takes milliseconds, and remembered for all workers.
     landlock.abi()
     if sys.platform != "linux":
         return frozenset()

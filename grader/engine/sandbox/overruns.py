@@ -31,6 +31,7 @@ def overrun(pid: int, scratch: Path | None, limits: ResourceLimits) -> str | Non
         return None
     files, size = _held(scratch, limits)
     if size <= limits.scratch_bytes:
+        # Only if the folder alone is not too much: it means reading every descriptor and mapping.
         size += _held_without_a_name([pid, *started])
     if size > limits.scratch_bytes:
         return f"wrote more than {limits.scratch_bytes // MEBIBYTE} MB to its folder"
@@ -114,6 +115,7 @@ def _held(folder: Path, limits: ResourceLimits) -> tuple[int, int]:
                     waiting.append(entry.path)
                 else:
                     with contextlib.suppress(OSError):
+                        # Blocks, not length: a sparse file of a terabyte takes nothing.
                         size += entry.stat(follow_symlinks=False).st_blocks * 512
                 if files > limits.scratch_files:
                     break

@@ -381,12 +381,15 @@ class BenchmarkRun:
 
     def _look_at(self, who: Subject, work: Work, results: Sequence[tuple[Any, Any]], size: int) -> None:
         __tracebackhide__ = True
+        # Another process would have computed on a core on which nobody looks at the clock.
         if who.helped():
             _started_a_process()
         if not work.asks_afterwards:
             for result, case in results:
                 work.verify(result, case, None)
             return
+        # Another worker: the one that was timed could have answered with anything, and would now stand by
+        # it.
         asked = self._replica_of_submission()
         asked.thaw()
         try:

@@ -173,6 +173,8 @@ class Encoder:
         return format(value, "x")
 
     def _tensor(self, value: torch.Tensor, kind: type) -> Any:
+        # A tensor that occurs twice crosses once, so that over there it is one object, too. `sent` keeps it
+        # alive, or another could get its address.
         if (index := self._seen.get(id(value))) is not None:
             if not self._towards_worker:
                 self._budget.tensor(self.tensors[index].nbytes)
@@ -180,6 +182,8 @@ class Encoder:
         if (kind is torch.Tensor or kind is torch.nn.Parameter) and (usual := self._usual(value, kind)):
             head, buffer = usual
         else:
+            # A subclass may redefine every method: here torch's own are called, of which no graph keeps a
+            # trace.
             with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
                 head, buffer = self._describe(value, kind)
         if not self._towards_worker:
@@ -192,6 +196,7 @@ class Encoder:
         self._offset += head.nbytes + -head.nbytes % ALIGNMENT
         if self._offset > MAX_PAYLOAD and not self._towards_worker:
             raise Unencodable(f"tensors of more than {MAX_PAYLOAD >> 20} MB together")
+        # Only a leaf keeps `.grad`; to ask another tensor for it makes torch warn.
         grad = None if self._towards_worker or not (head.requires_grad and value.is_leaf) else value.grad
         if grad is not None:
             head.grad = self._tensor(grad, torch.Tensor)[1]

@@ -82,6 +82,7 @@ class Zygote:
             raise self._gone(error) from error
         finally:
             theirs.close()
+        # No pid of its own here: the zygote forks it, and answers for it.
         branch = Zygote(ours, None, self)
         self._asked_for.append(branch)
         return branch

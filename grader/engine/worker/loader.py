@@ -57,6 +57,8 @@ def copy_neighbours(folder: str) -> None:
     """
     count = size = 0
     for place, folders, files in os.walk(folder):
+        # Not `.git`, `.venv` or `__pycache__`; in order, so that where it ends is the same on every
+        # machine.
         folders[:] = sorted(name for name in folders if name[:1] not in "._")
         into = os.path.relpath(place, folder)
         for name in sorted(files):
@@ -254,6 +256,7 @@ def _read_sources_below(folder: str) -> None:
         )
 
     sys.path_hooks.insert(0, finder)
+    # Python remembers which hook took a folder: without this, the new one is never asked.
     sys.path_importer_cache.pop(folder, None)
 
 

@@ -161,6 +161,7 @@ class Worker:
         match request:
             case messages.Get():
                 value = getattr(self._objects[request.target], request.name)
+                # These keep their number when a check ends; other objects are let go of.
                 if request.target == messages.MODULE and _sort(value) in ("function", "class"):
                     self._named.add(self._handle(value)[0])
                 return self._reply(value)
@@ -178,6 +179,7 @@ class Worker:
             case messages.Call() | messages.Answer():
                 raise RuntimeError("an answer to what was not asked")
             case messages.Load():
+                # The payload is padded: what comes after `size` is not the learner's.
                 self._load(request, bytes(payload[: request.size]))
                 return messages.Done(), []
 
