@@ -59,6 +59,7 @@ class Address:
             ) from error
         kind, _, driver = url.drivername.partition("+")
         if kind == "sqlite" and driver in ("", "pysqlite"):
+            # Such a gradebook would be gone with the command that wrote it.
             if not url.database or url.database == ":memory:":
                 raise GradebookUsageError(
                     f"{redact(where)}: a gradebook is a file, but this address names none.", _KNOWN

@@ -203,6 +203,7 @@ class _Reader:
         data = self._data
         due = dict(self._by_kata("due", data.due, self._moment))
         for one in self._assignments.values():
+            # Refused, not ordered: of two due times for one kata nobody could say later which one counted.
             for slug in one.katas if one.due is not None else ():
                 if slug in due:
                     raise self._wrong(

@@ -152,6 +152,7 @@ def assign(
         table.c.kind == "assign", table.c.revoked_at.is_(None)
     )
     theirs = {(row.learner_id, row.kata_id) for row in connection.execute(taken)}
+    # Looked up in the transaction that writes, so that two who take the next ten take different ones.
     free = [one for one in what if one not in theirs][:most]
     # Neighbours in the list go to one marker.
     return [

@@ -238,6 +238,7 @@ class Recording:
             kata = numbering.of_kata(submission.kata, sheet.number)
             newest = connection.execute(_LAST_SHEET, {"learner": learner, "kata": kata}).one_or_none()
             known = (None, None) if newest is None else newest
+            # The same text with another time is another hand-in; without a time it says nothing new.
             if known[0] == sheet.bundle.digest and sheet.submitted_at in (None, known[1]):
                 return
             insert(
@@ -279,6 +280,7 @@ class Recording:
         if mine is None:
             self._add(connection, submission, cell, _Sighting(key.digest, attempt, seen))
         else:
+            # A later download without times must not forget when it was handed in.
             timed = submission.submitted_at is not None
             values = {
                 **self._found(submission),

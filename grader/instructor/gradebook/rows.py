@@ -37,6 +37,7 @@ def rows(
 ) -> Iterator[Row]:
     """Yield a row for every learner and kata, in order; both only as far as they are named."""
     chosen = katas(connection, slugs)
+    # Only when somebody has no row: to know what others could get takes a look at every attempt.
     blanks: dict[int, KataReport] | None = None
     last_run = None
     for some in _chunks(people(connection, course, learners)):
@@ -295,6 +296,7 @@ def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataRe
     row = stands.row
     try:
         report = report_of(stands.graded.report)
+        # The report and the columns say the same twice: where they differ, one of them was damaged.
         booked = row.status, row.score, row.max_score
         if report.kata == kata[0] and (report.status, report.earned, report.possible) == booked:
             return report, _damaged_time(stands)
@@ -313,6 +315,7 @@ def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataRe
     }
     try:
         report = msgspec.convert(stand_in, KataReport)
+        # A damaged number may be NaN or infinite, and would make every total that.
         if math.isfinite(report.score + report.max_score):
             return report, _told(why)
     except msgspec.ValidationError:

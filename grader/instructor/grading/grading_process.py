@@ -132,6 +132,8 @@ def in_turn(
     if not shares_gpu or (isinstance(first, Graded) and first.report.status == "pass"):
         return first
     tell(setup.queue_s)
+    # On a GPU a neighbour can take all memory and all time: what failed next to one is believed only when
+    # it fails alone.
     with alone(setup.device):
         return answer()
 

@@ -95,6 +95,7 @@ def open_archive(
     room = room or UnpackingBudget(scale)
     try:
         raw: IO[bytes] = io.BytesIO(source) if isinstance(source, bytes) else open_file(source)
+        # What it is, its first bytes say: endings are what a learner's system made of them.
         head = raw.read(tarfile.BLOCKSIZE)
         raw.seek(0)
         return list(_kind(head, name)(raw, scale, room))
@@ -260,6 +261,7 @@ def _tar(raw: IO[bytes], scale: int, room: UnpackingBudget) -> Iterator[Member]:
             problem = "is not a regular file"
         yield Member(parts, info.size, problem, _tar_reader(guard, info.offset_data, info.size))
     guard.budget = MAX_HEADER
+    # tarfile ends quietly at an entry that it cannot read, as if the archive were over.
     guard.seek(archive.offset)
     if guard.read(tarfile.BLOCKSIZE).strip(b"\0"):
         raise NotRead("is damaged or cut short: an entry in it cannot be read")

@@ -158,6 +158,7 @@ def _one_of(
     """Return the one of several files that counts, as `choose` says."""
     left = list(contents)
     stub = _Stub(kata)
+    # Somebody who worked in a notebook has the module beside it still as it was given.
     worked = [file for file in left if not stub.untouched(file, contents[file])]
     if worked and len(worked) < len(left):
         notes += [f"{file.origin} was left out: an untouched stub" for file in left if file not in worked]
@@ -172,6 +173,7 @@ def _one_of(
             ]
             left = there
             break
+    # With the ending: the same bytes as a module and as a notebook are two answers.
     distinct = {(os.path.splitext(file.name)[1].lower(), contents[file]) for file in left}
     last = _last(left, when) if len(distinct) > 1 and when is not None else None
     if last is not None:
@@ -374,6 +376,7 @@ def proposal(kata: Kata, listing: Listing) -> Proposal | None:
         (_called_like(_stem(file.name), kata.module), file) for file in files if _LIKE_CODE.search(file.name)
     ]
     text = [file for file in files if not file.name.casefold().endswith(_PROSE)]
+    # Code first, since only so many files are looked into.
     text.sort(key=lambda file: _LIKE_CODE.search(file.name) is None)
     defines = [(_defined(kata, listing, file), file) for file in text[:_MOST_LOOKED_AT]]
     most, best = max(defines, key=lambda pair: pair[0], default=(0, None))

@@ -115,6 +115,8 @@ def _objects(git: str, folder: str, digests: set[str]) -> dict[str, _Object]:
         "HOME": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
+        # The learner's objects with a repository of ours: their configuration, hooks and refs are never
+        # read.
         "GIT_OBJECT_DIRECTORY": folder,
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_NO_LAZY_FETCH": "1",
@@ -126,6 +128,7 @@ def _objects(git: str, folder: str, digests: set[str]) -> dict[str, _Object]:
         for name, text in (("HEAD", "ref: refs/heads/none\n"), ("packed-refs", names)):
             with open(os.path.join(ours, name), "w", encoding="ascii") as file:
                 file.write(text)
+        # The committer's date, which a rebase renews; the author's may be years older.
         form = "%(objectname) %(committerdate:unix)%(taggerdate:unix) %(*objectname)"
         try:
             ran = subprocess.run(

@@ -134,6 +134,7 @@ class Listing:
         reason = file.problem
         if reason is None and depth >= NESTING:
             reason = "is an archive inside an archive inside an archive; only one level of nesting is read"
+        # Their number is bounded as well: each is opened and gone through, however little is in it.
         elif reason is None and self._archives >= MAX_ARCHIVES:
             reason = f"was not opened: at most {MAX_ARCHIVES} archives of a learner are opened"
         if reason is None:
