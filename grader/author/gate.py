@@ -130,6 +130,7 @@ class Gate:
         if mutants is not None and self.draw is not None:
             drawn = self.draw([mutant.name for mutant in mutants])
             kept = Fingerprints.load(kata.fingerprints).mutants
+            # New ones always: a sample that leaves out what was just written would pass it unseen.
             mutants = [one for one in mutants if one.name in drawn or one.name not in kept]
         verdict.tried = len(mutants or [])
         _look_at_files(kata, verdict)
@@ -146,6 +147,7 @@ class Gate:
         with _copies(kata) as copy:
             self._stub(kata, suite, copy, verdict)
             self._right_answers(kata, suite, copy, verdict)
+            # Against a reference that fails itself, every broken property would seem to be noticed.
             if not any(one.rule == "right answers" for one in verdict.findings):
                 self._contracts(kata, suite, verdict)
             if mutants is not None:
@@ -367,6 +369,8 @@ class Gate:
         golden = kata.solution.parent / TRANSCRIPTS
         kept = Fingerprints.load(kata.fingerprints)
         if self.update:
+            # Not written when nothing changed: compressed, the same content is other bytes with another
+            # version.
             if (renewed := _renewed(kept, fresh)) != kept:
                 write_atomic(kata.fingerprints, renewed.encode())
             write_atomic(golden, transcripts)
@@ -642,6 +646,7 @@ def _stable(message: str) -> str:
     9 of 28 values differ
     greatest difference 4.8e-06 at [0]
     """
+    # A line that is added above moves all numbers, and says nothing of what learners read.
     message = re.sub(r"(\.py, line|\(line) \d+", r"\1 …", message)
     message = re.sub(r"\btolerance \d[\d.e+-]*", "tolerance …", message)
     message = re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda found: f"{float(found[0]):.2g}", message)

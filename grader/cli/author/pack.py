@@ -369,6 +369,7 @@ def _show_contracts(slug: str, cells: list[ContractCell]) -> None:
         grid.add_row(*row)
     keep_whole(grid, 0)
     out.print(grid)
+    # The table shows where; what was broken there takes a sentence, and only a hole needs one.
     holes = [cell for cell in cells if cell.hole]
     caught, excused = sum(bool(cell.caught) for cell in cells), sum(bool(cell.reason) for cell in cells)
     counts = f"{caught} caught, {excused} not required, {len(holes)} keep full marks"

@@ -267,6 +267,7 @@ def with_content(what: str | None, around: Here, content: bytes) -> CheckRequest
             f"One answer is for one kata, but this means several: {names} …", "Name one of them."
         )
     target = request.targets[0]
+    # No module of Python begins with a brace, and no notebook with anything else.
     suffix = ".ipynb" if content.lstrip()[:1] == b"{" else ".py"
     return replace(request, targets=[replace(target, file=target.file.with_suffix(suffix))], content=content)
 
@@ -319,6 +320,7 @@ def find_targets(what: str | None, around: Here) -> CheckRequest:
         return _held_by(around.folder, around, [])
     path = Path(what).expanduser()
     looks_like_a_path = os.sep in what or path.suffix in (".py", ".ipynb") or what in (".", "..")
+    # An ID goes before a folder of the same name: in a workspace each kata has such a folder.
     if looks_like_a_path or (path.exists() and not _is_id(what, around.catalogue)):
         return _held_by(path, around, [what])
     katas = around.catalogue.resolve(what)

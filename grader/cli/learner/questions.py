@@ -45,6 +45,7 @@ def questions(what: str | None, wanted: int, who: str, as_json: bool) -> int:
     request = find_targets(what if what is not None else around.kata(None).slug, around)
     if len(request.targets) != 1:
         raise UsageError("Questions are about one kata.", "Name one: kata list shows them all.")
+    # It runs as for `kata check`, and may read its folder as well.
     refuse_exposed(request)
     target = request.targets[0]
     launcher = start_launcher(preload=target.kata.preload)

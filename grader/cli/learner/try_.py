@@ -130,6 +130,7 @@ def _look(
         if not len(suite):
             continue
         note(f"{target.kata.number} {target.kata.slug} …")
+        # At the first failure: a prompt is open then, and nothing after it is looked at.
         options = Options(seed=seed, fail_fast=True)
         reports.append(suite.check(target.file, launcher, options, content=request.content, look=look))
         if looked or reports[-1].status in ("fail", "error"):

@@ -147,6 +147,7 @@ class WatchLoop:
             stop = threading.Event()
             stack.callback(stop.set)
             folders = sorted(
+                # Folders, since editors save by writing a new file and moving it over the old one.
                 {str(target.file.parent) for target in self._request.targets if target.file.parent.is_dir()}
             )
             if not folders:
@@ -280,6 +281,7 @@ class WatchLoop:
         """Do what a key says; return False when it is time to go."""
         count = len(self._request.targets)
         match key.lower():
+            # Ctrl-D is a key like others here, and nothing at all means that the terminal is gone.
             case b"q" | b"\x04" | b"":
                 return False
             case b"n":
