@@ -369,8 +369,7 @@ class Gate:
         golden = kata.solution.parent / TRANSCRIPTS
         kept = Fingerprints.load(kata.fingerprints)
         if self.update:
-            # Not written when nothing changed: compressed, the same content is other bytes with another
-            # version.
+            # Not written when nothing changed: of a compressed file nobody can read the difference.
             if (renewed := _renewed(kept, fresh)) != kept:
                 write_atomic(kata.fingerprints, renewed.encode())
             write_atomic(golden, transcripts)

@@ -62,11 +62,13 @@ class NamesFound:
 
 def read_names(source: Source, terms: Terms) -> NamesFound:
     """Read a submission, and the files next to it that it imports, except those that learners are given."""
+    # Nothing is excluded, so that there is nothing to parse for.
     if not terms.forbid:
         return NamesFound()
     try:
         return Reader(source, terms).read()
     except (TooMuchError, RecursionError, MemoryError):
+        # What is too much to be read counts as a use: else length would be the way around it.
         return NamesFound({TOO_MUCH: ""})
 
 
@@ -239,6 +241,7 @@ class _File:
                 *(statement.inside if statement else {}).get(node.id, ()),
                 *self.module.get(node.id, ()),
             ]
+            # A name that is bound twice may be either.
             node = values[0] if len(values) == 1 and isinstance(values[0], ast.expr) else node
         with contextlib.suppress(ValueError):
             return "".join(_pieces(node))
@@ -372,6 +375,7 @@ class Reader:
         try:
             size = len(source.data)
             if source.is_notebook:
+                # Of a notebook only code is parsed: its pictures may be megabytes.
                 size = sum(len(cell) for cell in code_cells(source.data) if cell)
             self._left -= size
             if self._left < 0:

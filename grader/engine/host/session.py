@@ -551,6 +551,7 @@ class Session:
             return
         try:
             for generator, index in zip(generators, states, strict=True):
+                # The check's own generator goes on where the call left it, as it would in one process.
                 generator.set_state(decoder.tensor(index))
         except (messages.ProtocolError, ValueError, RuntimeError, TypeError):
             self.violation("its random states are invalid")

@@ -242,11 +242,13 @@ def is_learners(file: str, folder: str) -> bool:
 def _as_before(folder: str, session: Session) -> Iterator[None]:
     """Leave the tables of modules as they were: one more submission may come, and a notebook goes on."""
     path, hooks, modules = list(sys.path), list(sys.path_hooks), set(sys.modules)
+    # Given files too, as another kata gives other ones under the same names.
     theirs = tuple(str(one) for one in (folder, session.terms.given, session.terms.support) if one)
     try:
         yield
     finally:
         sys.path[:], sys.path_hooks[:] = path, hooks
+        # Only the submission's and what came with it: a library that it was the first to import may stay.
         for name in set(sys.modules) - modules:
             file = getattr(sys.modules[name], "__file__", None) or ""
             if name.split(".")[0] in (session.terms.module, PACKAGE) or file.startswith(theirs):

@@ -128,12 +128,14 @@ class KataPlugin:
         who, conditions = self._now.backend, self._now.conditions
         if conditions.look is not None and isinstance(error, KeyboardInterrupt):
             conditions.look(AtHand.of(item, Outcome("timeout", []), error, who.calls, who.session))
+        # Neither says anything about the submission: the run ends.
         if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error
         try:
             if shortage(error) is not None:
                 raise error
             self._outcome = judge(error, who.calls, conditions.wording, who.observed())
+        # To judge takes memory as well, and may run out of it like the check did.
         except Exception as late:
             if (help_for := shortage(late)) is None:
                 raise

@@ -124,6 +124,7 @@ def offered() -> Isolation:
 
 def _try() -> int:
     network = os.geteuid() == 0 and libc.unshare(libc.CLONE_NEWNET) == 0
+    # Root needs no user namespace for it, and in one it would lose the powers that sandboxes take.
     user = (not network or os.geteuid() != 0) and namespaces.enter_user_namespace()
     network = network or (user and libc.unshare(libc.CLONE_NEWNET) == 0)
     cells = _try_cells()

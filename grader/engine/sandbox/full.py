@@ -68,6 +68,7 @@ class SharedMounts:
         key = (status.st_uid, status.st_gid, user)
         if key not in self._maps:
             if len(self._maps) >= _MAPS:
+                # The oldest makes room: each holds a descriptor.
                 os.close(self._maps.pop(next(iter(self._maps))))
             self._maps[key] = _make_owners_map(key[:2], user)
         return self._maps[key]
@@ -159,6 +160,7 @@ class Sandbox:
         try:
             self._enter(tuple(path for path in read if path not in self.shared.places), scratch, limits, cuda)
         finally:
+            # A set: several folders may have one owner, and so one descriptor.
             for number in set(self.owners.values()):
                 os.close(number)
 

@@ -73,6 +73,7 @@ def system_call(name: str, *arguments: object) -> int:
     result = int(_library().syscall(ctypes.c_long(code), *arguments))
     if result == 0:
         return 0
+    # A number where none was expected means that this kernel has another call under it.
     return ctypes.get_errno() if result < 0 else errno.EINVAL
 
 

@@ -122,6 +122,7 @@ def in_child(action: Callable[[], int]) -> int:
         try:
             code = action()
         finally:
+            # Without exit handlers and buffers: these are the parent's, and would run or be written twice.
             os._exit(code)
     _, status = os.waitpid(pid, 0)
     return max(0, os.waitstatus_to_exitcode(status))

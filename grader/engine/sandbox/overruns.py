@@ -56,6 +56,7 @@ def _started(pid: int, enough: int) -> list[int]:
         folder = Path("/proc", str(waiting.pop()), "task")
         children: list[int] = []
         with contextlib.suppress(OSError):
+            # By thread, as the kernel keeps it: any of them may have forked.
             for task in folder.iterdir():
                 children += map(int, (task / "children").read_text().split())
         found += children
@@ -93,6 +94,7 @@ def _deleted(pid: int) -> list[str]:
 
     That is address space, which has a limit of its own.
     """
+    # Searched as bytes first: a worker with torch has thousands of mappings, and hardly one is deleted.
     text = Path(f"/proc/{pid}/maps").read_bytes()
     lines = text.decode(errors="replace").splitlines() if b"(deleted)" in text else []
     return [
@@ -176,6 +178,7 @@ def _empty(folder: int) -> list[str]:
     folders = []
     for name in os.listdir(folder):
         try:
+            # Tried rather than looked at: what it is could change between the two.
             os.unlink(name, dir_fd=folder)
         except OSError:
             folders.append(name)

@@ -317,6 +317,8 @@ class Decoder:
             ProtocolError: a code, size, type or index that no honest sender writes, or more than is read.
         """
         value = self._value(data, 0)
+        # Keys with one hash make a dict take time that grows with their square: the grader's, which nothing
+        # interrupts.
         if len(self._compound) > MAX_ALIKE and not self._trusted:
             self._budget.unlike(self._compound)
         return value
@@ -484,6 +486,7 @@ class _Budget:
     def tensor(self, nbytes: int) -> None:
         """Count a place at which a tensor is, with its bytes."""
         self.take(TENSORS)
+        # As often as it is there: a check that goes through a list computes with each place of it.
         self.expanded += nbytes
         if self.expanded > MAX_EXPANDED:
             raise self._refusal(

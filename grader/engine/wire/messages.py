@@ -288,6 +288,7 @@ def unpack_prefix(data: bytes | bytearray | memoryview, max_payload: int = MAX_P
     magic, head, payload = PREFIX.unpack(data)
     if magic != MAGIC:
         raise ProtocolError("a frame does not begin as frames do")
+    # Before a byte of it is read, since room is made for what is announced.
     if head > MAX_HEAD or payload > max_payload:
         raise ProtocolError(f"a frame announces {head} + {payload} bytes, which is over the bound")
     return head, payload

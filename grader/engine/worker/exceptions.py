@@ -32,6 +32,7 @@ def describe_raised(error: BaseException, folder: str) -> messages.Raised:
     return messages.Raised(
         bases=_bases(type(error)),
         message=_message(error),
+        # Of a notebook that cannot be read, the frames would be those of our own reader.
         frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
         own=bool(last) and _is_own(last[0].filename, folder),
         hint=bounded(_hint(error, folder), 400),

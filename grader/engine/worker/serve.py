@@ -186,6 +186,7 @@ class Worker:
     def _load(self, request: messages.Load, source: bytes) -> None:
         self._folder = os.path.dirname(request.path)
         run_compiled_eagerly()
+        # Before it is loaded: a module may open its vocabulary at import.
         copy_neighbours(self._folder)
         self._support = Support(request.support)
         if request.notebook:

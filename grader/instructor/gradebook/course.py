@@ -327,6 +327,7 @@ class _Reader:
             raise self._wrong(
                 key, "must be a date or a time, without quotes.", "For example 2026-10-15T23:59:00."
             )
+        # Not the machine's zone: the same course would be due at another time on a server.
         if self._zone is None and (not isinstance(value, datetime) or value.tzinfo is None):
             raise self._wrong(
                 key,

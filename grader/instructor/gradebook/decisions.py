@@ -257,6 +257,7 @@ def _decision(row: Any) -> Decision:
             Decision,
         )
     except (KeyError, TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        # Shown, and without effect: one damaged row must not keep a class from its marks.
         return Decision(**about, kind="damaged", comment=DAMAGED, revoked=True)
 
 

@@ -112,6 +112,7 @@ def moment(written: datetime | date, zone: tzinfo) -> datetime:
         return moment(datetime.combine(written + DAY, time()), zone)
     if written.tzinfo is not None:
         return written.astimezone(UTC)
+    # The later one: in doubt for the learner.
     return max(written.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
 
 

@@ -82,6 +82,7 @@ def _of_checks(
             continue
         results = table[:, place]
         hard = 1 - float(np.nanmean(results))
+        # Only of those who got there: for the others nobody knows how many it would take.
         tries = attempts[results == 1, place]
         needed = float(tries.mean()) if tries.size else None
         flag = _flag(hard, discrimination[place], int(counts[place]))

@@ -180,6 +180,7 @@ def _scalar(text: str) -> str:
         return text[1:-1].replace("''", "'")
     if len(text) > 1 and text[0] == text[-1] == '"':
         try:
+            # YAML's double quotes are those of JSON, but for `\x41`.
             value = json.loads(re.sub(r"\\x([0-9A-Fa-f]{2})", r"\\u00\1", text))
         except ValueError:
             return text[1:-1]

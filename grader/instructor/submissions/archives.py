@@ -298,6 +298,7 @@ def _tar_reader(guard: _Guard, offset: int, size: int) -> Callable[[int], bytes]
     def read(limit: int) -> bytes:
         if size > limit:
             raise too_large(size, limit)
+        # As much as the header announced and a byte: a longer one is damaged, or lies.
         guard.budget = size + 1
         try:
             guard.seek(offset)
@@ -319,6 +320,7 @@ def read_file(spot: Spot, limit: int) -> bytes:
     """
     try:
         with open_file(spot) as file:
+            # Of the open file; and read with a bound all the same, since it may grow.
             size = os.fstat(file.fileno()).st_size
             if size > limit:
                 raise too_large(size, limit)
@@ -364,8 +366,10 @@ def _safe(name: str, *, windows: bool) -> tuple[tuple[str, ...], str | None]:
     """Return the name as parts that stay inside, and what is wrong with it."""
     if len(name) > MAX_NAME:
         return (re.split(r"[/\\]", name[-80:])[-1] or "unnamed",), f"has a name of {len(name)} characters"
+    # Learners' archives come from Windows too; in a system's own, a backslash is part of a name.
     path = name.replace("\\", "/") if windows else name
     raw = path.split("/")
+    # Nothing is ever written by these names; they are shown, and must not show as something outside.
     parts = tuple(part for part in raw if part not in {"", ".", ".."}) or ("unnamed",)
     if len(parts) > MAX_DEPTH:
         return parts[-1:], f"is {len(parts)} folders deep in its archive"

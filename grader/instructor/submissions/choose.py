@@ -235,6 +235,7 @@ class _Stub:
             text, tree = "", ast.Module([], [])
         self._lines = _lines(text)
         first = tree.body[0] if tree.body else None
+        # In a notebook the docstring is a text cell of its own.
         introduced = ast.get_docstring(tree) is not None and first is not None
         self._cells = _code(
             "\n".join(text.split("\n")[(first.end_lineno or 0) if introduced and first else 0 :])
@@ -242,6 +243,7 @@ class _Stub:
 
     def untouched(self, file: File, data: bytes) -> bool:
         """Whether the file is the stub still, but for empty lines and line endings."""
+        # A pack without a stub: then nothing is known to be untouched.
         if not self._lines:
             return False
         if not file.name.lower().endswith(".ipynb"):

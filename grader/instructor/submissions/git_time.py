@@ -47,6 +47,7 @@ def git_times(folder: Spot, tags: Iterable[str]) -> dict[str, GitTime]:
     if git is None or commit is None:
         return {}
     tags = set(tags)
+    # Only names that look like one: this becomes a path in a learner's folder.
     tagged = {tag: _ref(folder, f"refs/tags/{tag}") for tag in tags if _TAG.fullmatch(tag)}
     digests = {commit, *filter(None, tagged.values())}
     objects = _objects(git, os.path.join(folder.root, *folder.names, _FOLDER, "objects"), digests)
