@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grader.engine.mistakes.mistakes import mistakes
-from grader.engine.runner.suite import Options, Suite, with_suites
+from grader.engine.runner.suite import Options, Suite, suites_of
 from grader.report.report import KataReport
 from tests import answers, ours
 from tests.conftest import evenly
@@ -47,4 +47,5 @@ def test_answers_are_judged_right(slug: str, launcher: Any, tmp_path: Path, ever
             names = set(answers.said(report.checks).values())
             assert names <= answer.named, answer.name
 
-    with_suites([kata], examine, hidden=True)
+    with suites_of([kata], hidden=True) as suites:
+        examine(suites)
