@@ -13,7 +13,7 @@ import pytest
 
 from grader.author.gate import Gate, Verdict, sample
 from grader.catalogue import load_pack
-from grader.engine.runner.suite import with_suites
+from grader.engine.runner.suite import suites_of
 from tests.authors.courses import write_course
 from tests.authors.speedy import hurry
 
@@ -50,7 +50,8 @@ def examine(
     [kata] = load_pack(course / "katas").katas
     draw = None if handed_in is None else lambda _: handed_in
     gate = Gate(launcher, seeds=1, mistake_seeds=mistake_seeds, update=update, draw=draw)
-    return with_suites([kata], lambda suites: gate.examine(kata, suites[SLUG]), hidden=True)
+    with suites_of([kata], hidden=True) as suites:
+        return gate.examine(kata, suites[SLUG])
 
 
 def fingerprints(course: Path) -> str:

@@ -24,7 +24,7 @@ NAMES = sorted(
         if name.partition(".")[0] in PARTS and not name.endswith((".py", ".sqlite"))
     }
 )
-LONGEST = 18
+LONGEST = 12
 """Functions of ours between a command and a learner's function."""
 
 

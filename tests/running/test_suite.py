@@ -15,7 +15,7 @@ from grader.catalogue import Catalogue, Kata, load_pack
 from grader.engine.host import channel
 from grader.engine.host.launcher import WorkerProcess
 from grader.engine.mistakes.recognise import LeftBehind
-from grader.engine.runner.suite import Options, with_suites
+from grader.engine.runner.suite import Options, suites_of
 from grader.errors import PackError, UsageError
 from grader.report.report import KataReport
 
@@ -77,7 +77,8 @@ class Bench:
             )
             return report
 
-        return with_suites([kata], body, hidden=hidden, keyword=keyword)
+        with suites_of([kata], hidden=hidden, keyword=keyword) as suites:
+            return body(suites)
 
 
 @pytest.fixture
@@ -365,7 +366,8 @@ def test_the_status_of_a_kata(bench: Bench, answer: str, status: str) -> None:
 def test_a_missing_file_is_missing(bench: Bench) -> None:
     bench.checks(TWO)
     kata = bench.kata
-    report = with_suites([kata], lambda suites: suites["thing"].check(bench.answer, None))  # type: ignore[arg-type]
+    with suites_of([kata]) as suites:
+        report = suites["thing"].check(bench.answer, None)  # type: ignore[arg-type]
     assert (report.status, report.score, report.max_score) == ("missing", 0, 2)
     assert {check.status for check in report.checks} == {"skipped"}
 
@@ -820,10 +822,8 @@ def test_a_check_that_fails_beside_right_numbers_is_told_from_one_that_fails_by_
     """)
     bench.answer.write_text(f"def thing(x):\n    return {code}\n")
     left: dict[str, LeftBehind | None] = {}
-    with_suites(
-        [bench.kata],
-        lambda suites: suites["thing"].check(bench.answer, bench._launcher, left_behind=left),
-    )
+    with suites_of([bench.kata]) as suites:
+        suites["thing"].check(bench.answer, bench._launcher, left_behind=left)
     found = left["test_double"]
     assert found is not None
     assert found.by_numbers is by_numbers

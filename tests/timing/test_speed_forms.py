@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.engine.runner.suite import with_suites
+from grader.engine.runner.suite import suites_of
 from grader.engine.timing import benchmark_run, cores
 from grader.engine.timing.decision import StoppingRule
 from grader.report.report import CheckReport, KataReport
@@ -126,12 +126,10 @@ def examine(
         file = tmp_path / "rows.py"
         file.write_text(ANSWERS.get(answer, answer))
         [kata] = load_pack(pack).katas
-        return with_suites(
-            [kata],
-            lambda suites: suites["rows"].check(file, launcher),
-            speed=True,
-            keyword=f"test_values or (test_{form} and not test_{form}_)",
-        )
+        with suites_of(
+            [kata], speed=True, keyword=f"test_values or (test_{form} and not test_{form}_)"
+        ) as suites:
+            return suites["rows"].check(file, launcher)
 
     return run
 
