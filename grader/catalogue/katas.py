@@ -14,7 +14,7 @@ RUBRIC = "rubric.toml"
 """How written answers are marked: a file beside the solution, on which no verdict hangs."""
 
 CONTRACT = "contract.md"
-"""A page beside the units, to which lessons refer: `../../contract.md` here and in a workspace."""
+"""A page next to the units, to which lessons refer: `../../contract.md` here and in a workspace."""
 
 SUBMISSION_SUFFIXES = (".py", ".ipynb")
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")

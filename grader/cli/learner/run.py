@@ -90,7 +90,7 @@ def _data(kata: Kata, around: Here) -> dict[str, Path]:
         raise UsageError(
             f"{kata.slug} runs on {archive.name}, which is not here: {archive.facts.bytes / 1e6:,.1f} MB, "
             f"{archive.facts.licence}.",
-            f"Fetch it: kata data get {archive.name}. Without network: kata run {' or '.join(free)}",
+            f"Fetch it: kata data get {archive.name}. Without network these run: {', '.join(free)}",
         )
     return {
         name: archive.folder
