@@ -1,4 +1,4 @@
-"""9.6.2 Transfer: heads for small tasks on a body that was trained on text, and who of them may still learn.
+"""9.6.2 Transfer: heads for small tasks on a body that was trained on text, and which of its parameters still train.
 
 B batch, T length, D = d_model, L labels, C classes. What a body gives is called hidden, [B, T, D]; a mask, bool [B, T],
 is True at real tokens. Each row has one real token at least.

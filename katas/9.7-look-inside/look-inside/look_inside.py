@@ -85,5 +85,5 @@ def ablate_heads(model: nn.Module, layer: int, heads: Iterable[int]) -> Abstract
     Returns:
         A context manager, for `with ablate_heads(model, 1, [0, 3]): ...`
     """
-    # TODO: what has to be kept to undo it, and where must the undoing stand so that it always happens?
+    # TODO: what has to be kept to undo it, and where does that belong, so that it is undone whatever happens?
     raise NotImplementedError("ablate_heads")
