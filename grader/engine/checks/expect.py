@@ -221,8 +221,8 @@ class Expectation:
         wrong = where & (value != 0)
         if bool(wrong.any()):
             n = int(where.sum())
-            asked = _Asked(n, "values that must be 0")
-            self._differs(_Compared(value, value.masked_fill(where, 0), wrong), why, asked)
+            subset = _Subset(n, "values that must be 0")
+            self._differs(_Compared(value, value.masked_fill(where, 0), wrong), why, subset)
         return self
 
     def sums_to(
@@ -330,7 +330,7 @@ class Expectation:
         limit = self._agreement(mine, theirs, tolerance, size)
         for one, called in ((value, self._name), (theirs, name)):
             Expectation(one, called, self._axes)._no_surprise(
-                # Without the other's NaN: NaN on both sides is no agreement.
+                # Without the other's NaN: NaN on both sides does not agree.
                 one,
                 theirs.nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf),
             )
@@ -591,7 +591,7 @@ class Expectation:
         self,
         compared: _Compared,
         why: str = "",
-        asked: _Asked | None = None,
+        subset: _Subset | None = None,
         against: str = "",
         judged: bool = True,
     ) -> NoReturn:
@@ -610,11 +610,11 @@ class Expectation:
         if got.numel() == 1:
             count = limit
         else:
-            count = _count(wrong, "are not" if asked else "differ", asked)
+            count = _count(wrong, "are not" if subset else "differ", subset)
             count += f" ({limit})" if limit else ""
             count += _greatest(compared, axes)
-        # Statements about the whole result would count what nobody asked about as right.
-        if judged and asked is None and not against:
+        # Statements about the whole result would count values outside of the subset as right.
+        if judged and subset is None and not against:
             notes = locate(got, want, wrong, axes, tolerance)
         else:
             notes = places(wrong, axes, judged=False)
@@ -654,7 +654,7 @@ class _Compared(NamedTuple):
     tolerance: float = 0.0
 
 
-class _Asked(NamedTuple):
+class _Subset(NamedTuple):
     """The values that a check asks about, where these are not all: how many, and what they are called."""
 
     number: int
@@ -676,8 +676,8 @@ def _greatest(compared: _Compared, axes: Axes) -> str:
     return f"; greatest difference {short(float(gap[index]))} at {axes.place('', index)}"
 
 
-def _count(wrong: Tensor, verb: str, asked: _Asked | None = None) -> str:
-    bad, (n, of_what) = int(wrong.sum()), asked or _Asked(wrong.numel(), "values")
+def _count(wrong: Tensor, verb: str, subset: _Subset | None = None) -> str:
+    bad, (n, of_what) = int(wrong.sum()), subset or _Subset(wrong.numel(), "values")
     if bad == 1:
         verb = {"differ": "differs", "are not": "is not"}.get(verb, verb.replace("are", "is", 1))
     return f"all {n} {of_what} {verb}" if bad == n > 1 else f"{bad} of {n} {of_what} {verb}"

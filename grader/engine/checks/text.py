@@ -180,11 +180,11 @@ class Axes:
             object.__setattr__(self, "spans", (None,) * len(self.names))
 
     def own(self, index: Sequence[int]) -> list[int]:
-        """Return where a value of a slice stands in what the slice was cut from, as the learner counts."""
+        """Return the indices that a value of a slice has in what the slice was cut from, as the learner counts."""
         return [i if span is None else span[i] for i, span in zip(index, self.spans, strict=True)]
 
     def place(self, name: str, index: Sequence[int]) -> str:
-        """Return where a value stands in what a check calls `name`."""
+        """Return the place of a value, in words, in what a check calls `name`."""
         return place(name, self.names, self.own(index))
 
     def location(self, index: Sequence[int]) -> dict[str, int]:

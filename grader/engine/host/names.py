@@ -199,7 +199,7 @@ class _File:
             case ast.Attribute():
                 owners = self.resolve(node.value, statement)
                 yield from (f"{owner}.{node.attr}" for owner in owners)
-                # Of whatever it is asked: it leads to every class that is loaded.
+                # On any object: it leads to every class that is loaded.
                 if not owners and node.attr == "__subclasses__":
                     yield "builtins.type.__subclasses__"
             case ast.IfExp() | ast.BoolOp() | ast.NamedExpr():

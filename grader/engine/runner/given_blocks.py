@@ -74,7 +74,7 @@ def find_block_use(source: Source, kata: Kata, terms: Terms) -> BlockUse | None:
     if not blocks_in(kata.unit.pack):
         return None
     if len(source.data) > MAX_CODE and not source.is_notebook:
-        # Comments do not count against the bound: a learner's notes are no attempt to hide anything.
+        # Comments do not count against the bound: a learner's notes do not hide anything.
         source = replace(source, data=_COMMENT.sub(b"", source.data))
     given, free = _given(kata)
     excluded = Excluded(terms.forbid)

@@ -158,7 +158,7 @@ def _one_of(
     """Return the one of several files that counts, as `choose` says."""
     left = list(contents)
     stub = _Stub(kata)
-    # Somebody who worked in a notebook has the module beside it still as it was given.
+    # Somebody who worked in a notebook has the module next to it still as it was given.
     worked = [file for file in left if not stub.untouched(file, contents[file])]
     if worked and len(worked) < len(left):
         notes += [f"{file.origin} was left out: an untouched stub" for file in left if file not in worked]
@@ -265,7 +265,7 @@ def _code(text: str) -> list[str]:
 
 
 def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decided: bool) -> Bundle:
-    """Return the file as `main`, with what lies beside it and is not the answer to something else."""
+    """Return the file as `main`, with the files next to it that are not the answer to something else."""
     try:
         data = listing.read(file, _limit(file))
     except NotRead as refused:

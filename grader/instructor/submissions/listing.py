@@ -95,7 +95,7 @@ class Listing:
                 raise NotRead(
                     f"was not read: more than {MAX_LEARNER >> 20} MB of this learner's files were read before it"
                 )
-            # Kept: whether it is the answer, a sheet or what lies beside one is asked one after the other.
+            # Kept: whether it is the answer, a sheet or a file next to one is looked up one after the other.
             self._read[file] = file.entry.read(min(limit, left))
             self._total += len(self._read[file])
         if len(self._read[file]) > limit:
