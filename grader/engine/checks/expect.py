@@ -141,6 +141,7 @@ class Expectation:
             mine = kind.split(".")
             for name in names:
                 theirs = name.split(".")
+                # By name: the class itself is in the worker, and a class there may call itself anything.
                 if mine[-1] == theirs[-1] and mine[: len(theirs) - 1] == theirs[:-1]:
                     return self
         self._wrong_type(
@@ -155,6 +156,7 @@ class Expectation:
         self._wanted = want
         value = self._comparable(tuple(want.shape), want.dtype)
         want = want.detach().cpu()
+        # Most answers are right, and this is the cheapest way to see it.
         if torch.equal(value, want):
             return self
         if want.dtype.is_floating_point or want.dtype.is_complex:
@@ -352,6 +354,7 @@ class Expectation:
         value = self._comparable(tuple(theirs.shape), theirs.dtype)
         limit = 0.0
         if theirs.dtype.is_floating_point:
+            # Without a bound, unlike `same_as`: larger numbers have to differ by more.
             limit = self._agreement(mine, theirs, tolerance, math.inf)
             for one, called in ((value, self._name), (theirs, "the other")):
                 Expectation(one, called, self._axes)._no_surprise(one, torch.zeros((), dtype=one.dtype))
@@ -406,6 +409,7 @@ class Expectation:
         value = self.actual
         if not is_tensor(value) or not isinstance(value, Tensor):
             self._wrong_type("a tensor")
+        # Sparse and quantised tensors have no plain values to compare.
         if value.layout != torch.strided or value.is_quantized:
             self._fail("type", f"wrong type  {self._name}  got a {value.layout} tensor  want a dense one")
         return value
@@ -527,6 +531,7 @@ class Expectation:
             return "return what it gives when it is called, and not itself"
         if name == "builtins.coroutine":
             return "leave out the `async`: nobody waits for its result"
+        # A dotted name that is not Python's is a class of the submission or of a library.
         own = "." in name and not name.startswith(("builtins.", "functools."))
         return "a plain torch.Tensor is wanted" + (", no class of your own" if own else "")
 

@@ -89,6 +89,7 @@ def check(
         raise ValueError("a check needs a title and points of at least 0")
     if (threshold is not None) != (aspect == "performance"):
         raise ValueError("a check of performance has a threshold, and no other has")
+    # A string is a sequence too: of letters, if it were not wrapped.
     words = (asked,) if isinstance(asked, str) else tuple(asked)
     info = CheckInfo(
         title,

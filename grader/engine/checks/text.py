@@ -29,6 +29,7 @@ def clean(text: str, limit: int = LINE) -> str:
     """
     text = text[: limit + 1]  # a character takes at least one column, except marks, which we may cut early
     text = text.replace("\t", "  ")
+    # What a submission prints may hold sequences that a terminal obeys.
     if not text.isprintable():
         text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
     if text.isascii():
@@ -157,6 +158,7 @@ def unsliced(name: str, shape: Sequence[int]) -> tuple[str, list[Span]]:
     spans = list(whole)
     for axis, (start, stop, *step) in enumerate(parts):
         by = (step or [""])[0] or "1"
+        # A negative index counts from an end that this does not know.
         if not (start or "0").isdecimal() or not by.isdecimal() or by == "0":
             return name, whole
         if start or stop or step:

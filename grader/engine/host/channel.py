@@ -111,6 +111,8 @@ class Channel:
             self.close()
             raise WorkerTimeout(trace)
         if time.monotonic() >= self._look_at:
+            # Looked at from here, not by a timer: the grader has one thread, which is in this loop while a
+            # worker computes.
             reason = self.process.overrun()
             if reason is not None:
                 self._stop(reason)

@@ -229,6 +229,7 @@ class SpawnLauncher:
             hidden=self._hidden,
         )
         theirs = (ends.theirs.fileno(), ends.output_write, ends.audit_write)
+        # Filled memory is for runs that must be alike, and what malloc caches for a thread would not be filled.
         cache = NO_CACHE if self._fill_memory else {}
         try:
             process = interpreter.start(
@@ -237,6 +238,7 @@ class SpawnLauncher:
                 ends.scratch,
                 variables={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", **_ONE_THREAD, **cache},
                 stdin=subprocess.DEVNULL,
+                # Captured from the first moment: an interpreter that fails to start says why there.
                 stdout=ends.output_write,
                 stderr=ends.output_write,
                 pass_fds=theirs,

@@ -432,6 +432,7 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
             # `isinstance(x, nn.Linear)` asks for a name that it does not use.
             if compares and name == "args":
                 parts = parts[:1]
+            # A function is called as a whole; of a branch, each statement inside is read by itself.
             whole = isinstance(statement, _Definition)
             children += [
                 p for p in parts if isinstance(p, ast.AST) and (whole or not isinstance(p, ast.stmt))

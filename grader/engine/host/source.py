@@ -68,6 +68,7 @@ def read_source(path: Path) -> Source:
     """
     path = path.absolute()
     try:
+        # Notebooks carry pictures, of which nothing is parsed.
         limit = MAX_NOTEBOOK if path.suffix == ".ipynb" else MAX_SOURCE
         data = read_bounded(path, limit)
     except FileNotFoundError:

@@ -343,6 +343,7 @@ def _is_own(name: str, value: object) -> bool:
 def say(call: AtHand) -> None:
     """Print a check's message, unless that is about a `breakpoint()`, which stops here."""
     message = call.outcome.message or ""
+    # The message says what to type instead of breakpoint(), which was just typed.
     if _BREAKPOINT in message:
         return
     out = console()

@@ -229,12 +229,14 @@ class Examination:
         Where what failed is a function that the author can stand in for, it is run once more with that; where it is
         known to follow from another check that did not pass, that is all it says.
         """
+        # Only for functions that another check has found wrong: nobody is helped over what nobody deducted.
         wrong = {name for one in self.done if one.report.status != "pass" for name in one.asked}
         names = [name for name in info.stand_ins if name in wrong]
         if names:
             who = self.attempt.backend
             ours = self.checks.stand_ins(item, names)
             again = self._attempted(item, who, ours)
+            # A check that asks for the function itself would have judged the author's.
             judged_ours = any(name in names for name in who.asked())
             who.rest()  # the next worker has all of the learner's own again
             if again.status == "pass" and not judged_ours:
@@ -429,6 +431,7 @@ class Examination:
             return
         who, given = self.attempt.backend, self.checks.terms.given
         for one in failed:
+            # Whether the mistake leaves anything to compute shows only while it runs.
             watch = IdleWatch(mistake, given)
             who.rest()  # what keeps state begins anew, as ours with the same mistake does
             again = self._attempted(one.item, who, reference=watch.reference)

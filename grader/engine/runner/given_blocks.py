@@ -105,6 +105,7 @@ def unrecognised(kata: Kata) -> list[str]:
     for path in blocks_in(kata.unit.pack):
         for name in kata.required:
             parts = [*Reader(read_source(path), Terms("blocks", (name,))).required_parts()]
+            # By their spelling alone are blocks known: one without an operator could be handed in.
             if parts and not any(_is_operator(one) for _, _, names in parts for one, _ in names):
                 found.append(name)
     return found

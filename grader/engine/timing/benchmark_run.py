@@ -137,6 +137,7 @@ class Subject:
             cores.pin(process.pid, core)  # threads that are started later inherit it
             self._helpers = Helpers(process.pid)
             self.scale = memory.MemoryScale(process.pid)
+            # From before the module is loaded: what it takes at import is its memory as well.
             self._looks.enter_context(self.scale.watching())
             self.taken_before = setting.on.taken_by_others()
 
@@ -303,9 +304,12 @@ class BenchmarkRun:
         """Return the seconds that this core cannot go below, measured now; None where the author does not say."""
         seconds = []
         if work.traffic is not None:
+            # Half, since a copy reads and writes; at least a page, or it would time the call alone.
             nbytes = max(int(work.traffic(size)) // 2, 1 << 12)
             seconds.append(self._measure(lambda: self._kernel.copy(nbytes, self.setting.device)))
         if work.flops is not None:
+            # Large enough to reach the core's pace, small enough to take milliseconds; scaled to the work
+            # below.
             width = max(64, min(1024, round((work.flops(size) / 2) ** (1 / 3))))
             one = self._measure(lambda: self._kernel.product(width, self.setting.device))
             seconds.append(one * work.flops(size) / (2 * width**3))
@@ -446,6 +450,7 @@ def traced(setting: Setting, work: Work, sizes: Sequence[int]) -> Iterator[tuple
     Raises:
         WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable: it does not load or run.
     """
+    # A worker of its own, after the verdict: tracing slows every operator, and this one is timed by nobody.
     who = Subject(setting, setting.submission, Calls(), None, (TRACING,))
     try:
         who.start()

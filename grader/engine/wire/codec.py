@@ -213,6 +213,7 @@ class Encoder:
             or value.is_nested
             or value.dim() > MAX_AXES
             or not value.is_contiguous()
+            # A lazy negation: the memory holds the numbers with the other sign.
             or value.is_neg()
         ):
             return None

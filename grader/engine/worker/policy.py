@@ -125,6 +125,7 @@ def _liner(path: str) -> Callable[[], int]:
             file = frame.f_code.co_filename
             if file == path:
                 return frame.f_lineno
+            # A notebook's cells are compiled under names of their own.
             if file.startswith(cell):
                 return place_of(int(file[len(cell) :]), frame.f_lineno)
             frame = frame.f_back
