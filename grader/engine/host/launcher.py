@@ -229,7 +229,7 @@ class SpawnLauncher:
             hidden=self._hidden,
         )
         theirs = (ends.theirs.fileno(), ends.output_write, ends.audit_write)
-        # Filled memory is for runs that must be alike, and what malloc caches for a thread would not be filled.
+        # glibc reads it when a program starts, so this is the only place where it can be set.
         cache = NO_CACHE if self._fill_memory else {}
         try:
             process = interpreter.start(
