@@ -470,6 +470,7 @@ def record(found: Calibrated, katas: Sequence[Kata]) -> None:
                 room=found.room,
                 thresholds=theirs,
             )
+            # Other kinds of devices stay: few authors have all of them at hand.
             renewed = CalibrationFile(measured={**kata.measured, kind: there})
             write_atomic(
                 kata.calibration, msgspec.json.format(msgspec.json.encode(renewed), indent=2) + b"\n"

@@ -63,6 +63,7 @@ def answers() -> list[Path]:
         UsageError, PackError: as `pack_folders`.
     """
     named = [Path(entry) for entry in os.environ.get("KATA_SOLUTIONS", "").split(os.pathsep) if entry]
+    # Without links: a worker's view is cut by real paths.
     found = {folder.resolve(): None for folder in named}
     for pack in dict.fromkeys((*pack_folders(), *_installed_packs())):
         beside = pack.parent / SOLUTIONS
@@ -76,6 +77,7 @@ def _installed_packs() -> Iterator[Path]:
     """Yield the packs among what is installed, as `kata pack build` lays them out."""
     for place in filter(is_installed, sys.path):
         try:
+            # Not `*.dist-info`, of which there are hundreds.
             packages = [entry.path for entry in os.scandir(place) if "." not in entry.name and entry.is_dir()]
         except OSError:
             continue
@@ -124,6 +126,7 @@ def _declarations(place: str, changed_ns: int) -> list[tuple[Path, str]]:
             path = Path(entry.path, "entry_points.txt")
             with contextlib.suppress(OSError, UnicodeDecodeError):
                 text = path.read_text(encoding="utf-8")
+                # Read as text first: nearly all of these files are about other programs.
                 if f"[{ENTRY_POINTS}]" in text:
                     found.append((path, text))
     return found

@@ -247,6 +247,7 @@ def _of_others(path: Path, groups: Sequence[str]) -> list[str]:
         before = path.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return []
+    # By assignment: what was noted of last week's must not go with this week's run.
     parts = [part for part in re.split(f"(?m)^(?={HEAD})", before) if part.startswith(HEAD)]
     return [
         part.rstrip("\n") + "\n"

@@ -221,6 +221,7 @@ def _contents(kata: Kata, folder: Path, *, notebook: bool, blocks: bool = False)
     for name, data in pictures(kata, lesson.decode("utf-8", "replace")).items():
         contents[folder / name] = data
     for name, data in given_files(kata).items():
+        # Blocks give earlier answers away, so they come only when they are wanted.
         if name != BLOCKS or blocks or os.path.lexists(folder / BLOCKS):
             contents[folder / name] = data
     return contents
@@ -256,6 +257,7 @@ def _new_backup_folder(parent: Path) -> Path:
     for suffix in ("", *(f"-{count}" for count in range(2, 1000))):
         folder = parent / (stamp + suffix)
         try:
+            # Made, not looked for: two resets at once cannot take one name.
             folder.mkdir(parents=True)
         except FileExistsError:
             continue
