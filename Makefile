@@ -34,7 +34,7 @@ test: setup services   ## fast and slow tests: some seven minutes on two cores
 	$(PYTEST) -m "not gate and not nightly"
 
 gate: setup            ## of every kata a part of the gate, and hostile submissions at the strongest level
-	$(PYTEST) -m gate
+	$(PYTEST) -m "gate and not nightly"
 
 changed: setup services    ## the tests of what differs from main
 	$(BIN)/python tests/of.py --run

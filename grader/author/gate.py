@@ -46,8 +46,8 @@ Copy = Callable[[Path | Mistake], Path]
 Draw = Callable[[list[str]], Container[str]]
 """Which of the mistakes, by name, are tried."""
 Marks = dict[str, list[Mark]]
-SAMPLE = 8
-"""So many mistakes at most are a sample."""
+SAMPLE, SMALL_SAMPLE = 8, 2
+"""So many mistakes at most are a sample; the small one is for katas whose checks train, each of which takes seconds."""
 TRANSCRIPTS = "transcripts.txt"
 SLOW_PATIENCE = 3.0
 """A slow answer has so many times what a check allows: it has to be right, not to keep to the time."""
@@ -57,7 +57,16 @@ _LONG_LINE = 24
 
 def sample(names: list[str]) -> list[str]:
     """Return a sample of mistakes, always the same: by their place among all, evenly far from each other."""
-    return names[:: -(-len(names) // SAMPLE) or 1]
+    return _evenly(names, SAMPLE)
+
+
+def small_sample(names: list[str]) -> list[str]:
+    """Return a smaller one."""
+    return _evenly(names, SMALL_SAMPLE)
+
+
+def _evenly(names: list[str], most: int) -> list[str]:
+    return names[:: -(-len(names) // most) or 1]
 
 
 @dataclass(frozen=True)
@@ -108,7 +117,7 @@ class Gate:
     step: Step = lambda *_: None
     """Is called with how far it is."""
     draw: Draw | None = None
-    """Chooses the mistakes that are tried; those without fingerprints are in any case."""
+    """Chooses the mistakes and the other right answers that are tried, and mistakes without fingerprints."""
     train: bool = True
     """Whether alternatives, and what mistakes cost, are seen by checks that train, too."""
 
@@ -210,7 +219,9 @@ class Gate:
     def _right_answers(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
         assert kata.solution is not None
         times = []
-        files = (kata.solution, *kata.alternatives)
+        names = [file.name for file in kata.alternatives]
+        drawn = names if self.draw is None else self.draw(names)
+        files = (kata.solution, *(file for file in kata.alternatives if file.name in drawn))
         quick = suite if self.train else suite.but_for(suite.trained())
         for place, file in enumerate(files):
             # Training takes longest, and the reference alone shows that its checks can be passed.

@@ -314,6 +314,7 @@ def test_classroom_50_gets_its_result_from_a_checkout(bundles: dict[str, Path], 
 
 
 @pytest.mark.gate
+@pytest.mark.nightly
 @pytest.mark.parametrize("verdict", ["right", "wrong"])
 def test_classroom_50_gives_the_points_that_kata_check_gives(
     packs: Path, tmp_path: Path, verdict: str

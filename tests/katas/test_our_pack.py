@@ -22,7 +22,7 @@ pytestmark = pytest.mark.gate
 
 SEEDS, SEEDS_WHERE_CHECKS_TRAIN = 3, 1
 MISTAKE_SEEDS_WHERE_CHECKS_TRAIN = 5
-SAMPLE, SAMPLE_WHERE_CHECKS_TRAIN = 4, 1
+SAMPLE, SAMPLE_WHERE_CHECKS_TRAIN = 2, 1
 """Mistakes of each kata that CI tries, saboteurs, and kinds of idle functions."""
 ANOTHER_SEED = 1
 """The gate begins with 0."""

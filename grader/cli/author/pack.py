@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from grader.author.gate import Verdict
     from grader.catalogue import Catalogue, Kata
     from grader.engine.host.launcher import Launcher
+    from grader.engine.runner.suite import Suite
 
 
 SEEDS = 10
@@ -65,24 +66,28 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
     """
     launcher, katas = _prepared(id_)
     from grader.author import steadiness
-    from grader.author.gate import Gate, sample
+    from grader.author.gate import Gate, sample, small_sample
     from grader.cli.progress import examining
     from grader.engine.runner.suite import suites_of
 
     with examining() as step:
-        gate = Gate(
-            launcher,
-            seeds=SEEDS if full else 1,
-            mistake_seeds=steadiness.SEEDS if full else 0,
-            update=update,
-            jobs=_jobs(),
-            step=step,
+
+        def gate(suite: Suite) -> Gate:
             # All mistakes take minutes: without --full, a sample has to do.
-            draw=None if full or update else sample,
-        )
+            drawn = small_sample if suite.trained() else sample
+            return Gate(
+                launcher,
+                seeds=SEEDS if full else 1,
+                mistake_seeds=steadiness.SEEDS if full else 0,
+                update=update,
+                jobs=_jobs(),
+                step=step,
+                draw=None if full or update else drawn,
+                train=full or update,
+            )
 
         with closing(launcher), suites_of(katas, hidden=True) as suites:
-            verdicts = [gate.examine(kata, suites[kata.slug]) for kata in katas]
+            verdicts = [gate(suites[kata.slug]).examine(kata, suites[kata.slug]) for kata in katas]
     if as_json:
         print_json({"katas": verdicts})
     else:
