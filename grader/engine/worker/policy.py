@@ -90,6 +90,8 @@ def _kernels(overload: str) -> Iterable[tuple[str, str]]:
     def has(overload: str, key: str) -> bool:
         return overload in _registered(key)
 
+    # It has no kernel of a backend: by the time one is called, only the operators that it is written in are
+    # left.
     if has(overload, _COMPOSITE):
         return [(_COMPOSITE, "CPU"), *(pair for pair in _TRANSFORMS if has(overload, pair[0]))]
     keys = {key for key in _BACKENDS if has(overload, key)}
