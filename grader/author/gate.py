@@ -288,6 +288,7 @@ class Gate:
                 for (pair, _), (report, marks) in zip(pairs, hand_in(pairs, "two mistakes"), strict=True)
                 if not self.update or unlike_either(pair, marks, _passed(report), fresh)
             }
+        # Under another draw the marks are compared with the stored ones: learners are recognised by those.
         prints = fresh if self.draw is None else kept
         for mutant in mutants:
             named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
@@ -439,6 +440,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         "fingerprints.json.xz",
         "calibration.json",
     }
+    # Every file in a kata's folder reaches learners with the pack: a forgotten draft would be published.
     learners |= {f"{kata.module}.py", *(path.name for path in (*kata.given, *kata.support))}
     lesson = kata.lesson.read_text(encoding="utf-8")
     for path in _visible(kata.folder):

@@ -322,6 +322,7 @@ class Expectation:
         """
         __tracebackhide__ = True
         mine = self._sized()
+        # To the processor: the two may be on different devices, and comparing them would raise.
         theirs = Expectation(other, name, self._axes)._sized().detach().cpu()
         self._wanted = theirs
         value = self._comparable(tuple(theirs.shape), theirs.dtype)
@@ -329,6 +330,7 @@ class Expectation:
             if bool((value != theirs).any()):
                 self._differs(_Compared(value, theirs, value != theirs), why, against=name)
             return self
+        # A limit from both sides: either may be the one that is off by rounding.
         limit = self._agreement(mine, theirs, tolerance, size)
         for one, called in ((value, self._name), (theirs, name)):
             Expectation(one, called, self._axes)._no_surprise(
@@ -609,6 +611,8 @@ class Expectation:
             f"first difference  {axes.place(whole, index)}" if index else f"wrong value  {self._name}",
             f"got {mine}  {against} has {theirs}" if against else f"got {mine}  want {theirs}",
         ]
+        # 100 columns are what a report's line has; longer ones are wrapped where it hurts most, in the
+        # numbers.
         if len(first[0]) + len(first[1]) <= 100:
             first = ["  ".join(first)]
         limit = f"tolerance {short(tolerance)}" if tolerance else ""

@@ -473,6 +473,8 @@ class Examination:
         # In the order of the file, as in a whole run: a check may need an earlier one.
         for item in sorted(not_run, key=lambda item: item.location[1] or 0):
             info = self.checks.info(item)
+            # Training and timing take long and leave no mark that repeats; hidden checks tell learners
+            # nothing.
             if info.trained or info.threshold is not None or item.path != self.checks.kata.checks:
                 continue
             if any(ends.get(need, "pass") != "pass" for need in info.needs):
@@ -481,6 +483,7 @@ class Examination:
             ends[item.name], found = self._marked(item)
             if ends[item.name] != "pass" and any(ends.get(name, "pass") != "pass" for name in info.follows):
                 ends[item.name], found = "skipped", None
+            # One may be a loop; every further check could take its whole time, for a sentence alone.
             if ends[item.name] == "timeout":
                 break
             if found is not None:

@@ -94,6 +94,7 @@ def compare(
             for one in read
             for why in one.problems
         ),
+        # Of those shown alone: the report is one file, and everybody's text would be most of it.
         texts={name: tuple(one.lines) for one in read if (name := _side(one, 1.0).name) in shown},
         has_solutions=kata.solution is not None,
     )

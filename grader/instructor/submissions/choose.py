@@ -79,12 +79,14 @@ def choose(
     everything = (*listing.files, *listing.spare)
     decided = [file for file in everything if taken in ("/".join(file.parts), file.name)] if taken else []
     if decided:
+        # The shortest path: a copy further down in a folder of backups has the same name.
         named = [(0, min(decided, key=lambda file: len(file.parts)))]
     if not named:
         raise Missing(*_missing(kata, listing))
     notes: list[str] = []
     readable = [(rank, file) for rank, file in named if file.problem is None]
     if not readable:
+        # Not Missing: a file was handed in, and what is wrong with it can be put right.
         raise NotRead("; ".join(f"{file.origin} {file.problem}" for _, file in named[:3]))
     best = min(rank for rank, _ in readable)
     files = [file for rank, file in readable if rank == best]
@@ -102,6 +104,8 @@ def choose(
         notes.append(f"{file.origin} was taken for {main}{DECIDED}")
     elif taken:
         notes.append(
+            # The decision was about an earlier hand-in; a new one without the file is graded all the same,
+            # with a note.
             f"{taken}, which was decided to be the answer, is missing; {file.origin} was taken instead"
         )
     elif best:
