@@ -50,6 +50,7 @@ def named_folders() -> list[Path]:
                 f"KATA_PACKS names {entry}, which is not a pack: it has no {PACK_FILE}.",
                 f"List the folders that hold a {PACK_FILE}, separated by {os.pathsep!r}.",
             )
+        # Resolved, as two names of one folder would be two packs that clash.
         found.append(folder.resolve())
     return found
 
@@ -106,6 +107,7 @@ def installed_folders() -> Iterator[Path]:
     """
     for place in filter(is_installed, sys.path):
         try:
+            # The time is part of the cache's key: a server that runs on sees what was installed meanwhile.
             found = _declarations(place, os.stat(place).st_mtime_ns)
         except OSError:
             continue

@@ -212,6 +212,7 @@ def _is_on_meta(make: Callable[[torch.device], Any], name: str) -> bool:
     try:
         value = make(meta)
     except SubmissionUnsendable as error:
+        # It was made there and could not be sent, as it has no values: that is the proof.
         if error.device == meta.type:
             return True
         raise

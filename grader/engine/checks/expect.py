@@ -376,6 +376,7 @@ class Expectation:
             self._misshapen(self.actual, want, self._name.removeprefix("shape of "), why)
         where, got, wanted = found
         mine, theirs = describe(got), describe(wanted)
+        # 1 and 1.0 and True look alike or equal: then only the types say what is wrong.
         if type(got) is not type(wanted):
             if got is None:
                 Expectation(None, where)._fail_as(self.actual, theirs)
@@ -464,6 +465,7 @@ class Expectation:
         if len(got) == len(want):
             want_known = tuple(g if w is None else w for g, w in zip(got, want, strict=True))
             why = diagnose(got, want_known, self._axes)
+        # Sizes that are left open are taken from what is there, which needs as many axes on both sides.
         elif None not in want:
             why = diagnose(got, [w for w in want if w is not None], self._axes)
         names = axis_names(self._axes, len(want))

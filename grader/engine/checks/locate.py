@@ -314,6 +314,8 @@ def _along(wrong: Tensor, axis: int, axes: Axes, regions: Sequence[Tensor], none
     n = wrong.shape[axis]
     hit = wrong.movedim(axis, 0).reshape(n, -1).any(1)
     count, k = int(wrong.sum()), int(hit.sum())
+    # How likely errors strewn at random would lie in so few indices, times the ways to choose these: in
+    # logarithms, since both leave the range of a float.
     if k == n or k == 0 or _log_comb(n, k) + count * log(k / n) > log(CHANCE):
         return None
     exact = count == k * (wrong.numel() // n)

@@ -126,6 +126,7 @@ def _split(got: Shape, want: Shape, names: Names) -> str | None:
         if shape == want and _tells(got[i : i + count]):
             parts = " x ".join(str(n) for n in got[i : i + count])
             return f"{_named(names, (i,))} of {want[i]} is still split into {parts}"
+    # After the plain merges: the simpler explanation wins where both would do.
     for first, second in combinations(range(len(got)), 2):
         turned = _swapped(got, first, second)
         for i, count, shape in _merges(turned):

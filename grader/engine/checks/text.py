@@ -50,6 +50,7 @@ def number(value: object, digits: int = 3) -> str:
     >>> number(0.41234), number(-1e9), number(float("-inf")), number(True)
     ('0.412', '-1.000e9', '-inf', 'True')
     """
+    # Before int: True is one.
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, int):
@@ -80,6 +81,7 @@ def pair(got: object, want: object, tolerance: float = 0.0) -> tuple[str, str]:
         and abs(got) <= tolerance < abs(want) / 2 < math.inf
     ):
         got = 0.0
+    # Up to 17 significant digits, with which a double is told from every other.
     for digits in range(3, 17):
         texts = number(got, digits), number(want, digits)
         if texts[0] != texts[1]:

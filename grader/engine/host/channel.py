@@ -295,6 +295,7 @@ def describe_exit(code: int | None, limits: sandbox.ResourceLimits) -> str:
         return "closed its connection to the grader"
     if code >= 0:
         return f"ended the whole process (exit code {code}; os._exit or a crash handler does this)"
+    # These two are the sandbox's doing: a signal's number would not tell a learner which rule was broken.
     if code == -signal.SIGXCPU:
         return f"used more than {limits.cpu_s} s of processor time, so it was stopped"
     if code == -signal.SIGSYS:

@@ -315,6 +315,7 @@ class _Ends:
     audit_write: int
 
     def close_theirs(self) -> None:
+        # With our copies open, a worker's death would never show as the end of a stream.
         self.theirs.close()
         os.close(self.output_write)
         os.close(self.audit_write)

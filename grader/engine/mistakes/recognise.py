@@ -201,6 +201,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             check in passed
             or (
                 check in failures
+                # Weak marks are found under many mistakes: they neither prove one nor rule one out.
                 and not (_is_weak(marks) or _is_weak(failures[check]) or same(marks, failures[check]))
             )
             for check, marks in self._checks_of(name).items()

@@ -77,9 +77,11 @@ class AtHand:
         told = _inputs(call, calls.parameters)
         told |= _values(error) if isinstance(error, CheckFailure) else {"error": error}
         check = [frame for frame, _ in _frames(error) if frame.f_code.co_filename == str(item.path)]
+        # The innermost of the check's own frames: its helpers in the same file know what the loop is at.
         local = dict(check[-1].f_locals) if check else {}
         names = {name: value for name, value in local.items() if name not in _FIXTURES}
         if failed and call is not None:
+            # What came after that call is not repeated: the learner's objects are to be as they were then.
             requests = requests[: call.request]
         title = _title_of(item)
         return cls(title, outcome, told, names, check[-1] if check else None, requests, session)

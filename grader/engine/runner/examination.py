@@ -500,6 +500,8 @@ class Examination:
         """
         resting = [one for one in self.done if one.rests_on_policy]
         if resting:
+            # Only here, after the last check: a use may come to light long after the check that rests on
+            # its absence.
             self.used.update(dict.fromkeys(self.attempt.backend.uses()))
         for one in resting if self.used else ():
             check = one.report

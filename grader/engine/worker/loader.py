@@ -194,6 +194,7 @@ def _leave_out(cell: Cell, node: ast.stmt, why: str) -> None:
                 name, f"cell {cell.number}, line {getattr(part, 'lineno', 0)} makes {name}{block}, {why}"
             )
         if not isinstance(part, DEFINITIONS):
+            # Not into definitions: names inside are local, or a class's attributes.
             parts += ast.iter_child_nodes(part)  # type: ignore[arg-type]
 
 
