@@ -69,12 +69,13 @@ class CourseChanges:
     closes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     late: str | None = None
+    lms: str | None = None
 
     def made_in(self, text: str) -> str:
         """Return a course file with these changes."""
         from grader.instructor.gradebook.course_text import changed
 
-        return changed(text, {"due": self.due, "closes": self.closes}, self.columns, self.late)
+        return changed(text, {"due": self.due, "closes": self.closes}, self.columns, self.late, self.lms)
 
 
 changes_options: Callable[[Callable[..., Any]], Any] = gathered(
@@ -103,6 +104,11 @@ changes_options: Callable[[Callable[..., Any]], Any] = gathered(
         "--late",
         metavar="PERCENT",
         help="What each day that has begun costs, such as 10%. [default: nothing]",
+    ),
+    click.option(
+        "--lms",
+        metavar="URL",
+        help="The course's page in Canvas or Moodle, as the browser has it, for kata gradebook push.",
     ),
     name="changes",
 )
@@ -213,7 +219,7 @@ def set_(folder: Path, changes: CourseChanges) -> None:
 
     target, catalogue = folder / COURSE_FILE, Catalogue.discover()
     if changes == CourseChanges():
-        raise UsageError("Nothing is to be changed.", "Say what: --due, --closes, --column, --late.")
+        raise UsageError("Nothing is to be changed.", "Say what: --due, --closes, --column, --late, --lms.")
     Course.load(target, catalogue)  # to be told of what is wrong in it before
     _written({target: changes.made_in(read_text(target))}, catalogue)
     note(f"changed  {target}\ncheck  kata course check{_in(folder)}")
@@ -245,6 +251,8 @@ def check(folder: Path) -> None:
         lines.append("   ".join([one.name, ", ".join(one.katas), *when, *column]))
     percent = course.late.percent_per_day
     lines.append(f"late   {percent:g} % for each day that has begun" if percent else "late   costs nothing")
+    if course.lms:
+        lines.append(f"lms   {course.lms}")
     for line in lines:
         console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
     if open_ := [one.name for one in course.assignments.values() if one.due is None]:

@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from grader.instructor.gradebook import (
     answers,
+    pushes,
     recording,
     scope,
     versions,
@@ -454,6 +455,15 @@ class Gradebook:
             versions.alone_with(connection, learner)
             somebody, kata_id = scope.find(connection, self.course, learner, kata)
             return answers.mark(connection, somebody, kata_id, draft, seen)
+
+    # Marks in another system; `push` is how they get there
+
+    pushed = _reading("reading what was pushed", pushes.pushed)
+
+    def note_push(self, learner: str, target: str, push: pushes.Push, *, author: str) -> None:
+        """Write down, on the disk when this returns, that a mark is about to be sent or has arrived."""
+        with self._guard, self._connections.deciding(f"noting what was sent of {learner}") as connection:
+            pushes.note(connection, self.course, learner, target, push, author)
 
     # What happened
 
