@@ -16,7 +16,7 @@ def changed(
     times: Mapping[str, Sequence[str]],
     columns: Sequence[str] = (),
     late: str | None = None,
-    lms: str | None = None,
+    others: Mapping[tuple[str, str], str] = {},
 ) -> str:
     """Return a course file in which something has changed.
 
@@ -25,7 +25,7 @@ def changed(
         times: by key of an assignment, such as due, words like `week1=2026-10-12T18:00`.
         columns: words like `week1=Week 1 (501)`.
         late: percent that a day costs.
-        lms: the address of the course's page in Canvas or Moodle.
+        others: values as TOML has them, by table and key.
 
     Raises:
         UsageError: the file has no such assignment, or a word is not what its option takes.
@@ -49,8 +49,8 @@ def changed(
         if percent is None:
             raise UsageError(f"--late {late}: this is not a percentage.", "Write one like 10%.")
         text = with_value(text, "late", "percent_per_day", percent[1])
-    if lms is not None:
-        text = with_value(text, "lms", "address", quoted(lms))
+    for (table, key), value in others.items():
+        text = with_value(text, table, key, value)
     return text
 
 
