@@ -6,7 +6,7 @@ The one module that commands and the desk go through. Everything it writes is a 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,7 +18,7 @@ from grader.catalogue.rubric import Criterion, Question, Rubric, rubric_of
 from grader.instructor.gradebook.answers import ANY, counts, standing
 from grader.instructor.gradebook.decisions import releases
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Given, Marking
+from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Given, Marking, Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.words import counted
 
@@ -221,6 +221,33 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
         versions=len({one.content for one in sheets}),
         released=bool(releases(book.rulings(["release"]), kata)),
     )
+
+
+def answers_in_rows(book: Gradebook, rubrics: Rubrics) -> Callable[[Row], list[WrittenAnswer]]:
+    """Return what tells a row's answers, with marks and how they are marked; texts are read once for each kata."""
+    texts, rubric_of_kata = cache(book.answer_texts), cache(rubrics.of)
+
+    def answers(row: Row) -> list[WrittenAnswer]:
+        part = row.written
+        if part is None:
+            return []
+        rubric, asked = rubric_of_kata(row.kata), rubrics.asked(row.kata)
+        given = {one.question: one for one in part.marks}
+        return [
+            WrittenAnswer(
+                number=number,
+                question=asked[number - 1]
+                if number <= len(asked)
+                else f"(the kata has no question {number})",
+                text=texts(row.kata).get(part.answered.get(number, ""), ""),
+                digest=part.answered.get(number, ""),
+                rubric=rubric.questions[number - 1] if rubric and number <= len(rubric.questions) else None,
+                mark=given.get(number),
+            )
+            for number in sorted({*part.answered, *given, *part.blank})
+        ]
+
+    return answers
 
 
 def mark(
