@@ -76,6 +76,7 @@ def marks(desk: Running, learner: str) -> list[Any]:
         return book.written_answers([learner]).get((learner, "masks"), ([], []))[1]
 
 
+@pytest.mark.nightly
 def test_an_answer_is_marked_told_taken_back_and_released(desk: Running) -> None:
     who, other, _ = learners_of(desk.where)
     page = answer(desk, who)
@@ -101,6 +102,7 @@ def test_an_answer_is_marked_told_taken_back_and_released(desk: Running) -> None
     assert ">released<" in re.sub(r": (released)<", r">\1<", desk.page("/written"))
 
 
+@pytest.mark.nightly
 def test_an_answer_that_came_in_anew_is_not_marked_unread(desk: Running) -> None:
     who, *_ = learners_of(desk.where)
     page = answer(desk, who)
@@ -236,6 +238,7 @@ def test_nobody_is_named_until_the_release(running: Open, tmp_path: Path) -> Non
     assert named(desk.page("/log"))
 
 
+@pytest.mark.nightly
 def test_two_markers_are_never_given_the_same_sheet(desk: Running, running: Open, tmp_path: Path) -> None:
     lee = running(desk.where, tmp_path, author="lee")
     for one in (desk, lee):
@@ -316,6 +319,7 @@ def test_answers_are_marked_by_keyboard_alone(opened: Any) -> None:
     heard(page, lambda url: f"learner={after}" in url)
 
 
+@pytest.mark.nightly
 def test_what_was_just_given_is_said_and_taken_back_by_one_key(opened: Any) -> None:
     page, desk = opened
     who, after, _ = learners_of(desk.where)
@@ -357,6 +361,7 @@ def test_a_remark_is_found_by_typing(opened: Any) -> None:
     assert "/answer" in page.url
 
 
+@pytest.mark.nightly
 def test_no_key_gives_anything_to_an_answer_that_was_not_shown(
     browser: Any, running: Open, tmp_path: Path
 ) -> None:

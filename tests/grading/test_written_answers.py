@@ -142,6 +142,7 @@ def test_feedback_says_what_each_answer_was_given_for(kata: Kata, sheet: Sheet, 
         assert "To think about" not in text.partition("Eve")[0]
 
 
+@pytest.mark.nightly
 def test_a_class_is_marked_released_and_taken_back(
     kata: Kata,
     sheet: Sheet,

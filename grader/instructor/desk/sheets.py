@@ -206,6 +206,7 @@ class Sheets:
         same = [one for one in self._alike(own, of_question) if one is not own]
         # One that says the same is marked along with this one, and need not be read next.
         said = {one.learner for one in same}
+        # From here on and round again, so that what was skipped comes back at the end.
         waiting = [one for one in every[at + 1 :] + every[:at] if self.may_mark(one)]
         others = [one for one in waiting if one[:2] != here[:2] or one.learner not in said]
         first = (one for one in others if one.marker == self._desk.author)

@@ -194,6 +194,7 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
     """
     sheets, marks = book.written_answers([learner]).get((learner, kata), ([], []))
     mine = [one for one in book.rulings(["extend"], [learner]) if not one.revoked]
+    # The sheet that counts, which need not be the newest: points are given for that one.
     counted = counts(book.course, learner, kata, sheets, mine)
     texts = answers_in(book.answer_sheet(counted.content)) if counted is not None else {}
     given, rubric = standing(marks), rubrics.of(kata)
@@ -285,6 +286,7 @@ def mark(
     """
     if answer is None:
         shown = {one.number: one.digest for one in sheet(book, rubrics, learner, kata).answers}
+        # Of what was read: if the learner hands in another text, the mark is shown as older than it.
         answer = shown.get(question, "")
     marking = marking_of(rubrics, kata, question, criteria, points)
     given = Given(learner, kata, msgspec.structs.replace(marking, answer=answer), comment, seen)
