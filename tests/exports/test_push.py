@@ -115,10 +115,10 @@ def test_one_that_is_set_there_between_looking_and_sending_stays(
 
     noted = Gradebook.note_push
 
-    def meanwhile(self: Gradebook, learner: str, *given: object, **more: object) -> None:
+    def meanwhile(self: Gradebook, learner: str, *given: object) -> None:
         if learner == "ada" and not lms.given:
             lms.marks[ADA] = 2.0
-        noted(self, learner, *given, **more)  # type: ignore[arg-type]
+        noted(self, learner, *given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Gradebook, "note_push", meanwhile)
     assert "2 stays" in push().stdout
@@ -127,6 +127,7 @@ def test_one_that_is_set_there_between_looking_and_sending_stays(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_it_goes_on_after_a_break_at_any_request(push: Kata, kata: Kata, lms: Lms) -> None:
     push("--dry-run")
     looking, here = len(lms.asked), {ADA: 6.0, ADAM: 0.0}

@@ -130,7 +130,7 @@ class Pusher:
         """Set a mark that is to be pushed, and note those that are there already; return what became of it."""
         if one.ours is None or one.verdict not in ("push", "same"):
             return one
-        push = Push(one.ours, one.theirs.points, arrived=False)
+        push = Push(one.ours, one.theirs.points, arrived=False, author=self._author)
         if one.verdict == "push":
             # Before it is sent: whenever this ends, the next push knows which two marks may be there.
             self._note(one, push)
@@ -143,7 +143,7 @@ class Pusher:
         return one
 
     def _note(self, one: Difference, push: Push) -> None:
-        self._book.note_push(one.learner, one.target.key, push, author=self._author)
+        self._book.note_push(one.learner, one.target.key, push)
 
 
 def _verdict(ours: float | None, theirs: RemoteMark, sent: Push | None) -> Verdict:

@@ -21,6 +21,8 @@ class Push(NamedTuple):
     """What was there before; None where nothing was."""
     arrived: bool
     """False: it was about to be sent, and nobody knows what became of it."""
+    author: str
+    """Whose word it is that it was sent."""
 
     def made(self, points: float | None) -> bool:
         """Whether a mark that is there now is ours: what we sent, or what we would have sent it over."""
@@ -32,20 +34,19 @@ def pushed(connection: Connection, course: Course, target: str) -> dict[str, Pus
     names, table = names_of(people(connection, course)), schema.pushes
     wanted = table.select().where(table.c.target == target).order_by(table.c.id)
     return {
-        names[row.learner_id]: Push(row.points, row.before, row.arrived)
+        names[row.learner_id]: Push(row.points, row.before, row.arrived, row.author)
         for row in connection.execute(wanted)
         if row.learner_id in names
     }
 
 
-def note(connection: Connection, course: Course, learner: str, target: str, push: Push, author: str) -> None:
+def note(connection: Connection, course: Course, learner: str, target: str, push: Push) -> None:
     """Write down that a mark is about to be sent, or has arrived."""
     insert(
         connection,
         schema.pushes,
         learner_id=row_of(connection, find_learner(connection, course, learner)),
         target=storable(target),
-        author=storable(author),
         at=datetime.now(UTC),
-        **push._asdict(),
+        **push._replace(author=storable(push.author))._asdict(),
     )

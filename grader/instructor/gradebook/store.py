@@ -465,10 +465,10 @@ class Gradebook:
 
     pushed = _reading("reading what was pushed", pushes.pushed)
 
-    def note_push(self, learner: str, target: str, push: pushes.Push, *, author: str) -> None:
+    def note_push(self, learner: str, target: str, push: pushes.Push) -> None:
         """Write down, on the disk when this returns, that a mark is about to be sent or has arrived."""
         with self._guard, self._connections.deciding(f"noting what was sent of {learner}") as connection:
-            pushes.note(connection, self.course, learner, target, push, author)
+            pushes.note(connection, self.course, learner, target, push)
 
     # What happened
 
