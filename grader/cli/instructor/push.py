@@ -77,7 +77,7 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
 
 def _print(one: Difference, last: Target | None, where: str) -> Target:
     """Print a line for what differs, after one for its assignment."""
-    told = {
+    text = {
         "push": f"{_mark(one.theirs)} → {points(one.ours or 0.0)}",
         "kept": f"{_mark(one.theirs)} stays: it was changed in {where} (here {points(one.ours or 0.0)})",
         "no_account": f"has no account in this course in {where}",
@@ -85,9 +85,9 @@ def _print(one: Difference, last: Target | None, where: str) -> Target:
     lines = []
     if one.target is not last:
         lines.append(f"{one.target.title}   {points(one.target.column.max_score)} points")
-    if told is not None:
+    if text is not None:
         name = f"  {one.name}" if one.name != one.learner else ""
-        lines.append(f"  {one.learner}{name}   {told}")
+        lines.append(f"  {one.learner}{name}   {text}")
     for line in lines:
         console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
     return one.target
@@ -107,8 +107,8 @@ def _print_sum(seen: Counter[str], where: str, dry_run: bool) -> None:
         "unmarked": "without a mark yet",
         "no_account": "without an account there",
     }
-    told = ", ".join(f"{seen[verdict]} {word}" for verdict, word in words.items() if seen[verdict])
-    note(f"\n{counted(sum(seen.values()), 'mark')}: {told}")
+    text = ", ".join(f"{seen[verdict]} {word}" for verdict, word in words.items() if seen[verdict])
+    note(f"\n{counted(sum(seen.values()), 'mark')}: {text}")
     if seen["kept"]:
         note(f"To have one of ours there, enter it in {where}: from then on it is ours again.")
     if dry_run and seen["push"]:

@@ -205,10 +205,10 @@ class Sheets:
         own = every[at] if at < len(every) else None
         same = [one for one in self._alike(own, of_question) if one is not own]
         # One that says the same is marked along with this one, and need not be read next.
-        said = {one.learner for one in same}
+        marked_along = {one.learner for one in same}
         # From here on and round again, so that what was skipped comes back at the end.
         waiting = [one for one in every[at + 1 :] + every[:at] if self.may_mark(one)]
-        others = [one for one in waiting if one[:2] != here[:2] or one.learner not in said]
+        others = [one for one in waiting if one[:2] != here[:2] or one.learner not in marked_along]
         first = (one for one in others if one.marker == self._desk.author)
         return AnswerPage(
             sheet=shown,
@@ -255,8 +255,8 @@ def _near(own: AnswerPlace | None, places: Iterable[AnswerPlace]) -> int:
 
 
 def _bank(places: Iterable[AnswerPlace]) -> list[str]:
-    said = Counter(one.mark.comment for one in places if one.mark is not None and one.mark.comment)
-    return [text for text, _ in said.most_common(MOST_REMARKS)]
+    comments = Counter(one.mark.comment for one in places if one.mark is not None and one.mark.comment)
+    return [text for text, _ in comments.most_common(MOST_REMARKS)]
 
 
 MOST_REMARKS = 200

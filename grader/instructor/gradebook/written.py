@@ -232,13 +232,13 @@ def answers_in_rows(book: Gradebook, rubrics: Rubrics) -> Callable[[Row], list[W
         part = row.written
         if part is None:
             return []
-        rubric, asked = rubric_of_kata(row.kata), rubrics.asked(row.kata)
+        rubric, questions = rubric_of_kata(row.kata), rubrics.asked(row.kata)
         given = {one.question: one for one in part.marks}
         return [
             WrittenAnswer(
                 number=number,
-                question=asked[number - 1]
-                if number <= len(asked)
+                question=questions[number - 1]
+                if number <= len(questions)
                 else f"(the kata has no question {number})",
                 text=texts(row.kata).get(part.answered.get(number, ""), ""),
                 digest=part.answered.get(number, ""),

@@ -264,10 +264,10 @@ class Viewer:
         if self.full or row.written is None:
             return overview.written(row) or None
         part = row.written
-        said = [out_of(part.score, part.max_score)] if part.max_score else []
-        said += [f"{len(part.unmarked)} still to be marked"] if part.unmarked else []
-        said += [f"{counted(len(part.blank), 'question')} left empty (0 points)"] if part.blank else []
-        return "; ".join(said) or None
+        parts = [out_of(part.score, part.max_score)] if part.max_score else []
+        parts += [f"{len(part.unmarked)} still to be marked"] if part.unmarked else []
+        parts += [f"{counted(len(part.blank), 'question')} left empty (0 points)"] if part.blank else []
+        return "; ".join(parts) or None
 
     def _check(self, check: CheckReport) -> CheckReport:
         shows_output = check.output and (self.full or check.status != "pass")

@@ -280,12 +280,12 @@ class MoodleCourse:
     def _call(self, function: str, **given: object) -> Any:
         import requests
 
-        asked = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json", **given}
+        form = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json", **given}
         with _asking(self.title, self.base):
             # No redirects: after one a mark would be asked for instead of set, and the token be somewhere else.
             answer = requests.post(
                 f"{self.base}/webservice/rest/server.php",
-                data=asked,
+                data=form,
                 timeout=TIMEOUT_S,
                 allow_redirects=False,
             )
@@ -295,9 +295,9 @@ class MoodleCourse:
                 )
             found = answer.json()
         if isinstance(found, dict) and "exception" in found:
-            said = found.get("message") or found.get("errorcode")
+            reason = found.get("message") or found.get("errorcode")
             raise RemoteError(
-                f"Moodle refuses {function}: {said}", f"A token's service must allow it. {HOW_IT_GOES_ON}"
+                f"Moodle refuses {function}: {reason}", f"A token's service must allow it. {HOW_IT_GOES_ON}"
             )
         return found
 
