@@ -96,6 +96,7 @@ def columns_of(
         )
         for kata, (number, most) in sorted(found.items(), key=lambda one: (natural_key(one[1][0]), one[0]))
     ]
+    # From the end, so that an insertion moves no place that is still to come.
     for place, one in reversed(list(enumerate(columns, 1))):
         if worth := written.get(one.kata, 0.0):
             title = f"{one.title}: written answers"
@@ -252,6 +253,7 @@ def marks_of(
 ) -> list[float | None]:
     """Return a learner's cell of each column; None where there is no mark, or nobody knows if it is a 0."""
     marks = _marks(own, columns, course, unsure)
+    # The importer would round by itself or refuse; an empty cell stays one, since 0 is a mark.
     return [mark if mark is None or decimals is None else round(mark, decimals) for mark in marks]
 
 
