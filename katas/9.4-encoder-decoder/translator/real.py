@@ -55,7 +55,7 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
         if done >= 1:
             break
         optimizer.param_groups[0]["lr"] = 3e-3 * min(1.0, seen / 100 + 0.02) * (1 - 0.97 * done)
-        # Of mixed lengths: batches of like length take a third less time each, and the model learns far worse from them.
+        # Of mixed lengths: batches of like length take a third less time each, and more steps are needed.
         numbers = [drawn(chance, tested) for _ in range(BATCH)]
         target = padded([[BOS, *(3 + DIGITS.index(one) for one in str(number)), EOS] for number in numbers])
         logits = model(sources([german.spoken(number) for number in numbers]), target[:, :-1])
