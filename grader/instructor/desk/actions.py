@@ -10,9 +10,9 @@ from grader.instructor.desk.sheets import Sheets
 from grader.instructor.gradebook import written
 from grader.instructor.gradebook.errors import ChangedMeanwhile
 from grader.instructor.gradebook.meant import MOST_POINTS, days_meant, insist_on_deadline, mark_meant
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import DecisionKind, Row
 from grader.instructor.gradebook.written import sheet
-from grader.instructor.grading.groups import groups, lines_at_fault
+from grader.instructor.grading.groups import lines_at_fault
 from grader.instructor.submissions.as_text import text_of
 from grader.words import typed_number, whole_number
 
@@ -123,7 +123,8 @@ def _in_dispute(desk: DeskReader, form: Form, kind: str) -> int:
 def decide_group(desk: DeskReader, form: Form) -> int:
     """Say the same about all who fail alike, or change their points; those who are ticked are left out."""
     kata, comment = form.get("of", ""), _text(form)
-    found = next((one for one in groups(desk.book, kata) if one.id == form.get("group")), None)
+    desk.everybody.look_again()  # the group as it is now, not half a second ago
+    found = next((one for one in desk.groups(kata) if one.id == form.get("group")), None)
     if found is None or found.stamp != form.get("stamp"):
         raise ChangedMeanwhile(
             "In the meantime somebody handed in or was graded.", "Look at the group again."
@@ -133,10 +134,12 @@ def decide_group(desk: DeskReader, form: Form) -> int:
         remarks = [(one.learner, kata, _place(desk, one)) for one in members]
         return desk.book.rule_together("remark", remarks, comment=comment, author=desk.author)
     points = _number(form, "points")
-    for row in members:
-        mark_meant(row, "adjust", points, beyond=bool(form.get("beyond")))
-    changes = [(one.learner, kata, points) for one in members]
-    return desk.book.rule_together("adjust", changes, comment=comment, author=desk.author)
+    kind: DecisionKind = "override" if form.get("set") else "adjust"
+    names = [one.learner for one in members]
+    for row in desk.book.rows(katas=[kata], learners=names):  # with what was decided about each until now
+        mark_meant(row, kind, points, beyond=bool(form.get("beyond")))
+    changes = [(name, kata, points) for name in names]
+    return desk.book.rule_together(kind, changes, comment=comment, author=desk.author)
 
 
 def _place(desk: DeskReader, row: Row) -> dict[str, object]:

@@ -22,7 +22,7 @@ from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark, Row
 from grader.instructor.gradebook.said import Thread, threads
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.grading.groups import lines_at_fault
+from grader.instructor.grading.groups import Group, groups, lines_at_fault
 from grader.instructor.html import Lessons, text
 from grader.instructor.html.text import MAX_LINES, code_lines
 from grader.instructor.html.view import Viewer, when
@@ -155,7 +155,7 @@ class EverybodysMarks:
     def state(self, kata: str) -> int:
         """Return a number that is another one when something of a kata was handed in or graded since."""
         marks, _ = self.marks()
-        return hash(tuple(own[kata].attempt for own in marks.values() if kata in own))
+        return hash(tuple((name, own[kata].attempt) for name, own in marks.items() if kata in own))
 
 
 def said(rulings: Iterable[Decision], identity: Callable[[str], str]) -> Said:
@@ -256,6 +256,7 @@ class DeskReader:
         self.lessons = lessons
         self.author = author
         self.everybody = EverybodysMarks(book)
+        self._groups: dict[str, tuple[int, list[Group]]] = {}
 
     def katas(self, chosen: Filter) -> list[str]:
         """Return the katas that a filter means, in their order."""
@@ -429,6 +430,17 @@ class DeskReader:
             "disputed": sum(key[1] in katas for key in about.disputed),
             "looked through": sum(map(about.is_read, given)),
         }
+
+    def groups(self, kata: str) -> list[Group]:
+        """Return who fails a kata alike. It is found again when something else of the kata counts.
+
+        Points of their members may be older than what was decided since.
+        """
+        state = self.everybody.state(kata)
+        known = self._groups.get(kata)
+        if known is None or known[0] != state:
+            known = self._groups[kata] = state, groups(self.book, kata)
+        return known[1]
 
     def attempts(self, learner: str, kata: str) -> dict[int, int]:
         """Return a learner's attempts at a kata with the numbers that people see."""

@@ -24,7 +24,6 @@ from grader.instructor.desk.look_alikes import LookAlikes
 from grader.instructor.desk.queries import DeskReader, Filter, MarkPage
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.gradebook.errors import ChangedMeanwhile
-from grader.instructor.grading.groups import groups
 from grader.instructor.grading.items import items
 from grader.instructor.html.html import TEMPLATES as REPORT
 from grader.instructor.html.html import environment_of
@@ -33,7 +32,8 @@ from grader.report.style import LOOKS
 from grader.words import whole_number
 
 TEMPLATES = Path(__file__).parent / "templates"
-MOST_FIELDS = 100
+MOST_FIELDS = 5000
+"""Of a form: a class that somebody ticks one by one."""
 PAIRS = 50
 """Pairs of look-alikes that a page shows line by line."""
 _QUERY = re.compile(r"[!-~]*")
@@ -140,7 +140,7 @@ class Desk:
         slug = query.get("kata", "") or (katas[0] if katas else "")
         if slug and slug not in katas:
             raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
-        found = groups(self.reader.book, slug) if slug else []
+        found = self.reader.groups(slug) if slug else []
         shown = next((one for one in found if one.id == query.get("group")), None)
         mark = shown and MarkPage(self.reader, {"learner": shown.members[0].learner, "of": slug}, Filter())
         return self._page("groups.html", katas=katas, kata=slug, groups=found, shown=shown, mark=mark, **more)
