@@ -7,12 +7,21 @@ from collections.abc import Callable, Mapping
 from grader.errors import UsageError
 from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.desk.sheets import Sheets
+from grader.instructor.desk.taking import take
 from grader.instructor.gradebook import written
 from grader.instructor.gradebook.errors import ChangedMeanwhile
-from grader.instructor.gradebook.meant import MOST_POINTS, days_meant, insist_on_deadline, mark_meant
+from grader.instructor.gradebook.meant import (
+    MOST_POINTS,
+    days_meant,
+    insist_on_deadline,
+    learner_meant,
+    mark_meant,
+)
 from grader.instructor.gradebook.records import DecisionKind, Row
 from grader.instructor.gradebook.written import sheet
 from grader.instructor.grading.groups import lines_at_fault
+from grader.instructor.grading.problems import UNMATCHED, WITHOUT_EFFECT, Problem
+from grader.instructor.grading.take import Wanted
 from grader.instructor.submissions.as_text import text_of
 from grader.words import typed_number, whole_number
 
@@ -151,6 +160,42 @@ def _place(desk: DeskReader, row: Row) -> dict[str, object]:
     return {"attempt": row.attempt, "file": bundle.main, "line": fault.start or 1}
 
 
+def settle(desk: DeskReader, form: Form) -> int | None:
+    """Do what is proposed about the problems that are ticked, or what was typed in its place, as one decision."""
+    ticked = _ticked(desk, form)
+    by: dict[str, str] = {"comment": "as proposed", "author": desk.author}
+    if (kind := ticked[0].kind) == WITHOUT_EFFECT:
+        desk.book.undo("ruling", *(int(one.proposal) for one in ticked), **by)
+        return None
+    meant = {one: form.get(f"by:{one.id}", one.proposal).strip() for one in ticked}
+    if lacking := [one for one, settled in meant.items() if not settled]:
+        raise UsageError(f"{lacking[0].learner}, {lacking[0].what}: this says nothing that settles it.")
+    if kind == UNMATCHED:
+        names = [(learner_meant(desk.book, whose), None, one.learner) for one, whose in meant.items()]
+        return desk.book.rule_together("alias", names, **by)
+    wanted = [Wanted(one.learner, one.kata, file) for one, file in meant.items()]
+    return take(desk.book, wanted, desk.author)
+
+
+def ignore(desk: DeskReader, form: Form) -> int:
+    """Let problems be: they are not asked about again, unless they become others."""
+    what = [(one.learner, one.kata or None, one.text) for one in _ticked(desk, form)]
+    return desk.book.rule_together("ignore", what, comment="nothing is done about it", author=desk.author)
+
+
+def _ticked(desk: DeskReader, form: Form) -> list[Problem]:
+    """Return the problems that are ticked, of one kind."""
+    desk.everybody.look_again()
+    open_ = [one for one in desk.problems() if one.kind == form.get("kind")]
+    wanted = {name.removeprefix("on:") for name in form if name.startswith("on:")}
+    if not wanted:
+        raise UsageError("Nothing is ticked.")
+    ticked = [one for one in open_ if one.id in wanted]
+    if len(ticked) < len(wanted):
+        raise ChangedMeanwhile("In the meantime some of this was settled.", "Look at what is left.")
+    return ticked
+
+
 def revoke(desk: DeskReader, form: Form) -> None:
     """Take points or a set mark back."""
     desk.book.undo("adjustment", _whole(form, "number"), author=desk.author, comment=_text(form))
@@ -234,8 +279,8 @@ OF_ANSWERS: dict[str, Callable[[DeskReader, Sheets, Form], int | None]] = {
 ACTIONS: dict[str, Callable[[DeskReader, Form], int | None]] = {
     one.__name__: one
     for one in (
-        adjust, override, extend, choose, remark, reviewed, dispute, answer, close, decide_group, revoke,
-        withdraw, assign,
+        adjust, override, extend, choose, remark, reviewed, dispute, answer, close, decide_group, settle, ignore,
+        revoke, withdraw, assign,
     )
 }  # fmt: skip
 """By the last word of the address that a form is sent to. What writes a single decision returns its number."""

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from grader import interpreter
 from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError, KataError
-from grader.instructor.gradebook.course import Course
+from grader.instructor.desk import process
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.similarity import Candidate, Findings, compare
 
@@ -27,10 +22,7 @@ class LookAlikes:
     """Findings by kata, made when somebody asks and kept until something else was handed in."""
 
     def __init__(self, book: Gradebook) -> None:
-        path = book.course.path
-        # The process that compares stands elsewhere: a name relative to this folder means nothing to it.
-        self._gradebook = book.address
-        self._course = str(path.absolute()) if path is not None else None
+        self._place = process.Place.of(book)
         self._found: dict[str, tuple[int, Findings | str]] = {}
         self._running: dict[str, int] = {}
         self._guard = threading.Lock()
@@ -58,47 +50,33 @@ class LookAlikes:
     def _compare(self, kata: str, state: int) -> None:
         found: Findings | str
         try:
-            found = self._asked(kata)
+            found = process.ask(_MODULE, (self._place, kata), Findings)
         except (OSError, EngineError, msgspec.MsgspecError) as error:
             found = f"The hand-ins could not be compared: {error}"
         with self._guard:
             self._found[kata] = state, found
             del self._running[kata]
 
-    def _asked(self, kata: str) -> Findings:
-        with tempfile.TemporaryDirectory(prefix="kata-desk-") as folder:
-            pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-            process = interpreter.start(_MODULE, (), Path(folder), **pipes)
-            # On standard input: an address may hold a password, and arguments are seen by all.
-            out, err = process.communicate(msgspec.msgpack.encode((self._gradebook, self._course, kata)))
-        if process.returncode:
-            last = (err.decode(errors="replace").strip().splitlines() or ["it ended without a message"])[-1]
-            raise EngineError(last[-300:])
-        return msgspec.msgpack.decode(out, type=Findings)
-
 
 def main() -> None:
     """Compare what the gradebook keeps of one kata; write what is found on standard output."""
     os.nice(10)
-    asked = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=tuple[str, str | None, str])
+    place, kata = process.question(tuple[process.Place, str])
     try:
-        found = _found(*asked)
+        with place.open() as book:
+            process.answer(_found(book, Catalogue.discover().resolve_one(kata)))
     except KataError as error:
         sys.exit(error.message)
-    sys.stdout.buffer.write(msgspec.msgpack.encode(found))
 
 
-def _found(gradebook: str, course_file: str | None, kata: str) -> Findings:
-    catalogue = Catalogue.discover()
-    course = Course.load(Path(course_file), catalogue) if course_file is not None else Course()
-    with Gradebook.open(gradebook, create=False, course=course) as book:
-        works = []
-        for learner, attempt, files in book.everything(kata):
-            try:
-                works.append(Candidate(learner, files(), attempt))
-            except KataError:
-                continue  # `kata similar` names what cannot be read
-        return compare(catalogue.resolve_one(kata), works)
+def _found(book: Gradebook, kata: Kata) -> Findings:
+    works = []
+    for learner, attempt, files in book.everything(kata.slug):
+        try:
+            works.append(Candidate(learner, files(), attempt))
+        except KataError:
+            continue  # `kata similar` names what cannot be read
+    return compare(kata, works)
 
 
 if __name__ == "__main__":

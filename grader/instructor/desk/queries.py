@@ -23,6 +23,7 @@ from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryE
 from grader.instructor.gradebook.said import Thread, threads
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.groups import Group, groups, lines_at_fault
+from grader.instructor.grading.problems import Problem, problems
 from grader.instructor.html import Lessons, text
 from grader.instructor.html.text import MAX_LINES, code_lines
 from grader.instructor.html.view import Viewer, when
@@ -257,6 +258,7 @@ class DeskReader:
         self.author = author
         self.everybody = EverybodysMarks(book)
         self._groups: dict[str, tuple[int, list[Group]]] = {}
+        self._problems: tuple[Any, list[Problem]] = None, []
 
     def katas(self, chosen: Filter) -> list[str]:
         """Return the katas that a filter means, in their order."""
@@ -441,6 +443,13 @@ class DeskReader:
         if known is None or known[0] != state:
             known = self._groups[kata] = state, groups(self.book, kata)
         return known[1]
+
+    def problems(self) -> list[Problem]:
+        """Return what is open. It is found again when anything was graded or decided: then there are other marks."""
+        marks, _ = self.everybody.marks()
+        if self._problems[0] is not marks:
+            self._problems = marks, problems(self.book, marks)
+        return self._problems[1]
 
     def attempts(self, learner: str, kata: str) -> dict[int, int]:
         """Return a learner's attempts at a kata with the numbers that people see."""

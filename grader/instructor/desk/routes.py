@@ -57,6 +57,7 @@ class Desk:
             "/mark": self._mark,
             "/written": self._written,
             "/answer": self._answer,
+            "/problems": self._problems,
             "/groups": self._groups,
             "/items": self._items,
             "/disputes": self._disputes,
@@ -98,8 +99,9 @@ class Desk:
 
     def _start(self, asked: Mapping[str, str], **more: Any) -> str:
         return self._page(
-            "start.html", overview=self.reader.overview(), troubles=self.reader.troubles(), **more
-        )
+            "start.html", overview=self.reader.overview(), troubles=self.reader.troubles(),
+            problems=len(self.reader.problems()), **more,
+        )  # fmt: skip
 
     def _class(self, asked: Mapping[str, str], **more: Any) -> str:
         chosen = Filter.of(asked)
@@ -134,6 +136,9 @@ class Desk:
 
     def _log(self, asked: Mapping[str, str], **more: Any) -> str:
         return self._page("log.html", events=self.reader.log(), **more)
+
+    def _problems(self, asked: Mapping[str, str], **more: Any) -> str:
+        return self._page("problems.html", problems=self.reader.problems(), **more)
 
     def _groups(self, query: Mapping[str, str], **more: Any) -> str:
         katas = self.reader.book.katas()

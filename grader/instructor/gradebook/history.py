@@ -343,6 +343,8 @@ def described(one: Decision, own: Mapping[Any, int | None]) -> str:
             return f"to be marked by {one.value}"
         case "reviewed":
             return "looked through"
+        case "ignore":
+            return f"ignored {one.value}"
         case "together":
             return f"{counted(len(one.value), 'hand-in')} at once"
         case "release":

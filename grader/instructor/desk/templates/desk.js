@@ -33,6 +33,11 @@ document.addEventListener("submit", (event) => {
     leaving = true; // the browser leaves a moment later, and until then more keys may come
   }
 });
+for (const label of document.querySelectorAll("[data-all]")) {
+  label.hidden = false; // without a script it would do nothing
+  const [all, ...boxes] = label.closest("form").querySelectorAll("input[type=checkbox]");
+  all.addEventListener("change", () => boxes.forEach((box) => (box.checked = all.checked)));
+}
 const hit = document.querySelector(".code tr.hit");
 if (hit && !location.hash) hit.closest(".code").scrollTop = hit.offsetTop - 48; // two lines above it stay in sight
 document.addEventListener("keydown", (event) => {
