@@ -183,6 +183,13 @@ def ignore(desk: DeskReader, form: Form) -> int:
     return desk.book.rule_together("ignore", what, comment="nothing is done about it", author=desk.author)
 
 
+def verdict(desk: DeskReader, form: Form) -> int:
+    """Note what somebody has found out about two learners whose hand-ins are alike, in one kata or several."""
+    left, right = form.get("left", ""), form.get("right", "")
+    what = [(left, kata, right) for kata in form.get("katas", "").split()]
+    return desk.book.rule_together("alike", what, comment=_text(form), author=desk.author)
+
+
 def _ticked(desk: DeskReader, form: Form) -> list[Problem]:
     """Return the problems that are ticked, of one kind."""
     desk.everybody.look_again()
@@ -280,7 +287,7 @@ ACTIONS: dict[str, Callable[[DeskReader, Form], int | None]] = {
     one.__name__: one
     for one in (
         adjust, override, extend, choose, remark, reviewed, dispute, answer, close, decide_group, settle, ignore,
-        revoke, withdraw, assign,
+        verdict, revoke, withdraw, assign,
     )
 }  # fmt: skip
 """By the last word of the address that a form is sent to. What writes a single decision returns its number."""

@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 import msgspec
 
 from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError, KataError
 from grader.instructor.desk import process
+from grader.instructor.gradebook.decisions import standing
+from grader.instructor.gradebook.records import Decision
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.similarity import Candidate, Findings, compare
+from grader.instructor.similarity.findings import Pair
 
 _MODULE = "grader.instructor.desk.look_alikes"  # of the process that compares, `main`
 
@@ -26,6 +30,10 @@ class LookAlikes:
         self._found: dict[str, tuple[int, Findings | str]] = {}
         self._running: dict[str, int] = {}
         self._guard = threading.Lock()
+
+    def all(self, katas: Iterable[Kata], state: Callable[[str], int]) -> bool:
+        """Have all katas compared, one after the other; return whether all are."""
+        return all([self.findings(kata, state(kata.slug)) is not None for kata in katas])
 
     def known(self) -> Mapping[str, Findings]:
         """Return what was found so far, by kata."""
@@ -42,7 +50,7 @@ class LookAlikes:
             kept = self._found.get(kata.slug)
             if kept is not None and kept[0] == state:
                 return kept[1]
-            if kata.slug not in self._running:
+            if not self._running:  # one at a time: each takes a core and its memory
                 self._running[kata.slug] = state
                 threading.Thread(target=self._compare, args=(kata.slug, state), daemon=True).start()
             return None
@@ -56,6 +64,46 @@ class LookAlikes:
         with self._guard:
             self._found[kata] = state, found
             del self._running[kata]
+
+
+Verdicts = Mapping[tuple[frozenset[str], str], Decision]
+"""What stands about two learners and a kata."""
+
+
+def verdicts(book: Gradebook) -> Verdicts:
+    """Return what somebody has found out about pairs."""
+    whose = book.identity()
+    stand = standing(book.rulings(["alike"]))
+    return {(frozenset((whose(one.learner), whose(one.value))), one.kata or ""): one for one in stand}
+
+
+class AlikePair(NamedTuple):
+    """Two learners of whom something is alike."""
+
+    learners: tuple[str, str]
+    katas: dict[str, Pair]
+    verdicts: dict[str, Decision]
+    """By kata, what somebody has found out."""
+
+    @property
+    def open(self) -> list[str]:
+        """The katas of which nobody has said anything."""
+        return [kata for kata in self.katas if kata not in self.verdicts]
+
+
+def alike_pairs(known: Mapping[str, Findings], said: Verdicts) -> list[AlikePair]:
+    """Return who is alike in which katas: what is settled last, else those first who are so in most katas."""
+    katas: dict[frozenset[str], dict[str, Pair]] = {}
+    for kata, found in known.items():
+        for pair in found.pairs:
+            katas.setdefault(frozenset((pair.left.learner, pair.right.learner)), {})[kata] = pair
+    pairs = []
+    for who, own in katas.items():
+        first = next(iter(own.values()))
+        about = {kata: said[who, kata] for kata in own if (who, kata) in said}
+        pairs.append(AlikePair((first.left.learner, first.right.learner), own, about))
+    rarity = {one.learners: sum(pair.rarity for pair in one.katas.values()) for one in pairs}
+    return sorted(pairs, key=lambda one: (not one.open, -len(one.katas), -rarity[one.learners]))
 
 
 def main() -> None:

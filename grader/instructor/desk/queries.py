@@ -600,7 +600,9 @@ class MarkPage:
         self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]
         self.numbers = {one.attempt: one.number for one in attempts}
         """By attempt, the learner's own numbers, as people see them."""
-        self.attempt = whole_number(asked.get("attempt", "")) or self.row.attempt
+        own = {number: attempt for attempt, number in self.numbers.items()}
+        named = own.get(whole_number(asked.get("number", "")))
+        self.attempt = whole_number(asked.get("attempt", "")) or named or self.row.attempt
         """Which is shown."""
         self.other = whole_number(asked.get("diff", ""))
         """The one that it is compared with."""

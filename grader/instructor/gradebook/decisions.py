@@ -228,7 +228,7 @@ class _Release(TypedDict):
 _VALUES: dict[str, Any] = {
     **dict.fromkeys(ADJUSTING, msgspec.json.Decoder(float)),
     **dict.fromkeys(("choose", "answer", "close", "reviewed"), msgspec.json.Decoder(int)),
-    **dict.fromkeys(("take", "alias", "assign", "ignore"), msgspec.json.Decoder(str)),
+    **dict.fromkeys(("take", "alias", "assign", "ignore", "alike"), msgspec.json.Decoder(str)),
     MARKING: msgspec.json.Decoder(Marking),
     "extend": msgspec.json.Decoder(_Extension),
     "remark": msgspec.json.Decoder(_Remark),

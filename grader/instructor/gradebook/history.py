@@ -345,6 +345,8 @@ def described(one: Decision, own: Mapping[Any, int | None]) -> str:
             return "looked through"
         case "ignore":
             return f"ignored {one.value}"
+        case "alike":
+            return f"alike with {one.value}"
         case "together":
             return f"{counted(len(one.value), 'hand-in')} at once"
         case "release":

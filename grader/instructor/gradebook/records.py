@@ -28,6 +28,7 @@ DecisionKind = Literal[
     "assign",
     "reviewed",
     "ignore",
+    "alike",
     "together",
 ]
 
@@ -68,8 +69,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     assignment or kata, or an empty name for all; `take`: a file's name; `alias`: what else the learner is called;
     `release`: of what, and by kata what each question was worth; `remark`: an attempt, a file of it and a line;
     `answer` and `close`: the number of the `dispute`; `assign`: who is to mark it; `ignore`: a problem that nothing
-    is done about; `together`: the numbers of decisions that were made as one. The comment of a remark, a dispute or an
-    answer is what is said."""
+    is done about; `alike`: the other learner; `together`: the numbers of decisions that were made as one. The comment
+    of a remark, a dispute or an answer is what is said."""
     comment: str = ""
     author: str = ""
     at: datetime
