@@ -164,10 +164,10 @@ def test_a_hand_in_is_marked_by_keyboard_alone(show: Show, desk: Running) -> Non
     place = page.url
     keys.press("r")
     heard(page, lambda url: url != place and "/mark" in url)
-    assert "looked through" in page.locator(".just").inner_text()
+    assert "reviewed" in page.locator(".just").inner_text()
     assert "assignment=week2" in page.url, "the filter is carried on"
     keys.press("p")
-    turned_to(page, "text=looked through")
+    turned_to(page, "text=reviewed")
     with opened(desk) as book:
         kinds = {one.kind for one in book.history("ada.0002", "feed-forward")}
         kinds |= {one.kind for one in book.rulings(learners=["ada.0002"])}

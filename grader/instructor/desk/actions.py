@@ -85,7 +85,7 @@ def remark(desk: DeskReader, form: Form) -> int:
 
 
 def reviewed(desk: DeskReader, form: Form) -> int:
-    """Note that the attempt that counts was looked through."""
+    """Note that the attempt that counts was reviewed."""
     learner, kata = _mark(form)
     attempt = _whole(form, "attempt")
     number = desk.attempts(learner, kata).get(attempt)
@@ -222,7 +222,7 @@ def assign(desk: DeskReader, form: Form) -> None:
         raise UsageError("Nobody is named.", "Name the markers, separated by commas.")
     # The page may be older than what others took: the gradebook says which are still free.
     if not desk.book.assign(free, names, comment=_text(form), author=desk.author, most=most):
-        raise UsageError("Everything here is already somebody's to mark, or was looked through.")
+        raise UsageError("Everything here is already somebody's to mark, or was reviewed.")
 
 
 # Written answers

@@ -46,7 +46,7 @@ SAID: tuple[DecisionKind, ...] = ("remark", "dispute", "answer", "close", "assig
 """Kinds of rulings that the desk writes about a hand-in."""
 
 ONLY = {
-    "unread": "not looked through",
+    "unread": "not reviewed",
     "mine": "mine to mark",
     "disputed": "with an open dispute",
     "late": "late, also without a time",
@@ -101,10 +101,10 @@ class Said(NamedTuple):
     """Open disputes."""
     markers: dict[Of, str]
     reviewed: dict[Of, int]
-    """The attempt that somebody looked through."""
+    """The attempt that somebody reviewed."""
 
     def is_read(self, mark: Mark) -> bool:
-        """Return whether somebody looked the attempt that counts through."""
+        """Return whether somebody reviewed the attempt that counts."""
         return mark.attempt is not None and self.reviewed.get((mark.learner, mark.kata)) == mark.attempt
 
 
@@ -160,7 +160,7 @@ class EverybodysMarks:
 
 
 def said(rulings: Iterable[Decision], identity: Callable[[str], str]) -> Said:
-    """Return what stands of disputes, who marks what, and what was looked through."""
+    """Return what stands of disputes, who marks what, and what was reviewed."""
     disputed: dict[int, tuple[Of, Decision]] = {}
     markers, reviewed = dict[Of, str](), dict[Of, int]()
     for one in rulings:
@@ -209,7 +209,7 @@ class ClassCell:
 
 
 def _free(cell: ClassCell) -> bool:
-    """Return whether it was handed in, is nobody's to mark, and nobody has looked it through."""
+    """Return whether it was handed in, is nobody's to mark, and nobody has reviewed it."""
     return cell.mark.handed_in and not cell.marker and not cell.read
 
 
@@ -430,7 +430,7 @@ class DeskReader:
             "passed": sum(one.status == "pass" for one in own),
             "late": sum(one.late or bool(one.late_by) for one in own),
             "disputed": sum(key[1] in katas for key in about.disputed),
-            "looked through": sum(map(about.is_read, given)),
+            "reviewed": sum(map(about.is_read, given)),
         }
 
     def groups(self, kata: str) -> list[Group]:

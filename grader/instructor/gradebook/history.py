@@ -342,7 +342,7 @@ def described(one: Decision, own: Mapping[Any, int | None]) -> str:
         case "assign":
             return f"to be marked by {one.value}"
         case "reviewed":
-            return "looked through"
+            return "reviewed"
         case "ignore":
             return f"ignored {one.value}"
         case "alike":
