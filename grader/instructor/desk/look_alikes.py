@@ -52,6 +52,7 @@ class LookAlikes:
                 return kept[1]
             if not self._running:  # one at a time: each takes a core and its memory
                 self._running[kata.slug] = state
+                # In the background: comparing takes seconds, and no page should wait for it.
                 threading.Thread(target=self._compare, args=(kata.slug, state), daemon=True).start()
             return None
 

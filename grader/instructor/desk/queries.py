@@ -319,6 +319,7 @@ class DeskReader:
         names = list(found)
         pages = max(1, -(-len(names) // ON_A_PAGE))
         first = (min(chosen.page, pages) - 1) * ON_A_PAGE
+        # Of the whole class, not of this page: whoever shares a name is told apart on every page.
         called = Counter(self.course.name_of(name) for name in self.everybody.marks()[0])
         lines = [self._line(name, found[name], called) for name in names[first : first + ON_A_PAGE]]
         through = [one for cells in found.values() for one in cells if self.lets(chosen, one)]
@@ -448,7 +449,8 @@ class DeskReader:
         """Return what is open. It is found again when anything was graded or decided: then there are other marks."""
         marks, _ = self.everybody.marks()
         if self._problems[0] is not marks:
-            self._problems = marks, problems(self.book, marks)
+            # A name is a problem of every assignment that something came in for, and is settled once.
+            self._problems = marks, list({one.id: one for one in problems(self.book, marks)}.values())
         return self._problems[1]
 
     def attempts(self, learner: str, kata: str) -> dict[int, int]:
