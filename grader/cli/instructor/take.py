@@ -31,13 +31,13 @@ def take(book: Gradebook, learner: str, id_: str, file: str, by: By) -> None:
     """
     from grader.cli.progress import watching
     from grader.instructor.gradebook.meant import kata_meant
-    from grader.instructor.grading.take import Wanted
+    from grader.instructor.grading.take import TakenFile
     from grader.instructor.grading.take import take as taken
 
     name = file.strip("/")
     if not name.strip("/. "):
         raise UsageError("The file's name is empty.")
     slug = kata_meant(book, id_)
-    number = taken(book, [Wanted(learner, slug, name)], watching=watching, **by)
+    number = taken(book, [TakenFile(learner, slug, name)], watching=watching, **by)
     row = next(iter(book.rows(katas=[slug], learners=[learner])))
     print_decision(number, f"{learner}, {slug}: {name} is the answer, {row.score:g}/{row.max_score:g} points")

@@ -21,7 +21,7 @@ from grader.instructor.gradebook.records import DecisionKind, Row
 from grader.instructor.gradebook.written import sheet
 from grader.instructor.grading.groups import lines_at_fault
 from grader.instructor.grading.problems import UNMATCHED, WITHOUT_EFFECT, Problem
-from grader.instructor.grading.take import Wanted
+from grader.instructor.grading.take import TakenFile
 from grader.instructor.submissions.as_text import text_of
 from grader.words import typed_number, whole_number
 
@@ -173,7 +173,7 @@ def settle(desk: DeskReader, form: Form) -> int | None:
     if kind == UNMATCHED:
         names = [(learner_meant(desk.book, whose), None, one.learner) for one, whose in meant.items()]
         return desk.book.rule_together("alias", names, **by)
-    wanted = [Wanted(one.learner, one.kata, file) for one, file in meant.items()]
+    wanted = [TakenFile(one.learner, one.kata, file) for one, file in meant.items()]
     return take(desk.book, wanted, desk.author)
 
 

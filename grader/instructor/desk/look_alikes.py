@@ -26,7 +26,7 @@ class LookAlikes:
     """Findings by kata, made when somebody asks and kept until something else was handed in."""
 
     def __init__(self, book: Gradebook) -> None:
-        self._place = process.Place.of(book)
+        self._place = process.BookAddress.of(book)
         self._found: dict[str, tuple[int, Findings | str]] = {}
         self._running: dict[str, int] = {}
         self._guard = threading.Lock()
@@ -110,7 +110,7 @@ def alike_pairs(known: Mapping[str, Findings], said: Verdicts) -> list[AlikePair
 def main() -> None:
     """Compare what the gradebook keeps of one kata; write what is found on standard output."""
     os.nice(10)
-    place, kata = process.question(tuple[process.Place, str])
+    place, kata = process.question(tuple[process.BookAddress, str])
     try:
         with place.open() as book:
             process.answer(_found(book, Catalogue.discover().resolve_one(kata)))

@@ -19,14 +19,14 @@ from grader.instructor.gradebook.store import Gradebook
 T = TypeVar("T")
 
 
-class Place(msgspec.Struct, frozen=True):
+class BookAddress(msgspec.Struct, frozen=True):
     """Where the gradebook is, whatever folder a process is in."""
 
     gradebook: str
     course: str | None
 
     @classmethod
-    def of(cls, book: Gradebook) -> Place:
+    def of(cls, book: Gradebook) -> BookAddress:
         """Return where an open gradebook and its course are."""
         path = book.course.path
         return cls(book.address, str(path.absolute()) if path is not None else None)

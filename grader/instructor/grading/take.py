@@ -26,7 +26,7 @@ Watching = Callable[[int, str], AbstractContextManager[Watch]]
 """Given how many are graded and where, what is told after each."""
 
 
-class Wanted(NamedTuple):
+class TakenFile(NamedTuple):
     """A file that somebody says is the answer."""
 
     learner: str
@@ -44,7 +44,7 @@ class _Found(NamedTuple):
 
 def take(
     book: Gradebook,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[TakenFile],
     *,
     comment: str,
     author: str,
@@ -77,8 +77,8 @@ def take(
     return number
 
 
-def _found(book: Gradebook, wanted: Sequence[Wanted], catalogue: Catalogue) -> list[_Found]:
-    found: dict[Wanted, _Found] = {}
+def _found(book: Gradebook, wanted: Sequence[TakenFile], catalogue: Catalogue) -> list[_Found]:
+    found: dict[TakenFile, _Found] = {}
     names: dict[str, dict[str, None]] = {one.learner: {} for one in wanted}
     katas = {one.kata: _kata(catalogue, one.kata) for one in wanted}
     for folders, run in _downloads(book, catalogue):
