@@ -350,6 +350,8 @@ def described(one: Decision, own: Mapping[Any, int | None]) -> str:
             return f"ignored {one.value}"
         case "alike":
             return f"alike with {one.value}"
+        case "criterion":
+            return f"criterion of {one.value['kata']}, question {one.value['question']}"
         case "together":
             return f"{counted(len(one.value), 'hand-in')} at once"
         case "release":
