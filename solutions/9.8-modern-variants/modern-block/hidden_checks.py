@@ -9,6 +9,7 @@ from grader.checks import (
     check,
     expect,
     expect_gradients,
+    expect_strict,
     given_module,
     oracle,
     oracle_gradients,
@@ -242,6 +243,8 @@ def test_ways_to_call(submission, reference, draw):
             more, name="arguments by position"
         )
         attention = submission.GroupedQueryAttention(d_model=12, num_heads=3, num_kv_heads=1)
+        expect_strict(attention)
+        expect_strict(named)
         x = draw.normal(batch=2, time=3, width=12)
         expect(first(attention(x=x, cache=None)), "output", axes=AXES).same_as(
             first(attention(x)), name="arguments by position"

@@ -7,6 +7,8 @@ import torch
 from grader.checks import (
     check,
     expect,
+    expect_parameter_gradients,
+    expect_strict,
     expect_unchanged,
     fail,
     given_module,
@@ -57,7 +59,11 @@ def expect_dtypes(model, whole, *texts):
     "models of any sizes score every word from what was written, and never from padding",
     aspect="causality",
     points=6,
-    asked=["All of it works for any sizes, one word and one sentence included.", "changes nothing."],
+    asked=[
+        "All of it works for any sizes, one word and one sentence included.",
+        "changes nothing.",
+        "gradients reach every parameter",
+    ],
 )
 def test_any_sizes(submission, draw):
     for heads, width, layers, norm, longest in (
@@ -93,6 +99,11 @@ def test_any_sizes(submission, draw):
                 score(model, source, part, vocab), f"logits of the first {length} words", axes=LOGITS
             ).same_as(whole[:, :length], name=f"theirs among {longest}")
         expect_dtypes(model, whole, source, target)
+    # After one word, gradients reach the source as well; token 0 is a word where another one is padding.
+    model = build(submission, draw, source_vocab=9, target_vocab=8, d_model=8, num_heads=2, d_ff=4, pad_id=5)
+    model.double()
+    source, target = (torch.tensor(ids, device=draw.device) for ids in ([[0, 3, 5], [6, 0, 0]], [[0], [3]]))
+    expect_parameter_gradients(model, lambda: model(source, target), draw, "logits", LOGITS, shape=(2, 1, 8))
 
 
 @check(
@@ -113,6 +124,7 @@ def test_names(submission, draw):
     with torch.no_grad():
         found = model(source=source, target=target)
     expect(found, "logits", axes=LOGITS).same_as(score(other, source, target, 9), name="those by position")
+    expect_strict(model)
     first, sizes = [], {"source_vocab": 9, "target_vocab": 9}
     for given in ((source, target), (draw.noncontiguous(source), draw.noncontiguous(target))):
         _, rows = expect(
