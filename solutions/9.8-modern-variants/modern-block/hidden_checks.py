@@ -10,6 +10,7 @@ from grader.checks import (
     expect,
     expect_gradients,
     expect_strict,
+    expect_unchanged,
     given_module,
     oracle,
     oracle_gradients,
@@ -147,6 +148,7 @@ def test_long(submission, reference, draw):
     wanted = oracle(forward, state, x)
     with torch.no_grad():
         expect(first(module(x)), f"output at {time} positions", axes=AXES).close_to(wanted)
+        expect_unchanged(submission)
         cache, start = None, 0
         for end in (time - 7, time - 1, time):
             piece = with_axes(x[:, start:end].contiguous(), *AXES.split())
