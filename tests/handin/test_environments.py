@@ -60,6 +60,7 @@ def test_a_package_declares_what_it_needs_and_holds_no_answer(
     assert again.exit_code == 2
 
 
+@pytest.mark.nightly
 def test_the_reference_gets_everything_and_the_stub_nothing(scoring: Any) -> None:
     right = scoring.reference("masks")
     assert scoring.score("masks", "masks", right)["score"] == 1.0

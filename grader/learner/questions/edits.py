@@ -58,6 +58,7 @@ def edits_of(code: OwnCode) -> list[Edit]:
                     continue
                 away = node is statement
                 line = "" if away else shown(changed.split("\n")[node.lineno - 1])
+                # An edit that shows no difference in its line could not be asked about.
                 if line != code.line(node.lineno):
                     found.setdefault(changed, Edit(node.lineno, line, changed))
     return list(found.values())
