@@ -60,6 +60,7 @@ def adjust_all(book: Gradebook, file: Path, dry_run: bool, beyond: bool, author:
     new = [line for line in dict.fromkeys(lines) if line not in recorded]
     for line in new:
         row = standing[line.learner, line.kata]
+        # The row goes on with the new mark: two lines of one learner are judged together.
         row.score = mark_meant(row, line.kind, line.points, beyond=beyond)
     for line in new:
         if not dry_run:
