@@ -345,7 +345,11 @@ def described(one: Decision, own: Mapping[Any, int | None]) -> str:
         case "assign":
             return f"to be marked by {one.value}"
         case "reviewed":
-            return "looked through"
+            return "reviewed"
+        case "ignore":
+            return f"ignored {one.value}"
+        case "alike":
+            return f"alike with {one.value}"
         case "criterion":
             return f"criterion of {one.value['kata']}, question {one.value['question']}"
         case "together":
