@@ -171,13 +171,13 @@ def settle(desk: DeskReader, form: Form) -> int | None:
     if (kind := ticked[0].kind) == WITHOUT_EFFECT:
         desk.book.undo("ruling", *(int(one.proposal) for one in ticked), **by)
         return None
-    meant = {one: form.get(f"by:{one.id}", one.proposal).strip() for one in ticked}
-    if lacking := [one for one, settled in meant.items() if not settled]:
+    settled_by = {one: form.get(f"by:{one.id}", one.proposal).strip() for one in ticked}
+    if lacking := [one for one, how in settled_by.items() if not how]:
         raise UsageError(f"{lacking[0].learner}, {lacking[0].what}: this says nothing that settles it.")
     if kind == UNMATCHED:
-        names = [(learner_meant(desk.book, whose), None, one.learner) for one, whose in meant.items()]
+        names = [(learner_meant(desk.book, whose), None, one.learner) for one, whose in settled_by.items()]
         return desk.book.rule_together("alias", names, **by)
-    wanted = [TakenFile(one.learner, one.kata, file) for one, file in meant.items()]
+    wanted = [TakenFile(one.learner, one.kata, file) for one, file in settled_by.items()]
     return take(desk.book, wanted, desk.author)
 
 

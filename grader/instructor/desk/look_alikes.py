@@ -92,7 +92,7 @@ class AlikePair(NamedTuple):
         return [kata for kata in self.katas if kata not in self.verdicts]
 
 
-def alike_pairs(known: Mapping[str, Findings], said: Verdicts) -> list[AlikePair]:
+def alike_pairs(known: Mapping[str, Findings], settled: Verdicts) -> list[AlikePair]:
     """Return who is alike in which katas: what is settled last, else those first who are so in most katas."""
     katas: dict[frozenset[str], dict[str, Pair]] = {}
     for kata, found in known.items():
@@ -101,7 +101,7 @@ def alike_pairs(known: Mapping[str, Findings], said: Verdicts) -> list[AlikePair
     pairs = []
     for who, own in katas.items():
         first = next(iter(own.values()))
-        about = {kata: said[who, kata] for kata in own if (who, kata) in said}
+        about = {kata: settled[who, kata] for kata in own if (who, kata) in settled}
         pairs.append(AlikePair((first.left.learner, first.right.learner), own, about))
     rarity = {one.learners: sum(pair.rarity for pair in one.katas.values()) for one in pairs}
     return sorted(pairs, key=lambda one: (not one.open, -len(one.katas), -rarity[one.learners]))

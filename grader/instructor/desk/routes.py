@@ -99,44 +99,44 @@ class Desk:
 
     # Pages
 
-    def _start(self, asked: Mapping[str, str], **more: Any) -> str:
+    def _start(self, query: Mapping[str, str], **more: Any) -> str:
         return self._page(
             "start.html", overview=self.reader.overview(), troubles=self.reader.troubles(),
             problems=len(self.reader.problems()), **more,
         )  # fmt: skip
 
-    def _class(self, asked: Mapping[str, str], **more: Any) -> str:
-        chosen = Filter.of(asked)
+    def _class(self, query: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(query)
         found = self.reader.class_page(chosen)
         choices = self.reader.choices(found.sections)
         return self._page("class.html", chosen=chosen, list=found, choices=choices, **more)
 
-    def _mark(self, asked: Mapping[str, str], **more: Any) -> str:
-        chosen = Filter.of(asked)
-        mark = MarkPage(self.reader, asked, chosen)
+    def _mark(self, query: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(query)
+        mark = MarkPage(self.reader, query, chosen)
         known = {kata: one for kata, one in self._look_alikes.known().items() if kata == mark.row.kata}
-        said = verdicts(self.reader.book) if known else {}
-        alike = [one for one in alike_pairs(known, said) if mark.row.learner in one.learners]
+        settled = verdicts(self.reader.book) if known else {}
+        alike = [one for one in alike_pairs(known, settled) if mark.row.learner in one.learners]
         return self._page(
-            "mark.html", chosen=chosen, mark=mark, line=whole_number(asked.get("line", "")),
-            file=asked.get("file", ""), alike=alike, **more,
+            "mark.html", chosen=chosen, mark=mark, line=whole_number(query.get("line", "")),
+            file=query.get("file", ""), alike=alike, **more,
         )  # fmt: skip
 
-    def _written(self, asked: Mapping[str, str], **more: Any) -> str:
-        chosen = Filter.of(asked)
+    def _written(self, query: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(query)
         return self._page("sheets.html", chosen=chosen, page=self._sheets.page(chosen), **more)
 
-    def _answer(self, asked: Mapping[str, str], **more: Any) -> str:
-        chosen = Filter.of(asked)
-        return self._page("answer.html", chosen=chosen, page=self._sheets.answer(asked, chosen), **more)
+    def _answer(self, query: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(query)
+        return self._page("answer.html", chosen=chosen, page=self._sheets.answer(query, chosen), **more)
 
-    def _disputes(self, asked: Mapping[str, str], **more: Any) -> str:
+    def _disputes(self, query: Mapping[str, str], **more: Any) -> str:
         return self._page("disputes.html", threads=self.reader.disputes(), chosen=Filter(), **more)
 
-    def _log(self, asked: Mapping[str, str], **more: Any) -> str:
+    def _log(self, query: Mapping[str, str], **more: Any) -> str:
         return self._page("log.html", events=self.reader.log(), **more)
 
-    def _problems(self, asked: Mapping[str, str], **more: Any) -> str:
+    def _problems(self, query: Mapping[str, str], **more: Any) -> str:
         return self._page("problems.html", problems=self.reader.problems(), **more)
 
     def _groups(self, query: Mapping[str, str], **more: Any) -> str:
@@ -154,8 +154,8 @@ class Desk:
         found = items(self.reader.book.rows(katas=self.reader.katas(chosen)))
         return self._page("items.html", chosen=chosen, items=found, **more)
 
-    def _alike(self, asked: Mapping[str, str], **more: Any) -> str:
-        reader, slug = self.reader, asked.get("kata", "")
+    def _alike(self, query: Mapping[str, str], **more: Any) -> str:
+        reader, slug = self.reader, query.get("kata", "")
         katas = [kata for one in reader.book.katas() if (kata := self._catalogue.kata(one)) is not None]
         kata = next((one for one in katas if one.slug == slug), None)
         if slug and kata is None:

@@ -19,8 +19,8 @@ def take(book: Gradebook, wanted: Sequence[TakenFile], author: str) -> int:
     Raises:
         UsageError: as `grading.take` does; nothing is decided then.
     """
-    asked = (process.BookAddress.of(book), list(wanted), author)
-    number, message, hint = process.ask(_MODULE, asked, tuple[int, str, str | None])
+    question = (process.BookAddress.of(book), list(wanted), author)
+    number, message, hint = process.ask(_MODULE, question, tuple[int, str, str | None])
     if not number:
         raise UsageError(message, hint)
     return number

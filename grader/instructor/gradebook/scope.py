@@ -213,7 +213,7 @@ def rows_of(
     Raises:
         GradebookUsageError: there is no such learner or kata.
     """
-    # Everybody is read once: in a transaction nothing is kept, and 300 times of it take seconds.
+    # Everybody is read once: in a transaction nothing is remembered, and 300 readings take seconds.
     there = everybody(connection, course).people
     numbers = {slug: kata for kata, (slug, _) in katas(connection, None).items()}
     own: dict[str, int] = {}

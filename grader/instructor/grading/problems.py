@@ -34,7 +34,7 @@ class Problem(NamedTuple):
     command: str
     """What settles it, but for the options that name the gradebook and say why."""
     proposal: str = ""
-    """What may settle it: the file that is meant, who is called so, or the decision's number."""
+    """What may settle it: the file to grade, who is called so, or the decision's number."""
 
     @property
     def id(self) -> str:
