@@ -116,14 +116,14 @@ def sabotages(kata: Kata, launcher: Launcher) -> list[Sabotage]:
 
 
 def hostile() -> Iterator[Known]:
-    """Yield the corpus of hostile submissions as replies: those that are text, with what lies beside them inside."""
+    """Yield the corpus of hostile submissions as replies: those that are text, with the wrong answer inside that they import."""
     tiny = load_pack(ROOT / "tests/packs/tiny")
     katas = ours.katas() | {kata.slug: kata for kata in tiny.katas}
     for entry in entries():
         if not entry.main.endswith(".py") or b"\0" in entry.files[entry.main]:
             continue
         code = entry.files[entry.main].decode(errors="replace")
-        # A reply is one file, so the wrong answer that it adds to stands in it.
+        # A reply is one file, so the wrong answer that it adds to is part of it.
         code = code.replace("from wrong import *\n", WRONG[MODULES[entry.kata]])
         honest = HONEST[entry.kata] | entry.expected("full").earns
         yield Known("hostile", katas[entry.kata], code, honest=frozenset(honest), seed=7)
@@ -195,7 +195,7 @@ def throughput(scoring: Any, kata: Kata) -> tuple[float, float]:
     assert kata.solution is not None
     code, times = kata.solution.read_text(), []
     for count in REPEATED:
-        # Each another text: equal ones would be graded once.
+        # Every text differs: equal ones would be graded once.
         texts = [f"{code}\n# {number} of {count}\n" for number in range(count)]
         replies = [scoring.Reply(kata.slug, kata.module, text) for text in texts]
         began, used = time.monotonic(), _processor_s()

@@ -317,5 +317,5 @@ def _happens(edit: Edit) -> str:
 def _reason(end: Outcome) -> str:
     """Return what a check says, as the reason why an option is right: how it begins, and an error's own line."""
     lines = [line.strip() for line in (end.message or "").splitlines()]
-    told = [*lines[:1], *lines[1:][-3:]] if end.status == "error" else lines[:4]
-    return clean(" / ".join(told), 300)
+    shown = [*lines[:1], *lines[1:][-3:]] if end.status == "error" else lines[:4]
+    return clean(" / ".join(shown), 300)
