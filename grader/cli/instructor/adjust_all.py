@@ -100,6 +100,7 @@ def _line(book: Gradebook, cells: dict[str, str]) -> MarkLine:
     given = points_meant(cells["points"])
     if kind == "override" and given < 0:
         raise UsageError(f"A mark cannot be {points(given)}; it is 0 or more.")
+    # More likely a cell that was forgotten than a wish: an override to 0 says so.
     if kind == "adjust" and not given:
         raise UsageError("0 points change nothing.")
     who, kata = learner_meant(book, cells["learner"]), kata_meant(book, cells["kata"])
