@@ -78,8 +78,8 @@ def write_changes(
             change = book.override if line.kind == "override" else book.adjust
             change(line.learner, line.kata, line.points, comment=line.comment, author=who)
         sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
-        said = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
-        console().print(safe(said), soft_wrap=True, markup=False, highlight=False)
+        text = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
+        console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
     already = len(lines) - len(new)
     note(f"{len(new)} {'would change' if dry_run else 'changed'}, {already} already recorded")
 
