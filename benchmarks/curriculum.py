@@ -71,14 +71,11 @@ def main() -> None:
     chosen = parser.parse_args()
     launcher = start_launcher(many=True)  # before torch is loaded, which it would have to load again
 
-    from grader.engine.runner.suite import with_suites
+    from grader.engine.runner.suite import suites_of
 
     katas = [kata for kata in Catalogue.discover().katas if not chosen.katas or kata.slug in chosen.katas]
-    scores = with_suites(
-        katas,
-        lambda suites: [score(kata, suites[kata.slug], launcher, chosen.seeds) for kata in katas],
-        hidden=True,
-    )
+    with suites_of(katas, hidden=True) as suites:
+        scores = [score(kata, suites[kata.slug], launcher, chosen.seeds) for kata in katas]
     launcher.close()
     publish([table(scores)], "curriculum.md", "figures", write=False)
     for one in scores:

@@ -27,7 +27,7 @@ from grader.catalogue import Kata, load_pack
 from grader.commands import COMMANDS
 from grader.engine.host.warm import start_launcher
 from grader.engine.mistakes.mistakes import mistakes
-from grader.engine.runner.suite import Options, Suite, with_suites
+from grader.engine.runner.suite import Options, Suite, suites_of
 from grader.files import write_atomic
 
 ROOT = Path(__file__).parent.parent
@@ -70,7 +70,8 @@ def grade(slug: str) -> None:
         suite = suites[slug].but_for(suites[slug].trained())
         return {name: said(suite, kata, launcher, content) for name, content in answers(kata)}
 
-    click.echo(json.dumps(with_suites([kata], every, hidden=True), ensure_ascii=False))
+    with suites_of([kata], hidden=True) as suites:
+        click.echo(json.dumps(every(suites), ensure_ascii=False))
 
 
 def answers(kata: Kata) -> Iterator[tuple[str, bytes]]:

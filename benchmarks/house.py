@@ -25,7 +25,7 @@ GOALS = {
 }  # fmt: skip
 CEILINGS = {
     "lines of grader": 55_040, "lines of tests": 54_620, "lines of benchmarks": 6_029, "lines of Python": 179_050,
-    "files": 1_464, "rooms and modules of grader": 20, "floors": 9, "functions with six or more parameters": 46,
+    "files": 1_464, "rooms and modules of grader": 20, "floors": 9, "functions with six or more parameters": 30,
     "longest function": 75, "mean function": 13,
 }  # fmt: skip
 """What `make lint` allows: these numbers may only fall."""

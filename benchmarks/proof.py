@@ -116,7 +116,7 @@ def sabotages(kata: Kata, launcher: Launcher) -> list[Sabotage]:
 
 
 def hostile() -> Iterator[Known]:
-    """Yield the corpus of hostile submissions as replies: those that are text, with the wrong answer inside that they import."""
+    """Yield those hostile submissions that are text as replies, with the wrong answer inside that they import."""
     tiny = load_pack(ROOT / "tests/packs/tiny")
     katas = ours.katas() | {kata.slug: kata for kata in tiny.katas}
     for entry in entries():

@@ -104,7 +104,7 @@ def answers(device: str) -> list[Answer]:
 
 
 def _grade(launcher: Any, device: str, keep: Path, minutes: float) -> None:
-    from grader.engine.runner.suite import Options, with_suites
+    from grader.engine.runner.suite import Options, suites_of
     from grader.engine.timing.speed import Speed
 
     todo = answers(device)
@@ -135,8 +135,8 @@ def _grade(launcher: Any, device: str, keep: Path, minutes: float) -> None:
                     return
 
     # A picture is drawn when the verdict is there; it is a quarter of what a wasteful answer costs.
-    with mock.patch.object(Speed, "_sketch_of", return_value=None):
-        with_suites(katas, body, speed=True)
+    with mock.patch.object(Speed, "_sketch_of", return_value=None), suites_of(katas, speed=True) as suites:
+        body(suites)
 
 
 def _next(todo: list[Answer], done: list[dict[str, Any]], condition: str) -> list[Answer]:

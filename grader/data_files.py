@@ -74,6 +74,7 @@ def read_text(
 ) -> str:
     """Read a file as UTF-8, whatever editor wrote it; arguments and errors as `read_bytes`."""
     try:
+        # Editors on Windows put a byte order mark before UTF-8, which no parser of ours would know.
         return read_bytes(path, limit, what=what, refuse=refuse, hint=hint).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise refuse(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8.", hint) from error
@@ -86,6 +87,7 @@ def read_data(path: Path, kind: type[Data], refuse: type[KataError] = PackError)
         KataError: of the kind `refuse`: as `read_text`, or it is no TOML or JSON, or breaks the type.
     """
     text = read_text(path, LIMIT_BYTES if path.suffix == ".json" else LIMIT_TOML, refuse=refuse)
+    # tomllib recurses into a key's parts: a key of a thousand would end Python instead of the reading.
     if path.suffix != ".json" and (deep := _DEEP_KEY.search(_TEXT.sub("_", text))):
         raise refuse(f"{path}: the key `{deep[0][:60]}…` has too many parts; at most 8 are read.")
     try:

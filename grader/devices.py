@@ -117,6 +117,7 @@ class Device:
         if limit_bytes is not None and hasattr(self.module, "set_per_process_memory_fraction"):
             whole = self.module.get_device_properties(self.index).total_memory
             self.module.set_per_process_memory_fraction(min(1.0, limit_bytes / whole), self.index)
+        # The context is made with the first tensor.
         torch.empty(1, device=self.name)
         self.synchronize()
 

@@ -72,8 +72,10 @@ def write_zip(path: Path, parts: Mapping[str, bytes | Path], *, programs: Collec
     """
     with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, part in parts.items():
+            # One time for all entries, so that equal contents give equal archives.
             entry = zipfile.ZipInfo(name, EARLIEST)
             entry.external_attr = (0o755 if name in programs else 0o644) << 16
+            # A wheel is compressed already.
             packed = zipfile.ZIP_STORED if name.endswith(".whl") else zipfile.ZIP_DEFLATED
             archive.writestr(entry, part.read_bytes() if isinstance(part, Path) else part, packed)
 
@@ -85,6 +87,7 @@ def create_new(path: Path, data: bytes | str, root: Path) -> bool:
         UsageError: a folder on the way is a link that leads out of `root`.
         EngineError: as `write_atomic`.
     """
+    # A link that leads nowhere is something as well: writing would create what it points to.
     if os.path.lexists(path):
         return False
     write_atomic(within(path, root), data)
@@ -99,6 +102,7 @@ def within(path: Path, root: Path) -> Path:
     Raises:
         UsageError: it leads out of `root`.
     """
+    # Both sides resolved: the root may itself be reached by a link.
     leads_to = os.path.realpath(path)
     if not Path(leads_to).is_relative_to(os.path.realpath(root)):
         raise UsageError(f"{path} leads out of {root}, to {leads_to}.", "Move the link away, then try again.")
@@ -133,6 +137,7 @@ def regular_file(descriptor: int) -> BinaryIO:
         NotRegularError: it is a pipe, a socket, a device.
         IsADirectoryError: it is a folder.
     """
+    # Of what is open, not of the path: that could be something else by now.
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):
         return os.fdopen(descriptor, "rb")
@@ -151,6 +156,7 @@ def read_bounded(path: Path, limit: int) -> bytes:
         OSError: it cannot be read.
     """
     with regular_file(os.open(path, READING)) as file:
+        # Not by its size: a file may grow while it is read.
         data = file.read(limit + 1)
     if len(data) > limit:
         raise ValueError(f"it is larger than {limit} bytes")

@@ -81,6 +81,7 @@ def command(module: str, *arguments: str) -> list[str]:
     if not program():
         raise EngineError("Python does not know where its own program is, so Kata can start no other.")
     begin = _BEGIN.format(separator=os.pathsep)
+    # The search path goes along, since an isolated Python forgets the user's own packages.
     return [program(), "-I", "-c", begin, os.pathsep.join(search_path()), module, *arguments]
 
 

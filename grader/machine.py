@@ -43,6 +43,7 @@ def core_times(cores: Collection[int] | None = None) -> dict[int, CoreTime]:
             if name == "cpu" or (cores is not None and int(name[3:]) not in cores):
                 continue
             ticks = [int(count) for count in counts[: _STEAL + 1]]
+            # Waiting for a disk is idle for this purpose: the core is free.
             busy = sum(ticks) - ticks[_IDLE] - ticks[_WAITING]
             found[int(name[3:])] = CoreTime(busy / second, ticks[_STEAL] / second)
     return found
@@ -181,6 +182,7 @@ def prepare() -> None:
                 f"This process may open only {wanted} files, and grading needs {LEAST_DESCRIPTORS}.",
                 f"Raise the limit, also the hard one: ulimit -n {DESCRIPTORS}",
             )
+        # Only the soft limit: an ordinary user cannot raise the hard one.
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     if sys.platform == "linux" and not Path("/proc/self/stat").exists():
         raise MachineFault(

@@ -189,8 +189,10 @@ def code_cells(source: bytes) -> Iterator[str | None]:
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         text = cell.get("source", "")
+        # The format allows both: a string, or one for each line.
         if isinstance(text, list):
             text = "".join(part for part in text if isinstance(part, str))
+        # All cells together: each by itself may be small, and there may be a million.
         length += len(text) if isinstance(text, str) else 0
         if length > MAX_CODE:
             raise UnreadableNotebook(f"its cells hold more than {MAX_CODE >> 10} KB of code")

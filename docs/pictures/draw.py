@@ -140,6 +140,7 @@ def draw_pages(folder: Path, wanted: Iterable[str]) -> None:
         browser = playwright.chromium.launch(executable_path=_chromium())
         page = browser.new_page(viewport={"width": 980, "height": 900}, device_scale_factor=1.5)
         for name in wanted:
+            page.goto("about:blank")  # else what the last page forbids holds for HTML that is set, too
             PAGES[name][1](page, folder)
         browser.close()
 
@@ -201,15 +202,38 @@ def _notebook(page: Any, folder: Path) -> None:
     ]
     code = f"<pre style='background:#f5f5f5;border:1px solid #ddd;padding:8px'>{escape(cells[1])}</pre>"
     page.set_content(f"<body style='font:14px sans-serif;margin:24px'>{code}{html}</body>")
-    screenshot(page, "notebook", height=450)
+    screenshot(page, "notebook", height=480)
 
 
+def _problems(page: Any, folder: Path) -> None:
+    """Draw VS Code's list of problems with what its task's own pattern finds in the command's output."""
+    alone = folder / "vscode"
+    alone.mkdir()
+    (alone / "masks.py").write_text(mistaken("causal_shifted_late"), encoding="utf-8")
+    printed = kata("check", "masks.py", "--format", "vscode", folder=alone)
+    [task, *_] = json.loads((ROOT / "grader" / VSCODE).read_text(encoding="utf-8"))["tasks"]
+    found = re.findall(task["problemMatcher"]["pattern"]["regexp"], printed, re.MULTILINE)
+    rows = "".join(
+        f"<p><b style='color:#f14c4c'>&#8855;</b>&ensp;{escape(message)}"
+        f"<i>&ensp;kata({escape(code)})&ensp;[Ln {line}, Col {column}]</i></p>"
+        for _, line, column, _, message, code in found
+    )
+    page.set_content(
+        "<style>body{font:13px/22px sans-serif;margin:0;padding:8px 16px;background:#1e1e1e;color:#ccc}"
+        "p{margin:0}p+p+p{padding-left:36px;text-indent:-20px}i{color:#888;font-style:normal}u{text-underline-offset:7px}</style>"
+        f"<main><p><u>PROBLEMS</u> {len(found)}&emsp;OUTPUT&emsp;TERMINAL</p><p>&#8964; masks.py</p>{rows}</main>"
+    )
+    screenshot(page, "problems", height=16 + page.evaluate("document.querySelector('main').offsetHeight"))
+
+
+VSCODE = "learner/workspace/templates/tasks.json"
 PAGES: dict[str, tuple[list[str], Callable[[Any, Path], None]]] = {
-    "demo": (["demos"], _demo),
-    "report": (["pages/templates"], _report),
-    "feedback": (["pages/templates"], _feedback),
-    "desk": (["desk/templates"], _desk),
-    "notebook": (["reports/markup.py"], _notebook),
+    "demo": (["learner/demos"], _demo),
+    "report": (["instructor/html/templates"], _report),
+    "feedback": (["instructor/html/templates"], _feedback),
+    "desk": (["instructor/desk/templates"], _desk),
+    "notebook": (["report/markup.py"], _notebook),
+    "problems": ([VSCODE], _problems),
 }
 """By name, the files and folders of `grader/` that decide how a page looks, and how it is drawn."""
 
@@ -219,10 +243,12 @@ def digest_of(parts: Iterable[str]) -> str:
     found = hashlib.sha256()
     for part in parts:
         path = ROOT / "grader" / part
-        files = [path] if path.is_file() else sorted(path.rglob("*"))
+        kinds = (".html", ".css", ".js", ".svg")
+        files = [path] if path.is_file() else [one for one in sorted(path.rglob("*")) if one.suffix in kinds]
+        if not files:
+            raise FileNotFoundError(f"{path}: nothing there decides how a page looks")
         for file in files:
-            if file.suffix in (".html", ".css", ".js", ".svg") or file == path:
-                found.update(file.read_bytes())
+            found.update(file.read_bytes())
     return found.hexdigest()[:16]
 
 

@@ -48,6 +48,7 @@ def build(pack: Pack, folder: Path, audience: Audience) -> BuiltPack:
         solutions = pack.solutions
         units = {unit.folder.name for unit in pack.units}
         for path in files_of(solutions):
+            # A folder of solutions may hold those of several packs.
             if path.relative_to(solutions).parts[0] in units:
                 contents[f"solutions/{path.relative_to(solutions).as_posix()}"] = path
     suffix = "" if audience == "learner" else "-instructor"
@@ -149,6 +150,8 @@ def _write_wheel(
     parts[f"{info}/METADATA"] = metadata.encode()
     parts[f"{info}/WHEEL"] = wheel.encode()
     parts[f"{info}/entry_points.txt"] = entry.encode()
+    # Of all but itself, as the format wants it; a warm process compares it to see whether a package
+    # changed.
     record = "".join(f"{name},sha256={_record(data)},{len(data)}\n" for name, data in parts.items())
     parts[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
     write_zip(target, parts)

@@ -169,6 +169,7 @@ class Calibrator:
                     if demand.check in answer.fails and answer.is_told_on(self._kind)
                 ]
                 plan.append((demand, [kata.solution, *kata.alternatives], named))
+        # Planned as a whole before the first round: it takes hours, and somebody waits for a number.
         start(self._rounds * sum(len(right) + len(named) for _, right, named in plan))
         thresholds = [self._one(demand, right, named, step) for demand, right, named in plan]
         findings += [finding for found in thresholds for finding in found.findings]
@@ -225,6 +226,7 @@ class Calibrator:
                 left -= 1
                 step(f"{kata.slug} {demand.name}: {name}", 1)
         except Overrun:
+            # The median is among the rounds that ended when more than half of them did.
             cut_off = len(rounds) < self._rounds / 2
         except CheckFailure as error:
             return " ".join(line.strip() for line in error.failure.summary)
@@ -270,6 +272,7 @@ class Calibrator:
             self._find(found, "slow answers", "no slow answer names this check and can be measured")
         found.slowest_accepted = max(found.accepted, key=lambda reading: reading.excess, default=None)
         found.fastest_slow = min(found.slow, key=lambda reading: reading.excess, default=None)
+        # What its absolute time gives away need not be told apart by growth as well.
         told_apart = [reading for reading in found.slow if not reading.caught_by_anchor]
         if found.accepted and told_apart:
             worst = max(found.accepted, key=lambda reading: scale.excess(reading.value))

@@ -146,6 +146,7 @@ class Contracts:
             PackError: the reference does not pass, or a reason is about nothing.
         """
         every = [one for part in self._parts(seed) for one in self._sabotages(part)]
+        # Before anything runs, and of all of them: a reason about nothing would excuse what comes later.
         self._look_at_reasons(every)
         tried = draw(every)
 
@@ -153,6 +154,8 @@ class Contracts:
             reasons = self.reasons.get(one.part, {})
             if reason := reasons.get(one.name) or reasons.get(one.breaks):
                 return ContractCell(one, reason=reason)
+            # One check that fails is enough, and which mistake it is does not matter: both save most of the
+            # time.
             options = Options(seed=seed, name=False, fail_fast=True)
             report = self._suite.check(self._file, launcher, options, content=one.text.encode())
             if report.status == "pass":

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import Kata
-from grader.engine.runner.plugin import KataPlugin, collect, info_of, threshold_of, wants
+from grader.engine.runner.plugin import collected, info_of, threshold_of, wants
 from grader.engine.timing.work import Demand
 from grader.errors import PackError
 
@@ -29,16 +29,14 @@ def demands_of(katas: Sequence[Kata]) -> list[Demand]:
     if not files:
         return []
 
-    def ask(_: KataPlugin[list[Demand]], items: list[pytest.Item]) -> list[Demand]:
+    with collected(list[Path](files)) as plugin:
         return [
             demand
             for kata in files.values()
-            for item in items
+            for item in plugin.items
             if files[item.path] is kata and info_of(item).threshold is not None
             for demand in _demands_of_check(item, kata)
         ]
-
-    return collect(list[Path](files), ask, lambda demands: demands)
 
 
 def _demands_of_check(item: pytest.Item, kata: Kata) -> list[Demand]:

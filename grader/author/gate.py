@@ -46,8 +46,8 @@ Copy = Callable[[Path | Mistake], Path]
 Draw = Callable[[list[str]], Container[str]]
 """Which of the mistakes, by name, are tried."""
 Marks = dict[str, list[Mark]]
-SAMPLE = 8
-"""So many mistakes at most are a sample."""
+SAMPLE, SMALL_SAMPLE = 8, 2
+"""So many mistakes at most are a sample; the small one is for katas whose checks train, each of which takes seconds."""
 TRANSCRIPTS = "transcripts.txt"
 SLOW_PATIENCE = 3.0
 """A slow answer has so many times what a check allows: it has to be right, not to keep to the time."""
@@ -57,7 +57,16 @@ _LONG_LINE = 24
 
 def sample(names: list[str]) -> list[str]:
     """Return a sample of mistakes, always the same: by their place among all, evenly far from each other."""
-    return names[:: -(-len(names) // SAMPLE) or 1]
+    return _evenly(names, SAMPLE)
+
+
+def small_sample(names: list[str]) -> list[str]:
+    """Return a smaller one."""
+    return _evenly(names, SMALL_SAMPLE)
+
+
+def _evenly(names: list[str], most: int) -> list[str]:
+    return names[:: -(-len(names) // most) or 1]
 
 
 @dataclass(frozen=True)
@@ -91,41 +100,26 @@ class Verdict:
         self.findings.append(Finding(self.kata, rule, message))
 
 
+@dataclass(frozen=True)
 class Gate:
     """Examine katas one by one; with `draw`, of the wrong answers a sample alone, against what was kept of all."""
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        *,
-        seeds: int = 1,
-        mistake_seeds: int = 0,
-        update: bool = False,
-        jobs: int = 1,
-        step: Step = lambda *_: None,
-        draw: Draw | None = None,
-        train: bool = True,
-    ) -> None:
-        """Get ready.
-
-        Args:
-            launcher: starts the workers of this process.
-            seeds: on which right answers have to pass.
-            mistake_seeds: on which each mistake has to get the same verdicts; 0 leaves what it costs open, too.
-            update: whether fingerprints and transcripts are written anew.
-            jobs: wrong answers that are graded side by side.
-            step: is called with how far it is.
-            draw: chooses the mistakes that are tried; those without fingerprints are in any case.
-            train: whether alternatives, and what mistakes cost, are seen by checks that train, too.
-        """
-        self._launcher = launcher
-        self._jobs = jobs
-        self._seeds = seeds
-        self._mistake_seeds = mistake_seeds
-        self._update = update
-        self._step = step
-        self._draw = draw
-        self._train = train
+    launcher: Launcher
+    """Starts the workers of this process."""
+    seeds: int = 1
+    """On which right answers have to pass."""
+    mistake_seeds: int = 0
+    """On which each mistake has to get the same verdicts; 0 leaves what it costs open, too."""
+    update: bool = False
+    """Whether fingerprints and transcripts are written anew."""
+    jobs: int = 1
+    """Wrong answers that are graded side by side."""
+    step: Step = lambda *_: None
+    """Is called with how far it is."""
+    draw: Draw | None = None
+    """Chooses the mistakes and the other right answers that are tried, and mistakes without fingerprints."""
+    train: bool = True
+    """Whether alternatives, and what mistakes cost, are seen by checks that train, too."""
 
     def examine(self, kata: Kata, suite: Suite) -> Verdict:
         """Return everything that is wrong with a kata; nothing when it passes."""
@@ -142,9 +136,10 @@ class Gate:
             return verdict
         mutants = self._read(mistakes, kata, "mutants", verdict)
         verdict.mutants = len(mutants or [])
-        if mutants is not None and self._draw is not None:
-            drawn = self._draw([mutant.name for mutant in mutants])
+        if mutants is not None and self.draw is not None:
+            drawn = self.draw([mutant.name for mutant in mutants])
             kept = Fingerprints.load(kata.fingerprints).mutants
+            # New ones always: a sample that leaves out what was just written would pass it unseen.
             mutants = [one for one in mutants if one.name in drawn or one.name not in kept]
         verdict.tried = len(mutants or [])
         _look_at_files(kata, verdict)
@@ -161,11 +156,12 @@ class Gate:
         with _copies(kata) as copy:
             self._stub(kata, suite, copy, verdict)
             self._right_answers(kata, suite, copy, verdict)
+            # Against a reference that fails itself, every broken property would seem to be noticed.
             if not any(one.rule == "right answers" for one in verdict.findings):
                 self._contracts(kata, suite, verdict)
             if mutants is not None:
                 self._wrong_answers(kata, suite, copy, mutants, verdict)
-                if self._mistake_seeds:
+                if self.mistake_seeds:
                     self._marks(kata, suite, copy, mutants, verdict)
         return verdict
 
@@ -181,8 +177,8 @@ class Gate:
                     f"{answer.name} names {unknown[0]}, which is not a speed check; "
                     f"there is {', '.join(sorted(checks)) or 'none'}",
                 )
-        if self._draw is not None:
-            drawn = self._draw([answer.name for answer in slow])
+        if self.draw is not None:
+            drawn = self.draw([answer.name for answer in slow])
             slow = [answer for answer in slow if answer.name in drawn]
         verdict.tried = len(slow)
         try:
@@ -207,8 +203,8 @@ class Gate:
             return None
 
     def _stub(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
-        self._step(f"{kata.slug}: stub", 0, 1)
-        report = suite.check(copy(kata.stub), self._launcher)
+        self.step(f"{kata.slug}: stub", 0, 1)
+        report = suite.check(copy(kata.stub), self.launcher)
         if report.status != "not_started":
             verdict.find("stub", f"the stub is “{report.status}”; it must be not_started")
         visible = sum(check.max_points for check in report.checks if not check.hidden)
@@ -223,15 +219,15 @@ class Gate:
     def _right_answers(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
         assert kata.solution is not None
         times = []
-        files = (kata.solution, *kata.alternatives)
-        quick = suite if self._train else suite.but_for(suite.trained())
+        names = [file.name for file in kata.alternatives]
+        drawn = names if self.draw is None else self.draw(names)
+        files = (kata.solution, *(file for file in kata.alternatives if file.name in drawn))
+        quick = suite if self.train else suite.but_for(suite.trained())
         for place, file in enumerate(files):
             checks = suite if file == kata.solution else quick
-            for seed in range(self._seeds):
-                self._step(
-                    f"{kata.slug}: right answers", place * self._seeds + seed, len(files) * self._seeds
-                )
-                report = checks.check(copy(file), self._launcher, Options(seed=seed))
+            for seed in range(self.seeds):
+                self.step(f"{kata.slug}: right answers", place * self.seeds + seed, len(files) * self.seeds)
+                report = checks.check(copy(file), self.launcher, Options(seed=seed))
                 times.append(report.duration_s)
                 if report.status != "pass":
                     verdict.find(
@@ -244,15 +240,15 @@ class Gate:
         """Demand that each property of each part is looked at, or that the author says why not."""
 
         def drawn(every: list[Sabotage]) -> list[Sabotage]:
-            if self._draw is None:
+            if self.draw is None:
                 return every
-            names = self._draw([f"{one.part} {one.name}" for one in every])
+            names = self.draw([f"{one.part} {one.name}" for one in every])
             return [one for one in every if f"{one.part} {one.name}" in names]
 
-        contracts = Contracts(kata, suite, self._launcher, self._jobs)
+        contracts = Contracts(kata, suite, self.launcher, self.jobs)
         try:
             cells = contracts.cells(
-                step=lambda done, of: self._step(f"{kata.slug}: contracts", done, of), draw=drawn
+                step=lambda done, of: self.step(f"{kata.slug}: contracts", done, of), draw=drawn
             )
         except PackError as error:
             verdict.find("contracts", error.message)
@@ -283,15 +279,15 @@ class Gate:
             _look_at_mutant(mutant, report, verdict)
         _look_for_twins(fresh, mutants, verdict)
         kept = Fingerprints.load(kata.fingerprints)
-        if self._draw is None:
+        if self.draw is None:
             needs = {item.name: suite.info(item).needs for item in suite.items if item.name in telling}
-            pairs = candidates(mutants, fresh, needs) if self._update else known(kept.pairs, mutants)
+            pairs = candidates(mutants, fresh, needs) if self.update else known(kept.pairs, mutants)
             fresh.pairs = {
                 pair.name: MutantMarks(checks=marks)
                 for (pair, _), (report, marks) in zip(pairs, hand_in(pairs, "two mistakes"), strict=True)
-                if not self._update or unlike_either(pair, marks, _passed(report), fresh)
+                if not self.update or unlike_either(pair, marks, _passed(report), fresh)
             }
-        prints = fresh if self._draw is None else kept
+        prints = fresh if self.draw is None else kept
         for mutant in mutants:
             named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
             _look_at_names(mutant, {name for one in named.values() for name in one.names}, verdict)
@@ -299,17 +295,18 @@ class Gate:
 
     def _marks(self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict) -> None:
         """Demand that a mistake gets the same mark whatever is drawn, and loses no more than it is worth."""
-        trained = self._train * (steadiness.TRAINED_SEEDS if self._draw is None else 1)
+        trained = self.train * (steadiness.TRAINED_SEEDS if self.draw is None else 1)
+        seeds = steadiness.Seeds(self.mistake_seeds, trained)
         before = {item.name: {*suite.info(item).needs, *suite.info(item).follows} for item in suite.items}
-        idleness = Idleness(kata, suite, self._launcher)
+        idleness = Idleness(kata, suite, self.launcher)
         # The draw of a test that is about something else leaves them all out: each costs a run of the reference.
-        for message in idleness.complaints(self._draw(list(KINDS)) if self._draw else KINDS):
+        for message in idleness.complaints(self.draw(list(KINDS)) if self.draw else KINDS):
             verdict.find("idle", message)
 
         def graded(launcher: Launcher, one: Mistake) -> steadiness.Gradings:
-            return steadiness.grade(suite, copy(one), one.name, launcher, self._mistake_seeds, trained)
+            return steadiness.grade(suite, copy(one), one.name, launcher, seeds)
 
-        verdict.marks += self._each(graded, mutants, f"{kata.slug}: marks on {self._mistake_seeds} seeds")
+        verdict.marks += self._each(graded, mutants, f"{kata.slug}: marks on {self.mistake_seeds} seeds")
         for mutant, marks in zip(mutants, verdict.marks, strict=True):
             if (imitated := idleness.imitated(mutant, marks)) is not None:
                 verdict.find("imitation", imitated)
@@ -346,17 +343,17 @@ class Gate:
 
     def _each(self, work: Callable[[Launcher, T], R], items: list[T], what: str) -> list[R]:
         return side_by_side(
-            work, items, self._launcher, self._jobs, lambda done: self._step(what, done, len(items))
+            work, items, self.launcher, self.jobs, lambda done: self.step(what, done, len(items))
         )
 
     def _baseline(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
         if kata.speed_checks is None:
             return
-        self._step(f"{kata.slug}: baseline", 0, 1)
+        self.step(f"{kata.slug}: baseline", 0, 1)
         handed_in = copy(kata.baseline)
-        report = suite.but_for(suite.trained()).check(handed_in, self._launcher, Options(seed=SEED))
+        report = suite.but_for(suite.trained()).check(handed_in, self.launcher, Options(seed=SEED))
         if report.status == "pass":
-            report = suite.check(handed_in, self._launcher, Options(seed=SEED))
+            report = suite.check(handed_in, self.launcher, Options(seed=SEED))
         if report.status != "fail":
             reason = f": {report.message}" if report.message else ""
             verdict.find(
@@ -371,8 +368,8 @@ class Gate:
         untrained = suite.but_for(suite.trained())
         patient = Options(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
         for place, answer in enumerate(slow):
-            self._step(f"{kata.slug}: slow answers", place, len(slow))
-            report = untrained.check(copy(answer), self._launcher, patient)
+            self.step(f"{kata.slug}: slow answers", place, len(slow))
+            report = untrained.check(copy(answer), self.launcher, patient)
             wrong = {check.id for check in report.checks if check.status in WRONG}
             if report.status != "pass" and not (wrong and wrong <= set(answer.fails)):
                 verdict.find("slow answers", f"{answer.name} has to be right: {_first_failure(report)}")
@@ -382,19 +379,20 @@ class Gate:
         assert kata.solution is not None
         golden = kata.solution.parent / TRANSCRIPTS
         kept = Fingerprints.load(kata.fingerprints)
-        if self._update:
+        if self.update:
+            # Not written when nothing changed: of a compressed file nobody can read the difference.
             if (renewed := _renewed(kept, fresh)) != kept:
                 write_atomic(kata.fingerprints, renewed.encode())
             write_atomic(golden, transcripts)
             return
-        if self._draw is not None:
+        if self.draw is not None:
             kept.mutants = {name: one for name, one in kept.mutants.items() if name in fresh.mutants}
             kept.pairs = fresh.pairs
         if not (_same_marks(kept.mutants, fresh.mutants) and _same_marks(kept.pairs, fresh.pairs)):
             renew = f"kata pack check {kata.slug} --update"
             verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
         text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
-        if self._draw is not None:
+        if self.draw is not None:
             text = _those_of(text, fresh.mutants)
         if text != transcripts:
             verdict.find(
@@ -658,6 +656,7 @@ def _stable(message: str) -> str:
     9 of 28 values differ
     greatest difference 4.8e-06 at [0]
     """
+    # A line that is added above moves all numbers, and says nothing of what learners read.
     message = re.sub(r"(\.py, line|\(line) \d+", r"\1 …", message)
     message = re.sub(r"\btolerance \d[\d.e+-]*", "tolerance …", message)
     message = re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda found: f"{float(found[0]):.2g}", message)

@@ -46,6 +46,7 @@ def _from_forks(work: Work[T, R], items: Sequence[T], jobs: int) -> Iterator[tup
             pid = os.fork()
             if pid == 0:
                 _serve(work, items, range(job, len(items), jobs), theirs)
+            # Ours to close: with a writer left open here, the pipe would never end.
             theirs.close()
             forks[ours] = pid
         while forks:
@@ -59,6 +60,7 @@ def _from_forks(work: Work[T, R], items: Sequence[T], jobs: int) -> Iterator[tup
     finally:
         for pid in forks.values():
             with contextlib.suppress(ProcessLookupError):
+                # Nobody reads their results any more, and each of them has workers of its own.
                 os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
 

@@ -76,9 +76,11 @@ def split_source(path: Path) -> tuple[str, str]:
         else:
             begun = 0 if begun else number
             if begun and (name := _function_at(tree, number)):
+                # With the name, by which the grader tells what is not written yet from what is wrong.
                 stub.append(f'{marker["indent"]}raise NotImplementedError("{name}")\n')
     if begun:
         raise PackError(f"{path}, line {begun}: # BEGIN SOLUTION without # END SOLUTION.")
+    # Most likely a marker was misspelled, and the answer would be handed out.
     if stub == reference:
         raise PackError(
             f"{path} marks no solution, so learners would get all of it.",

@@ -5,17 +5,25 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.engine.host.launcher import Launcher
 from grader.engine.mistakes.recognise import LeftBehind
 from grader.engine.runner.suite import Options, Suite
 
 SEEDS, TRAINED_SEEDS = 20, 2
-"""A model that is trained takes longer than all other checks together: such checks see the first seeds alone."""
 FLIPPED = 0.01
 """A check may come to another verdict on a mistake for this share of the seeds."""
 HALF = 0.5
 """What a single mistake may cost of a kata's points, unless it says why."""
+
+
+class Seeds(NamedTuple):
+    """On how many seeds a mistake is graded."""
+
+    every: int
+    trained: int
+    """A model that is trained takes longer than all other checks together: such checks see the first seeds alone."""
 
 
 @dataclass
@@ -55,19 +63,17 @@ class Gradings:
         return found
 
 
-def grade(
-    suite: Suite, file: Path, name: str, launcher: Launcher, seeds: int = SEEDS, trained: int = TRAINED_SEEDS
-) -> Gradings:
+def grade(suite: Suite, file: Path, name: str, launcher: Launcher, seeds: Seeds) -> Gradings:
     """Grade a mistake on the seeds from 0; checks that train, where no seed has them, count as passed."""
     found = Gradings(name, suite.max_score(timed=False))
     drawn = suite.but_for(suite.trained())
-    if trained == 0:  # so that what is known of its cost is never more than what it costs
+    if seeds.trained == 0:  # so that what is known of its cost is never more than what it costs
         found.points = {
             item.name: [suite.info(item).points] for item in suite.items if item not in drawn.items
         }
     left_behind: dict[str, LeftBehind | None] = {}
-    for seed in range(seeds):
-        checks = suite if seed < trained else drawn
+    for seed in range(seeds.every):
+        checks = suite if seed < seeds.trained else drawn
         report = checks.check(file, launcher, Options(seed=seed), left_behind=left_behind)
         for check in report.checks:
             found.points.setdefault(check.id, []).append(check.points)

@@ -73,6 +73,7 @@ def answers_in(data: bytes) -> dict[int, str]:
     lines = as_text(data).splitlines()
     code = in_code(lines)
     for number, line in enumerate(lines):
+        # In a block of code, `## 2.` is a comment of the learner's.
         heading = _NUMBERED.match(line) if number not in code else None
         if heading is not None and 0 < int(heading["number"]) <= MOST_QUESTIONS:
             place = int(heading["number"])

@@ -60,6 +60,7 @@ def blocks_of(kata: Kata) -> Blocks | None:
     source = read_blocks(path)
     katas = kata.unit.pack.katas
     answered = {name for other in katas if other.key < kata.key for name in other.required}
+    # A name that an earlier kata answers stays open, also where a later one asks for it once more.
     closed = {name for other in katas if other.key >= kata.key for name in other.required} - answered
     left_out = source.without(closed | set(kata.required), f"{kata.number} {kata.slug}")
     shows = tuple(

@@ -48,6 +48,7 @@ def load_pack(folder: Path) -> Pack:
         raise PackError(
             f"{root}: holds no unit; a unit is a folder such as `1.1-sorting` with a {UNIT_FILE}."
         )
+    # A unit knows its pack and a pack its units: one of the two can only be made before the other.
     object.__setattr__(pack, "units", units)
     _check_unique(pack)
     _check_after(pack)
@@ -77,6 +78,7 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
     path = folder / KATA_FILE
     data = read_data(path, KataFile)
     slug = data.slug if data.slug is not None else folder.name
+    # One name, as learners, gradebooks and paths go by it: two would be two katas somewhere.
     if slug != folder.name:
         raise PackError(
             f"{path}: `slug` is {slug}, but the folder is called {folder.name}; "
@@ -101,8 +103,8 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         module=data.module,
         required=data.required,
         after=data.after,
-        given=tuple(_given("given", name, folder, unit, path, data.module) for name in data.given),
-        support=tuple(_given("support", name, folder, unit, path, data.module) for name in data.support),
+        given=tuple(_given("given", name, folder, unit, data.module) for name in data.given),
+        support=tuple(_given("support", name, folder, unit, data.module) for name in data.support),
         preload=data.preload,
         points=data.points or 0.0,
         hidden_points=data.hidden_points or 0.0,
@@ -123,10 +125,12 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
     _require_file(kata.lesson, "the kata's lesson")
     _require_file(kata.hints, "the kata's hints")
     read_hints(kata.hints)
+    # Read from the checks' source, which is not imported: a learner's install lists katas without torch.
     if data.points is None:
         kata = replace(kata, points=worth(kata.checks))
     if data.hidden_points is None and kata.hidden_checks is not None:
         kata = replace(kata, hidden_points=worth(kata.hidden_checks))
+    # What nobody can find in the stub would be missing in every answer.
     stub = read_stub(kata.stub)
     for name in kata.required:
         if name not in stub.names:
@@ -147,12 +151,14 @@ def _check_names(data: KataFile, path: Path) -> None:
             f"allowed: {', '.join(data.required)}."
         )
     staged = [name for stage in data.stages for name in stage.parts]
+    # Each name once: a part that is in no stage would never be told as undone.
     if staged and sorted(staged) != sorted(data.required):
         raise PackError(
             f"{path}: the parts of all `stages` are {', '.join(staged)}; wanted each name of `required` once: "
             f"{', '.join(data.required)}."
         )
     families = torch_names().families
+    # A family that is misspelled would forbid nothing, and nobody would notice.
     strange = [name for name in data.policy.forbid if "." not in name and name not in families]
     if strange:
         raise PackError(
@@ -180,7 +186,8 @@ def _check_speed(kata: Kata, path: Path) -> None:
         _require_file(kata.baseline, "what the speed checks compare with")
 
 
-def _given(key: str, name: str, folder: Path, unit: Unit, path: Path, module: str) -> Path:
+def _given(key: str, name: str, folder: Path, unit: Unit, module: str) -> Path:
+    path = folder / KATA_FILE
     if name in {f"{module}.py", f"{module}.ipynb", "README.md", "hints.md", KATA_FILE, *_CHECKS}:
         raise PackError(f"{path}: `{key}` cannot list {name}, a file that already has a meaning in a kata.")
     near = (folder, unit.folder, unit.pack.root / "given")

@@ -41,6 +41,7 @@ def completion(shell: str | None, install: bool) -> None:
     if not install:
         click.echo(script)
         return
+    # zsh reads no folder by itself: its start file has to name one.
     if chosen == "zsh":
         _install_for_zsh()
     else:

@@ -151,6 +151,7 @@ class Here:
             return around
         unit = self.current_unit()
         own = unit.katas if unit is not None else ()
+        # This unit first: who is in the middle of it wants to stay there.
         katas = [*own, *(kata for kata in self.catalogue.katas if kata.unit is not unit)]
         rules: tuple[tuple[Iterable[Kata], Callable[[KataProgress], bool]], ...] = (
             (own, lambda entry: entry.status in WRONG),

@@ -39,6 +39,7 @@ EVERY_S = 10.0
 def watching(total: int, where: str) -> Iterator[Watch]:
     """Show progress on stderr while the block runs; the block calls what it gets after every row."""
     err = console(stderr=True)
+    # In a log a bar would be thousands of lines.
     if not err.is_terminal:
         yield _lines(total, where)
         return

@@ -257,6 +257,7 @@ def spawner() -> Callable[[], None]:
     known, variables = facts(), {**interpreter.environment(), **_variables()}
 
     def spawn() -> None:
+        # A command that had no use for torch gains nothing by a process that holds it.
         if "torch" not in sys.modules:
             return
         from pathlib import Path
@@ -305,6 +306,7 @@ def _digest() -> bytes:
     from glob import escape, iglob
     from hashlib import blake2b
 
+    # Escaped, as a folder called `[old]` would match something else.
     own = escape(os.path.dirname(os.path.dirname(__file__)))
     files = [file for file in iglob(f"{own}/**/*.py", recursive=True) if "/_katas/" not in file]
     for folder in map(escape, interpreter.search_path()):
@@ -380,6 +382,7 @@ class _Daemon:
         link.settimeout(PATIENCE_S)
         descriptors: list[int] = []
         with suppress(OSError, ValueError, EOFError, TypeError):
+            # Asked of the kernel, since anybody may connect who reaches the folder.
             if not _is_own(link):
                 raise PermissionError(self._path)
             link.send(READY)

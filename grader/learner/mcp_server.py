@@ -144,6 +144,7 @@ class McpServer:
             return _failed(None, NOT_JSON, "not JSON")
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             return _failed(None, BAD_REQUEST, "not a request of JSON-RPC 2.0")
+        # A notification: JSON-RPC forbids an answer, even to say that it was not understood.
         if "id" not in message:
             return None
         params = message.get("params", {})

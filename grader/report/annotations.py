@@ -71,6 +71,7 @@ def _annotations(report: KataReport) -> Iterator[Annotation]:
 
     if report.message is not None:
         title = report.message.partition("\n")[0].removesuffix(".")
+        # An exercise that is not begun is no error: a new repository holds nothing but these.
         severity = "warning" if report.status in UNWRITTEN else "error"
         yield annotation(report.kata, severity, title, report.message)
     elif report.status == "not_started":
@@ -172,6 +173,7 @@ def junit(reports: Sequence[KataReport]) -> str:
         suite = ElementTree.SubElement(top, "testsuite", facts)
         file = safe(_relative(report.file or ""))
         for check in report.checks:
+            # XML knows no control characters, and a single one makes the whole file unreadable.
             facts = {"classname": report.kata, "name": safe(check.name), "file": file}
             case = ElementTree.SubElement(suite, "testcase", facts)
             if kind := _JUNIT.get(check.status):

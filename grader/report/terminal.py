@@ -39,6 +39,7 @@ def print_reports(
         if not quiet and (verbose or report is focus):
             _print_full(report, out, verbose=verbose, again=again)
         else:
+            # Cut, not wrapped: of many katas the columns are what is read.
             out.print(line_of(report, out), no_wrap=True, overflow="ellipsis")
     if focus is None and not quiet:
         _print_where_to_begin(reports, out)
@@ -182,6 +183,7 @@ def _print_checks(report: KataReport, out: Console) -> None:
     waiting = [check for check in report.checks if check.status == "todo"]
     skipped = [check for check in report.checks if check.status == "skipped" and check not in measured]
     after = [check for check in skipped if _waits(check)]
+    # A single one is shorter by its own title.
     after = after if len(after) > 1 else []
     unfit = [check for check in skipped if not _waits(check)]
     in_a_line = [check for check in (*held, *waiting, *after, *unfit, *told) if check not in measured]

@@ -10,7 +10,7 @@ import pytest
 
 from grader.author.contracts import ContractCell, Contracts, table
 from grader.catalogue import load_pack
-from grader.engine.runner.suite import with_suites
+from grader.engine.runner.suite import suites_of
 from grader.errors import PackError
 from tests.authors.courses import write_course
 
@@ -35,7 +35,8 @@ def course(pristine: Path, tmp_path: Path) -> Path:
 
 def cells(course: Path, launcher: Any) -> list[ContractCell]:
     [kata] = load_pack(course / "katas").katas
-    return with_suites([kata], lambda suites: Contracts(kata, suites[SLUG], launcher).cells(), hidden=True)
+    with suites_of([kata], hidden=True) as suites:
+        return Contracts(kata, suites[SLUG], launcher).cells()
 
 
 def holes(found: list[ContractCell]) -> set[str]:

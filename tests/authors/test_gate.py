@@ -13,7 +13,7 @@ import pytest
 
 from grader.author.gate import Gate, Verdict, sample
 from grader.catalogue import load_pack
-from grader.engine.runner.suite import with_suites
+from grader.engine.runner.suite import suites_of
 from tests.authors.courses import write_course
 from tests.authors.speedy import hurry
 
@@ -50,7 +50,8 @@ def examine(
     [kata] = load_pack(course / "katas").katas
     draw = None if handed_in is None else lambda _: handed_in
     gate = Gate(launcher, seeds=1, mistake_seeds=mistake_seeds, update=update, draw=draw)
-    return with_suites([kata], lambda suites: gate.examine(kata, suites[SLUG]), hidden=True)
+    with suites_of([kata], hidden=True) as suites:
+        return gate.examine(kata, suites[SLUG])
 
 
 def fingerprints(course: Path) -> str:
@@ -70,6 +71,7 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1))
 
 
+@pytest.mark.nightly
 def test_a_new_kata_passes_and_all_its_mutants_are_named(course: Path, launcher: Any) -> None:
     verdict = examine(course, launcher)
     assert verdict.findings == []
@@ -178,6 +180,7 @@ def _preload_misspelt(course: Path) -> None:
     _preload(course, "torch.optimm")
 
 
+@pytest.mark.nightly
 def test_what_can_be_imported_beforehand_may_be(course: Path, launcher: Any) -> None:
     _preload(course, "colorsys")
     assert examine(course, launcher, handed_in=()).findings == []
@@ -246,7 +249,7 @@ def _called_idle(course: Path) -> None:
     edit(path, "Fails: test_contract", "Fails: test_contract\n    Idle: nothing is learned")
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("spoil", "rule", "words", "handed_in"),
     [
@@ -354,6 +357,7 @@ def weighted_mean(x, weights):
 '''
 
 
+@pytest.mark.nightly
 def test_a_mistake_that_leaves_a_function_idle_earns_little_more_than_leaving_it_out(
     course: Path, launcher: Any
 ) -> None:
@@ -440,7 +444,7 @@ def _slow_answer_without_sentence(course: Path) -> None:
     edit(course / SOLUTION / "slow" / "entry_by_entry.py", "Fails: test_time", "")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spoil", "rule", "words", "handed_in"),
     [

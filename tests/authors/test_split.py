@@ -213,6 +213,7 @@ def count(values, bins):
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "texts"), [("merge", SORTING), ("count", COUNTING)])
 def test_a_kata_of_another_field_gets_the_same_battery(

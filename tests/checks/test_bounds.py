@@ -15,7 +15,7 @@ from grader.engine.checks.failure import CheckFailure
 from grader.engine.checks.locate import places, transformation
 from grader.engine.checks.picture import draw_difference
 from grader.engine.checks.shapes import diagnose
-from grader.engine.checks.text import axis_names
+from grader.engine.checks.text import Axes, axis_names
 from grader.engine.mistakes import recognise
 from grader.engine.mistakes.recognise import KEPT, fingerprint
 from grader.engine.wire.messages import MAX_AXES
@@ -60,10 +60,10 @@ def test_chances_are_weighed_without_counting_astronomical_numbers(monkeypatch: 
 
     monkeypatch.setattr(locate_module, "comb", comb)
     rows = (torch.arange(1 << 17) % 2 == 0)[:, None].expand(-1, 4)
-    assert places(rows, ["row", "column"]) == ["everywhere and only where row is even"]
+    assert places(rows, Axes(["row", "column"])) == ["everywhere and only where row is even"]
     tall = torch.zeros(2, 1 << 17, dtype=torch.bool)
     tall[:, 5::7] = True
-    assert places(tall, ["batch", "key"])[-1] == "the same places in every batch"
+    assert places(tall, Axes(["batch", "key"]))[-1] == "the same places in every batch"
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_chances_are_weighed_without_counting_astronomical_numbers(monkeypatch: 
 def test_rows_are_named_as_before(bad: list[int], said: str) -> None:
     wrong = torch.zeros(10, 60, dtype=torch.bool)
     wrong[bad] = True
-    assert places(wrong, ["row", "column"]) == [said]
+    assert places(wrong, Axes(["row", "column"])) == [said]
 
 
 def test_the_vast_is_searched_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate_module, "_VAST", 8)
-    assert places(torch.eye(3, dtype=torch.bool), ["a", "b"]) == []
+    assert places(torch.eye(3, dtype=torch.bool), Axes(["a", "b"])) == []
 
 
 def test_exchanges_of_many_axes_are_tried_in_a_bounded_number_of_steps(
@@ -104,7 +104,7 @@ def test_exchanges_of_many_axes_are_tried_in_a_bounded_number_of_steps(
     shape = [2] * MAX_AXES
     for size in (shape, [*shape[:-4], 4, 4, 4, 4]):
         got, want = torch.randn(size), torch.randn(size)
-        assert transformation(got, want, axis_names(None, MAX_AXES), 1e-6) is None
+        assert transformation(got, want, Axes(axis_names(None, MAX_AXES)), 1e-6) is None
     assert sum(tried) <= 2 * locate_module._MOVES
 
 
@@ -128,7 +128,7 @@ def test_a_shape_of_any_number_of_axes_is_explained_in_few_steps(monkeypatch: py
 
 def test_a_picture_counts_no_differences() -> None:
     wrong = torch.ones(1, dtype=torch.bool).expand(1 << 22, 2)  # their indices alone would take 128 MB
-    drawn = draw_difference(wrong, ~wrong, wrong, ("row", "column"), "mask")
+    drawn = draw_difference(wrong, ~wrong, wrong, Axes(("row", "column")), "mask")
     assert any("leaks" in line for line in drawn)
 
 

@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.engine.checks.locate import STATEMENTS, locate, places
+from grader.engine.checks.text import Axes
 
-AXES = ("batch", "head", "query", "key")
+NAMES = ("batch", "head", "query", "key")
+AXES, GRID = Axes(NAMES), Axes(NAMES, grid=True)
 DIAGONAL = {
     "key = query": lambda q, k: k == q,
     "key = query + 1": lambda q, k: k == q + 1,
@@ -25,7 +27,7 @@ DIAGONAL = {
 
 
 def cells(wrong):
-    return [dict(zip(AXES, index, strict=True)) for index in itertools.product(*map(range, wrong.shape))]
+    return [dict(zip(NAMES, index, strict=True)) for index in itertools.product(*map(range, wrong.shape))]
 
 
 def named_indices(words, size):
@@ -50,7 +52,7 @@ def holds(statement, wrong, want):
     """Prove a statement by looking at every value."""
     bad = [c for c in cells(wrong) if wrong[tuple(c.values())]]
     good = [c for c in cells(wrong) if not wrong[tuple(c.values())]]
-    size = dict(zip(AXES, wrong.shape, strict=True))
+    size = dict(zip(NAMES, wrong.shape, strict=True))
     if m := re.fullmatch(r"differences are exactly where (.*)", statement):
         return all(DIAGONAL[m[1]](c["query"], c["key"]) for c in bad) and not any(
             DIAGONAL[m[1]](c["query"], c["key"]) for c in good
@@ -75,7 +77,7 @@ def holds(statement, wrong, want):
         assert exact == bool(m[5])
         return all(c[axis] in these for c in bad) and (not exact or all(c[axis] not in these for c in good))
     if m := re.fullmatch(r"the same places in every (.*)", statement):
-        axes = [AXES.index(name) for name in re.split(r", | and ", m[1])]
+        axes = [NAMES.index(name) for name in re.split(r", | and ", m[1])]
         return all(torch.equal(wrong, wrong.roll(n, axis)) for axis in axes for n in range(wrong.shape[axis]))
     raise AssertionError(f"no proof for {statement!r}")
 
@@ -106,7 +108,7 @@ def test_every_place_is_true(wrong, seed, is_bool):
     generator = torch.Generator().manual_seed(seed)
     want = torch.rand(wrong.shape, generator=generator) < 0.5
     want = want if is_bool else want * 1.5
-    statements = places(wrong, AXES, grid=True, want=want)
+    statements = places(wrong, GRID, want)
     assert len(statements) <= STATEMENTS
     for statement in statements:
         assert holds(statement, wrong, want), statement
@@ -155,7 +157,7 @@ def test_places(wrong, statements):
 def test_unnamed_axes_are_said_by_number():
     wrong = torch.zeros(4, 5, dtype=torch.bool)
     wrong[:, 2:] = True
-    axes = ("axis 0", "axis 1")
+    axes = Axes(("axis 0", "axis 1"))
     assert places(wrong, axes) == ["indices 0 and 1 of axis 1 are right, all else is wrong"]
 
 
@@ -172,12 +174,12 @@ def test_unnamed_axes_are_said_by_number():
     ],
 )  # fmt: skip
 def test_indices_of_a_slice_are_those_of_what_it_was_cut_from(wrong, statements):
-    assert places(wrong, AXES, spans=(None, None, range(1, 11, 2), range(8, 14))) == statements
+    assert places(wrong, Axes(NAMES, (None, None, range(1, 11, 2), range(8, 14)))) == statements
 
 
 def test_a_diagonal_of_a_slice_is_that_of_what_it_was_cut_from():
     wrong = triangle((2, 3, 5, 5), lambda q, k: k + 2 == q)
-    assert places(wrong, AXES, spans=(None, None, None, range(2, 7))) == [
+    assert places(wrong, Axes(NAMES, (None, None, None, range(2, 7)))) == [
         "differences are exactly where key = query"
     ]
 
@@ -227,8 +229,8 @@ def test_what_differs_by_rounding_alone_is_the_same():
 
 def test_of_two_values_in_turn_no_move_is_told():
     turns = torch.tensor([0.0, 1.0] * 4)
-    assert locate(1 - turns, turns, turns == turns, ("column",), 1e-6) == []
-    assert locate((1 - turns).bool(), turns.bool(), turns == turns, ("column",)) == [
+    assert locate(1 - turns, turns, turns == turns, Axes(("column",)), 1e-6) == []
+    assert locate((1 - turns).bool(), turns.bool(), turns == turns, Axes(("column",))) == [
         "yours is the expected with True and False swapped"
     ]
 
@@ -241,9 +243,9 @@ def test_a_transformation_that_one_value_breaks_is_not_said():
 
 def test_two_numbers_always_have_a_ratio_so_it_is_not_said():
     got, want = torch.tensor([1.234]), torch.tensor([0.777])
-    assert locate(got, want, got != want, ("axis 0",), 1e-6) == []
+    assert locate(got, want, got != want, Axes(("axis 0",)), 1e-6) == []
     got = torch.tensor(0.777 * 6)
-    assert locate(got, torch.tensor(0.777), torch.tensor(True), (), 1e-5) == [
+    assert locate(got, torch.tensor(0.777), torch.tensor(True), Axes(()), 1e-5) == [
         "yours is the expected times 6 everywhere"
     ]
 
@@ -252,7 +254,7 @@ def test_a_leak_that_softmax_spreads_is_found():
     scores = X.clone()
     late = scores.masked_fill(~torch.ones(4, 4).tril(1).bool(), -torch.inf).softmax(-1)
     right = scores.masked_fill(~torch.ones(4, 4).tril().bool(), -torch.inf).softmax(-1)
-    found = locate(late, right, (late - right).abs() > 1e-6, AXES, 1e-6, grid=True)
+    found = locate(late, right, (late - right).abs() > 1e-6, GRID, 1e-6)
     assert found[:2] == ["what should be 0 but is not lies exactly where key = query + 1", "query 3 is right"]
 
 
@@ -262,7 +264,7 @@ def said_of_random_errors(shape, errors, seeds=400):
     for seed in range(seeds):
         generator = torch.Generator().manual_seed(seed)
         wrong = errors(torch.zeros(shape, dtype=torch.bool), generator)
-        found.append(places(wrong, AXES[-len(shape) :]))
+        found.append(places(wrong, Axes(NAMES[-len(shape) :])))
     return found
 
 
@@ -282,19 +284,19 @@ def test_a_row_that_may_see_nothing_is_no_pattern_of_indices():
     want = torch.rand(2, 3, 8, 6, generator=torch.Generator().manual_seed(1)) + 0.1
     want[:, :, ::2] = 0
     wrong = want == 0
-    said = places(wrong, AXES, grid=True, want=want)
+    said = places(wrong, GRID, want)
     assert said == ["every difference is where 0 is wanted", "the same places in every batch, head and key"]
-    assert "everywhere and only where query is even" in places(wrong, AXES, grid=True)
+    assert "everywhere and only where query is even" in places(wrong, GRID)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2, 2), (1, 4), (2, 3), (3, 3), (1, 1, 2, 3)])
 def test_of_a_few_random_truths_no_move_is_told(shape):
-    names, said = AXES[-len(shape) :], 0
+    axes, said = Axes(NAMES[-len(shape) :]), 0
     for seed in range(400):
         generator = torch.Generator().manual_seed(seed)
         got, want = (torch.rand(shape, generator=generator) < 0.5 for _ in range(2))
-        found = locate(got, want, got != want, names)
+        found = locate(got, want, got != want, axes)
         said += any(
             ("swapped" in s and "True" not in s) or "reverse" in s or "expected at" in s for s in found
         )

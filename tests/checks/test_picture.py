@@ -10,13 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.engine.checks.picture import WIDTH, draw_difference
+from grader.engine.checks.text import Axes
 
 AXES = ("batch", "head", "query", "key")
 CAUSAL = torch.ones(4, 4).tril().bool()
 
 
 def drawn(got, want, axes=AXES, picture="mask"):
-    return "\n".join(draw_difference(got, want, got != want, axes[-got.ndim :] if got.ndim else (), picture))
+    return "\n".join(
+        draw_difference(got, want, got != want, Axes(axes[-got.ndim :] if got.ndim else ()), picture)
+    )
 
 
 def test_marks():
@@ -138,7 +141,7 @@ def test_a_column_above_nine_is_not_called_by_its_last_digit():
 
 def test_a_slice_is_drawn_with_the_numbers_of_what_it_was_cut_from():
     want = torch.ones(2, 2).bool()
-    lines = draw_difference(~want, want, want, ("query", "key"), "mask", (None, range(9, 11)))
+    lines = draw_difference(~want, want, want, Axes(("query", "key"), (None, range(9, 11))), "mask")
     assert lines[1:4] == (
         "           1          1",
         "key      9 0        9 0",
@@ -162,7 +165,7 @@ def test_any_picture_fits(shape, seed, picture, named):
     got, want = torch.rand(2, *shape, generator=generator) - 0.1
     axes = ("a long name", "batch", "another long name", "the longest of all")[-len(shape) :]
     axes = axes if named else tuple(f"axis {i}" for i in range(len(shape)))
-    lines = draw_difference(got, want, got != want, axes, picture)
+    lines = draw_difference(got, want, got != want, Axes(axes), picture)
     assert len(lines) <= 21
     assert all(len(line) <= WIDTH and line.isprintable() for line in lines)
 

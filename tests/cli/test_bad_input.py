@@ -198,6 +198,7 @@ CONTENTS: dict[str, tuple[bytes, str, list[str]]] = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.slow
 @pytest.mark.parametrize(("content", "status", "words"), CONTENTS.values(), ids=CONTENTS)
 def test_a_file_that_does_not_load(

@@ -365,6 +365,7 @@ def test_a_forged_environment_changes_nothing(kata: Run, unit: Path, monkeypatch
     assert kata("check", "masks").code == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_both_launchers_agree(kata_process: Run, folder: Path) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0

@@ -26,6 +26,7 @@ WRONG = (
 )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("list",), ("check", "masks", "-v"), ("show", "masks")], ids=str)
 def test_a_reader_that_went_away_ends_a_command_with_141(folder: Path, arguments: tuple[str, ...]) -> None:
@@ -89,6 +90,7 @@ def test_python_m_kata_is_the_command(folder: Path) -> None:
     assert "Did you mean check" in ran.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_notebook_has_a_cell_that_checks_it_and_that_is_no_part_of_the_answer(
     kata: Run, folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -231,6 +233,7 @@ def test_no_line_of_a_lesson_is_taken_for_a_list_by_its_first_character() -> Non
             assert fenced or not line.startswith(("+ ", "* ")), f"{lesson}, line {number}"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_on_a_terminal_several_katas_are_counted_while_they_are_checked(folder: Path) -> None:
     subprocess.run([KATA, "start", "9.3"], cwd=folder, check=True, capture_output=True)

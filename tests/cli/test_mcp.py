@@ -35,6 +35,7 @@ def called(name: str, **arguments: str) -> tuple[str, bool]:
     return result["content"][0]["text"], result["isError"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_the_sdks_own_client_gets_what_a_learner_could_type(stub: Path, folder: Path, mode: str) -> None:

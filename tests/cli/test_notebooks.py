@@ -72,6 +72,7 @@ def only(outputs: Any, kind: str) -> str:
     return str(output["data"][kind])
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
     play: Callable[..., list[Any]], kata: Run, folder: Path, place: Place
@@ -204,6 +205,7 @@ class Shell:
         self.names |= names
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
     kata: Run, folder: Path, warm: None, monkeypatch: pytest.MonkeyPatch

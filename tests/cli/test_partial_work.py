@@ -194,6 +194,7 @@ def test_what_is_judged_with_ours_says_so(kata: Run, folder: Path) -> None:
     assert told in ran.out
 
 
+@pytest.mark.nightly
 def test_a_function_that_hangs_is_named_by_its_line_and_not_waited_for_a_third_time(
     kata: Run, stub: Path
 ) -> None:

@@ -49,6 +49,7 @@ def answer(space: Path, source: str) -> None:
     (space / FILE).write_text(source)
 
 
+@pytest.mark.nightly
 def test_the_checks_are_collected_and_nothing_is_run(tests: Tests, space: Path) -> None:
     marker = space / "imported"
     answer(space, f"open({str(marker)!r}, 'w')\nraise SystemExit\n")
@@ -59,6 +60,7 @@ def test_the_checks_are_collected_and_nothing_is_run(tests: Tests, space: Path) 
     assert not marker.exists()
 
 
+@pytest.mark.nightly
 def test_each_check_has_the_verdict_that_kata_check_gives(tests: Tests, space: Path, kata: Tests) -> None:
     answer(space, WRONG)
     found = tests("-v", "--tb=long")
@@ -73,6 +75,7 @@ def test_each_check_has_the_verdict_that_kata_check_gives(tests: Tests, space: P
     assert tests().code == 0
 
 
+@pytest.mark.nightly
 def test_one_check_by_its_name_runs_nothing_of_the_file_in_pytest(tests: Tests, space: Path) -> None:
     """Named, a file is a test module to pytest, which imports those."""
     marker = space / "imported"
@@ -83,6 +86,7 @@ def test_one_check_by_its_name_runs_nothing_of_the_file_in_pytest(tests: Tests, 
     assert not marker.exists()
 
 
+@pytest.mark.nightly
 def test_what_is_not_written_is_skipped_and_what_does_not_load_fails(tests: Tests, space: Path) -> None:
     found = tests("-rs")
     assert (found.code, f"{len(CHECKS)} skipped" in found.out, "not written yet" in found.out) == (
@@ -109,6 +113,7 @@ def test_own_tests_are_collected_as_ever_and_backups_are_not(tests: Tests, space
     }
 
 
+@pytest.mark.nightly
 def test_what_cannot_be_checked_says_why(tests: Tests, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KATA_ISOLATION", "perfect")
     found = tests(f"{FILE}::test_empty")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.engine.runner.suite import Options, Suite, with_suites
+from grader.engine.runner.suite import Options, Suite, suites_of
 from tests import ours
 
 pytestmark = pytest.mark.slow
@@ -108,9 +108,11 @@ def test_the_option_that_is_right_is_right_and_the_others_are_not(
                 ends = fails(suites[slug], int(number), becomes, title)
                 assert ends == [place == one["right"]] * 3, (one, option)
 
-    with_suites([ours.katas()[slug]], examine)
+    with suites_of([ours.katas()[slug]]) as suites:
+        examine(suites)
 
 
+@pytest.mark.nightly
 def test_an_instructor_gets_pages_without_answers_and_quizzes_with_them(kata: Run, folder: Path) -> None:
     solution = ours.katas()["masks"].solution
     assert solution is not None

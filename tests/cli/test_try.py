@@ -67,6 +67,7 @@ def typed(folder: Path, arguments: list[str], lines: list[str]) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "arguments", [[], ["test_causal_values"], ["masks", "-k", "test_causal_values"]], ids=str
 )
@@ -117,6 +118,7 @@ def test_no_answer_is_in_the_process(unit: Path) -> None:
     assert "functions []" in text
 
 
+@pytest.mark.nightly
 def test_pdb_stops_where_the_wrong_value_was_returned(unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     for arguments in (["check", "masks", "--pdb"], ["try", "--pdb"]):
@@ -165,6 +167,7 @@ def test_what_raised_is_there_and_pdb_stops_at_its_line(unit: Path) -> None:
     assert "('here', torch.Size([6, 6]))" in text
 
 
+@pytest.mark.nightly
 def test_a_breakpoint_without_a_debugger_says_what_to_type(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG.replace("    ones =", "    breakpoint()\n    ones ="))
     text = kata("check", "masks").text
@@ -175,6 +178,7 @@ def test_a_breakpoint_without_a_debugger_says_what_to_type(kata: Run, unit: Path
     assert "('there', 4)" in text
 
 
+@pytest.mark.nightly
 def test_where_nothing_is_wrong_there_is_nothing_to_look_at(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(MASKS)
     ran = kata("try", "masks")

@@ -116,6 +116,7 @@ def unit(kata: Callable[..., Any], folder: Path) -> Path:
     return folder / "9.3-encoder-vs-decoder"
 
 
+@pytest.mark.nightly
 def test_saves_and_keys(screen: Callable[..., Screen], unit: Path) -> None:
     file = unit / "masks" / "masks.py"
     watching = screen("watch", cwd=unit)
@@ -166,6 +167,7 @@ def test_saves_and_keys(screen: Callable[..., Screen], unit: Path) -> None:
     assert progress["status"] == "fail"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", ["interrupt", "end of input"])
 def test_leaving_restores_the_terminal(screen: Callable[..., Screen], unit: Path, how: str) -> None:
     watching = screen("watch", "masks", cwd=unit)
@@ -202,6 +204,7 @@ def test_what_is_saved_while_it_starts_is_not_missed(screen: Callable[..., Scree
     watching.until("10/10 points")
 
 
+@pytest.mark.nightly
 def test_a_kata_named_alone_goes_on_to_the_next(screen: Callable[..., Screen], unit: Path) -> None:
     (unit / "masked-attention" / "masked_attention.py").write_text("")
     (unit / "masks" / "masks.py").write_text(RIGHT)
@@ -215,6 +218,7 @@ def test_a_kata_named_alone_goes_on_to_the_next(screen: Callable[..., Screen], u
     assert watching.end() == 0
 
 
+@pytest.mark.nightly
 def test_the_last_kata_says_what_to_type(screen: Callable[..., Screen], unit: Path) -> None:
     other = unit.parent / "alone"
     other.mkdir()
@@ -225,6 +229,7 @@ def test_the_last_kata_says_what_to_type(screen: Callable[..., Screen], unit: Pa
     watching.verdict()
 
 
+@pytest.mark.nightly
 def test_a_loop_is_given_up_when_a_better_file_is_saved(screen: Callable[..., Screen], unit: Path) -> None:
     file = unit / "masks" / "masks.py"
     file.write_text(RIGHT + "\n\ndef causal_mask(n):\n    while True: pass\n")
@@ -234,6 +239,7 @@ def test_a_loop_is_given_up_when_a_better_file_is_saved(screen: Callable[..., Sc
     watching.until("10/10 points")
 
 
+@pytest.mark.nightly
 def test_json_is_one_report_a_line(unit: Path) -> None:
     file = unit / "masks" / "masks.py"
     with subprocess.Popen(

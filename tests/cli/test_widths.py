@@ -53,6 +53,7 @@ def shown(kata: Run, width: int, command: str) -> list[str]:
     return lines
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_no_line_is_wider_than_the_terminal(
     kata: Run, stub: Path, monkeypatch: pytest.MonkeyPatch, width: int

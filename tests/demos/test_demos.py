@@ -105,11 +105,13 @@ def stills(shown: list[Exhibit]) -> list[Exhibit]:
 
 
 @pytest.mark.gate
+@pytest.mark.sampled(8)
 def test_every_page_has_something_to_play_with(shown: list[Exhibit]) -> None:
     assert any(isinstance(exhibit, Choice | Play) for exhibit in shown)
 
 
 @pytest.mark.gate
+@pytest.mark.sampled(8)
 def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
     titles = [exhibit.title for exhibit in shown]
     assert len(set(titles)) == len(titles)
@@ -121,6 +123,7 @@ def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
 
 
 @pytest.mark.gate
+@pytest.mark.sampled(8)
 def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
     for exhibit in stills(shown):
         series = (
@@ -136,6 +139,7 @@ def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
 
 
 @pytest.mark.gate
+@pytest.mark.sampled(8)
 def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
     drawn = [(exhibit, draw(exhibit)) for exhibit in shown]
     for exhibit, svg in drawn:
@@ -146,6 +150,7 @@ def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
 
 
 @pytest.mark.gate
+@pytest.mark.sampled(8)
 def test_a_terminal_of_80_columns_shows_it(shown: list[Exhibit]) -> None:
     text = printed(shown)
     for exhibit in shown:
@@ -244,6 +249,7 @@ ONE_OF_EACH = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_same_exhibits_are_the_same_bytes() -> None:
     drawn = [(exhibit, draw(exhibit)) for exhibit in read_exhibits(ONE_OF_EACH)]
@@ -584,6 +590,7 @@ def causal(ran: Any) -> list[list[float]]:
     return values
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path) -> None:
     assert kata("start", "9.3").code == 0
@@ -598,6 +605,7 @@ def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path)
     assert "Your own code: masks" in (folder / "kata-demo" / "masks" / "index.html").read_text()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_command_writes_a_page_and_pictures(kata: Run, folder: Path) -> None:
     ran = kata("demo", "masks")

@@ -86,6 +86,7 @@ def frames(opened: Any, axis: str) -> list[str]:
     )
 
 
+@pytest.mark.nightly
 def test_a_slider_and_buttons_choose_by_keyboard(show: Open) -> None:
     opened = show()
     assert frames(opened, "training step") == ["10"]
@@ -135,6 +136,7 @@ def test_without_a_script_every_state_is_there(show: Open) -> None:
     assert opened.locator("td:visible").count() == 2 * len(WORDS)
 
 
+@pytest.mark.nightly
 def test_the_page_is_as_wide_as_a_phone(show: Open) -> None:
     opened = show(390)
     for width in (320, 390, 700, 1200):

@@ -136,7 +136,7 @@ def texts(shown: list[Exhibit]) -> str:
     return " ".join(f"{one.title} {getattr(one, 'body', '')}" for one in shown)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True], ids=["given", "own"])
 @pytest.mark.parametrize("slug", SLUGS)

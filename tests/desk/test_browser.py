@@ -124,6 +124,7 @@ def test_a_page_that_is_not_there_does_not_speak_of_writing(desk: Running) -> No
     assert "Nothing was written" in told.text
 
 
+@pytest.mark.nightly
 def test_who_means_harm_is_shown_and_not_obeyed(show: Show, desk: Running) -> None:
     page = show("/class", width=375)
     links = page.locator("table.roll tbody a").evaluate_all("links => links.map((link) => link.href)")
@@ -137,6 +138,7 @@ def test_who_means_harm_is_shown_and_not_obeyed(show: Show, desk: Running) -> No
         assert page.evaluate("document.documentElement.scrollWidth") == 375
 
 
+@pytest.mark.nightly
 def test_a_hand_in_is_marked_by_keyboard_alone(show: Show, desk: Running) -> None:
     page = show("/mark?learner=ada.0002&of=feed-forward&assignment=week2")
     keys = page.keyboard

@@ -24,6 +24,7 @@ def desk(running: Open, tmp_path_factory: pytest.TempPathFactory) -> Running:
     return running(made_class.make(folder, 2), folder)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", PAGES)
 def test_without_the_secret_there_is_nothing(desk: Running, path: str) -> None:
     wrong = desk.cookie[:-1] + ("a" if desk.cookie[-1] != "a" else "b")

@@ -91,6 +91,7 @@ def asked() -> Iterator[list[tuple[str, Any]]]:
     event.remove(Engine, "before_cursor_execute", note)
 
 
+@pytest.mark.nightly
 def test_a_page_takes_as_few_queries_in_a_large_class_as_in_a_small_one(
     tmp_path: Path, asked: list[tuple[str, Any]]
 ) -> None:

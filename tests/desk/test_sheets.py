@@ -74,6 +74,7 @@ def marks(desk: Running, learner: str) -> list[Any]:
         return book.written_answers([learner]).get((learner, "masks"), ([], []))[1]
 
 
+@pytest.mark.nightly
 def test_an_answer_is_marked_told_taken_back_and_released(desk: Running) -> None:
     who, other, _ = learners_of(desk.where)
     page = answer(desk, who)
@@ -99,6 +100,7 @@ def test_an_answer_is_marked_told_taken_back_and_released(desk: Running) -> None
     assert ">released<" in re.sub(r": (released)<", r">\1<", desk.page("/written"))
 
 
+@pytest.mark.nightly
 def test_an_answer_that_came_in_anew_is_not_marked_unread(desk: Running) -> None:
     who, *_ = learners_of(desk.where)
     page = answer(desk, who)
@@ -108,6 +110,7 @@ def test_an_answer_that_came_in_anew_is_not_marked_unread(desk: Running) -> None
     assert "handed in again" in late.text
 
 
+@pytest.mark.nightly
 def test_two_markers_are_never_given_the_same_sheet(desk: Running, running: Open, tmp_path: Path) -> None:
     lee = running(desk.where, tmp_path, author="lee")
     for one in (desk, lee):
@@ -188,6 +191,7 @@ def test_answers_are_marked_by_keyboard_alone(opened: Any) -> None:
     heard(page, lambda url: f"learner={after}" in url)
 
 
+@pytest.mark.nightly
 def test_what_was_just_given_is_said_and_taken_back_by_one_key(opened: Any) -> None:
     page, desk = opened
     who, after, _ = learners_of(desk.where)
@@ -212,6 +216,7 @@ def test_what_was_just_given_is_said_and_taken_back_by_one_key(opened: Any) -> N
     assert [(one.points, one.revoked) for one in marks(desk, who)][1:] == [(0, False)]
 
 
+@pytest.mark.nightly
 def test_no_key_gives_anything_to_an_answer_that_was_not_shown(
     browser: Any, running: Open, tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def test_who_handed_nothing_in_is_counted_nowhere_as_work(desk: Running) -> None
     assert int(free[1]) <= len(there)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("named", [False, True], ids=["by default", "by --gradebook"])
 def test_look_alikes_are_found_wherever_the_gradebook_is_named_from(
     running: Open, tmp_path: Path, named: bool
@@ -116,6 +117,7 @@ def test_the_list_of_the_class_adds_up_what_the_gradebook_does(desk: Running) ->
     assert f"attempt {event.attempt}" not in re.sub("<[^>]*>", "", shown)
 
 
+@pytest.mark.nightly
 def test_a_mark_is_set(desk: Running) -> None:
     assert desk.do("override", of="masks", points="7", comment="by hand").status == 303
     assert row_of(desk, "masks").score == 7
@@ -267,6 +269,7 @@ def shared_by(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return new_schema(request.getfixturevalue("postgres"))
 
 
+@pytest.mark.nightly
 def test_of_many_markers_no_edit_is_lost(shared_by: str, tmp_path: Path) -> None:
     """Each looks, decides, and looks again where somebody was faster: all their points are there in the end."""
     from grader.instructor.gradebook.errors import ChangedMeanwhile

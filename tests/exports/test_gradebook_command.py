@@ -317,6 +317,7 @@ def test_an_ambiguous_beginning_names_whom_it_could_mean(kata: Kata) -> None:
     assert "ad could be ada, adam." in result.stderr
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),

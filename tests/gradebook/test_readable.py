@@ -390,6 +390,7 @@ POISON = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("poison", POISON, ids=lambda name: name.replace(" ", "-"))
 def test_a_poisoned_row_ends_no_command(
     kata: Callable[..., Ran], where: Path, monkeypatch: pytest.MonkeyPatch, poison: str

@@ -172,6 +172,7 @@ CLASS = """
 """
 
 
+@pytest.mark.nightly
 def test_killed_and_resumed_equals_undisturbed(tmp_path: Path, where: str, start: Start) -> None:
     for stop in (0, 3, 17, 29):
         process = start(where, CLASS)
@@ -241,6 +242,7 @@ def test_a_new_file_is_waited_for_while_another_process_makes_it(tmp_path: Path)
     assert refused == ["database is locked"]
 
 
+@pytest.mark.nightly
 def test_many_processes_make_one_gradebook(where: str, start: Start) -> None:
     lines = """
         print("ready", flush=True)

@@ -71,6 +71,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made.close()
 
 
+@pytest.mark.nightly
 def test_a_worker_that_is_killed_in_mid_run_costs_nobody_a_row(
     cluster: Cluster, hand_in: Hand, warm: Path, kata: Callable[..., Ran]
 ) -> None:

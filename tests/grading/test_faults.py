@@ -129,6 +129,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("fault", [fault for fault in faults if whole or fault not in ALIKE])
 
 
+@pytest.mark.nightly
 def test_what_lasts_is_said_and_tried_again(
     kata: KataCommand, put: Callable[[Inject], None], monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
@@ -155,6 +156,7 @@ def test_what_lasts_is_said_and_tried_again(
     assert {report["status"] for report in reports(ran).values()} == {"pass"}
 
 
+@pytest.mark.nightly
 def test_what_passes_is_not_seen_in_any_mark(
     kata: KataCommand, put: Callable[[Inject], None], fault: str
 ) -> None:

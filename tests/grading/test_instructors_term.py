@@ -85,6 +85,7 @@ def cells(path: Path) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text), delimiter="\t" if "\t" in text.splitlines()[0] else ","))
 
 
+@pytest.mark.nightly
 def test_the_term_of_the_page(kata: Kata, course: Path) -> None:
     said: dict[str, Ran] = {}
     desk_was_open = False

@@ -161,6 +161,7 @@ def stop(process: processes.GradingProcess) -> None:
     process._process.send_signal(signal.SIGSTOP)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", [1, 1 << 20], ids=["a small task", "one that no pipe holds"])
 def test_a_station_that_takes_nothing_is_replaced_and_nobody_is_charged(
     setup: Setup, monkeypatch: pytest.MonkeyPatch, size: int

@@ -14,6 +14,7 @@ from grader.instructor.grading import executors
 from tests.conftest import Ran
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_term_is_what_its_script_says(
     kata: Callable[..., Ran], folder: Path, monkeypatch: pytest.MonkeyPatch

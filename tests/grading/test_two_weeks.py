@@ -84,6 +84,7 @@ NEW = [
 EXPORT = ["gradebook", "export", "--format", "canvas", "--per-assignment", "-o", "out.csv"]
 
 
+@pytest.mark.nightly
 def test_clean_names_take_three_commands(kata: Kata, downloads: Path) -> None:
     right, wrong = texts("masks")
     files = {in_canvas(login, "masks.py"): wrong if login == "xli" else right for login in PEOPLE}

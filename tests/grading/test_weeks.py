@@ -73,6 +73,7 @@ def marks(kata: Kata) -> dict[tuple[str, str], tuple[str, float]]:
     }
 
 
+@pytest.mark.nightly
 def test_the_second_week_changes_nothing_of_the_first(kata: Kata, week: Any) -> None:
     week(1, "ada")
     week(1, "bob", WRONG)
@@ -214,6 +215,7 @@ def roster(folder: Path, text: str) -> None:
     (folder / "course.toml").write_text(COURSE.replace("\n[ass", 'roster = "roster.csv"\n[ass', 1))
 
 
+@pytest.mark.nightly
 def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Path) -> None:
     roster(folder, "learner,name,email\nada,Ada L,\nGrace Hopper,,grace@example.org\nlinus,,\nzed,,\n")
     for name in ("Ada", "grace hopper", "linus.p"):
@@ -395,6 +397,7 @@ def mend(old: str, new: str) -> None:
     checks.write_text(text.replace(old, new))
 
 
+@pytest.mark.nightly
 def test_a_name_that_two_have_is_asked_about_anew(kata: Kata, week: Any, folder: Path) -> None:
     (folder / "roster.csv").write_text("learner,name,email\nkl1,Kim Lee,k1@x.org\nkl2,Kim Lee,k2@x.org\n")
     (folder / "course.toml").write_text(f'roster = "roster.csv"\n{COURSE}')
@@ -412,6 +415,7 @@ def test_a_name_that_two_have_is_asked_about_anew(kata: Kata, week: Any, folder:
     assert [one["status"] for one in rows["kl2"]] == ["pass", "missing"]
 
 
+@pytest.mark.nightly
 def test_a_mended_check_is_graded_from_the_gradebook_alone(kata: Kata, week: Any, folder: Path) -> None:
     week(1, "ada", WRONG)
     kata("grade", "week1", "-j", "1")

@@ -113,6 +113,7 @@ def everything_given_out(kata: Kata, book: tuple[str, ...], out: Path) -> dict[s
     return {"page": pages[".html"], "markdown": pages[".md"], "results": results}
 
 
+@pytest.mark.nightly
 def test_a_class_is_marked_released_and_taken_back(
     kata: Kata,
     sheet: Sheet,

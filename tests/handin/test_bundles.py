@@ -76,6 +76,7 @@ def contents(archive: bytes) -> Iterator[tuple[str, bytes]]:
                 yield from contents(opened.read(name))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("system", ["classroom50", "actions"])
 def test_nothing_hidden_is_in_a_bundle_that_learners_can_read(bundles: dict[str, Path], system: str) -> None:
     for what, solutions in (("insertion-sort", SOLUTIONS), ("masks", ROOT / "solutions")):
@@ -146,6 +147,7 @@ def test_setup_asks_an_index_only_where_the_bundle_says_so(packs: Path, tmp_path
     assert ("--no-index" in asked) is not online
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["insertion-sort", "masks", None])
 def test_a_workflow_checks_as_it_says(
@@ -206,6 +208,7 @@ def graded(gradescope: Gradescope, source: str) -> dict[str, Any]:
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="Gradescope runs as root")
 
 
+@pytest.mark.nightly
 @root_only
 def test_gradescope_gives_the_marks_that_kata_grade_gives(
     gradescope: Gradescope, packs: Path, tmp_path: Path
@@ -288,6 +291,7 @@ def without_ours() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("KATA_")}
 
 
+@pytest.mark.nightly
 def test_classroom_50_gets_its_result_from_a_checkout(bundles: dict[str, Path], tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     (checkout / "homework").mkdir(parents=True)
@@ -310,6 +314,7 @@ def test_classroom_50_gets_its_result_from_a_checkout(bundles: dict[str, Path], 
 
 
 @pytest.mark.gate
+@pytest.mark.nightly
 @pytest.mark.parametrize("verdict", ["right", "wrong"])
 def test_classroom_50_gives_the_points_that_kata_check_gives(
     packs: Path, tmp_path: Path, verdict: str
@@ -348,6 +353,7 @@ def test_points_are_counted_in_the_fewest_parts(
         assert json.loads(archive.read("bundle.json"))["parts"] == parts
 
 
+@pytest.mark.nightly
 @root_only
 @pytest.mark.parametrize(
     ("files", "meant"),

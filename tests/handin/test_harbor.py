@@ -58,6 +58,7 @@ class Trial:
         return found
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("slug", ["masks", "insertion-sort"])
 def test_what_was_not_touched_earns_nothing_and_the_solution_all(
     tasks: Path, tmp_path: Path, slug: str
@@ -70,6 +71,7 @@ def test_what_was_not_touched_earns_nothing_and_the_solution_all(
     assert {"score", "passed"} < rewards.keys()
 
 
+@pytest.mark.nightly
 def test_other_right_answers_earn_all_and_a_wrong_one_a_part(tasks: Path, tmp_path: Path) -> None:
     trial, kata = Trial(tasks / "masks", tmp_path), ours.katas()["masks"]
     for right in kata.alternatives:

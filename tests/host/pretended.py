@@ -374,7 +374,7 @@ def main(ids: list[str]) -> int:
     )  # a fork server forgets our modules, and libraries end with theirs
     from grader.catalogue import Catalogue
     from grader.engine.host.warm import start_launcher
-    from grader.engine.runner.suite import Options, Suite, with_suites
+    from grader.engine.runner.suite import Options, Suite, suites_of
 
     launcher = start_launcher(device=NAME)
     catalogue = Catalogue.discover()
@@ -395,7 +395,8 @@ def main(ids: list[str]) -> int:
         return lost
 
     try:
-        return int(with_suites(katas, body, hidden=True) > 0)
+        with suites_of(katas, hidden=True) as suites:
+            return int(body(suites) > 0)
     finally:
         launcher.close()
 

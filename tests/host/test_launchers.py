@@ -116,6 +116,7 @@ def test_the_disk_is_closed_where_the_kernel_can(either: Any, tmp_path: Path) ->
         either.submission.read(str(secret))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "arguments", "words"),
@@ -199,6 +200,7 @@ def test_a_zygote_that_ended_is_our_fault(tmp_path: Path) -> None:
         open_submission(launcher, tmp_path / "answer.py", SOURCE)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_a_kata_preloads_stays_with_it(either: Any, tmp_path: Path) -> None:
     launcher = either.session._launcher

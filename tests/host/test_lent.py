@@ -163,6 +163,7 @@ def test_books_tell_what_a_submission_trained_on(examine: Any, zero: bool) -> No
     assert (books.stale() is None) == zero
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options"),

@@ -327,7 +327,7 @@ def main() -> None:
         become(user)
     device = os.environ.get(DEVICE, "cpu")
     launcher = start_launcher(device=device)
-    from grader.engine.runner.suite import Options, Suite, with_suites
+    from grader.engine.runner.suite import Options, Suite, suites_of
 
     def serve(suites: dict[str, Suite]) -> None:
         while frame := grading_process.read_frame(requests):
@@ -340,7 +340,8 @@ def main() -> None:
             grading_process.write_frame(answers, msgspec.msgpack.encode(answer))
 
     katas = [kata for kata in load_pack(Path(sys.argv[1])).katas if kata.slug in MODULES]
-    with_suites(katas, serve, hidden=True)
+    with suites_of(katas, hidden=True) as suites:
+        serve(suites)
     launcher.close()
 
 

@@ -34,6 +34,7 @@ def stranger() -> Iterator[Stranger]:
     one.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32))

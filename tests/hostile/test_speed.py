@@ -18,7 +18,7 @@ from grader.catalogue import load_pack
 from grader.catalogue.file_types import Policy
 from grader.engine import sandbox
 from grader.engine.host.launcher import ForkLauncher, Launcher
-from grader.engine.runner.suite import Options, with_suites
+from grader.engine.runner.suite import Options, suites_of
 from grader.engine.sandbox.levels import LEVELS
 from grader.engine.timing import speed as forms
 from grader.engine.timing.speed import Speed
@@ -109,12 +109,8 @@ def examine(
     file = folder / "rows.py"
     file.write_text(source)
     shutil.copy(HERE / "waste.py", folder)
-    report = with_suites(
-        [kata],
-        lambda suites: suites["rows"].check(file, launcher, options),
-        speed=True,
-        keyword=f"test_values or {check}",
-    )
+    with suites_of([kata], speed=True, keyword=f"test_values or {check}") as suites:
+        report = suites["rows"].check(file, launcher, options)
     values, speed = report.checks
     assert (values.id, speed.id) == ("test_values", check)
     return values, speed

@@ -63,6 +63,7 @@ main()
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_token_is_not_in_a_workers_memory(level: sandbox.Isolation, tmp_path: Path) -> None:
     if not sandbox.reaches(sandbox.probe().level, level):

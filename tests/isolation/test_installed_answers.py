@@ -144,6 +144,7 @@ def report_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return dict(report)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("level", "launcher"), [("full", "fork"), ("confined", "fork"), ("confined", "spawn")]
 )
@@ -159,6 +160,7 @@ def test_nothing_of_an_installed_packs_answers_is_found(install: Install, level:
     assert install.secret not in done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 def test_at_process_nothing_is_graded_unless_somebody_says_so(install: Install) -> None:
     done = install.grade("process")
     assert done.returncode == 2

@@ -130,6 +130,7 @@ STEPS: dict[str, tuple[object, str, Callable[..., Any]]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_a_worker_below_the_promised_level_reads_no_submission(

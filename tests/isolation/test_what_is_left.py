@@ -147,6 +147,7 @@ def neighbour(lab: Lab) -> Submission:
     return lab.open("def f():\n    return 7\n", "neighbour")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("function", ["memory", "tensors"])
 def test_memory(lab: Lab, neighbour: Submission, function: str) -> None:
     wasteful(lab, function, "it used more than 1024 MB of memory", neighbour)
@@ -160,10 +161,12 @@ def test_one_large_file(lab: Lab, neighbour: Submission) -> None:
     wasteful(lab, "one_file", "it wrote more than 64 MB to one file", neighbour)
 
 
+@pytest.mark.sampled(2)
 def test_many_large_files(lab: Lab, neighbour: Submission) -> None:
     wasteful(lab, "many_bytes", "wrote more than 256 MB", neighbour)
 
 
+@pytest.mark.sampled(2)
 def test_many_files(lab: Lab, neighbour: Submission) -> None:
     wasteful(lab, "many_files", "2,000 files", neighbour)
 
@@ -180,6 +183,7 @@ def test_output(lab: Lab, neighbour: Submission) -> None:
     wasteful(lab, "output", "printed more than 256 MB, so it was stopped", neighbour)
 
 
+@pytest.mark.sampled(1)
 def test_processes(lab: Lab, neighbour: Submission) -> None:
     words = (
         "starts no processes"
@@ -189,6 +193,7 @@ def test_processes(lab: Lab, neighbour: Submission) -> None:
     wasteful(lab, "processes", words, neighbour)
 
 
+@pytest.mark.sampled(2)
 def test_a_loop(lab: Lab, neighbour: Submission) -> None:
     submission = lab.open(SOURCE, "wasteful")
     assert "no answer within 0.5 s" in submission("loop", timeout_s=0.5).text
@@ -197,6 +202,7 @@ def test_a_loop(lab: Lab, neighbour: Submission) -> None:
     submission.close()
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("function", ["linger", "deep", "litter", "f"])
 def test_nothing_is_left(lab: Lab, function: str) -> None:
     submission = lab.open(SOURCE, "wasteful")

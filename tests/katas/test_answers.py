@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 
 from grader.engine.mistakes.mistakes import mistakes
-from grader.engine.runner.suite import Options, Suite, with_suites
+from grader.engine.runner.suite import Options, Suite, suites_of
 from grader.report.report import KataReport
 from tests import answers, ours
+from tests.conftest import evenly
+
+SAMPLE = 5
+"""Wrong answers of each kata that CI tries, evenly spread over their list; right ones all."""
 
 
 @pytest.mark.gate
 @pytest.mark.parametrize("slug", ours.katas())
-def test_answers_are_judged_right(slug: str, launcher: Any, tmp_path: Path) -> None:
+def test_answers_are_judged_right(slug: str, launcher: Any, tmp_path: Path, everything: bool) -> None:
     kata = ours.katas()[slug]
     file = tmp_path / f"{kata.module}.py"
 
@@ -35,7 +39,7 @@ def test_answers_are_judged_right(slug: str, launcher: Any, tmp_path: Path) -> N
             report = graded(suite, answer)
             lost = {check.id: check.message for check in report.checks if check.points < check.max_points}
             assert (answer.name, lost) == (answer.name, {})
-        for answer in wrong:
+        for answer in wrong if everything else evenly(wrong, SAMPLE):
             report = graded(suite, answer)
             if report.score == report.max_score:
                 report = graded(trained, answer)
@@ -43,4 +47,5 @@ def test_answers_are_judged_right(slug: str, launcher: Any, tmp_path: Path) -> N
             names = set(answers.said(report.checks).values())
             assert names <= answer.named, answer.name
 
-    with_suites([kata], examine, hidden=True)
+    with suites_of([kata], hidden=True) as suites:
+        examine(suites)

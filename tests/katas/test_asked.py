@@ -11,7 +11,7 @@ import pytest
 from grader.author.asked import complaints, place_of
 from grader.catalogue import load_pack
 from grader.engine.checks.marks import CheckInfo
-from grader.engine.runner.suite import with_suites
+from grader.engine.runner.suite import suites_of
 from tests.conftest import Ran
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,8 @@ def infos() -> dict[str, list[CheckInfo]]:
     def read(suites: dict[str, Any]) -> dict[str, list[CheckInfo]]:
         return {slug: suite.infos() for slug, suite in suites.items()}
 
-    return with_suites(KATAS, read, hidden=True, speed=True)
+    with suites_of(KATAS, hidden=True, speed=True) as suites:
+        return read(suites)
 
 
 @pytest.fixture(scope="module")

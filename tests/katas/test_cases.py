@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.engine.runner.suite import Options, Suite, with_suites
+from grader.engine.runner.suite import Options, Suite, suites_of
 from tests import ours
 
 WRONG = [
@@ -96,4 +96,5 @@ def test_a_wrong_answer_is_not_let_through(
         report = suite.check(file, launcher, Options(seed=0))
         return [check.id for check in report.checks if check.points < check.max_points]
 
-    assert with_suites([kata], lost, hidden=True), what
+    with suites_of([kata], hidden=True) as suites:
+        assert lost(suites), what

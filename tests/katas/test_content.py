@@ -507,6 +507,7 @@ def test_alternatives_can_be_called_as_the_stub_can(content: Content) -> None:
                 assert complaint(own, wanted) is None, f"{path.name}: {name} {complaint(own, wanted)}"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 def test_no_two_solutions_are_the_same_code(content: Content) -> None:
     files = [content.solution / content.module, *content.python("alternatives")]
@@ -517,6 +518,7 @@ def test_no_two_solutions_are_the_same_code(content: Content) -> None:
         assert its != theirs, f"{one} and {other}"
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.slow
 def test_every_mistake_is_said_to_the_learner_in_a_sentence_of_its_own(content: Content) -> None:
     sentences = {mistake.say for mistake in content.mistakes}

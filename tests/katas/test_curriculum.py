@@ -45,6 +45,7 @@ def test_the_table_has_each_kata_with_its_checks_and_points(katas: dict[str, Kat
         assert row.endswith(f"| {kata.effort.replace(' min', '')} | {checks} | {points} |"), row
 
 
+@pytest.mark.sampled(38)
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_name_something(command: str, katas: dict[str, Kata]) -> None:

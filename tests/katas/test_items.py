@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.engine.runner.suite import with_suites
+from grader.engine.runner.suite import suites_of
 from tests import ours
 from tests.conftest import Ran
 from tests.demos.test_demos import Shared, once
@@ -69,7 +69,8 @@ def test_a_right_answer_passes_it(
         shown = ran.out
     else:
         keyword = options[options.index("-k") + 1] if options else None
-        selected = with_suites([one], lambda suites: suites[name].infos(), keyword=keyword)
+        with suites_of([one], keyword=keyword) as suites:
+            selected = suites[name].infos()
         assert selected
         shown = "\n".join(info.title for info in selected)
     assert [phrase for phrase in phrases(command) if plain(phrase) not in plain(shown)] == []

@@ -534,6 +534,7 @@ def test_what_harbor_leaves_open() -> None:
     assert re.search(rf"^mean over all words +{least:.2f} +{most:.0%} can be found$", lesson, re.M)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_the_masked_model_learns() -> None:
     """The lesson's run, with the reference; another processor rounds otherwise, so nearly is enough."""

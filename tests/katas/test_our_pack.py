@@ -13,7 +13,7 @@ import pytest
 
 from grader.author import steadiness
 from grader.author.gate import Gate, Verdict
-from grader.engine.runner.suite import Options, Suite, with_suites
+from grader.engine.runner.suite import Options, Suite, suites_of
 from grader.report.report import KataReport
 from tests import ours
 from tests.conftest import evenly
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.gate
 
 SEEDS, SEEDS_WHERE_CHECKS_TRAIN = 3, 1
 MISTAKE_SEEDS_WHERE_CHECKS_TRAIN = 5
-SAMPLE, SAMPLE_WHERE_CHECKS_TRAIN = 4, 1
+SAMPLE, SAMPLE_WHERE_CHECKS_TRAIN = 2, 1
 """Mistakes of each kata that CI tries, saboteurs, and kinds of idle functions."""
 ANOTHER_SEED = 1
 """The gate begins with 0."""
@@ -57,7 +57,8 @@ def test_the_reference_has_full_marks(
             suite = suite.but_for(suite.trained())  # to train takes as long as all the rest
         return suite.check(file, launcher, Options(seed=ANOTHER_SEED), content=content)
 
-    report = with_suites([kata], graded, hidden=True)
+    with suites_of([kata], hidden=True) as suites:
+        report = graded(suites)
     lost = {check.id: check.message for check in report.checks if check.points < check.max_points}
     assert (report.status, lost) == ("pass", {})
     printed = [line for check in report.checks for line in (check.output or "").splitlines()]
@@ -85,7 +86,8 @@ def test_a_kata_passes_the_gate(slug: str, launcher: Any, everything: bool) -> N
             gate = Gate(launcher, mistake_seeds=1, draw=lambda names: evenly(names, most), train=False)
         return gate.examine_answers(kata, suite)
 
-    verdict = with_suites([kata], examine, hidden=True)
+    with suites_of([kata], hidden=True) as suites:
+        verdict = examine(suites)
     assert not verdict.findings, "\n".join(f"{one.rule}: {one.message}" for one in verdict.findings)
     # What the gate asks of no other pack: ours shows many ways to be right, and to be wrong.
     assert verdict.mutants >= 10
@@ -98,5 +100,6 @@ def test_a_kata_passes_the_gate(slug: str, launcher: Any, everything: bool) -> N
 def test_what_decides_about_speed_passes_the_gate(slug: str, launcher: Any, everything: bool) -> None:
     kata = ours.katas()[slug]
     gate = Gate(launcher, draw=None if everything else lambda names: evenly(names, 1))
-    verdict = with_suites([kata], lambda suites: gate.examine_speed(kata, suites[slug]), hidden=True)
+    with suites_of([kata], hidden=True) as suites:
+        verdict = gate.examine_speed(kata, suites[slug])
     assert not verdict.findings, "\n".join(f"{one.rule}: {one.message}" for one in verdict.findings)

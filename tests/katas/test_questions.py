@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.engine.host.source import Source
-from grader.engine.runner.suite import Suite, with_suites
+from grader.engine.runner.suite import Suite, suites_of
 from grader.learner.questions.quiz import QuizQuestion, ask
 from tests import answers, ours
 
@@ -40,7 +40,8 @@ def test_right_answers_give_five_questions_and_share_few(
             for number, text in enumerate(texts if everything else texts[:FEW])
         ]
 
-    quizzes = with_suites([kata], asked)
+    with suites_of([kata]) as suites:
+        quizzes = asked(suites)
     assert [len(quiz) for quiz in quizzes] == [5] * len(quizzes)
     assert all(len(set(one.options)) == 4 for quiz in quizzes for one in quiz)
     sets = [{(one.text, one.code, frozenset(one.options)) for one in quiz} for quiz in quizzes]

@@ -124,6 +124,7 @@ def test_wide_pictures_scroll_in_a_box_of_their_own(show: Open, report: Path) ->
     assert all(left > 0 and index == 0 and space == "pre" for left, index, space in wide)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_from_its_ground(show: Open, report: Path, scheme: str) -> None:
     grounds = set()
@@ -135,6 +136,7 @@ def test_text_stands_out_from_its_ground(show: Open, report: Path, scheme: str) 
     assert grounds == {"rgb(255, 255, 255)" if scheme == "light" else "rgb(21, 23, 27)"}
 
 
+@pytest.mark.nightly
 def test_print_cuts_nothing_off(show: Open, report: Path) -> None:
     for file in pages(report):
         page = show(file, PAPER, color_scheme="dark")
@@ -187,6 +189,7 @@ def test_the_table_shows_who_has_at_most_so_much(show: Open, report: Path) -> No
     assert page.get_by_role("status").inner_text() == f"{len(parts)} of {LEARNERS}"
 
 
+@pytest.mark.nightly
 def test_problems_can_be_walked_through_one_at_a_time(show: Open, report: Path) -> None:
     file = max((report / "feedback").glob("[!z]*.html"), key=lambda path: path.read_text().count("<article"))
     page = show(file, 390)

@@ -25,7 +25,7 @@ def graded(
     request: pytest.FixtureRequest, launcher: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Answers, str], KataReport]:
     """Grade one of these answers; all that this run asks for of a kata at once, so that it is collected once."""
-    from grader.engine.runner.suite import Suite, with_suites
+    from grader.engine.runner.suite import Suite, suites_of
 
     katas = {kata.slug: kata for kata in load_pack(ROOT / "katas").katas}
     asked = {name for item in request.session.items if (name := _name(item)) is not None}
@@ -45,7 +45,8 @@ def graded(
             return reports
 
         if (id(answers), name) not in done:
-            reports = with_suites([kata], check, keyword=SOME)
+            with suites_of([kata], keyword=SOME) as suites:
+                reports = check(suites)
             done.update({(id(answers), one): report for one, report in reports.items()})
         return done[id(answers), name]
 

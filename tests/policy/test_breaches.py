@@ -513,7 +513,7 @@ UNDOING: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "name",
     [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import Kata, load_pack
-from grader.engine.runner.suite import Options, Suite, with_suites
+from grader.engine.runner.suite import Options, Suite, suites_of
 from grader.report.report import KataReport
 
 pytestmark = pytest.mark.slow
@@ -76,7 +76,8 @@ def graded(kata: Kata, text: str, folder: Path, launcher: Any) -> KataReport:
             file, launcher, Options(name=False)
         )
 
-    return with_suites([kata], check, hidden=True)
+    with suites_of([kata], hidden=True) as suites:
+        return check(suites)
 
 
 def complaints(report: KataReport) -> list[str]:

@@ -88,6 +88,7 @@ def test_every_kata_with_a_policy_is_walked() -> None:
     assert {kata.slug for kata in load_pack(PACK).katas if kata.policy.forbid} == set(SUSPECT)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", SUSPECT)
 def test_every_operator_that_may_compute_it_is_excluded_or_excused(slug: str) -> None:

@@ -24,7 +24,7 @@ NAMES = sorted(
         if name.partition(".")[0] in PARTS and not name.endswith((".py", ".sqlite"))
     }
 )
-LONGEST = 18
+LONGEST = 12
 """Functions of ours between a command and a learner's function."""
 
 
@@ -79,6 +79,7 @@ def test_the_layers_are_those_that_are_enforced() -> None:
     assert ["__main__", *(line.strip() for line in drawn[1].splitlines())] == layers
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_check_goes_the_way_that_is_told() -> None:
     told = re.findall(r"^\d+\. `([\w.]+)`", section("The way of one `kata check`"), re.MULTILINE)

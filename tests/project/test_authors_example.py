@@ -78,6 +78,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
     return Walk(tmp_path_factory.mktemp("author"))
 
 
+@pytest.mark.nightly
 def test_every_line_of_the_page_ends_as_it_says(walk: Walk) -> None:
     failed = [line for line, code, _ in walk.outcomes if code != 0]
     # A wrong answer, and a stub on which nothing is written yet.

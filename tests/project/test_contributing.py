@@ -12,7 +12,7 @@ import pytest
 
 from grader.author.gate import Gate, Verdict, sample
 from grader.catalogue import load_pack
-from grader.engine.runner.suite import with_suites
+from grader.engine.runner.suite import suites_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -63,7 +63,8 @@ def test_a_check_is_changed_as_the_recipe_says(copied: Path, launcher: Any) -> N
     def gate(**options: Any) -> Verdict:
         [kata] = load_pack(copied / "katas").katas
         examine: Callable[..., Verdict] = Gate(launcher, **options).examine
-        return with_suites([kata], lambda suites: examine(kata, suites[SLUG]), hidden=True)
+        with suites_of([kata], hidden=True) as suites:
+            return examine(kata, suites[SLUG])
 
     before = contents(copied)
     text = (copied / CHECKS).read_text(encoding="utf-8")

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.nightly
 def test_the_demo_plays_to_its_end() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "demo"], cwd=ROOT, capture_output=True, text=True, check=False

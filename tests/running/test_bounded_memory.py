@@ -36,6 +36,7 @@ def small(bench: Bench) -> Bench:  # noqa: F811
     return bench
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("reference", [True, False])
 def test_bytes_that_become_many_are_the_submissions(small: Bench, reference: bool) -> None:
     if not reference:
@@ -61,6 +62,7 @@ FAILS = """
 ERRORS = ["MemoryError()", "OSError(errno.EMFILE, 'too many files')", "torch.zeros(1 << 44) and None"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("error", ERRORS)
 def test_a_fault_that_the_reference_does_not_have_is_the_submissions(
     bench: Bench,  # noqa: F811
@@ -73,6 +75,7 @@ def test_a_fault_that_the_reference_does_not_have_is_the_submissions(
     assert TOO_MUCH in message(report, "thing")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("error", ERRORS)
 def test_a_fault_that_the_reference_has_too_is_the_machines(bench: Bench, error: str) -> None:  # noqa: F811
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return 0\n")

@@ -15,7 +15,7 @@ from grader.catalogue import Catalogue, Kata, load_pack
 from grader.engine.host import channel
 from grader.engine.host.launcher import WorkerProcess
 from grader.engine.mistakes.recognise import LeftBehind
-from grader.engine.runner.suite import Options, with_suites
+from grader.engine.runner.suite import Options, suites_of
 from grader.errors import PackError, UsageError
 from grader.report.report import KataReport
 
@@ -77,7 +77,8 @@ class Bench:
             )
             return report
 
-        return with_suites([kata], body, hidden=hidden, keyword=keyword)
+        with suites_of([kata], hidden=hidden, keyword=keyword) as suites:
+            return body(suites)
 
 
 @pytest.fixture
@@ -326,6 +327,7 @@ STUB = """
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "status"),
@@ -364,7 +366,8 @@ def test_the_status_of_a_kata(bench: Bench, answer: str, status: str) -> None:
 def test_a_missing_file_is_missing(bench: Bench) -> None:
     bench.checks(TWO)
     kata = bench.kata
-    report = with_suites([kata], lambda suites: suites["thing"].check(bench.answer, None))  # type: ignore[arg-type]
+    with suites_of([kata]) as suites:
+        report = suites["thing"].check(bench.answer, None)  # type: ignore[arg-type]
     assert (report.status, report.score, report.max_score) == ("missing", 0, 2)
     assert {check.status for check in report.checks} == {"skipped"}
 
@@ -491,6 +494,7 @@ def test_the_reference_is_no_secret_that_a_worker_could_find(bench: Bench) -> No
 # --- broken packs ---
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "words"),
@@ -599,6 +603,7 @@ PRESUPPOSED = """
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "unchanged", "large"),
@@ -729,6 +734,7 @@ def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(mac
     assert message(report, "looks").startswith("called  look(1)\n")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", ["return masks", "return masks + 1"])
 def test_a_star_that_is_missing_is_said_whatever_came_of_it(machine: Bench, answer: str) -> None:
@@ -788,6 +794,7 @@ def test_a_check_that_goes_back_itself_says_as_others_do_that_there_is_no_way(ma
 GRADIENT = "expect_gradients(y, {'x': x}, draw, oracle=lambda x: 2 * x)"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "then", "by_numbers"),
@@ -815,10 +822,8 @@ def test_a_check_that_fails_beside_right_numbers_is_told_from_one_that_fails_by_
     """)
     bench.answer.write_text(f"def thing(x):\n    return {code}\n")
     left: dict[str, LeftBehind | None] = {}
-    with_suites(
-        [bench.kata],
-        lambda suites: suites["thing"].check(bench.answer, bench._launcher, left_behind=left),
-    )
+    with suites_of([bench.kata]) as suites:
+        suites["thing"].check(bench.answer, bench._launcher, left_behind=left)
     found = left["test_double"]
     assert found is not None
     assert found.by_numbers is by_numbers

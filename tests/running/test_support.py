@@ -84,6 +84,7 @@ VALUES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("use", "told"), VALUES)
 def test_a_value_of_a_helper_is_an_error_of_the_pack(supported: Bench, use: str, told: str) -> None:
     with pytest.raises(PackError, match="test_it is broken") as caught:
@@ -92,6 +93,7 @@ def test_a_value_of_a_helper_is_an_error_of_the_pack(supported: Bench, use: str,
     assert "on_workers_word" in caught.value.message
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("use", [use for use, _ in VALUES])
 def test_a_check_that_declares_it_may_use_them(supported: Bench, use: str) -> None:
     options = ', on_workers_word="it is compared with what is computed here"'

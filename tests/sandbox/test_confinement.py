@@ -302,6 +302,7 @@ def test_root_loses_its_powers(worker):
     assert int(worker(effective, read=(Path("/proc"),)).value, 16) == 0
 
 
+@pytest.mark.sampled(21)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "number",
@@ -453,6 +454,7 @@ def raw_call(numbers: tuple[int, int]) -> int:
 # Limits
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_memory_beyond_the_limit_is_a_memory_error(worker):
     limits = ResourceLimits(memory_bytes=256 * MIB)

@@ -72,6 +72,7 @@ def found(tmp_path_factory):
     return json.loads(done.stdout)
 
 
+@pytest.mark.nightly
 def test_torch_computes_with_threads(found):
     assert found["closed"]
     assert found["threads"] == 2
@@ -82,10 +83,12 @@ def test_torch_computes_with_threads(found):
     assert found["convolved"] == [2, 4, 6, 6]
 
 
+@pytest.mark.nightly
 def test_torch_saves_and_loads_in_scratch(found):
     assert found["loaded"] == ["bias", "weight"]
 
 
+@pytest.mark.nightly
 def test_torch_meets_the_memory_limit(found):
     assert found["memory"] in ("RuntimeError", "MemoryError")
 

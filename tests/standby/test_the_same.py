@@ -47,7 +47,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, str], bytes]] = {
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES)
 def test_a_command_says_and_leaves_the_same(place: Place, workspace: Path, case: str) -> None:
     arguments, source, variables, given = CASES[case]
@@ -86,6 +86,7 @@ def test_a_folder_that_is_gone(place: Place, workspace: Path, tmp_path: Path) ->
     assert told[0][0] == 2
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("shell", "code"),
@@ -147,6 +148,7 @@ def on_a_terminal(place: Place, folder: Path, *, warm: bool) -> bytes:
 SLOW = "import time, pathlib\n" + RIGHT.replace("    done = []\n", "    time.sleep(60)\n    done = []\n")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_in_the_same_way(place: Place, workspace: Path, number: int) -> None:
     place.warmed(workspace)
@@ -155,6 +157,7 @@ def test_a_signal_ends_it_in_the_same_way(place: Place, workspace: Path, number:
     assert warm == cold
 
 
+@pytest.mark.nightly
 def test_a_signal_ends_it_though_whoever_left_the_warm_process_was_started_to_ignore_it(
     place: Place, workspace: Path
 ) -> None:
@@ -194,6 +197,7 @@ def test_who_is_killed_takes_the_run_along(place: Place, workspace: Path) -> Non
     wait_for(lambda: running() == 0)
 
 
+@pytest.mark.nightly
 def test_a_verdict_is_never_one_of_another_content(place: Place, workspace: Path) -> None:
     """Edits of the same length in the same second, of the submission and of the pack: content decides."""
     pack = workspace.parent / "pack"

@@ -115,6 +115,7 @@ def test_a_threshold_with_room_on_both_sides_holds(made: Handmade, found: Callab
     assert (one.room_below, one.room_above) == (pytest.approx(4.0), pytest.approx(6.25))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("told", "rules", "says"),
     [

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.catalogue import load_pack
-from grader.engine.runner.suite import with_suites
+from grader.engine.runner.suite import suites_of
 from grader.engine.timing import benchmark_run, cores
 from grader.engine.timing.decision import StoppingRule
 from grader.report.report import CheckReport, KataReport
@@ -126,12 +126,10 @@ def examine(
         file = tmp_path / "rows.py"
         file.write_text(ANSWERS.get(answer, answer))
         [kata] = load_pack(pack).katas
-        return with_suites(
-            [kata],
-            lambda suites: suites["rows"].check(file, launcher),
-            speed=True,
-            keyword=f"test_values or (test_{form} and not test_{form}_)",
-        )
+        with suites_of(
+            [kata], speed=True, keyword=f"test_values or (test_{form} and not test_{form}_)"
+        ) as suites:
+            return suites["rows"].check(file, launcher)
 
     return run
 
@@ -148,6 +146,7 @@ def of_speed(report: KataReport) -> CheckReport:
     return speed
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_good_answer_passes(examine: Examine, form: str) -> None:
     report = examine("fast", form)
@@ -159,6 +158,7 @@ def test_a_good_answer_passes(examine: Examine, form: str) -> None:
     assert speed.speed.threshold == THRESHOLDS[form]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("form", "answer", "words"),
     [
@@ -205,6 +205,7 @@ class Rows(nn.Module):
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("result", "seconds", "seen", "loop"),
     [
@@ -298,6 +299,7 @@ def test_who_is_quick_at_the_first_size_is_not_said_to_grow(
     assert speed.speed.value == pytest.approx(8.0)
 
 
+@pytest.mark.nightly
 def test_a_series_whose_end_is_clear_ends(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     tell_times(monkeypatch, lambda source, x: 1e-3 * (30 if "waste.slow" in source else 1))
     speed = of_speed(examine("slow", "ratio"))

@@ -155,6 +155,7 @@ def save(file: Path, text: str) -> None:
     os.replace(draft, file)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_kata_is_solved_by_what_the_tasks_show(root: Path, kata_process: Any) -> None:
     check, watch = task(root, "kata: check"), task(root, "kata: watch this file")

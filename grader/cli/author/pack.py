@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from grader.author.gate import Verdict
     from grader.catalogue import Catalogue, Kata
     from grader.engine.host.launcher import Launcher
+    from grader.engine.runner.suite import Suite
 
 
 SEEDS = 10
@@ -64,29 +66,28 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
     """
     launcher, katas = _prepared(id_)
     from grader.author import steadiness
-    from grader.author.gate import Gate, sample
+    from grader.author.gate import Gate, sample, small_sample
     from grader.cli.progress import examining
-    from grader.engine.runner.suite import Suite, with_suites
+    from grader.engine.runner.suite import suites_of
 
     with examining() as step:
-        gate = Gate(
-            launcher,
-            seeds=SEEDS if full else 1,
-            mistake_seeds=steadiness.SEEDS if full else 0,
-            update=update,
-            jobs=_jobs(),
-            step=step,
+
+        def gate(suite: Suite) -> Gate:
             # All mistakes take minutes: without --full, a sample has to do.
-            draw=None if full or update else sample,
-        )
+            drawn = small_sample if suite.trained() else sample
+            return Gate(
+                launcher,
+                seeds=SEEDS if full else 1,
+                mistake_seeds=steadiness.SEEDS if full else 0,
+                update=update,
+                jobs=_jobs(),
+                step=step,
+                draw=None if full or update else drawn,
+                train=full or update,
+            )
 
-        def body(suites: dict[str, Suite]) -> list[Verdict]:
-            return [gate.examine(kata, suites[kata.slug]) for kata in katas]
-
-        try:
-            verdicts = with_suites(katas, body, hidden=True)
-        finally:
-            launcher.close()
+        with closing(launcher), suites_of(katas, hidden=True) as suites:
+            verdicts = [gate(suites[kata.slug]).examine(kata, suites[kata.slug]) for kata in katas]
     if as_json:
         print_json({"katas": verdicts})
     else:
@@ -304,10 +305,11 @@ def asked(id_: str, as_json: bool) -> None:
     """
     from grader.author.asked import rows
     from grader.catalogue import Catalogue
-    from grader.engine.runner.suite import with_suites
+    from grader.engine.runner.suite import suites_of
 
     kata = Catalogue.discover().resolve_one(id_)
-    infos = with_suites([kata], lambda suites: suites[kata.slug].infos(), hidden=True, speed=True)
+    with suites_of([kata], hidden=True, speed=True) as suites:
+        infos = suites[kata.slug].infos()
     found = [{"check": title, "file": file, "words": words} for title, file, words in rows(kata, infos)]
     if as_json:
         print_json({"kata": kata.slug, "asked": found})
@@ -336,22 +338,15 @@ def contracts(id_: str | None, seeds: int, as_json: bool) -> int:
     launcher, katas = _prepared(id_)
     from grader.author.contracts import Contracts
     from grader.cli.progress import examining
-    from grader.engine.runner.suite import Suite, with_suites
+    from grader.engine.runner.suite import suites_of
 
-    def tried(suites: dict[str, Suite]) -> dict[str, list[ContractCell]]:
-        found: dict[str, list[ContractCell]] = {}
+    found: dict[str, list[ContractCell]] = {}
+    with examining() as step, closing(launcher), suites_of(katas, hidden=True) as suites:
         for slug, suite in suites.items():
             own = Contracts(suite.kata, suite, launcher, _jobs())
             found[slug] = [cell for seed in range(seeds) for cell in own.cells(seed, partial(step, slug))]
             if not as_json:
                 _show_contracts(slug, found[slug])  # each as it comes: all of a pack take minutes
-        return found
-
-    with examining() as step:
-        try:
-            found = with_suites(katas, tried, hidden=True)
-        finally:
-            launcher.close()
     if as_json:
         print_json({"katas": {slug: [_as_json(cell) for cell in cells] for slug, cells in found.items()}})
     return 1 if any(cell.hole for cells in found.values() for cell in cells) else 0
@@ -379,6 +374,7 @@ def _show_contracts(slug: str, cells: list[ContractCell]) -> None:
         grid.add_row(*row)
     keep_whole(grid, 0)
     out.print(grid)
+    # The table shows where; what was broken there takes a sentence, and only a hole needs one.
     holes = [cell for cell in cells if cell.hole]
     caught, excused = sum(bool(cell.caught) for cell in cells), sum(bool(cell.reason) for cell in cells)
     counts = f"{caught} caught, {excused} not required, {len(holes)} keep full marks"

@@ -78,8 +78,8 @@ def write_changes(
             change = book.override if line.kind == "override" else book.adjust
             change(line.learner, line.kata, line.points, comment=line.comment, author=who)
         sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
-        said = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
-        console().print(safe(said), soft_wrap=True, markup=False, highlight=False)
+        text = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
+        console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
     already = len(lines) - len(new)
     note(f"{len(new)} {'would change' if dry_run else 'changed'}, {already} already recorded")
 
@@ -100,6 +100,7 @@ def _line(book: Gradebook, cells: dict[str, str]) -> MarkLine:
     given = points_meant(cells["points"])
     if kind == "override" and given < 0:
         raise UsageError(f"A mark cannot be {points(given)}; it is 0 or more.")
+    # More likely a cell that was forgotten than a wish: an override to 0 says so.
     if kind == "adjust" and not given:
         raise UsageError("0 points change nothing.")
     who, kata = learner_meant(book, cells["learner"]), kata_meant(book, cells["kata"])

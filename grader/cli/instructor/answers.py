@@ -243,6 +243,8 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
     rubrics = _rubrics()
     done = 0
     columns = ("learner", "kata", "question", "points|met")
+    # All of it is read before anything is written: half a file would have to be found and taken back by
+    # hand.
     lines = lines_of(file, columns, partial(_line, book, rubrics), _EXAMPLE)
     who = author_of(author)
     for line in dict.fromkeys(lines):
@@ -252,6 +254,7 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
         given = worth if line.points is None else line.points
         stands = answer.mark
         same = stands and (stands.points, stands.criteria, stands.comment)
+        # So that the same file, longer by a few lines, can be used again.
         if same == (given, line.criteria, line.comment) and not answer.changed:
             continue
         done += 1
@@ -267,6 +270,8 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
                 comment=line.comment,
                 author=who,
                 answer=answer.digest,
+                # What stood when the file was compared: a mark that somebody gives meanwhile is not
+                # overwritten.
                 seen=stands.id if stands is not None else None,
             )
         _say(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")

@@ -80,6 +80,7 @@ def assign(
             "There is nothing to share: every hand-in is already somebody's to mark, or was looked through.",
             f"To see who marks what: kata gradebook rulings{same_book()}",
         )
+    # Read back: which of them were free was decided in the transaction, not here.
     made = set(numbers)
     given = Counter(one.value for one in book.rulings(["assign"]) if one.id in made)
     for name in names:

@@ -87,12 +87,16 @@ def with_gradebook(command: Callable[..., Any]) -> Any:
         with Gradebook.open(where, create=False, course=course) as book:
             if given.get("learner") is not None:
                 try:
+                    # Here, for all commands: a name must not mean one person in one of them and another in
+                    # the next.
                     given["learner"] = learner_meant(book, given["learner"])
                 except UsageError:
                     if not _is_of_katas(given, course):
                         raise
                     given |= {"learner": None, "id_": given["learner"]}
             outcome = command(book=book, **given)
+            # After the answer: what is damaged counts nowhere, and is still no reason to keep the rest
+            # back.
             note_unreadable(book)
             return outcome
 

@@ -76,6 +76,7 @@ def print_summary(
         notes_of[row.learner, row.kata] = row.notes
         if row.late_by:
             late.setdefault((row.late_by, row.days_late), []).append(f"{row.learner} ({row.kata})")
+        # What the machine could not grade is told with its reason further down.
         if row.trouble and (row.learner, row.kata) not in refused:
             troubles.append(f"{row.learner}, {row.kata}: {row.trouble}")
     idle = [
@@ -233,6 +234,7 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
     if text:
         parts_now.append(f"{HEAD}{', '.join(dict.fromkeys(groups))}\n\n{text}")
     if not parts_now:
+        # An empty file would say that there is something to read.
         path.unlink(missing_ok=True)
         return ""
     write_atomic(path, "\n".join(parts_now).encode())

@@ -99,6 +99,7 @@ def _print(bundle: Bundle, title: str, out: Console, *, every: bool) -> None:
         out.print(Text(f"{title}   {safe(name)}", style="bold"), soft_wrap=True)
         text = text_of(name, bundle.files[name])
         lines = text.splitlines()
+        # Escaped: what a learner wrote may hold sequences that a terminal obeys.
         shown = "\n".join(safe(line) for line in lines[:MOST_LINES])
         out.print(
             Syntax(

@@ -172,6 +172,7 @@ def new(folder: Path, options: NewCourse, changes: CourseChanges) -> None:
     catalogue = Catalogue.discover()
     target, roster = folder / COURSE_FILE, folder / "roster.csv"
     for path in (target, *([roster] if options.rosters else [])):
+        # `lexists`: a link that leads nowhere would be written through.
         if os.path.lexists(path) and path not in options.rosters:
             raise UsageError(
                 f"{path} is there already.", "Change it with kata course set, or name another folder."
@@ -249,6 +250,7 @@ def check(folder: Path) -> None:
         console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
     if open_ := [one.name for one in course.assignments.values() if one.due is None]:
         note(f"note: never late, because no due time is set: {', '.join(open_)}")
+    # In any order of the words, as `Lovelace, Ada` is in one system and `Ada Lovelace` in the next.
     called = Counter(" ".join(sorted(words_in(one.name))) for one in people if one.name)
     for person in people:
         if called[" ".join(sorted(words_in(person.name)))] > 1:
@@ -271,6 +273,7 @@ def _written(files: dict[Path, str], catalogue: Catalogue) -> Course:
     from grader.files import write_atomic
     from grader.instructor.gradebook.course import Course
 
+    # Whether it loads, only reading the written files tells: a course names its roster by path.
     before = {path: path.read_bytes() if path.exists() else None for path in files}
     for path, text in files.items():
         write_atomic(path, text.encode())

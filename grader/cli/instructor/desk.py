@@ -37,6 +37,7 @@ def desk(book: Gradebook, author: str | None, port: int, no_browser: bool) -> No
       kata desk
       kata desk --gradebook postgresql://kim@db.example/course --author kim
     """
+    # Looked up, so that this is said before anything of the desk is imported and fails in its own words.
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise UsageError(
             "The desk needs packages that are not installed.", f"Install them: {install_extra('desk')}"

@@ -60,6 +60,7 @@ class TakesNames(click.Group):
             if is_value or is_name or text != "--":
                 (options if is_value or (is_option and not is_name) else arguments).append(text)
             before = "" if is_value or is_name else text
+        # A folder of a download may begin with a hyphen, and then so does the learner's name.
         if any(text.startswith("-") for text in arguments):
             return name, command, [*options, "--", *arguments]
         return name, command, rest
@@ -307,6 +308,8 @@ def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
     from grader.instructor.gradebook.meant import kata_meant, learner_meant
 
     who, kata = learner_meant(book, change.learner), kata_meant(book, change.id_)
+    # Looked at before and after, since the change of a mark is not the points that were given: it may be
+    # late or overridden.
     before = next(iter(book.rows(katas=[kata], learners=[who])))
     yield who, kata
     after = next(iter(book.rows(katas=[kata], learners=[who])))

@@ -137,6 +137,7 @@ def _print(learners: int, unnamed: list[str], options: ReportOptions) -> None:
         )
     if options.zip_file is not None:
         click.echo(f"archive   {safe(str(options.zip_file))}   {people}")
+    # Before the notes on stderr, or they come first where both go into one file.
     sys.stdout.flush()
     if unnamed:
         shown = listed(unnamed, 5)

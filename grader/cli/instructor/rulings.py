@@ -55,6 +55,7 @@ def alias(book: Gradebook, learner: str, other: str, ahead: bool, by: By) -> Non
             f"See who said so: kata gradebook rulings{same_book()}",
         )
     names = book.learners()
+    # Most names that nobody has are misspelled.
     if not ahead and same(other) not in {same(name) for name in names}:
         raise UsageError(
             f"Nothing has come in under the name {other}.{did_you_mean(other, names)}",
@@ -93,6 +94,7 @@ def choose(
         hint = f"See: kata gradebook history {name_word(learner)} {kata}{same_book()}"
         raise UsageError(error.message, hint) from None
     number = book.rule("choose", learner, hand_in, kata=kata, **by)
+    # Read back: what an attempt is worth depends on when it came in.
     row = next(iter(book.rows(katas=[kata], learners=[learner])))
     print_decision(number, f"{learner}, {kata}: attempt {attempt} counts, {row.score:g} points")
 

@@ -219,6 +219,7 @@ def _from_gradebook(
     from grader.instructor.similarity import Candidate
 
     read = _Term()
+    # An earlier term had another course: today's roster would lead its names to today's learners.
     course = Course.find(where, course_file, catalogue) if not term else Course()
     with Gradebook.open(where, create=False, course=course) as book:
         for kata in katas:

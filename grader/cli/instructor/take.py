@@ -100,6 +100,8 @@ def _graded(book: Gradebook, kata: Kata, whose: LearnerFolder, arguments: Mappin
     """Grade one learner's answer as a run did, as a run of its own; return the row that counts now."""
     from grader.cli.instructor.grade import graded
 
+    # As the run did that graded it: with another seed or limit, taking a file would change more than the
+    # file.
     given = click.get_current_context().params
     options = GradingOptions(
         jobs=1,

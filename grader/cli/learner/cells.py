@@ -55,6 +55,7 @@ def _made(cells: Sequence[str]) -> tuple[set[str], dict[str, str]]:
     for number, cell in enumerate(cells, 1):
         try:
             parsed = parse_cell("cell", number, cell)
+        # A cell that cannot be parsed makes nothing, and the others may be the answer all the same.
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         hidden |= parsed.hidden()

@@ -6,9 +6,8 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +37,6 @@ from grader.report import FORMATS, Format
 from grader.report.style import console, safe, say
 
 if TYPE_CHECKING:
-    from grader.engine.host.launcher import Launcher
     from grader.engine.runner.at_hand import Look
     from grader.engine.runner.suite import Suite
     from grader.report.report import KataReport
@@ -170,15 +168,23 @@ def check(what: str | None, options: CheckOptions) -> int:
     Device(options.device).require()
     # Workers are forked from this process, so that it must not have imported a check or an expected value yet.
     launcher = start_launcher(device=options.device, preload=request.targets[0].kata.preload)
-    from grader.engine.runner.suite import with_suites
+    from grader.engine.runner.suite import Options, suites_of
 
+    katas = [target.kata for target in request.targets]
+    how = Options(
+        seed=options.seed, fail_fast=options.fail_fast, timeout_s=options.timeout, device=options.device
+    )
+    look = _debugger() if options.pdb else None
     with closing(launcher):  # a verdict does not wait for its workers' end
-        reports = with_suites(
-            [target.kata for target in request.targets],
-            partial(run, request, launcher, options),
-            speed=options.perf,
-            keyword=options.keyword,
-        )
+        with suites_of(katas, speed=options.perf, keyword=options.keyword) as suites:
+            chosen, reports = _chosen(request, suites, options.keyword), []
+            # A status line that is drawn anew all the time would overwrite what is typed at the debugger's prompt.
+            with _counting(0 if options.pdb else len(chosen)) as show:
+                for number, (target, suite) in enumerate(chosen, 1):
+                    show(number, target.kata)
+                    reports.append(
+                        suite.check(target.file, launcher, how, content=request.content, look=look)
+                    )
         # First: what comes next depends on it, and a reader such as `head` may close the pipe after a few lines.
         try:
             if not options.partial:
@@ -261,6 +267,7 @@ def with_content(what: str | None, around: Here, content: bytes) -> CheckRequest
             f"One answer is for one kata, but this means several: {names} …", "Name one of them."
         )
     target = request.targets[0]
+    # No module of Python begins with a brace, and no notebook with anything else.
     suffix = ".ipynb" if content.lstrip()[:1] == b"{" else ".py"
     return replace(request, targets=[replace(target, file=target.file.with_suffix(suffix))], content=content)
 
@@ -313,6 +320,7 @@ def find_targets(what: str | None, around: Here) -> CheckRequest:
         return _held_by(around.folder, around, [])
     path = Path(what).expanduser()
     looks_like_a_path = os.sep in what or path.suffix in (".py", ".ipynb") or what in (".", "..")
+    # An ID goes before a folder of the same name: in a workspace each kata has such a folder.
     if looks_like_a_path or (path.exists() and not _is_id(what, around.catalogue)):
         return _held_by(path, around, [what])
     katas = around.catalogue.resolve(what)
@@ -338,27 +346,14 @@ def announce(request: CheckRequest, *, quiet: bool) -> None:
             note(f"{changed} has been changed; {target.kata.slug} is checked with the original")
 
 
-def run(
-    request: CheckRequest, launcher: Launcher, flags: CheckOptions, suites: dict[str, Suite]
-) -> list[KataReport]:
-    """Check every target once, in order."""
-    from grader.engine.runner.suite import Options
-
-    if flags.keyword and not any(len(suite) for suite in suites.values()):
-        raise no_match(f"-k {flags.keyword!r}")
-    look = _debugger() if flags.pdb else None
-    options = Options(
-        seed=flags.seed, fail_fast=flags.fail_fast, timeout_s=flags.timeout, device=flags.device
-    )
-    chosen = [target for target in request.targets if not flags.keyword or len(suites[target.kata.slug])]
-    reports = []
-    # A status line that is drawn anew all the time would overwrite what is typed at the debugger's prompt.
-    with _counting(len(chosen)) if look is None else nullcontext(lambda number, kata: None) as show:
-        for number, target in enumerate(chosen, 1):
-            show(number, target.kata)
-            suite = suites[target.kata.slug]
-            reports.append(suite.check(target.file, launcher, options, content=request.content, look=look))
-    return reports
+def _chosen(
+    request: CheckRequest, suites: dict[str, Suite], keyword: str | None
+) -> list[tuple[Target, Suite]]:
+    """Return the targets that have checks of this name, each with its suite."""
+    found = [(target, suites[target.kata.slug]) for target in request.targets]
+    if keyword and not any(len(suite) for _, suite in found):
+        raise no_match(f"-k {keyword!r}")
+    return [(target, suite) for target, suite in found if not keyword or len(suite)]
 
 
 def _debugger() -> Look:

@@ -95,8 +95,10 @@ def get(name: str, file: Path | None, as_json: bool) -> None:
             note(f"  {key:<10}{text}")
         with moving() as progress:
             if file is not None:
+                # A file from elsewhere is believed no more than the index: the pinned hash decides.
                 verify(archive, file)
             unpack(archive, file or fetch(archive, progress), progress)
+        # Only when it is unpacked: until then an interrupted download goes on where it was.
         archive.part.unlink(missing_ok=True)
     if as_json:
         print_json(_described(archive))

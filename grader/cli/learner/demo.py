@@ -49,6 +49,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     folder = chosen_folder(out, around, FOLDER, subject.slug)
     pack = subject.pack if isinstance(subject, Unit) else subject.unit.pack
     note(f"demo of {subject.number} {subject.slug} …")
+    # Before anything of the pack is imported, as for a check: a demo runs the learner's code.
     launcher = start_launcher()
     from grader.learner.demos.runner import Own, run_demo, scripts, uses
 

@@ -45,11 +45,12 @@ def questions(what: str | None, wanted: int, who: str, as_json: bool) -> int:
     request = find_targets(what if what is not None else around.kata(None).slug, around)
     if len(request.targets) != 1:
         raise UsageError("Questions are about one kata.", "Name one: kata list shows them all.")
+    # It runs as for `kata check`, and may read its folder as well.
     refuse_exposed(request)
     target = request.targets[0]
     launcher = start_launcher(preload=target.kata.preload)
     from grader.engine.host.source import Unreadable, read_source
-    from grader.engine.runner.suite import with_suites
+    from grader.engine.runner.suite import suites_of
     from grader.learner.questions.quiz import ask
 
     try:
@@ -57,11 +58,8 @@ def questions(what: str | None, wanted: int, who: str, as_json: bool) -> int:
     except Unreadable as error:
         launcher.close()
         raise UsageError(error.message, f"First: kata check {target.kata.slug}") from error
-    with closing(launcher):
-        found = with_suites(
-            [target.kata],
-            lambda suites: ask(suites[target.kata.slug], launcher, source, who, wanted),
-        )
+    with closing(launcher), suites_of([target.kata]) as suites:
+        found = ask(suites[target.kata.slug], launcher, source, who, wanted)
     if as_json:
         print_json({"kata": target.kata.slug, "number": target.kata.number, "questions": found})
         return 0

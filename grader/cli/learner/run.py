@@ -83,6 +83,7 @@ def _data(kata: Kata, around: Here) -> dict[str, Path]:
     from grader.learner.demos.runner import needs
 
     archives = available(around.catalogue.packs)
+    # Told before anything runs: without its data a program would fail after a minute of importing.
     required = needs(kata.real)
     for archive in [archives[name] for name in required if not archives[name].is_here]:
         free = [one.slug for one in around.catalogue.katas if one.real.is_file() and not needs(one.real)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,14 +51,11 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, trust: boo
     consent(request, trust)
     launcher = start_launcher(preload=request.targets[0].kata.preload)
     from grader.engine.runner.at_hand import debugging, talk
-    from grader.engine.runner.suite import with_suites
+    from grader.engine.runner.suite import suites_of
 
-    with closing(launcher):
-        looked, reports = with_suites(
-            [target.kata for target in request.targets],
-            partial(_look, request, launcher, seed, debugging() if pdb else talk),
-            keyword=keyword,
-        )
+    katas = [target.kata for target in request.targets]
+    with closing(launcher), suites_of(katas, keyword=keyword) as suites:
+        looked, reports = _look(request, launcher, seed, debugging() if pdb else talk, suites)
     if not reports:
         raise no_match(repr(keyword))
     if looked:
@@ -79,13 +75,13 @@ def at_hand(what: str | None, keyword: str | None, content: bytes | None, trust:
     consent(request, trust)
     from grader.engine.host.launcher import SpawnLauncher
     from grader.engine.runner.at_hand import taking
-    from grader.engine.runner.suite import with_suites
+    from grader.engine.runner.suite import suites_of
 
     found: dict[str, Any] = {}
     # A fresh interpreter: a notebook's process has threads, and a fork of it would not have them.
-    with closing(SpawnLauncher()) as launcher:
-        body = partial(_look, request, launcher, 0, taking(found))
-        looked, reports = with_suites([target.kata for target in request.targets], body, keyword=keyword)
+    katas = [target.kata for target in request.targets]
+    with closing(SpawnLauncher()) as launcher, suites_of(katas, keyword=keyword) as suites:
+        looked, reports = _look(request, launcher, 0, taking(found), suites)
     if not looked and reports:
         _print_what_there_is(reports)
     return found
@@ -134,6 +130,7 @@ def _look(
         if not len(suite):
             continue
         note(f"{target.kata.number} {target.kata.slug} …")
+        # At the first failure: a prompt is open then, and nothing after it is looked at.
         options = Options(seed=seed, fail_fast=True)
         reports.append(suite.check(target.file, launcher, options, content=request.content, look=look))
         if looked or reports[-1].status in ("fail", "error"):

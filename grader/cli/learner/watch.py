@@ -32,7 +32,6 @@ from grader.learner.workspace import locate
 from grader.report.style import IN_NOTEBOOK, console, hanging, say
 
 if TYPE_CHECKING:
-    from grader.engine.runner.suite import Suite
     from grader.report.report import KataReport
 
     Examine = Callable[[Target, Callable[..., None]], KataReport]
@@ -87,19 +86,18 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
         launcher = start_launcher(preload=(named or request.targets[0]).kata.preload)
         try:
             # After the launcher: workers are split off from a process that has seen no answer.
-            from grader.engine.runner.suite import Options, with_suites
+            from grader.engine.runner.suite import Options, suites_of
 
             options = Options(seed=seed, timeout_s=timeout)
 
-            def body(suites: dict[str, Suite]) -> None:
+            with suites_of([target.kata for target in request.targets]) as suites:
+
                 def examine(target: Target, tell: Callable[..., None]) -> KataReport:
                     return suites[target.kata.slug].check(target.file, launcher, options, tell)
 
                 watching = WatchLoop(request, examine, keys, form)
                 watching.begin_with(named)
                 watching.loop()
-
-            with_suites([target.kata for target in request.targets], body)
         finally:
             launcher.close()
     return 0
@@ -149,6 +147,7 @@ class WatchLoop:
             stop = threading.Event()
             stack.callback(stop.set)
             folders = sorted(
+                # Folders, since editors save by writing a new file and moving it over the old one.
                 {str(target.file.parent) for target in self._request.targets if target.file.parent.is_dir()}
             )
             if not folders:
@@ -282,6 +281,7 @@ class WatchLoop:
         """Do what a key says; return False when it is time to go."""
         count = len(self._request.targets)
         match key.lower():
+            # Ctrl-D is a key like others here, and nothing at all means that the terminal is gone.
             case b"q" | b"\x04" | b"":
                 return False
             case b"n":

@@ -161,6 +161,8 @@ def describe_call(
     inline: list[str] = []
     tensors: dict[str, list[str]] = {}
     for argument, value in _named(parameter_names, args, kwargs or {}):
+        # A tensor is a name in the call, and its shape comes after it: its numbers would push the rest of
+        # the call off the line.
         if is_tensor(value) and not _in_full(value):
             shown = argument or f"arg{len(inline) + 1}"
             inline.append(shown)

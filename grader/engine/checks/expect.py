@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn, TypeGuard, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeGuard, TypeVar
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ from grader.engine.checks.locate import first_index, locate, places
 from grader.engine.checks.oracle import Expected, doubled, rounding_tolerance, score_rounding, slack
 from grader.engine.checks.picture import PICTURES, Picture, draw_difference, draw_lists
 from grader.engine.checks.shapes import diagnose
-from grader.engine.checks.text import Span, axis_names, clean, listed, pair, place, short, sizes, unsliced
+from grader.engine.checks.text import Axes, axis_names, clean, listed, pair, short, sizes, unsliced
 from grader.engine.host.objects import RemoteObject, facts_of
 from grader.errors import PackError
 
@@ -83,6 +83,7 @@ class Expectation:
             self._wrong_dtype(value.dtype, dtype)
         if device is not None:
             want = torch.device(device)
+            # "cuda" without a number means whichever: what is made there says that it is on cuda:0.
             if value.device.type != want.type or want.index not in (None, value.device.index):
                 self._fail(
                     "device",
@@ -162,7 +163,7 @@ class Expectation:
         else:
             wrong = value != want
         if bool(wrong.any()):
-            self._differs(value, want, wrong, 0.0, why)
+            self._differs(_Compared(value, want, wrong), why)
         return self
 
     def close_to(
@@ -186,10 +187,12 @@ class Expectation:
         want, limit = expected.value, expected.tolerance if tolerance is None else tolerance
         self._wanted = want
         value = self._comparable(tuple(want.shape), expected.dtype)
+        # Integers and booleans know no rounding, and complex numbers are compared exactly.
         if not expected.dtype.is_floating_point:
             return self.equals(want, why)
         if not value.numel():
             return self
+        # In float64, so that the subtraction itself rounds nothing away.
         exact, want = value.double(), want.double()
         if scores:
             rounding = score_rounding(scores, expected.dtype)
@@ -200,7 +203,7 @@ class Expectation:
         self._no_surprise(exact, want)
         right = (exact == want) | (exact.isnan() & want.isnan()) | (difference <= limit)
         if not bool(right.all()):
-            self._differs(exact, want, ~right, limit, why)
+            self._differs(_Compared(exact, want, ~right, limit), why)
         return self
 
     def is_finite(self) -> Expectation:
@@ -218,10 +221,8 @@ class Expectation:
         wrong = where & (value != 0)
         if bool(wrong.any()):
             n = int(where.sum())
-            self._differs(
-                value, torch.where(where, torch.zeros_like(value), value), wrong, 0.0, why, out_of=n,
-                of_what="values that must be 0",
-            )  # fmt: skip
+            asked = _Asked(n, "values that must be 0")
+            self._differs(_Compared(value, value.masked_fill(where, 0), wrong), why, asked)
         return self
 
     def sums_to(
@@ -247,7 +248,10 @@ class Expectation:
             raise PackError(f"{self._name} has no axis {axis!r}, only {', '.join(names)}")
         index = names.index(axis) if isinstance(axis, str) else axis % max(x.ndim, 1)
         self._no_surprise(x, torch.zeros((), dtype=x.dtype))
+        # Added in double precision: the tolerance is for the learner's rounding, and ours must not use it
+        # up.
         sums = doubled(x).sum(index)
+        # Terms that cancel may be of any size, and only the author knows how large right ones are.
         if tolerance is None and size is None and value == 0:
             raise PackError(
                 "sums_to(0) needs a size or a tolerance",
@@ -264,7 +268,8 @@ class Expectation:
             rest = Expectation(
                 self.actual, f"sum of {self._name} along {names[index]}", names[:index] + names[index + 1 :]
             )
-            rest._differs(sums, torch.full_like(sums, value), wrong, limit, why, judged=where is None)
+            compared = _Compared(sums, torch.full_like(sums, value), wrong, limit)
+            rest._differs(compared, why, judged=where is None)
         return self
 
     def is_between(self, low: float, high: float, why: str = "") -> Expectation:
@@ -287,16 +292,14 @@ class Expectation:
         wrong = ~((value >= low) & (value <= high))
         if bool(wrong.any()):
             index = first_index(wrong)
-            names = axis_names(self._axes, value.ndim)
+            whole, axes = self._axes_of(value)
             got = pair(value[index].item(), None)[0]
             self._fail(
                 "values",
-                f"out of range  {self._place(value, names, index)}  got {got}  {_range(low, high)}",
-                *_joined(
-                    [_count(wrong, "are out of range"), *self._places(wrong, names, "one", judged=False)]
-                ),
+                f"out of range  {axes.place(whole, index)}  got {got}  {_range(low, high)}",
+                *_joined([_count(wrong, "are out of range"), *places(wrong, axes, noun="one", judged=False)]),
                 why,
-                location=self._location(value, names, index),
+                location=axes.location(index),
             )
         return self
 
@@ -322,16 +325,19 @@ class Expectation:
         value = self._comparable(tuple(theirs.shape), theirs.dtype)
         if not theirs.dtype.is_floating_point:
             if bool((value != theirs).any()):
-                self._differs(value, theirs, value != theirs, 0.0, why, against=name)
+                self._differs(_Compared(value, theirs, value != theirs), why, against=name)
             return self
         limit = self._agreement(mine, theirs, tolerance, size)
         for one, called in ((value, self._name), (theirs, name)):
             Expectation(one, called, self._axes)._no_surprise(
-                one, theirs.nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf)
+                # Without the other's NaN: NaN on both sides is no agreement.
+                one,
+                theirs.nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf),
             )
         right = (value == theirs) | ((value.double() - theirs.double()).abs() <= limit)
         if not bool(right.all()):
-            self._differs(value.double(), theirs.double(), ~right, limit, why, against=name)
+            compared = _Compared(value.double(), theirs.double(), ~right, limit)
+            self._differs(compared, why, against=name)
         return self
 
     def differs_from(self, other: object, why: str, tolerance: float | Expected | None = None) -> Expectation:
@@ -542,6 +548,7 @@ class Expectation:
         if tolerance is not None:
             return tolerance
         unit = slack(theirs.dtype) * torch.finfo(theirs.dtype).eps
+        # From the answers, but bounded by `size`: numbers that grow without end would agree with anything.
         own = max(rounding_tolerance(x.detach().cpu(), theirs.dtype) for x in (mine, theirs))
         return 2 * min(own, unit * size)
 
@@ -551,71 +558,50 @@ class Expectation:
         if not (value.dtype.is_floating_point or value.dtype.is_complex) or bool(value.isfinite().all()):
             return
         nan, inf = value.isnan() & ~want.isnan(), value.isinf()
+        # Where infinities are wanted, as in an additive mask, a misplaced one is a wrong value like others.
         wrong = nan if bool(want.isinf().any()) else nan | inf
         if not bool(wrong.any()):
             return
-        names = axis_names(self._axes, value.ndim)
-        index = first_index(wrong)
+        (whole, axes), index = self._axes_of(value), first_index(wrong)
         kinds = {"NaN": nan, "inf": wrong & (value == math.inf), "-inf": wrong & (value == -math.inf)}
         counts = [f"{int(x.sum())} {kind}" for kind, x in kinds.items() if bool(x.any())]
         bad, n = int(wrong.sum()), value.numel()
         share = f"all {n} values" if bad == n > 1 else f"{bad} of {n} values"
+        # Some callers pass a single zero for what is wanted, which says nothing about places.
         known = want if want.shape == value.shape else None
-        notes = self._places(wrong, names, "one", judged=False, want=known)
+        notes = places(wrong, axes, known, "one", judged=False)
         if len(counts) == 1:
             tally = f"{share} {'is' if bad == 1 else 'are'} {counts[0].partition(' ')[2]}"
         else:
             tally = f"{share} are not finite: {listed(counts)}"
         self._fail(
             "nan",
-            f"not finite  {self._place(value, names, index)}  got {value[index].item()}",
+            f"not finite  {axes.place(whole, index)}  got {value[index].item()}",
             *_joined([tally, *notes]),
-            location=self._location(value, names, index),
+            location=axes.location(index),
         )
 
-    @property
-    def _is_grid(self) -> bool:
-        """Whether the last two axes index the same kind of thing: queries and keys, not rows and tokens."""
-        return self._picture in ("mask", "attention")
-
-    def _spans(self, value: Tensor) -> list[Span]:
-        return unsliced(self._name, value.shape)[1]
-
-    def _absolute(self, value: Tensor, index: Sequence[int]) -> list[int]:
-        """Return where a value of a slice stands in what the slice was cut from, as the learner counts."""
-        spans = self._spans(value)
-        return [i if span is None else span[i] for i, span in zip(index, spans, strict=True)]
-
-    def _place(self, value: Tensor, names: Sequence[str], index: Sequence[int]) -> str:
-        return place(unsliced(self._name, value.shape)[0], names, self._absolute(value, index))
-
-    def _location(self, value: Tensor, names: Sequence[str], index: Sequence[int]) -> dict[str, int]:
-        return dict(zip(names, self._absolute(value, index), strict=True))
-
-    def _places(
-        self, wrong: Tensor, names: Sequence[str], noun: str, *, judged: bool, want: Tensor | None = None
-    ) -> list[str]:
-        return places(wrong, names, self._is_grid, want, noun, judged, self._spans(wrong))
+    def _axes_of(self, value: Tensor) -> tuple[str, Axes]:
+        """Return the name of what a value was cut from, and its axes; in a mask or weights, rows look at columns."""
+        whole, spans = unsliced(self._name, value.shape)
+        grid = self._picture in ("mask", "attention")
+        return whole, Axes(axis_names(self._axes, value.ndim), spans, grid)
 
     def _differs(
         self,
-        got: Tensor,
-        want: Tensor,
-        wrong: Tensor,
-        tolerance: float,
+        compared: _Compared,
         why: str = "",
-        out_of: int | None = None,
-        of_what: str = "values",
+        asked: _Asked | None = None,
         against: str = "",
         judged: bool = True,
     ) -> NoReturn:
         """Fail with where `got` is wrong; unless `judged`, what is not wrong need not be right."""
         __tracebackhide__ = True
-        names = axis_names(self._axes, got.ndim)
-        index = first_index(wrong)
+        got, want, wrong, tolerance = compared
+        (whole, axes), index = self._axes_of(got), first_index(wrong)
         mine, theirs = pair(got[index].item(), want[index].item(), tolerance)
         first = [
-            f"first difference  {self._place(got, names, index)}" if index else f"wrong value  {self._name}",
+            f"first difference  {axes.place(whole, index)}" if index else f"wrong value  {self._name}",
             f"got {mine}  {against} has {theirs}" if against else f"got {mine}  want {theirs}",
         ]
         if len(first[0]) + len(first[1]) <= 100:
@@ -624,39 +610,23 @@ class Expectation:
         if got.numel() == 1:
             count = limit
         else:
-            count = _count(wrong, "differ" if of_what == "values" else "are not", out_of, of_what)
+            count = _count(wrong, "are not" if asked else "differ", asked)
             count += f" ({limit})" if limit else ""
-            count += self._greatest(got, want, wrong, index, names)
-        spans = self._spans(got)
-        if judged and out_of is None and not against:
-            notes = locate(got, want, wrong, names, tolerance, self._is_grid, spans)
+            count += _greatest(compared, axes)
+        # Statements about the whole result would count what nobody asked about as right.
+        if judged and asked is None and not against:
+            notes = locate(got, want, wrong, axes, tolerance)
         else:
-            notes = self._places(wrong, names, "difference", judged=False)
-        picture = draw_difference(got, want, wrong, names, self._picture, spans) if self._picture else ()
+            notes = places(wrong, axes, judged=False)
         self._fail(
             "values",
             *first,
             *count.split("; ", 1) if len(count) > 100 else [count],
             *_joined(notes),
             why,
-            location=self._location(got, names, index),
-            picture=picture,
+            location=axes.location(index),
+            picture=draw_difference(got, want, wrong, axes, self._picture) if self._picture else (),
         )
-
-    def _greatest(
-        self, got: Tensor, want: Tensor, wrong: Tensor, first: tuple[int, ...], names: Sequence[str]
-    ) -> str:
-        if got.dtype == torch.bool or got.dtype.is_complex or int(wrong.sum()) < 2:
-            return ""
-        gap = torch.where(wrong, (got.double() - want.double()).abs(), 0.0)
-        if not bool(gap.isfinite().all()):
-            return ""
-        # The first of those that are as great but for rounding: which one is greatest hangs on the processor.
-        index = first_index(gap >= gap.max() * (1 - 1e-4))
-        if index == first:
-            return f"; greatest difference {short(float(gap[index]))}, there"
-        where = place("", names, self._absolute(got, index))
-        return f"; greatest difference {short(float(gap[index]))} at {where}"
 
     def _fail(
         self,
@@ -675,8 +645,39 @@ def _kind_there(value: object) -> str:
     return facts_of(value).kind if isinstance(value, RemoteObject) else ""
 
 
-def _count(wrong: Tensor, verb: str, out_of: int | None = None, of_what: str = "values") -> str:
-    bad, n = int(wrong.sum()), wrong.numel() if out_of is None else out_of
+class _Compared(NamedTuple):
+    """A value of the submission, what it should be, and where it is further off than the tolerance."""
+
+    got: Tensor
+    want: Tensor
+    wrong: Tensor
+    tolerance: float = 0.0
+
+
+class _Asked(NamedTuple):
+    """The values that a check asks about, where these are not all: how many, and what they are called."""
+
+    number: int
+    noun: str
+
+
+def _greatest(compared: _Compared, axes: Axes) -> str:
+    """Say how large the greatest difference is and where, if there are several differences between real numbers."""
+    got, want, wrong, _ = compared
+    if got.dtype == torch.bool or got.dtype.is_complex or int(wrong.sum()) < 2:
+        return ""
+    gap = torch.where(wrong, (got.double() - want.double()).abs(), 0.0)
+    if not bool(gap.isfinite().all()):
+        return ""
+    # The first of those that are as great but for rounding: which one is greatest depends on the processor.
+    index = first_index(gap >= gap.max() * (1 - 1e-4))
+    if index == first_index(wrong):
+        return f"; greatest difference {short(float(gap[index]))}, there"
+    return f"; greatest difference {short(float(gap[index]))} at {axes.place('', index)}"
+
+
+def _count(wrong: Tensor, verb: str, asked: _Asked | None = None) -> str:
+    bad, (n, of_what) = int(wrong.sum()), asked or _Asked(wrong.numel(), "values")
     if bad == 1:
         verb = {"differ": "differs", "are not": "is not"}.get(verb, verb.replace("are", "is", 1))
     return f"all {n} {of_what} {verb}" if bad == n > 1 else f"{bad} of {n} {of_what} {verb}"
@@ -724,6 +725,7 @@ _DEEP = 50
 
 def _unequal(got: object, want: object, where: str, depth: int = 0) -> tuple[str, object, object] | None:
     """Return where two values first differ, with both sides there, or None."""
+    # Types before values: in Python True equals 1, and 1 equals 1.0.
     if type(got) is not type(want) or depth > _DEEP:
         return where, got, want
     if isinstance(got, list | tuple) and isinstance(want, list | tuple):
@@ -740,6 +742,7 @@ def _unequal(got: object, want: object, where: str, depth: int = 0) -> tuple[str
             if found:
                 return found
         return None if len(got) == len(want) else (f"keys of {where}", list(got), list(want))
+    # NaN where NaN is wanted is right, though it does not equal itself.
     if isinstance(got, float) and isinstance(want, float) and got != got and want != want:
         return None
     if type(got) in (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device):

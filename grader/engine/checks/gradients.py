@@ -39,6 +39,8 @@ def expect_gradients(
     words = tuple(names) or (
         ("output",) if not several else tuple(f"output {i}" for i in range(len(results)))
     )
+    # Shapes before gradients: an output of another shape than its cotangent would fail inside torch, in
+    # words about a tensor that the learner has never seen.
     wanted = _wanted(oracle, inputs)
     if len(wanted) != len(results) or len(words) != len(results):
         raise PackError(f"{len(results)} outputs, {len(wanted)} of the oracle, {len(words)} names")
@@ -53,12 +55,15 @@ def expect_gradients(
     pulled = products(zip(results, sent, strict=True))
     found = torch.autograd.grad(pulled, list(inputs.values()), allow_unused=True)
 
+    # Run only if a gradient is wrong: of wrong outputs nobody can tell whether their gradients are.
     def right_values() -> None:
         exact = run_oracle(lambda *tensors: _several(oracle(*tensors)), *inputs.values())
         for result, want, name in zip(results, exact, words, strict=True):
             expect(result, name).close_to(want)
 
     for name, gradient in zip(inputs, found, strict=True):
+        # No gradient is right where all of it would be 0: torch gives none for what a result does not
+        # depend on.
         if gradient is None and bool(expected[name].value.any()):
             _no_path(results[0], name)
     for (name, tensor), gradient in zip(inputs.items(), found, strict=True):
@@ -85,6 +90,7 @@ def oracle_gradients(
             result = function(*leaves)
             outputs = list(result) if isinstance(result, tuple | list) else [result]
             seeds = [c.detach().cpu().to(o.dtype) for c, o in zip(given, outputs, strict=True)]
+            # torch refuses to go back from an output that depends on no input.
             live = [(o, c) for o, c in zip(outputs, seeds, strict=True) if o.requires_grad]
             if not live:
                 raise PackError("no output of the oracle's function depends on its inputs")

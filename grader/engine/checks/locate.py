@@ -16,7 +16,7 @@ from math import comb, lgamma, log
 import torch
 from torch import Tensor
 
-from grader.engine.checks.text import Span, is_unnamed, label, listed, short
+from grader.engine.checks.text import Axes, Span, is_unnamed, label, listed, short
 
 STATEMENTS = 3
 """At most so many are said."""
@@ -34,40 +34,28 @@ _EXACT = 1000
 """Up to so many things, ways to choose among them are counted; above, their logarithm is estimated."""
 
 
-def locate(
-    got: Tensor,
-    want: Tensor,
-    wrong: Tensor,
-    axes: Sequence[str],
-    tolerance: float = 0.0,
-    grid: bool = False,
-    spans: Sequence[Span] = (),
-) -> list[str]:
+def locate(got: Tensor, want: Tensor, wrong: Tensor, axes: Axes, tolerance: float = 0.0) -> list[str]:
     """Return up to three true statements about how `got` differs from `want`, most telling first.
 
-    `wrong` is True where they differ. `grid` says that the last two axes index the same kind of thing (rows
-    that look at columns), so that their indices may be compared; axes of equal size are compared anyway.
-    `spans` says which indices of each axis these are, where they are not all of them.
+    `wrong` is True where they differ.
     """
     if not wrong.any():
         return []
     if got.numel() <= _LARGE:
-        explained = transformation(got, want, axes, tolerance, spans)
+        explained = transformation(got, want, axes, tolerance)
         if explained is not None:
             return [explained]
-    found = places(wrong, axes, grid, want, spans=spans)
-    leak = [] if torch.equal(wrong, wrong & (want == 0)) else _leak(got, want, axes, grid, spans)
+    found = places(wrong, axes, want)
+    leak = [] if torch.equal(wrong, wrong & (want == 0)) else _leak(got, want, axes)
     return [*leak, *found][:STATEMENTS]
 
 
 def places(
     wrong: Tensor,
-    axes: Sequence[str],
-    grid: bool = False,
+    axes: Axes,
     want: Tensor | None = None,
     noun: str = "difference",
     judged: bool = True,
-    spans: Sequence[Span] = (),
 ) -> list[str]:
     """Return up to three true statements about where `wrong` is True; an exact one stands alone.
 
@@ -75,18 +63,14 @@ def places(
     """
     if wrong.numel() > _VAST or not wrong.any():
         return []
-    spans = spans or (None,) * wrong.ndim
-    diagonal = _diagonal(wrong, axes, grid, noun, spans)
+    diagonal = _diagonal(wrong, axes, noun)
+    # An exact statement says where every error is: others after it would be true, and only make it longer.
     if diagonal is not None and diagonal.exact:
         return [diagonal.text]
     by_value = list(_by_value(wrong, want, noun))
     regions = [region for _, region in by_value]
     none = "" if judged else f"no{'ne' if noun == 'one' else f' {noun}'}"
-    along = [
-        s
-        for axis in range(wrong.ndim)
-        if (s := _along(wrong, axis, axes[axis], regions, none, spans[axis])) is not None
-    ]
+    along = [s for axis in range(wrong.ndim) if (s := _along(wrong, axis, axes, regions, none)) is not None]
     exact = next((s for s in along if s.exact), None)
     if exact is not None:
         return [exact.text]
@@ -104,25 +88,22 @@ class _Statement:
 # -- what the whole result is --------------------------------------------------------------------------
 
 
-def transformation(
-    got: Tensor, want: Tensor, axes: Sequence[str], tolerance: float, spans: Sequence[Span] = ()
-) -> str | None:
+def transformation(got: Tensor, want: Tensor, axes: Axes, tolerance: float) -> str | None:
     """Return what turns the expected values into `got` everywhere, or None."""
     if got.shape != want.shape or not got.numel():
         return None
-    spans = spans or (None,) * got.ndim
     if got.dtype == torch.bool or want.dtype == torch.bool:
         if got.dtype == want.dtype and got.numel() > 1 and torch.equal(got, ~want):
             return "yours is the expected with True and False swapped"
-        moved = _moved(got, want, axes, 0.0, spans)
+        moved = _moved(got, want, axes, 0.0)
         # Of few values that have no more than two ways to be, many ways to move them give the same.
         wrong = int((got != want).sum())
         return _one_value(got) or (moved if _is_rare(wrong, got.numel(), _MOVED_WAYS) else None)
     if got.dtype.is_complex or want.dtype.is_complex:  # which are compared exactly
-        return _one_value(got) or _moved(got, want, axes, 0.0, spans)
+        return _one_value(got) or _moved(got, want, axes, 0.0)
     a, b = got.double(), want.double()
     plain = _one_value(got) or _factor(a, b, tolerance) or _offset(a, b, tolerance)
-    if plain or (moved := _moved(a, b, axes, tolerance, spans)) is None:
+    if plain or (moved := _moved(a, b, axes, tolerance)) is None:
         return plain
     wrong = int(((a != b) & ~((a - b).abs() <= tolerance)).sum())
     return moved if len(torch.unique(b)) > 2 or _is_rare(wrong, got.numel(), _MOVED_WAYS) else None
@@ -152,8 +133,10 @@ def _factor(got: Tensor, want: Tensor, tolerance: float) -> str | None:
     finite = want.isfinite()
     if not bool(finite.all()) or not bool(got.isfinite().all()):
         return None
+    # The ratio of the largest value is the one that rounding disturbs least.
     at = int(want.abs().argmax())
     top = float(want.reshape(-1)[at])
+    # Of numbers as small as the tolerance any factor would fit.
     if abs(top) <= 4 * tolerance or top == 0:
         return None
     factor = float(got.reshape(-1)[at]) / top
@@ -194,25 +177,25 @@ def _offset(got: Tensor, want: Tensor, tolerance: float) -> str | None:
     return f"yours is the expected {'plus' if middle > 0 else 'minus'} {about}{shown} everywhere"
 
 
-def _moved(
-    got: Tensor, want: Tensor, axes: Sequence[str], tolerance: float, spans: Sequence[Span]
-) -> str | None:
+def _moved(got: Tensor, want: Tensor, axes: Axes, tolerance: float) -> str | None:
     """Find an exchange, a reversal, a shift by one, or an axis that makes no difference in `got`."""
     if got.numel() * got.ndim**2 > _MOVES:
         return None
+    names, spans = axes.names, axes.spans
     for i, j in combinations(range(got.ndim), 2):
         alike = got.shape[i] == got.shape[j] > 1 and spans[i] == spans[j]
         if alike and _close(got, want.transpose(i, j), tolerance):
-            return f"yours is the expected with axes {_bare(axes[i])} and {_bare(axes[j])} swapped"
+            return f"yours is the expected with axes {_bare(names[i])} and {_bare(names[j])} swapped"
     long = [axis for axis in range(got.ndim) if got.shape[axis] > 1]
     for axis in long:
         if spans[axis] is not None or not _close(got, want.flip(axis), tolerance):
             continue
         if got.shape[axis] == 2:  # which are reversed by whatever exchanges neighbours
-            return f"yours is the expected with {_labels(axes[axis], (0, 1))} swapped"
-        return f"yours is the expected in reverse order along {axes[axis]}"
+            return f"yours is the expected with {_labels(names[axis], (0, 1))} swapped"
+        return f"yours is the expected in reverse order along {names[axis]}"
     for axis in long:
         n = got.shape[axis]
+        # What does not change along an axis is the same after any shift.
         if n < 3 or _constant(want, axis, tolerance):
             continue
         for step, sign in ((1, "-"), (-1, "+")):
@@ -220,10 +203,10 @@ def _moved(
             b = want.narrow(axis, max(-step, 0), n - 1)
             if not _constant(b, axis, tolerance) and _close(a, b, tolerance):
                 there = f"i {sign} {_step(spans[axis])}"
-                return f"yours at {label(axes[axis], 'i')} is the expected at {label(axes[axis], there)}"
+                return f"yours at {label(names[axis], 'i')} is the expected at {label(names[axis], there)}"
     for axis in long:
         if _constant(got, axis, tolerance) and not _constant(want, axis, tolerance):
-            return f"yours is the same for every {_bare(axes[axis], 'index of ')}, the expected is not"
+            return f"yours is the same for every {_bare(names[axis], 'index of ')}, the expected is not"
     return None
 
 
@@ -254,25 +237,25 @@ _DIAGONALS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
 )
 
 
-def _diagonal(
-    wrong: Tensor, axes: Sequence[str], grid: bool, noun: str, spans: Sequence[Span]
-) -> _Statement | None:
-    if wrong.ndim < 2 or min(wrong.shape[-2:]) < 2 or not (grid or wrong.shape[-1] == wrong.shape[-2]):
+def _diagonal(wrong: Tensor, axes: Axes, noun: str) -> _Statement | None:
+    if wrong.ndim < 2 or min(wrong.shape[-2:]) < 2 or not (axes.grid or wrong.shape[-1] == wrong.shape[-2]):
         return None
     rows, columns = wrong.shape[-2:]
     hit = wrong.reshape(-1, rows, columns).any(0)
     down, across = (
         torch.tensor(range(n) if span is None else span)
-        for n, span in zip((rows, columns), spans[-2:], strict=True)
+        for n, span in zip((rows, columns), axes.spans[-2:], strict=True)
     )
+    # In the learner's own indices: in a slice the diagonal is somewhere else.
     offset = across[None, :] - down[:, None]
     count = int(hit.sum())
-    names = [f"index of {name}" if is_unnamed(name) else name for name in axes[-2:]]
+    names = [f"index of {name}" if is_unnamed(name) else name for name in axes.names[-2:]]
     for words, inside in _DIAGONALS:
         region = inside(offset)
         if bool((hit & ~region).any()):
             continue
         size = int(region.sum())
+        # So many regions are tried that chance has as many tries to make one of them true.
         if size == rows * columns or len(_DIAGONALS) * (size / (rows * columns)) ** count > CHANCE:
             return None
         claim = words.format(r=names[0], c=names[1])
@@ -283,14 +266,12 @@ def _diagonal(
     return None
 
 
-def _leak(
-    got: Tensor, want: Tensor, axes: Sequence[str], grid: bool, spans: Sequence[Span] = ()
-) -> list[str]:
+def _leak(got: Tensor, want: Tensor, axes: Axes) -> list[str]:
     """Say where `got` is not 0 though it should be: a cause that normalising spreads over whole rows."""
     leaks = (want == 0) & (got != 0)
     if got.dtype == torch.bool or not leaks.any():
         return []
-    found = _diagonal(leaks, axes, grid, "value", spans or (None,) * got.ndim)
+    found = _diagonal(leaks, axes, "value")
     if found is None:
         return []
     claim = found.text.partition(" where " if found.exact else " has ")[2]
@@ -321,9 +302,7 @@ def _by_value(wrong: Tensor, want: Tensor | None, noun: str) -> Iterator[tuple[_
             yield _Statement(words.format(noun)), region
 
 
-def _along(
-    wrong: Tensor, axis: int, name: str, regions: Sequence[Tensor], none: str, span: Span
-) -> _Statement | None:
+def _along(wrong: Tensor, axis: int, axes: Axes, regions: Sequence[Tensor], none: str) -> _Statement | None:
     """Say which indices of one axis have errors, or which have none; `regions` explain the errors already.
 
     `none` is what those have that have no errors, where that does not make them right.
@@ -335,7 +314,10 @@ def _along(
         return None
     exact = count == k * (wrong.numel() // n)
     known = any(_same_indices(wrong, region, axis) for region in regions)
-    text = _Row(hit, name, exact, range(n) if span is None else span, span is None).text(none, known)
+    span = axes.spans[axis]
+    text = _Row(hit, axes.names[axis], exact, range(n) if span is None else span, span is None).text(
+        none, known
+    )
     return None if text is None else _Statement(text, exact)
 
 
@@ -431,7 +413,7 @@ def _labels(name: str, indices: Sequence[int]) -> str:
     return label(name, listed([str(i) for i in indices]), several=len(indices) > 1)
 
 
-def _repeated(wrong: Tensor, axes: Sequence[str]) -> _Statement | None:
+def _repeated(wrong: Tensor, axes: Axes) -> _Statement | None:
     """Say along which axes the errors lie at the same places."""
     names = []
     for axis, n in enumerate(wrong.shape):
@@ -440,7 +422,8 @@ def _repeated(wrong: Tensor, axes: Sequence[str]) -> _Statement | None:
         if n < 2 or (n - 1) * _log_comb(first.numel(), int(first.sum())) < -log(CHANCE) - 1e-9:
             continue
         if torch.equal(wrong, first.expand_as(wrong)):
-            names.append(f"index of {axes[axis]}" if is_unnamed(axes[axis]) else axes[axis])
+            name = axes.names[axis]
+            names.append(f"index of {name}" if is_unnamed(name) else name)
     return _Statement(f"the same places in every {listed(names)}") if names else None
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
 from grader.engine.checks.describe import describe
 from grader.engine.checks.locate import first_index
-from grader.engine.checks.text import LINE, Span, is_unnamed, label
+from grader.engine.checks.text import LINE, Axes, is_unnamed, label
 
 Picture = Literal["mask", "kept", "attention"]
 PICTURES = get_args(Picture)
@@ -30,12 +30,7 @@ _ITEM = 32
 
 
 def draw_difference(
-    got: Tensor,
-    want: Tensor,
-    wrong: Tensor,
-    axes: Sequence[str],
-    picture: Picture,
-    spans: Sequence[Span] = (),
+    got: Tensor, want: Tensor, wrong: Tensor, axes: Axes, picture: Picture
 ) -> tuple[str, ...]:
     """Return the lines of a picture of the first slice in which `got` and `want` differ, or none.
 
@@ -46,12 +41,13 @@ def draw_difference(
     if not got.ndim or not wrong.any() or got.dtype.is_complex:
         return ()
     first = list(first_index(wrong))
-    spans = spans or (None,) * got.ndim
+    names, spans = axes.names, axes.spans
     column = got.ndim - 1
     row = next((a for a in reversed(range(column)) if got.shape[a] > 1), column - 1)
     if row < 0:
-        got, want, wrong, axes, first = got[None], want[None], wrong[None], ["", *axes], [0, *first]
-        spans = (None, *spans)
+        got, want, wrong, first = got[None], want[None], wrong[None], [0, *first]
+        # A vector is drawn as a single row, which has no axis to be named after.
+        names, spans = ["", *names], (None, *spans)
         row, column = 0, 1
     where = tuple(slice(None) if a in (row, column) else i for a, i in enumerate(first))
     mine, theirs, differs = got[where], want[where], wrong[where]
@@ -59,26 +55,31 @@ def draw_difference(
     crop = (slice(rows.start, rows.stop), slice(columns.start, columns.stop))
     mine, theirs, differs = mine[crop], theirs[crop], differs[crop]
     if picture == "mask":
+        # A 0 allows in a mask that is added, and blocks in weights: what is expected says which of the two
+        # it is.
         additive = theirs.dtype != torch.bool and bool(torch.isneginf(theirs).any())
-        left, right, legend = _marks(_allowed(mine, additive), _allowed(theirs, additive), *MASK)
+        drawn = _marks(_allowed(mine, additive), _allowed(theirs, additive), MASK)
     elif picture == "kept":
-        left, right, legend = _marks(~torch.isneginf(mine), ~torch.isneginf(theirs), *KEPT)
+        drawn = _marks(~torch.isneginf(mine), ~torch.isneginf(theirs), KEPT)
     else:
-        left, right, legend = _weights(mine, theirs, differs)
-    if left == right:
+        drawn = _weights(mine, theirs, differs)
+    # They differ by less than a digit shows: two equal pictures would only puzzle.
+    if drawn.left == drawn.right:
         return ()
     shown = [span or range(n) for span, n in zip(spans, got.shape, strict=True)]
     notes = [
-        label(axes[a], shown[a][i])
+        label(names[a], shown[a][i])
         for a, i in enumerate(first)
         if a not in (row, column) and got.shape[a] > 1
     ]
     for axis, seen in ((row, rows), (column, columns)):
         if len(seen) < got.shape[axis]:
             ends = f"{shown[axis][seen.start]} to {shown[axis][seen.stop - 1]}"
-            notes.append(f"{label(axes[axis], ends)} of {got.shape[axis]}")
-    down, across = ([shown[axis][i] for i in seen] for axis, seen in ((row, rows), (column, columns)))
-    return _layout(left, right, down, across, axes[row], axes[column], legend, notes)
+            notes.append(f"{label(names[axis], ends)} of {got.shape[axis]}")
+    down, across = (
+        _Scale(names[axis], [shown[axis][i] for i in seen]) for axis, seen in ((row, rows), (column, columns))
+    )
+    return _layout(drawn, down, across, notes)
 
 
 def draw_lists(got: Sequence[object], want: Sequence[object], at: int) -> tuple[str, ...]:
@@ -131,9 +132,22 @@ def _allowed(x: Tensor, additive: bool) -> Tensor:
     return x == 0 if additive else x != 0
 
 
-def _marks(
-    mine: Tensor, theirs: Tensor, yes: str, no: str, wrong: str, missing: str
-) -> tuple[list[list[str]], list[list[str]], list[str]]:
+class _Drawn(NamedTuple):
+    """The cells of both pictures, row by row, and what their marks mean."""
+
+    left: list[list[str]]
+    right: list[list[str]]
+    legend: list[str]
+
+
+class _Scale(NamedTuple):
+    """What an axis is called, and its indices that are shown."""
+
+    name: str
+    indices: Sequence[int]
+
+
+def _marks(mine: Tensor, theirs: Tensor, meanings: Sequence[str]) -> _Drawn:
     """Draw booleans, with a word for each mark."""
     a, b = mine.tolist(), theirs.tolist()
     left = [["#" if want else "." for want in row] for row in b]
@@ -141,14 +155,12 @@ def _marks(
         [("#" if want else "!") if has else ("x" if want else ".") for has, want in zip(r, s, strict=True)]
         for r, s in zip(a, b, strict=True)
     ]
-    words = {"#": yes, ".": no, "!": wrong, "x": missing}
+    words = dict(zip("#.!x", meanings, strict=True))
     used = {mark for row in left + right for mark in row}
-    return left, right, [f"{mark} {word}" for mark, word in words.items() if mark in used]
+    return _Drawn(left, right, [f"{mark} {word}" for mark, word in words.items() if mark in used])
 
 
-def _weights(
-    mine: Tensor, theirs: Tensor, differs: Tensor
-) -> tuple[list[list[str]], list[list[str]], list[str]]:
+def _weights(mine: Tensor, theirs: Tensor, differs: Tensor) -> _Drawn:
     full = mine.shape[1] <= _FULL_DIGITS
     a, b = mine.double(), theirs.double()
     # in a long row every weight is small: there a digit counts tenths of the largest
@@ -162,7 +174,7 @@ def _weights(
     text = "".join(cell for row in left + right for cell in row)
     legend = ["per cent" if full else f"digits: tenths of {top:.2g}"]
     notes = {".": ". exactly 0", "n": "n NaN", "<": "< below 0", ">": "> above 1", "!": "! differs"}
-    return left, right, [*legend, *(words for mark, words in notes.items() if mark in text)]
+    return _Drawn(left, right, [*legend, *(words for mark, words in notes.items() if mark in text)])
 
 
 def _weight(x: float, top: float, full: bool) -> str:
@@ -179,27 +191,16 @@ def _weight(x: float, top: float, full: bool) -> str:
     return text.rjust(3) if full else text
 
 
-def _layout(
-    left: list[list[str]],
-    right: list[list[str]],
-    rows: Sequence[int],
-    columns: Sequence[int],
-    row_axis: str,
-    column_axis: str,
-    legend: list[str],
-    notes: list[str],
-) -> tuple[str, ...]:
-    cell = len(left[0][0])
-    row_name, column_name = (a if a and not is_unnamed(a) else "" for a in (row_axis, column_axis))
-    row_name, column_name = row_name[:8], column_name[:8]
-    heads = [f"{row_name} {i}".strip() if row_axis else "" for i in rows]
-    if not row_name and row_axis:
-        heads = [f"row {i}" for i in rows]
+def _layout(drawn: _Drawn, rows: _Scale, columns: _Scale, notes: list[str]) -> tuple[str, ...]:
+    cell = len(drawn.left[0][0])
+    row_name, column_name = ("" if is_unnamed(axis.name) else axis.name[:8] for axis in (rows, columns))
+    heads = [f"{row_name or 'row'} {i}" if rows.name else "" for i in rows.indices]
     column_name = column_name or "column"
     margin = max(len(column_name), *(len(head) for head in heads))
     between = " " if cell == 1 else ""
     # a column is as narrow as a digit, so that those of its number stand one above the other
-    digits = zip(*(str(i).rjust(len(str(max(columns)))) for i in columns), strict=True)
+    width = len(str(max(columns.indices)))
+    digits = zip(*(str(i).rjust(width) for i in columns.indices), strict=True)
     *above, numbers = (between.join(d.rjust(max(1, cell - 1)).ljust(cell) for d in row) for row in digits)
     wide = max(len(numbers), len("expected"))
     indent = " " * (margin + 2)
@@ -209,7 +210,7 @@ def _layout(
         *(f"{indent}{row.ljust(wide)}   {row}" for row in above),
         f"{column_name.ljust(margin)}  {numbers.ljust(wide)}   {numbers}",
     ]
-    for head, a, b in zip(heads, left, right, strict=True):
+    for head, a, b in zip(heads, drawn.left, drawn.right, strict=True):
         lines.append(f"{head.ljust(margin)}  {between.join(a).ljust(wide)}   {between.join(b)}")
-    lines.append(indent + "   ".join(legend))
+    lines.append(indent + "   ".join(drawn.legend))
     return tuple(line.rstrip() for line in lines)

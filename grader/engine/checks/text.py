@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from grader.engine.host.written import whole
 from grader.words import plural
@@ -162,6 +163,33 @@ def unsliced(name: str, shape: Sequence[int]) -> tuple[str, list[Span]]:
             first = int(start or 0)
             spans[axis] = range(first, first + int(by) * shape[axis], int(by))
     return found[1], spans
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What the axes of a compared tensor are called, and which of the learner's own indices it holds."""
+
+    names: Sequence[str]
+    spans: Sequence[Span] = ()
+    """One an axis; none at all where nothing was cut off."""
+    grid: bool = False
+    """Whether the last two index the same kind of thing (rows that look at columns), so that indices compare."""
+
+    def __post_init__(self) -> None:
+        if not self.spans:
+            object.__setattr__(self, "spans", (None,) * len(self.names))
+
+    def own(self, index: Sequence[int]) -> list[int]:
+        """Return where a value of a slice stands in what the slice was cut from, as the learner counts."""
+        return [i if span is None else span[i] for i, span in zip(index, self.spans, strict=True)]
+
+    def place(self, name: str, index: Sequence[int]) -> str:
+        """Return where a value stands in what a check calls `name`."""
+        return place(name, self.names, self.own(index))
+
+    def location(self, index: Sequence[int]) -> dict[str, int]:
+        """Return the index of each axis by its name."""
+        return dict(zip(self.names, self.own(index), strict=True))
 
 
 _ENDS_IN_A_NUMBER = re.compile(r" (?:\([^()]*\)|[^ ()]*\d)$")

@@ -36,6 +36,7 @@ class _Crossing(torch.autograd.Function):
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
         gradients = ctx.session.backward(ctx.graph.number, list(cotangents), ctx.graph.of)
         expected = ctx.inputs
+        # torch would refuse them itself, and the check would be taken for broken.
         if len(gradients) != len(expected) or any(
             gradient is not None and (gradient.shape != shape or gradient.dtype != dtype)
             for gradient, (shape, dtype) in zip(gradients, expected, strict=True)

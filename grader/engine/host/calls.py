@@ -71,6 +71,7 @@ class Calls:
             self._plain.append((result, record))
         for part in result if isinstance(result, list | tuple) else (result,):
             if isinstance(part, torch.Tensor):
+                # By the tensor itself: a check does not say which call gave it its result.
                 self._origin[part] = record
 
     def origin(self, value: Any) -> CallRecord | None:

@@ -106,6 +106,7 @@ class Channel:
         """
         left = deadline.left()
         if left <= 0:
+            # Before it is killed: only the worker itself can say at which line it is.
             trace = self._traceback()
             self.close()
             raise WorkerTimeout(trace)
@@ -153,6 +154,7 @@ class Channel:
         try:
             head, payload = self._read_frame(deadline)
             reply = messages.decode_reply(head)
+            # Before anything is made of it: offsets and sizes are the worker's word.
             messages.check_layout(reply.tensors, len(payload))
             return reply, payload
         except messages.ProtocolError as error:
@@ -228,9 +230,11 @@ class Channel:
                 break
             if not data:
                 self._output_open = False
+                # A closed pipe is always ready: poll would return at once, again and again.
                 self._poll.unregister(self.process.output)
                 break
             found = True
+            # Read all the same: a worker that prints into a full pipe waits for ever.
             kept = data[: max(MAX_OUTPUT - len(self._printed), 0)]
             self._printed += kept
             self._dropped += len(data) - len(kept)
@@ -253,6 +257,7 @@ class Channel:
         if self.process.audit is None:
             return False
         with contextlib.suppress(BlockingIOError):
+            # Bounded: a worker that writes as fast as it is read would keep the grader here.
             while len(self._uses) < MAX_USES:
                 data = os.read(self.process.audit, 65_536)
                 self._uses += data
@@ -261,11 +266,14 @@ class Channel:
         return False
 
     def _drain_until_silent(self) -> None:
+        # Bounded: a worker that prints without end is never silent.
         for _ in range(16):
             if not self._drain():
                 return
 
     def _died(self) -> NoReturn:
+        # Its socket closes a moment before the process can be waited for: without patience there is no exit
+        # code.
         code = self._end(PATIENCE_S)
         raise WorkerDied(describe_exit(code, self.process.limits), killed=code == -signal.SIGKILL)
 

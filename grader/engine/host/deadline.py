@@ -45,6 +45,7 @@ class Deadline:
         poll(2) comes back in time, unless nothing ran here: the machine was suspended, or moved to another.
         """
         stalled = time.monotonic() - began - asked
+        # Less than that is what a busy machine does, which is given back by another measure.
         if stalled > STALL_S:
             self._at += stalled
 
@@ -66,6 +67,8 @@ class _Waiting:
         used = processor_time(self._pid)
         if self._used is not None and used is not None:
             idle = time.monotonic() - self._began - (used - self._used)
+            # Never more than its threads left unused together: one thread must not wait on account of the
+            # others.
             found = min(waited_time(self._pid) - self._waited, idle, MOST_WAITED_S)
             self._known = max(self._known, found)
         return self._known

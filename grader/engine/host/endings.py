@@ -74,6 +74,7 @@ def could_be(names: Sequence[str]) -> bool:
     A worker could send any list of names, such as one that is a ValueError and an IndexError and no Exception.
     """
     for place, name in enumerate(names):
+        # A class of the submission's own, or of a library: of these nothing is known here.
         if "." in name:
             continue
         known = getattr(builtins, name, None)

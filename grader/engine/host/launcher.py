@@ -96,6 +96,7 @@ class WorkerProcess:
 
     def end(self, patience_s: float = 0.0) -> int | None:
         """Collect it and remove its scratch folder; see `Launcher.reap` for what is returned and raised."""
+        # First: a worker that waits for its next request ends by itself when this is gone.
         self.channel.close()
         try:
             return self.launcher.reap(self.pid, patience_s)

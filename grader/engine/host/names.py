@@ -62,11 +62,13 @@ class NamesFound:
 
 def read_names(source: Source, terms: Terms) -> NamesFound:
     """Read a submission, and the files next to it that it imports, except those that learners are given."""
+    # Nothing is excluded, so that there is nothing to parse for.
     if not terms.forbid:
         return NamesFound()
     try:
         return Reader(source, terms).read()
     except (TooMuchError, RecursionError, MemoryError):
+        # What is too much to be read counts as a use: else length would be the way around it.
         return NamesFound({TOO_MUCH: ""})
 
 
@@ -197,10 +199,12 @@ class _File:
             case ast.Attribute():
                 owners = self.resolve(node.value, statement)
                 yield from (f"{owner}.{node.attr}" for owner in owners)
+                # Of whatever it is asked: it leads to every class that is loaded.
                 if not owners and node.attr == "__subclasses__":
                     yield "builtins.type.__subclasses__"
             case ast.IfExp() | ast.BoolOp() | ast.NamedExpr():
                 for part in ast.iter_child_nodes(node):
+                    # The condition of `a if c else b` is never what it results in.
                     if part is not getattr(node, "test", None):
                         yield from self.resolve(part, statement)
             case ast.Subscript() if key := self._text(node.slice, statement):
@@ -237,6 +241,7 @@ class _File:
                 *(statement.inside if statement else {}).get(node.id, ()),
                 *self.module.get(node.id, ()),
             ]
+            # A name that is bound twice may be either.
             node = values[0] if len(values) == 1 and isinstance(values[0], ast.expr) else node
         with contextlib.suppress(ValueError):
             return "".join(_pieces(node))
@@ -370,6 +375,7 @@ class Reader:
         try:
             size = len(source.data)
             if source.is_notebook:
+                # Of a notebook only code is parsed: its pictures may be megabytes.
                 size = sum(len(cell) for cell in code_cells(source.data) if cell)
             self._left -= size
             if self._left < 0:
@@ -423,6 +429,7 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
             parts = value if isinstance(value, list) else [value]
             if name in ("annotation", "returns"):
                 continue
+            # `isinstance(x, nn.Linear)` asks for a name that it does not use.
             if compares and name == "args":
                 parts = parts[:1]
             whole = isinstance(statement, _Definition)

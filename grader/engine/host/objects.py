@@ -86,6 +86,7 @@ class RemoteObject:
         value = _call_method(self, "__len__", "len({})")
         if not isinstance(value, int):
             return 0
+        # `for i in range(len(x))` in a check would go on for as long as the submission says.
         if value > messages.MAX_ITEMS:
             raise SubmissionUnsendable(
                 f"a length of {value:,}; at most {messages.MAX_ITEMS:,} parts are gone through"
@@ -206,6 +207,7 @@ def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
         yield made
     except (SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout) as error:
         if isinstance(error, SubmissionRaised):
+            # What a helper module raises can be forged like a value: the check that expects it must know.
             error.helper = mine.helper
         if mine.calls is not None:
             mine.calls.add(replace(record, request=mine.session.made), None)

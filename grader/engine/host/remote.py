@@ -33,6 +33,7 @@ class RemoteSubmission:
         try:
             value = kept.session.named(name)
         except SubmissionRaised as error:
+            # Missing or raising, it says as much as a call of it: whether the name has been written.
             note(kept.session, name, error)
             raise
         if isinstance(value, RemoteObject):

@@ -131,6 +131,7 @@ class Session:
         Raises:
             BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).
         """
+        # What the last check waited for a core that others had is given back to the whole submission, too.
         self._ends.extend(self.deadline.waited())
         left = self._ends.left()
         self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
@@ -323,6 +324,8 @@ class Session:
     def _patience(self, name: str) -> Iterator[None]:
         """Wait for a call of a required name for as long as the check has; for less, if it once did not answer."""
         kept, short_s = self.deadline, max(self.terms.check_timeout_s / HUNG_PART, 1.0)
+        # Twice is enough: with twenty checks, a loop that never ends would take the submission's whole
+        # time.
         if name in self._given_up:
             raise StillHangs(name, short_s)
         shortened = name in self._hung and kept.left() > short_s and self.process is not None
@@ -334,6 +337,7 @@ class Session:
         except BudgetSpent:
             raise
         except WorkerTimeout:
+            # A call that belongs to no required name says nothing of any.
             self._hung.update({name} - {""})
             if shortened:
                 self._given_up.add(name)
@@ -349,6 +353,7 @@ class Session:
         counts = not isinstance(request, messages.Load) and (not within or self.asked_of in within)
         data, closed = self._channel.take_uses()
         for name, line in uses.read(data, self._operators) if self._operators else ():
+            # Whoever closes the record hides every later use: that counts whenever it happens.
             if counts or name == uses.CLOSED:
                 self._uses[name] = self._uses.get(name) or line
         if closed and self._operators:
@@ -396,6 +401,8 @@ class Session:
         process = self._launcher.launch(job)
         channel = Channel(process)
         try:
+            # At least START_S: how short a check may be says nothing of how long a fresh interpreter takes
+            # to import torch.
             self.isolation = channel.hello(Deadline(max(self.deadline.left(), START_S)))
         except (WorkerDied, WorkerTimeout) as error:
             how = error.how if isinstance(error, WorkerDied) else "was not ready in time"
@@ -403,6 +410,7 @@ class Session:
                 f"A worker could not get ready: before it saw the submission, it {how}.",
                 channel.take_output().strip() or None,
             ) from error
+        # In a sandbox the scratch is a file system of a fixed size, and nobody has to walk through it.
         process.celled = self.isolation == "full"
         if self.on_start is not None:
             self.on_start(process)
@@ -421,6 +429,8 @@ class Session:
         )
         try:
             self._checked(*self._ask(request, [self.source.data]))
+        # Half loaded, the module would answer some calls: the next check begins with a new worker, and
+        # hears why again.
         except SubmissionRaised:
             channel.close()
             raise
@@ -522,6 +532,7 @@ class Session:
                 raise messages.ProtocolError("an invalid handle")
             known: RemoteObject | None = self._proxies.get(number)
             told = facts_of(known) if known is not None else None
+            # A worker may say of a number what it likes: with another type it is another object.
             if known is None or told is None or told.kind != kind or MRO.join(told.types) != type_name:
                 known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
             return known
@@ -540,6 +551,7 @@ class Session:
             return
         try:
             for generator, index in zip(generators, states, strict=True):
+                # The check's own generator goes on where the call left it, as it would in one process.
                 generator.set_state(decoder.tensor(index))
         except (messages.ProtocolError, ValueError, RuntimeError, TypeError):
             self.violation("its random states are invalid")

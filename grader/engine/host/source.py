@@ -100,6 +100,7 @@ def source_of(path: Path, data: bytes) -> Source:
         raise Unreadable("error", f"{path.name} is empty: was it saved before it was handed in?")
     if sentence := _other_than_named(path, data):
         raise Unreadable("error", f"{path.name} {sentence}.")
+    # `compile` would refuse it too, but without a line.
     if b"\0" in data and path.suffix != ".ipynb":
         line = data[: data.index(b"\0")].count(b"\n") + 1
         raise Unreadable(
@@ -139,17 +140,20 @@ def _other_than_named(path: Path, data: bytes) -> str | None:
     for mark, sentence in _FORMATS.items():
         if data.startswith(mark):
             return sentence
+    # A tar archive has no mark at its start: the first file's name is there.
     if data[257:262] == b"ustar":
         return _UNPACK.format("tar")
     if data.startswith(_WIDE) or _is_wide(data):
         return "is saved as UTF-16: save it as UTF-8"
     if conflict := _CONFLICT.search(data):
         line = data.count(b"\n", 0, conflict.start()) + 1
+        # Python that parses may hold such lines in a string, and is whole.
         if notebook or not _parses(data):
             return (
                 f"holds an unfinished merge (line {line}): keep one side of it and delete the lines "
                 "<<<<<<<, ======= and >>>>>>>"
             )
+    # No Python and no JSON begins like this, but the page that a login answers with does.
     if start.startswith(b"<") and not conflict:
         return "is a web page, perhaps of a login: download the file itself again"
     if not notebook and start.startswith(b"{") and b'"cells"' in data:

@@ -72,6 +72,7 @@ class Stopwatch:
             yield sample
         finally:
             wall = time.perf_counter() - started
+            # Without the time that it was ready and others had the core.
             sample.wall = max(wall - max(self._waited() - waited, 0.0), 0.0)
             sample.cpu = max((processor_time(self._pid) or 0.0) - cpu, 0.0)
 

@@ -29,6 +29,7 @@ def written(value: Any, other: Callable[[Any], str], limit: int) -> str:
     >>> written(merges, repr, 60), written(merges, repr, 40)
     ("[(b'k', b'p'), (b'b', b'c'), (b'u', b'w')]", "[(b'k', b'p'), (b'b', b'c'), … 1 more]")
     """
+    # Whole items, since half of one reads like another value.
     for items in range(ITEMS, 0, -1):
         text = _written(value, other, items)
         if len(text) <= limit:

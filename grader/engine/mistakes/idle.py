@@ -49,6 +49,7 @@ class IdleWatch:
     def _watched(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def watched(*args: Any, **kwargs: Any) -> Any:
+            # Copies: a function may write its result into an argument, which afterwards would equal itself.
             before = [_copy(one) for one in _leaves((args, kwargs))]
             result = function(*args, **kwargs)
             if result is None:

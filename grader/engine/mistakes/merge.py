@@ -138,6 +138,7 @@ class _Merge:
                 waiting += [*lines, *gap]
                 continue
             first, last = self._base.first_line(old) - 1, old.end_lineno or 0
+            # Of a class, only the members that differ are written: the others stay the base's.
             if isinstance(old, ast.ClassDef) and isinstance(node, ast.ClassDef):
                 self._edits += [(first, first, waiting)] if waiting else []
                 self._head(old, node)
@@ -199,6 +200,7 @@ class _Merge:
                 line = next(theirs) if mark != "+ " else deep + text if text else ""
                 new += [line] if mark != "- " else []
             places.append((found[0], found[0] + len(was), new))
+        # From the end, so that the numbers of earlier lines stay true.
         for first, last, new in sorted(places, reverse=True):
             changed[first:last] = new
         if _means(changed) == _means(lines):
@@ -233,6 +235,7 @@ class _Merge:
         """A name that nothing uses was meant to replace one that the base has not, or has no more."""
         if not self._added:
             return
+        # Else a misspelled name would leave the reference as it is: a mistake that is none.
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for name, node in self._added:

@@ -90,6 +90,7 @@ def slow_answers(kata: Kata) -> list[Mistake]:
 
 def _read(kata: Kata, files: Iterable[Path]) -> list[Mistake]:
     found: dict[str, Mistake] = {}
+    # Collected, so that an author reads at once all that is wrong with a catalogue.
     errors: list[PackError] = []
     bases: dict[Path, PythonFile] = {}
     for path in files:
@@ -152,6 +153,7 @@ def _mistake(
             "Its docstring is the misconception in one sentence, a blank line, and `Fails: test_…`.",
         )
     path = _base(kata, topic, node, name, base[1] if base else None)
+    # Read once: most mistakes of a kata differ from the same file.
     if path not in bases:
         bases[path] = PythonFile.read(path)
     text, right = topic.text, bases[path]

@@ -77,6 +77,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         if not path.is_file():
             return cls(SCHEMA, SEED, {})
         try:
+            # With its schema: fingerprints that an older engine took say nothing of what this one computes.
             found = msgspec.json.decode(lzma.decompress(path.read_bytes()), type=cls)
         except (msgspec.MsgspecError, OSError, EOFError, lzma.LZMAError, ValueError, RecursionError) as error:
             raise PackError(
@@ -137,6 +138,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             ]
             for check, marks in failures.items()
         }
+        # A pair counts only where some numbers are those of both together, and of neither alone.
         pairs = self._seen_pairs(alike, weak)
         return {
             check: [
@@ -278,6 +280,7 @@ class _Marker:
             return {"bytes": value[:80].decode("latin-1")}
         if isinstance(value, int | float):
             try:
+                # JSON has neither NaN nor infinities.
                 return {"f": float(value) if math.isfinite(value) else str(value)}
             except OverflowError:
                 return {"type": "int"}

@@ -43,6 +43,7 @@ def _importable(folder: Path | None) -> Iterator[None]:
         yield
         return
     names = [path.stem for path in folder.glob("*.py")]
+    # Put away, not lost: something of the grader's own may have that name.
     hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     sys.path.insert(0, str(folder))
     try:

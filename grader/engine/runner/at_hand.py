@@ -152,9 +152,20 @@ class _Here(Worker):
         if isinstance(request, messages.Watch):
             return  # of what is excluded nothing is noted here
         self.error = self.target = None
-        self._answer(request, bytearray(frame[first + head :]))
-        if isinstance(self.error, KeyboardInterrupt | bdb.BdbQuit):
-            raise self.error
+        payload = bytearray(frame[first + head :])
+        try:
+            self._prepare(request)
+            if isinstance(request, messages.Call):
+                target = self._objects.get(request.target)
+                self.target = target if request.method is None else getattr(target, request.method, None)
+                self._call(request, payload)
+            else:
+                with torch.enable_grad():  # as in a worker
+                    self._perform(request, payload)
+        except (KeyboardInterrupt, bdb.BdbQuit):
+            raise
+        except BaseException as error:
+            self.error = error
 
     def own(self, value: Any) -> Any:
         """Return the learner's object that a proxy stands for; anything else as it is."""
@@ -169,24 +180,6 @@ class _Here(Worker):
 
     def _lent(self, number: int) -> Callable[..., Any]:
         return self._find_lent(number)
-
-    def _call(self, request: messages.Call, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
-        target = self._objects.get(request.target)
-        self.target = target if request.method is None else getattr(target, request.method, None)
-        with self._keeping_error():
-            return super()._call(request, payload)
-
-    def _perform(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
-        with self._keeping_error():
-            return super()._perform(request, payload)
-
-    @contextlib.contextmanager
-    def _keeping_error(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException as error:
-            self.error = error
-            raise
 
 
 class _LastFrame:
@@ -249,11 +242,13 @@ def is_learners(file: str, folder: str) -> bool:
 def _as_before(folder: str, session: Session) -> Iterator[None]:
     """Leave the tables of modules as they were: one more submission may come, and a notebook goes on."""
     path, hooks, modules = list(sys.path), list(sys.path_hooks), set(sys.modules)
+    # Given files too, as another kata gives other ones under the same names.
     theirs = tuple(str(one) for one in (folder, session.terms.given, session.terms.support) if one)
     try:
         yield
     finally:
         sys.path[:], sys.path_hooks[:] = path, hooks
+        # Only the submission's and what came with it: a library that it was the first to import may stay.
         for name in set(sys.modules) - modules:
             file = getattr(sys.modules[name], "__file__", None) or ""
             if name.split(".")[0] in (session.terms.module, PACKAGE) or file.startswith(theirs):

@@ -28,7 +28,7 @@ class Collected:
     """Checks of a kata, collected once."""
 
     kata: Kata
-    plugin: KataPlugin[Any]
+    plugin: KataPlugin
     items: tuple[pytest.Item, ...]
     complete: bool = True
     """Whether these are all that the kata has for such a run."""

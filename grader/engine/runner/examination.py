@@ -156,6 +156,7 @@ class Examination:
             return "fail" if self.used else "pass"
         if self._is_stub_only(judged, all_ran):
             return "not_started"
+        # It never answered at all: no check says anything about what it computes.
         if outcomes.died and not outcomes.answered:
             return "error"
         if "timeout" in statuses:
@@ -466,6 +467,7 @@ class Examination:
         not_run = [item for item in (*self.checks.items, *self.checks.rest) if item.name not in ends]
         left: dict[str, LeftBehind] = {}
         passed: set[str] = set()
+        # In the order of the file, as in a whole run: a check may need an earlier one.
         for item in sorted(not_run, key=lambda item: item.location[1] or 0):
             info = self.checks.info(item)
             if info.trained or info.threshold is not None or item.path != self.checks.kata.checks:

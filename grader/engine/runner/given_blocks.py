@@ -74,6 +74,7 @@ def find_block_use(source: Source, kata: Kata, terms: Terms) -> BlockUse | None:
     if not blocks_in(kata.unit.pack):
         return None
     if len(source.data) > MAX_CODE and not source.is_notebook:
+        # Comments do not count against the bound: a learner's notes are no attempt to hide anything.
         source = replace(source, data=_COMMENT.sub(b"", source.data))
     given, free = _given(kata)
     excluded = Excluded(terms.forbid)
@@ -87,6 +88,7 @@ def find_block_use(source: Source, kata: Kata, terms: Terms) -> BlockUse | None:
     try:
         return next(uses, None)
     except (TooMuchError, RecursionError, MemoryError):
+        # What is too much to be read earns nothing: else length would be the way around this.
         return BlockUse(source.path.name)
 
 
@@ -173,6 +175,7 @@ def _file_words(part: ast.AST) -> list[str]:
 def _beside(submission: Path, given: Collection[str]) -> list[Path]:
     """Return the files in a submission's folder, without those that the grader replaces by its own."""
     found, left = [], MAX_BYTES_BESIDE
+    # Bounded: the folder may be a home.
     for path in itertools.islice(submission.parent.rglob("*"), MAX_BESIDE):
         if path != submission and path.name not in given and path.is_file():
             left -= path.stat().st_size

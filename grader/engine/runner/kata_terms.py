@@ -46,6 +46,7 @@ def _folder(kata: Kata, kind: str, files: Callable[[Kata], dict[str, bytes]]) ->
     """Return a folder with the grader's copies of a kata's files of this kind, and nothing else."""
     if (kata.folder, kind) not in _folders:
         folder = Path(tempfile.mkdtemp(prefix=f"kata-{kind}-"))
+        # One for the whole process: every worker of the kata reads the same copies.
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         for name, data in files(kata).items():
             (folder / name).parent.mkdir(exist_ok=True)

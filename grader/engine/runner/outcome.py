@@ -130,6 +130,7 @@ def _judged(error: BaseException, calls: Calls, wording: Wording, observed: Sequ
         return Outcome("error", [*called, *describe_raised(error), *_unstarred(calls.last, wording)])
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
+    # Before WorkerTimeout: this one and the next are kinds of it.
     if isinstance(error, BudgetSpent):
         return Outcome("timeout", ["not run: the time for this whole submission is spent"])
     if isinstance(error, StillHangs):
@@ -142,6 +143,7 @@ def _judged(error: BaseException, calls: Calls, wording: Wording, observed: Sequ
         return Outcome("timeout", [*called, *(describe_frame(error.frame) if error.frame else ()), told])
     if isinstance(error, WorkerDied):
         return Outcome("error", [*called, f"your code {clean(error.how)}"], killed=error.killed)
+    # Nothing of the submission has run yet, so what was raised is the check's own.
     if calls.last is None and all(_is_callable(value) for value in observed):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     if is_cut_off(error):

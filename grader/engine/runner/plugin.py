@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -24,19 +25,17 @@ if TYPE_CHECKING:
     from grader.catalogue import Kata
     from grader.catalogue.file_types import Threshold
 
-T = TypeVar("T")
 PASSED = Outcome("pass")
 
 
-class KataPlugin(Generic[T]):
+class KataPlugin:
     """Registered with pytest for one collection of checks."""
 
-    def __init__(
-        self, arrange: Callable[[KataPlugin[T], list[pytest.Item]], Any], body: Callable[[Any], T]
-    ) -> None:
-        self._arrange, self._body = arrange, body
-        self.results: list[T] = []
-        """What the body returned, once it has run."""
+    def __init__(self) -> None:
+        self.items: list[pytest.Item] = []
+        """What was collected, in order."""
+        self.complete = False
+        """Whether pytest came to the end of it."""
         self._context: CheckContext | None = None
         self._outcome = PASSED
         self.broken: list[str] = []
@@ -44,7 +43,6 @@ class KataPlugin(Generic[T]):
         """What `-k` left out."""
         self._names: dict[Path, set[str]] = {}
         self._wants: dict[pytest.Item, Wants] = {}
-        self.failure: BaseException | None = None
 
     @property
     def _now(self) -> CheckContext:
@@ -86,12 +84,8 @@ class KataPlugin(Generic[T]):
         self.left_out.extend(items)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Hand the collected checks to the body; it runs them as often as it likes."""
-        if not self.broken:
-            try:
-                self.results.append(self._body(self._arrange(self, session.items)))
-            except BaseException as error:
-                self.failure = error
+        """Keep the checks and run none: `run` does, as often as it is asked."""
+        self.items, self.complete = list(session.items), True
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -134,12 +128,14 @@ class KataPlugin(Generic[T]):
         who, conditions = self._now.backend, self._now.conditions
         if conditions.look is not None and isinstance(error, KeyboardInterrupt):
             conditions.look(AtHand.of(item, Outcome("timeout", []), error, who.calls, who.session))
+        # Neither says anything about the submission: the run ends.
         if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error
         try:
             if shortage(error) is not None:
                 raise error
             self._outcome = judge(error, who.calls, conditions.wording, who.observed())
+        # To judge takes memory as well, and may run out of it like the check did.
         except Exception as late:
             if (help_for := shortage(late)) is None:
                 raise
@@ -161,7 +157,7 @@ class Wants:
 def _as_pytests(name: str) -> Any:
     """Return a fixture for pytest's own protocol."""
 
-    def value(self: KataPlugin[Any], request: pytest.FixtureRequest) -> Any:
+    def value(self: KataPlugin, request: pytest.FixtureRequest) -> Any:
         return self.fixture(name, request.node)
 
     return pytest.fixture(value, name=name)
@@ -219,19 +215,15 @@ def check_seed(seed: int, name: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:6], "big")
 
 
-def collect(
-    files: Sequence[Path],
-    arrange: Callable[[KataPlugin[T], list[pytest.Item]], Any],
-    body: Callable[[Any], T],
-    keyword: str | None = None,
-) -> T:
-    """Collect check files once and return what `body` makes of the items, as they are arranged for it.
+@contextmanager
+def collected(files: Sequence[Path], keyword: str | None = None) -> Iterator[KataPlugin]:
+    """Collect check files once; inside, the plugin has the checks, and runs them as often as it is asked.
 
     Raises:
         PackError: a file cannot be collected.
         UsageError: `-k` cannot be parsed.
     """
-    plugin = KataPlugin(arrange, body)
+    plugin = KataPlugin()
     arguments = [
         *("-c", str(Path(__file__).with_name("pytest.ini")), "--rootdir", str(files[0].parent)),
         *("--import-mode=importlib", "--assert=plain", "--noconftest"),
@@ -239,18 +231,22 @@ def collect(
         *(("-k", keyword) if keyword else ()),
         *(str(file) for file in files),
     ]
+    # All of it until the last check has run: a check may import its neighbours as late as that.
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
             patch.delenv(name, raising=False)
         patch.setattr("sys.dont_write_bytecode", True)  # a pack may be read-only, and is not ours to litter
         try:
-            code = pytest.main(arguments, plugins=[plugin])
+            _demand_checks(plugin, pytest.main(arguments, plugins=[plugin]), keyword)
+            yield plugin
         finally:
             _forget_modules(files)
-    if plugin.failure is not None:
-        raise plugin.failure
-    if code == pytest.ExitCode.INTERRUPTED:  # while they were collected: pytest keeps Ctrl-C to itself
+
+
+def _demand_checks(plugin: KataPlugin, code: int, keyword: str | None) -> None:
+    """Raise what kept pytest from collecting."""
+    if code == pytest.ExitCode.INTERRUPTED:  # pytest keeps Ctrl-C to itself
         raise KeyboardInterrupt
     if plugin.broken:
         raise PackError(f"The checks cannot be collected.\n{plugin.broken[0]}")
@@ -260,9 +256,8 @@ def collect(
                 f"-k {keyword!r} is no expression.", "Names with and, or, not: -k 'future and not shape'"
             )
         raise PackError("pytest refused to collect the checks.")
-    if not plugin.results:
+    if not plugin.complete:
         raise PackError("No check could be collected.")
-    return plugin.results[0]
 
 
 def _forget_modules(files: Sequence[Path]) -> None:

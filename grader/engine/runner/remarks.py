@@ -86,6 +86,7 @@ class SourceRemarks:
 
     def _read(self, source: Source, required: Collection[str]) -> None:
         cells = read_notebook("", source.data)[0] if source.is_notebook else []
+        # A remark is a kindness: for very much code nobody waits until it is found.
         if (sum(len(cell.source) for cell in cells) or len(source.data)) > MAX_CODE:
             return
         body = statements(cells) if source.is_notebook else ast.parse(source.data).body

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 import torch
@@ -27,15 +26,14 @@ from grader.engine.runner.backend import WorkerBackend
 from grader.engine.runner.collected import Collected
 from grader.engine.runner.control import try_the_machine
 from grader.engine.runner.examination import Examination, Options, Progress, SubmissionRun
-from grader.engine.runner.plugin import KataPlugin, check_seed, collect
+from grader.engine.runner.plugin import check_seed, collected
 from grader.engine.runner.remarks import SourceRemarks, exported
 from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault, PackError
 from grader.report.report import WRONG, Isolation, KataReport, KataStatus, SpeedScore, StageReport
 
-__all__ = ["Options", "Progress", "Suite", "with_suites"]
+__all__ = ["Options", "Progress", "Suite", "suites_of"]
 
-T = TypeVar("T")
 AS_USUAL = Options()
 
 
@@ -65,6 +63,7 @@ class Suite(Collected):
             source = read_source(file) if content is None else source_of(file.absolute(), content)
         except Unreadable as error:
             return self._unread(error, file, options)
+        # Counted before and after: the kernel says how often it killed for lack of memory, not whom.
         ended_for_memory = machine.killed_for_memory()
         session = Session(launcher, source, self.terms, device=options.device, tell=options.tell)
         session.recorded = None if look is None else []
@@ -74,6 +73,7 @@ class Suite(Collected):
         ):
             backend = WorkerBackend(session, options.timeout_s)
             broken = self._load(session, options)
+            # What is printed while loading belongs to no check.
             printed = session.take_output() or None
             if broken is not None:
                 report = self._unloaded(*broken, file, options)
@@ -95,6 +95,7 @@ class Suite(Collected):
             report.isolation = _isolation(session.isolation)
             if session.killed and machine.killed_for_memory() > ended_for_memory:
                 raise MachineFault("This machine ran out of memory.", "Grade fewer at a time (-j).")
+            # The submission may have run out of something, or the machine: the reference tells which.
             if session.doubtful:
                 try_the_machine(self.terms, launcher, options)
         report.duration_s = round(time.perf_counter() - started, 4)
@@ -215,15 +216,11 @@ def versions() -> dict[str, str]:
     return {"kata": __version__, "torch": str(torch.__version__), "python": platform.python_version()}
 
 
-def with_suites(
-    katas: Sequence[Kata],
-    body: Callable[[dict[str, Suite]], T],
-    *,
-    hidden: bool = False,
-    speed: bool = False,
-    keyword: str | None = None,
-) -> T:
-    """Collect the checks of these katas and return what `body` makes of the suites, by slug.
+@contextlib.contextmanager
+def suites_of(
+    katas: Sequence[Kata], *, hidden: bool = False, speed: bool = False, keyword: str | None = None
+) -> Iterator[dict[str, Suite]]:
+    """Collect the checks of these katas; yields a suite for each, by slug.
 
     Launch the zygote before: from here on this process knows answers.
 
@@ -238,20 +235,19 @@ def with_suites(
         if speed and kata.speed_checks is not None:  # last: everything else has to hold first
             files[kata.speed_checks] = kata
 
-    def arrange(plugin: KataPlugin[T], items: list[pytest.Item]) -> dict[str, Suite]:
-        def by_kata_of(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:
-            found: dict[str, list[pytest.Item]] = {kata.slug: [] for kata in katas}
-            for item in items:
-                found[files[item.path].slug].append(item)
-            return found
+    def by_kata_of(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:
+        found: dict[str, list[pytest.Item]] = {kata.slug: [] for kata in katas}
+        for item in items:
+            found[files[item.path].slug].append(item)
+        return found
 
-        by_kata, rest = by_kata_of(items), by_kata_of(plugin.left_out)
+    with collected(list(files), keyword) as plugin:
+        by_kata, rest = by_kata_of(plugin.items), by_kata_of(plugin.left_out)
+        # With -k, a kata in which nothing matches is no fault of its author.
         for kata in katas if keyword is None else ():
             if not by_kata[kata.slug]:
                 raise PackError(f"{kata.checks}: there is no check in it.")
-        return {
+        yield {
             kata.slug: Suite(kata, plugin, tuple(by_kata[kata.slug]), keyword is None, tuple(rest[kata.slug]))
             for kata in katas
         }
-
-    return collect(list(files), arrange, body, keyword)

@@ -49,6 +49,7 @@ def probe() -> Capabilities:
     root = os.geteuid() == 0
     filters = seccomp.available()
     try:
+        # In a child, for good: nobody gets out of a namespace or a confinement again.
         code = namespaces.in_child(_try)
     except OSError as error:
         if help_for := shortage(error):  # that says nothing of what the machine could enforce
@@ -85,6 +86,7 @@ def require(wanted: Isolation) -> Capabilities:
             f"Isolation {wanted!r} is required, but this machine offers only {found.level!r}.",
             " ".join(found.missing) or None,
         )
+    # The variable also asks for less than the machine offers, and then workers get less.
     if named is not None and not reaches(named, wanted):
         raise UsageError(
             f"Isolation {wanted!r} is required, but {VARIABLE} limits workers to {named!r}.",
@@ -122,6 +124,7 @@ def offered() -> Isolation:
 
 def _try() -> int:
     network = os.geteuid() == 0 and libc.unshare(libc.CLONE_NEWNET) == 0
+    # Root needs no user namespace for it, and in one it would lose the powers that sandboxes take.
     user = (not network or os.geteuid() != 0) and namespaces.enter_user_namespace()
     network = network or (user and libc.unshare(libc.CLONE_NEWNET) == 0)
     cells = _try_cells()

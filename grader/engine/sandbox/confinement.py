@@ -74,11 +74,14 @@ def _confine(wanted: Confinement) -> None:
         if bounds.processes is None:
             bounds = replace(bounds, processes=wanted.box.threads())
     resource_limits.apply(bounds, mapped)
+    # Without powers, the kernel takes neither Landlock's rules nor a filter before this is promised.
     _check(libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1))
     landlock.restrict(read, wanted.write, wanted.cuda, listed)
     if wanted.level == "full" and wanted.box is not None:
+        # While there still are powers: only they let a process become somebody else.
         wanted.box.become_user()
     _check(libc.drop_capabilities())
+    # Last: the filter lets none of the calls above through.
     seccomp.restrict(own, wanted.cuda)
 
 

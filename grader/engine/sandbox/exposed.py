@@ -62,6 +62,7 @@ def refuse_foreign_code(folder: Path) -> None:
     """
     own = folder.resolve()
     for entry in sys.path:
+        # Resolved: a link on the search path would lead there as well.
         place = Path(entry).resolve()
         if place.is_relative_to(own) and not _is_pythons(place):
             raise UsageError(

@@ -68,6 +68,7 @@ class SharedMounts:
         key = (status.st_uid, status.st_gid, user)
         if key not in self._maps:
             if len(self._maps) >= _MAPS:
+                # The oldest makes room: each holds a descriptor.
                 os.close(self._maps.pop(next(iter(self._maps))))
             self._maps[key] = _make_owners_map(key[:2], user)
         return self._maps[key]
@@ -83,6 +84,8 @@ def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
     os.umask(0o022)  # this process and its workers make folders on the way to what a worker's user reads
     try:
         _check(libc.unshare(libc.CLONE_NEWNS))
+        # By default mounts propagate to the namespace they were copied from: ours would turn up in the
+        # machine's.
         libc.mount("none", "/", None, libc.MS_REC | libc.MS_PRIVATE)
         libc.mount("kata", str(anchor), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,mode=0755")
         (anchor / _ROOT).mkdir()
@@ -157,6 +160,7 @@ class Sandbox:
         try:
             self._enter(tuple(path for path in read if path not in self.shared.places), scratch, limits, cuda)
         finally:
+            # A set: several folders may have one owner, and so one descriptor.
             for number in set(self.owners.values()):
                 os.close(number)
 
@@ -172,6 +176,7 @@ class Sandbox:
             with contextlib.suppress(OSError):  # it is shown already, as part of something larger
                 _link(Path(root + str(link)), target)
         self._mount_scratch(Path(root + str(scratch)), limits)
+        # Last, since all of the above had to be made in it.
         libc.make_read_only(root)
         libc.move_root(root)
         os.chdir(scratch)
@@ -179,6 +184,7 @@ class Sandbox:
     def become_user(self) -> None:
         """Become the slot's own user, if there is one; the worker's powers go with the change."""
         if self.user is not None:
+            # Groups first: who is no longer root cannot give them up.
             os.setgroups([])
             os.setresgid(self.user, self.user, self.user)
             os.setresuid(self.user, self.user, self.user)

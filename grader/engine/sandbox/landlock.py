@@ -67,6 +67,7 @@ def restrict(
     """
     if sys.platform != "linux" or abi() == 0:
         raise OSError("Landlock is off")
+    # Abstract sockets have no path, so that no rule about files holds for them.
     with Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL) as rules:
         for path in read:
             _allow(rules, path, _READ_FILE, _READ_FOLDER)
@@ -74,6 +75,7 @@ def restrict(
             _allow(rules, path, AccessFS.NONE, AccessFS.READ_DIR)
         for path in write:
             _allow(rules, path, _WRITE_FILE, _WRITE_FOLDER)
+        # Libraries open it for what they do not want to see.
         _allow(rules, Path("/dev/null"), _WRITE_FILE, AccessFS.NONE)
         if cuda:
             _allow_cuda(rules)

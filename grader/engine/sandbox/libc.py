@@ -73,6 +73,7 @@ def system_call(name: str, *arguments: object) -> int:
     result = int(_library().syscall(ctypes.c_long(code), *arguments))
     if result == 0:
         return 0
+    # A number where none was expected means that this kernel has another call under it.
     return ctypes.get_errno() if result < 0 else errno.EINVAL
 
 
@@ -104,6 +105,7 @@ def copy_tree(source: str, attributes: int = 0, owners: int | None = None) -> in
     Raises:
         OSError: it was refused, or this kernel is older than 5.12.
     """
+    # A copy that is attached nowhere yet: its attributes are changed before anybody can reach it.
     flags = ctypes.c_uint(_OPEN_TREE_CLONE | os.O_CLOEXEC | _AT_RECURSIVE)
     tree = _descriptor("open_tree", ctypes.c_int(_AT_FDCWD), os.fsencode(source), flags)
     wanted = attributes | (_MOUNT_IDMAP if owners is not None else 0)

@@ -23,6 +23,7 @@ def enter_namespaces() -> frozenset[str]:
     system refuses one, or takes its powers away, nothing changes. User ids, files, forks and signals from
     outside stay as they were. Never raises.
     """
+    # Asked before the fork, since it takes milliseconds, and remembered for all workers.
     landlock.abi()
     if sys.platform != "linux":
         return frozenset()
@@ -90,12 +91,15 @@ def waiting_in(flags: int) -> Iterator[int]:
     pid = os.fork()
     if pid == 0:
         try:
+            # An errno fits into a byte. Then it waits to be killed: namespaces last as long as somebody is
+            # in them.
             os.write(send, bytes([libc.unshare(flags)]))
             signal.pause()
         finally:
             os._exit(1)
     try:
         os.close(send)
+        # Nothing to read: the child died before it could say why.
         code = (os.read(receive, 1) or b"\xff")[0]
         if code:
             raise OSError(code, os.strerror(code))
@@ -118,6 +122,7 @@ def in_child(action: Callable[[], int]) -> int:
         try:
             code = action()
         finally:
+            # Without exit handlers and buffers: these are the parent's, and would run or be written twice.
             os._exit(code)
     _, status = os.waitpid(pid, 0)
     return max(0, os.waitstatus_to_exitcode(status))

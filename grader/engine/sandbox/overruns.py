@@ -31,6 +31,7 @@ def overrun(pid: int, scratch: Path | None, limits: ResourceLimits) -> str | Non
         return None
     files, size = _held(scratch, limits)
     if size <= limits.scratch_bytes:
+        # Only if the folder alone is not too much: it means reading every descriptor and mapping.
         size += _held_without_a_name([pid, *started])
     if size > limits.scratch_bytes:
         return f"wrote more than {limits.scratch_bytes // MEBIBYTE} MB to its folder"
@@ -55,6 +56,7 @@ def _started(pid: int, enough: int) -> list[int]:
         folder = Path("/proc", str(waiting.pop()), "task")
         children: list[int] = []
         with contextlib.suppress(OSError):
+            # By thread, as the kernel keeps it: any of them may have forked.
             for task in folder.iterdir():
                 children += map(int, (task / "children").read_text().split())
         found += children
@@ -92,6 +94,7 @@ def _deleted(pid: int) -> list[str]:
 
     That is address space, which has a limit of its own.
     """
+    # Searched as bytes first: a worker with torch has thousands of mappings, and hardly one is deleted.
     text = Path(f"/proc/{pid}/maps").read_bytes()
     lines = text.decode(errors="replace").splitlines() if b"(deleted)" in text else []
     return [
@@ -114,6 +117,7 @@ def _held(folder: Path, limits: ResourceLimits) -> tuple[int, int]:
                     waiting.append(entry.path)
                 else:
                     with contextlib.suppress(OSError):
+                        # Blocks, not length: a sparse file of a terabyte takes nothing.
                         size += entry.stat(follow_symlinks=False).st_blocks * 512
                 if files > limits.scratch_files:
                     break
@@ -174,6 +178,7 @@ def _empty(folder: int) -> list[str]:
     folders = []
     for name in os.listdir(folder):
         try:
+            # Tried rather than looked at: what it is could change between the two.
             os.unlink(name, dir_fd=folder)
         except OSError:
             folders.append(name)

@@ -184,6 +184,7 @@ def assemble(machine: str, cuda: bool = False) -> bytes:
     always allowed and need no filter.
     """
     code = [
+        # The architecture before the number: the same numbers mean other calls in 32-bit mode.
         _load(4),
         _jump_if_equal(_AUDIT_ARCHITECTURE[machine], 1, 0),
         _return(_KILL_PROCESS),

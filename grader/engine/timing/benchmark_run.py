@@ -347,6 +347,7 @@ class BenchmarkRun:
         patience_s: float,
         clear_s: float = math.inf,
     ) -> Turn:
+        # Inputs that nobody can know beforehand, other ones for each call: no answer can be kept ready.
         draws = [Draw(secrets.randbits(60), work.axis, self.setting.device) for _ in range(calls)]
         cases = [work.inputs(draw, size) for draw in draws]
         results: list[tuple[Any, Any]] = []
@@ -370,6 +371,7 @@ class BenchmarkRun:
         finally:
             who.freeze()
         if who is self.submission:
+            # After the turn, so that comparing takes none of its time.
             self._look_at(who, work, results, size)
         empty = self._empty.get((id(work), size), Span(0.0, 0.0))
         return Turn(sum(span.net(empty) for span in spans) / len(spans), len(spans))
@@ -379,12 +381,15 @@ class BenchmarkRun:
 
     def _look_at(self, who: Subject, work: Work, results: Sequence[tuple[Any, Any]], size: int) -> None:
         __tracebackhide__ = True
+        # Another process would have computed on a core on which nobody looks at the clock.
         if who.helped():
             _started_a_process()
         if not work.asks_afterwards:
             for result, case in results:
                 work.verify(result, case, None)
             return
+        # Another worker: the one that was timed could have answered with anything, and would now stand by
+        # it.
         asked = self._replica_of_submission()
         asked.thaw()
         try:

@@ -77,6 +77,8 @@ def recognise(
     if not traces:
         return None
     first, last = traces[0], traces[-1]
+    # Loops first: a loop explains small pieces and many passes over memory as well, not the other way
+    # round.
     if last.operators >= MOST_TRACED:
         return Cause(
             f"a loop: torch's operators are called more than {MOST_TRACED:,} times at {work.axis} = {last.size} "
@@ -95,6 +97,7 @@ def recognise(
             f"on {quantity(last.moved / last.operators)}B at a time (mostly {', '.join(last.commonest[:2])})",
             as_wasted=True,
         )
+    # From here on a trace is compared with a time, and some sizes were cut off before they had one.
     timed = [trace for trace in traces if trace.size in seconds]
     if timed and pace is not None and _explained(timed[-1], pace) < IDLE * seconds[timed[-1].size]:
         return Cause(

@@ -46,10 +46,13 @@ def alone(device: str) -> Iterator[None]:
         return
     mine = _held.pop(device, None)
     if mine is not None:
+        # A share of one's own would be waited for without end.
         os.close(mine)
     turnstile = _open(device, "turn")
     lock = _open(device, "device")
     try:
+        # Shares pass the turnstile as well: without it, new ones could keep somebody waiting who wants all
+        # of the device.
         fcntl.flock(turnstile, fcntl.LOCK_EX)
         fcntl.flock(lock, fcntl.LOCK_EX)
         _alone.add(device)

@@ -53,6 +53,8 @@ def explain(
         lines.append(f"  {_count(found)}")
     if cause is not None:
         lines.append(f"  Seen in a trace of one call: {cause.line}.")
+    # Where the trace names another cause than the author expects, the author's sentence would contradict
+    # it.
     if cause is None or cause.as_wasted:
         lines.append(f"  {threshold.wasted}")
     return Failure("speed", tuple(lines), picture=tuple(plot_of(curve)) if curve is not None else ())

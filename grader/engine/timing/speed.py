@@ -254,6 +254,7 @@ class Speed:
         while True:
             verdict, cut = self._series(work, form)
             self.measured.runs.append(verdict)
+            # Where points depend on it, a fail is believed only when it comes again.
             settled = settle(self.measured.runs) if self.marks else verdict
             if settled is not None:
                 break
@@ -282,6 +283,8 @@ class Speed:
                     found = form.measure(run)
                     if watch.robbed():
                         self.measured.void += 1
+                        # A round that a neighbour spoiled says nothing and is run again, but not without
+                        # end.
                         patience -= watch.seconds()
                         if patience < 0:
                             return "inconclusive", None
@@ -307,6 +310,7 @@ class Speed:
         for _ in range(MEMORY_TRIES):
             peak = measure()
             found.rounds.append(_number(peak))
+            # The least: an allocator may take more than it needs, and never less.
             found.value = min(found.numbers, default=None)
             found.runs.append("pass" if peak <= limit else "fail")
             if peak <= limit:
@@ -349,6 +353,7 @@ class Speed:
                     pace = pace or run.pace()
                     turn_s = SKETCH_FACTOR * curve.baseline[size] * run.calls(work, size)
                     curve.submission[size] = run.submission_turn(work, size, max(CUT_S, turn_s), 0.0).seconds
+        # The verdict is given already; without the picture the message says as much as is known.
         except (Overrun, CheckFailure):
             pass
         return Sketch(curve, cause.recognise(cause.trace(self.setting, work), work, curve.submission, pace))

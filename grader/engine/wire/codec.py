@@ -173,6 +173,8 @@ class Encoder:
         return format(value, "x")
 
     def _tensor(self, value: torch.Tensor, kind: type) -> Any:
+        # A tensor that occurs twice crosses once, so that over there it is one object, too. `sent` keeps it
+        # alive, or another could get its address.
         if (index := self._seen.get(id(value))) is not None:
             if not self._towards_worker:
                 self._budget.tensor(self.tensors[index].nbytes)
@@ -180,6 +182,8 @@ class Encoder:
         if (kind is torch.Tensor or kind is torch.nn.Parameter) and (usual := self._usual(value, kind)):
             head, buffer = usual
         else:
+            # A subclass may redefine every method: here torch's own are called, of which no graph keeps a
+            # trace.
             with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
                 head, buffer = self._describe(value, kind)
         if not self._towards_worker:
@@ -192,6 +196,7 @@ class Encoder:
         self._offset += head.nbytes + -head.nbytes % ALIGNMENT
         if self._offset > MAX_PAYLOAD and not self._towards_worker:
             raise Unencodable(f"tensors of more than {MAX_PAYLOAD >> 20} MB together")
+        # Only a leaf keeps `.grad`; to ask another tensor for it makes torch warn.
         grad = None if self._towards_worker or not (head.requires_grad and value.is_leaf) else value.grad
         if grad is not None:
             head.grad = self._tensor(grad, torch.Tensor)[1]
@@ -312,6 +317,8 @@ class Decoder:
             ProtocolError: a code, size, type or index that no honest sender writes, or more than is read.
         """
         value = self._value(data, 0)
+        # Keys with one hash make a dict take time that grows with their square: the grader's, which nothing
+        # interrupts.
         if len(self._compound) > MAX_ALIKE and not self._trusted:
             self._budget.unlike(self._compound)
         return value
@@ -479,6 +486,7 @@ class _Budget:
     def tensor(self, nbytes: int) -> None:
         """Count a place at which a tensor is, with its bytes."""
         self.take(TENSORS)
+        # As often as it is there: a check that goes through a list computes with each place of it.
         self.expanded += nbytes
         if self.expanded > MAX_EXPANDED:
             raise self._refusal(

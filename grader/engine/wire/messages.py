@@ -264,6 +264,7 @@ _reply = msgspec.msgpack.Decoder(AnyReply)
 def pack(message: Request | Reply, buffers: list[Any]) -> list[Any]:
     """Return the pieces of a frame, ready for `sendmsg`; buffers are written in order, each aligned."""
     head = _encoder.encode(message)
+    # Refused where it is made: the other end would take it for a broken frame, and its sender for a liar.
     if len(head) > MAX_HEAD:
         raise ValueError(f"too many values at once ({len(head)} bytes of structure, at most {MAX_HEAD})")
     pieces: list[Any] = []
@@ -287,6 +288,7 @@ def unpack_prefix(data: bytes | bytearray | memoryview, max_payload: int = MAX_P
     magic, head, payload = PREFIX.unpack(data)
     if magic != MAGIC:
         raise ProtocolError("a frame does not begin as frames do")
+    # Before a byte of it is read, since room is made for what is announced.
     if head > MAX_HEAD or payload > max_payload:
         raise ProtocolError(f"a frame announces {head} + {payload} bytes, which is over the bound")
     return head, payload

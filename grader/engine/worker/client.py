@@ -82,6 +82,7 @@ class Zygote:
             raise self._gone(error) from error
         finally:
             theirs.close()
+        # No pid of its own here: the zygote forks it, and answers for it.
         branch = Zygote(ours, None, self)
         self._asked_for.append(branch)
         return branch
@@ -152,6 +153,8 @@ class Zygote:
     def _reap(self, request: Reap) -> int | None:
         self._hear_of_branches()
         try:
+            # One message, one answer: what branches have to say is heard before, or it would be taken for
+            # this answer.
             self._link.send(msgspec.json.encode(request))
         except OSError as error:
             raise self._gone(error) from error
@@ -187,4 +190,5 @@ def _number_here(descriptors: list[int]) -> int | None:
         pid = sandbox.visible_pid(descriptors[0])
     except OSError:
         return None
+    # 0 would be this process's own group, and 1 is the machine's first process.
     return pid if pid > 1 else None

@@ -32,6 +32,7 @@ def describe_raised(error: BaseException, folder: str) -> messages.Raised:
     return messages.Raised(
         bases=_bases(type(error)),
         message=_message(error),
+        # Of a notebook that cannot be read, the frames would be those of our own reader.
         frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
         own=bool(last) and _is_own(last[0].filename, folder),
         hint=bounded(_hint(error, folder), 400),
@@ -43,6 +44,8 @@ def _hint(error: BaseException, folder: str) -> str:
 
     Before 3.12 Python looks for that only when it prints an exception, so it is printed.
     """
+    # First what the confinement refused: any other hint would send the learner after a fault that is not in
+    # the code.
     if refused := _refused(error):
         return refused
     if isinstance(error, FileNotFoundError | ImportError) and (near := _nearly(error, folder)):
@@ -57,6 +60,7 @@ def _hint(error: BaseException, folder: str) -> str:
     if missing and (why := left_out.get(error.name or "") or left_out.get("*")):
         return why
     with contextlib.suppress(BaseException), contextlib.redirect_stderr(io.StringIO()) as printed:
+        # Not `sys.excepthook`, which the submission may have replaced.
         sys.__excepthook__(type(error), error, None)
         if found := _REMEDY.search(printed.getvalue()):
             return found[1]
@@ -148,6 +152,7 @@ def _bases(kind: type) -> list[str]:
     """
 
     def read(kind: type, what: str) -> Any:
+        # `kind.__name__` would ask the metaclass.
         return type.__dict__[what].__get__(kind)
 
     def name(kind: type) -> str:

@@ -105,6 +105,7 @@ def _forget_the_grader() -> None:
         root, _, rest = name.partition(".")
         if root in _THE_GRADERS or (root == "grader" and rest and not _is_of_a_worker(rest)):
             del sys.modules[name]
+            # A package keeps its parts as attributes, by which they would still be found.
             parent = sys.modules.get(name.rpartition(".")[0])
             if parent is not None:
                 vars(parent).pop(name.rpartition(".")[2], None)
@@ -226,6 +227,7 @@ class ForkServer:
     def _fork(self, job: Job, descriptors: list[int], slot: int) -> int:
         box = None
         if self._shared is not None:
+            # Before the fork: whose files are mapped to whom takes powers that a worker is about to lose.
             box = sandbox.open_sandbox(self._shared, slot, map(Path, job.read))
         pid = os.fork()
         if pid == 0:
@@ -250,6 +252,7 @@ class ForkServer:
             self._link.close()
             for number in (*self._branches.values(), *(child.pidfd for child in self._children.values())):
                 os.close(number)
+            # Other users for its workers: two zygotes with the same ones could signal each other's.
             shared = None if self._shared is None else sandbox.renewed(self._shared)
             if not self._inside:
                 sandbox.become_subreaper()
@@ -278,6 +281,7 @@ def _end(request: Reap, pidfd: int | None) -> int | None:
     if not ended:
         with contextlib.suppress(ProcessLookupError):
             os.kill(request.pid, signal.SIGKILL)
+    # Before it is reaped: as long as the number is taken, the group cannot be anybody else's.
     _kill_group(request.pid)
     with contextlib.suppress(ChildProcessError):
         _, status = os.waitpid(request.pid, 0)

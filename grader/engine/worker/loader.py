@@ -57,6 +57,8 @@ def copy_neighbours(folder: str) -> None:
     """
     count = size = 0
     for place, folders, files in os.walk(folder):
+        # Not `.git`, `.venv` or `__pycache__`; in order, so that where it ends is the same on every
+        # machine.
         folders[:] = sorted(name for name in folders if name[:1] not in "._")
         into = os.path.relpath(place, folder)
         for name in sorted(files):
@@ -100,6 +102,8 @@ def load_notebook(
             if not rule.counts(node):
                 _leave_out(cell, node, "where only imports, definitions and simple assignments count")
                 continue
+            # Statement by statement, so that one which fails without mattering can be left out; without
+            # inheriting, since the `from __future__` of this file is not theirs.
             code = compile(ast.Module([node], []), cell.name, "exec", flags, dont_inherit=True)
             try:
                 exec(code, module.__dict__)
@@ -111,6 +115,7 @@ def load_notebook(
     for cell in cells:
         for made, why in cell.hidden().items():
             left_out.setdefault(made, why)
+    # A cell that cannot be parsed matters only if it defines what is required and no later one does.
     for wrong in broken:
         if any(_defines(wrong, name) and not _defined_after(cells, wrong, name) for name in required):
             raise wrong.error
@@ -251,6 +256,7 @@ def _read_sources_below(folder: str) -> None:
         )
 
     sys.path_hooks.insert(0, finder)
+    # Python remembers which hook took a folder: without this, the new one is never asked.
     sys.path_importer_cache.pop(folder, None)
 
 

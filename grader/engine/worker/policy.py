@@ -118,6 +118,7 @@ def _liner(path: str) -> Callable[[], int]:
 
     def line() -> int:
         frame: types.FrameType | None = sys._getframe(1)
+        # Bounded, since an operator may be called at the bottom of a deep recursion, a million times.
         for _ in range(_FRAMES):
             if frame is None:
                 break

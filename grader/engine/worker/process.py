@@ -94,6 +94,7 @@ def become_worker(job: Job, ends: Sequence[int], room: Room = Room()) -> NoRetur
         status = 0
     except sandbox.ConfinementError as error:
         print(f"it could not be confined to {job.isolation!r}: {error}", file=sys.stderr, flush=True)
+    # The grader has hung up: that is how a worker's life ends.
     except (BrokenPipeError, ConnectionError):
         status = 0
     except Exception as error:
@@ -169,6 +170,7 @@ def _no_breakpoint(*_: object, **__: object) -> None:
 
 def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:
     """Put channel, output and audit where they belong and close everything else that was inherited."""
+    # Out of the way first: each may have the number that another one is to get.
     channel, output, audit = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, SPARE) for number in ends)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
@@ -176,6 +178,8 @@ def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:
     os.dup2(output, 2)
     os.dup2(channel, CHANNEL, inheritable=False)
     os.dup2(audit, AUDIT, inheritable=False)
+    # All that lies between what is kept: sockets to other workers, the grader's files, whatever else was
+    # open.
     first = AUDIT + 1
     for number in (*sorted(set(keep)), min(os.sysconf("SC_OPEN_MAX"), 65536)):
         os.closerange(first, number)

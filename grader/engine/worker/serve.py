@@ -65,14 +65,27 @@ class Worker:
         self._asking = threading.Lock()
 
     def run(self) -> None:
-        """Serve until the grader hangs up."""
+        """Serve until the grader hangs up; whatever is raised becomes an answer."""
         while True:
             found = self._receive()
             if found is None:
                 return
-            reply, buffers = self._answer(*found)
-            found = None
+            request, payload = found
+            try:
+                self._prepare(request)
+                if isinstance(request, messages.Call):
+                    reply, buffers = self._call(request, payload)
+                else:
+                    with torch.enable_grad():  # what a call left behind is no affair of these
+                        reply, buffers = self._perform(request, payload)
+            except Unencodable as error:
+                reply, buffers = messages.Unsendable(reason=bounded(str(error)), device=error.device), []
+            except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
+                reply, buffers = describe_raised(error, self._folder), []
+            # Before the next is waited for: these arguments may be gigabytes, and those that come would be the second.
+            del found, request, payload
             reply.id = self._id
+            # Before the answer goes out: the grader takes what was printed when it has that.
             _flush()
             self._send(_packed(reply, buffers))
 
@@ -85,6 +98,8 @@ class Worker:
         prefix = self._read(messages.PREFIX.size)
         if prefix is None:
             return None
+        # No bound worth the name: what the grader sends is believed, and answers are bounded where they
+        # arrive.
         head_size, payload_size = messages.unpack_prefix(prefix, max_payload=1 << 40)
         head, payload = self._read(head_size), self._read(payload_size)
         if head is None or payload is None:
@@ -110,6 +125,7 @@ class Worker:
         def ask(*arguments: Any) -> Any:
             encoder = Encoder(self._handle)
             value = encoder.encode(list(arguments))
+            # Threads of the submission may ask at once, and the channel holds one conversation.
             with self._asking:
                 message = messages.Ask(id=self._id, function=number, value=value, tensors=encoder.tensors)
                 self._send(messages.pack(message, encoder.buffers))
@@ -133,26 +149,19 @@ class Worker:
         for piece in pieces:
             self._channel.sendall(piece)
 
-    def _answer(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
+    def _prepare(self, request: messages.AnyRequest) -> None:
+        """Let go of what the grader has forgotten; the first request of a check seeds it."""
         for number in request.release:
             self._forget(number)
-        try:
-            if request.begin is not None:
-                self._reset(request.begin, request.alike)
-            if isinstance(request, messages.Call):
-                return self._call(request, payload)
-            with torch.enable_grad():  # what a call left behind is no affair of these
-                return self._perform(request, payload)
-        except Unencodable as error:
-            return messages.Unsendable(reason=bounded(str(error)), device=error.device), []
-        except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
-            return describe_raised(error, self._folder), []
+        if request.begin is not None:
+            self._reset(request.begin, request.alike)
 
     def _perform(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         """Do anything else than a call."""
         match request:
             case messages.Get():
                 value = getattr(self._objects[request.target], request.name)
+                # These keep their number when a check ends; other objects are let go of.
                 if request.target == messages.MODULE and _sort(value) in ("function", "class"):
                     self._named.add(self._handle(value)[0])
                 return self._reply(value)
@@ -170,12 +179,14 @@ class Worker:
             case messages.Call() | messages.Answer():
                 raise RuntimeError("an answer to what was not asked")
             case messages.Load():
+                # The payload is padded: what comes after `size` is not the learner's.
                 self._load(request, bytes(payload[: request.size]))
                 return messages.Done(), []
 
     def _load(self, request: messages.Load, source: bytes) -> None:
         self._folder = os.path.dirname(request.path)
         run_compiled_eagerly()
+        # Before it is loaded: a module may open its vocabulary at import.
         copy_neighbours(self._folder)
         self._support = Support(request.support)
         if request.notebook:
@@ -187,6 +198,8 @@ class Worker:
     def _reset(self, seed: int, alike: bool) -> None:
         self._alike = seed if alike else None
         module = self._objects[messages.MODULE]
+        # The grader looks the module's functions and classes up once and keeps their numbers over all
+        # checks.
         kept = {number: self._objects[number] for number in self._named if number in self._objects}
         self._objects, self._graphs = {messages.MODULE: module, **kept}, {}
         self._numbers = {id(value): number for number, value in kept.items()}
@@ -234,6 +247,7 @@ class Worker:
             if self._device.accelerates and isinstance(target, type):
                 # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
                 result.to(self._device.name)
+        # A generator cannot cross, its parts can; it may be without end.
         iterated = isinstance(result, Iterator)
         if iterated:
             result = list(itertools.islice(result, MAX_STREAM))
@@ -261,6 +275,7 @@ class Worker:
         torch.autograd.backward(products(pairs), retain_graph=True)
         gradients = [tensor.grad for tensor in inputs]
         for tensor in inputs:
+            # Else the next pass would add to it. Parameters keep theirs, as they would in one process.
             tensor.grad = None
         return self._reply(gradients)
 
@@ -325,6 +340,7 @@ def _has_changed(
         return True
     if head.nbytes == 0:
         return False
+    # torch's version counter misses what is written through `.data` or NumPy: the bytes tell.
     sent = torch.frombuffer(payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
     with torch.no_grad():
         plain = tensor.detach()

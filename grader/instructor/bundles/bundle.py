@@ -113,6 +113,7 @@ def write_bundle(
         size = sum(path.stat().st_size for path in files)
         return HandInBundle(target, system, slugs, points, len(files), size, steps)
     if system == "harbor":
+        # A task is taken by itself, so its verifier holds its own kata and no other.
         packs = {kata.slug: _pack(pack, [kata], public=False) for kata in katas}
         files = write_tasks(pack, katas, packs, target, wanted.python)
         size = sum(path.stat().st_size for path in files)
@@ -122,6 +123,7 @@ def write_bundle(
     texts = {**_templates(system, pack, wanted), **_settings(system, katas, wanted)}
     with tempfile.TemporaryDirectory(prefix="kata-bundle-") as name:
         folder = Path(name)
+        # Always with it: this version of Kata need not be on any index.
         wheels.own_wheel(folder)
         offline = not (public or wanted.online)
         if offline and wanted.wheels is None:

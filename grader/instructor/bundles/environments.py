@@ -60,6 +60,7 @@ def write_package(
     Raises:
         UsageError: there is something already.
     """
+    # Never into what is there: a package that mixes two versions would score with either.
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} holds something already.", "Name another folder with --out.")
     needs, found = NEEDS[framework]

@@ -60,6 +60,7 @@ def write_tasks(
     templates = {place: _template(name) for name, place in PLACES.items()}
     needs = wheels.pins(python)
     requirements = "".join(f"{line}\n" for line in wheels.lines(python)).encode()
+    # In the target's own folder, since a move is whole only within one file system.
     with tempfile.TemporaryDirectory(prefix=".kata-harbor-", dir=target) as name:
         wheel = wheels.own_wheel(Path(name))
         for kata in katas:

@@ -43,6 +43,7 @@ def pins(python: str) -> dict[str, str]:
         UsageError: something of it is not installed.
     """
     found: dict[str, str] = {}
+    # Markers are read as on the machine that will install it, which is seldom this one.
     there = {**_LINUX, "python_version": python, "python_full_version": f"{python}.0"}
     waiting = [(DISTRIBUTION, True)]
     while waiting:

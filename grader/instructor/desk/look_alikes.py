@@ -52,6 +52,7 @@ class LookAlikes:
                 return kept[1]
             if kata.slug not in self._running:
                 self._running[kata.slug] = state
+                # In the background: comparing takes seconds, and no page should wait for it.
                 threading.Thread(target=self._compare, args=(kata.slug, state), daemon=True).start()
             return None
 

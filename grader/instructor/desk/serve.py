@@ -71,6 +71,7 @@ def serve(
     reader_of_sheets = Sheets(reader, Rubrics(catalogue))
     desk = Desk(reader, reader_of_sheets, LookAlikes(book), catalogue)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as door:
+        # Else the port stays taken for a minute after the last desk was closed.
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             door.bind((HERE, port))
@@ -79,7 +80,9 @@ def serve(
                 f"Port {port} of this machine is already in use ({error.strerror}).",
                 "Choose another one, or let the system choose: --port 0",
             ) from error
+        # Only now is the port known, which the guard compares Host and Origin with.
         guard = Guard(desk.app(), door.getsockname()[1])
+        # Before anybody can ask: the first page would wait for the class and all templates.
         desk.warm()
         door.listen()
         ready(f"http://{HERE}:{door.getsockname()[1]}{ENTER}?key={guard.secret}")

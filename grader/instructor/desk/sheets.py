@@ -106,6 +106,7 @@ class Sheets:
             raise UsageError(f"{kata} has no question {number}.")
         every, here = self.places(chosen), (kata, answer.number, learner)
         at = next((place for place, one in enumerate(every) if one[:3] == here), len(every))
+        # From here on and round again, so that what was skipped comes back at the end.
         waiting = [one for one in every[at + 1 :] + every[:at] if self._may_mark(one)]
         own = (one for one in waiting if one.marker == self._desk.author)
         return AnswerPage(

@@ -59,6 +59,7 @@ class Address:
             ) from error
         kind, _, driver = url.drivername.partition("+")
         if kind == "sqlite" and driver in ("", "pysqlite"):
+            # Such a gradebook would be gone with the command that wrote it.
             if not url.database or url.database == ":memory:":
                 raise GradebookUsageError(
                     f"{redact(where)}: a gradebook is a file, but this address names none.", _KNOWN
@@ -117,6 +118,8 @@ class Address:
                 connect_args={"timeout": self._timeout(), "check_same_thread": False},
             )
             event.listen(made, "connect", _set_up_sqlite)
+            # Python's driver begins a transaction only at the first change; here reading has to hold as
+            # well.
             event.listen(made, "begin", _begin_sqlite)
             return made
         options = {name: value for name, value in _SERVER.items() if name not in self.url.query}
@@ -203,6 +206,8 @@ def pragma(engine: Engine, setting: str) -> Connection:
     connection = engine.connect().execution_options(bare=True)
     try:
         connection.exec_driver_sql(f"PRAGMA {setting}").close()
+        # SQLAlchemy has begun a transaction by itself, and SQLite changes such settings only outside of
+        # one.
         connection.rollback()
     except BaseException:
         connection.close()

@@ -137,6 +137,7 @@ def written_part(
         return None
     text = sheet.answered if sheet is not None else {}
     worth: Sequence[float] = release.value["points"][kata] if release is not None else ()
+    # Nothing before the release: until then nobody knows how many questions there are.
     blank = tuple(number for number in range(1, len(worth) + 1) if number not in text and number not in stand)
     most = {number: one.max_points for number, one in stand.items()} | dict(enumerate(worth, 1))
     unmarked = tuple(sorted(number for number in text if number not in stand))
@@ -187,6 +188,7 @@ def mark(connection: Connection, somebody: Somebody, kata: int, draft: Draft, se
         raise GradebookUsageError(
             f"Points must be a number from 0 to {given.max_points:g}, not {given.points:g}."
         )
+    # Read in the transaction that writes: between two of them somebody else could mark it.
     before = marks(connection, names_of([somebody])).get((somebody.name, kata), ())
     stands = standing(before).get(given.question)
     if seen != ANY and (stands.id if stands is not None else None) != seen:

@@ -41,6 +41,7 @@ class Connections:
             with translating(place, OPENING):
                 nonce = prepare(engine, place, create=create)
         except BaseException as error:
+            # Else the pool keeps a connection to a file or a server that is no gradebook.
             engine.dispose()
             if isinstance(error, _DAMAGE):
                 raise damaged(place, OPENING, error) from error
@@ -61,6 +62,8 @@ class Connections:
         """
         with translating(self.place, doing), self.engine.connect() as connection:
             if whole and self.place.file is None:
+                # PostgreSQL shows each query the newest state; SQLite shows one transaction one state
+                # anyway.
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             try:
                 yield connection

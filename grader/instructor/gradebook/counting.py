@@ -125,10 +125,12 @@ def count(
     times = Deadlines(course, learner, rulings)
     found: dict[str, Counted] = {}
     left = course.late.late_days
+    # In the order of due times, or a later assignment could take the days that an earlier one needs.
     for group in sorted(_groups(times, handed_in), key=_first_due):
         free = left if group.late_days is None else min(left, group.late_days)
         picked = {kata: _pick(times, kata, handed_in[kata], free) for kata in group.katas}
         needed = [_days_needed(times, kata, one) for kata, one in picked.items()]
+        # A day serves all katas of an assignment: the latest of them says how many it takes.
         used = min(free, max(needed, default=0))
         left -= used
         for kata, one in picked.items():

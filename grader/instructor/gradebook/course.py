@@ -203,6 +203,7 @@ class _Reader:
         data = self._data
         due = dict(self._by_kata("due", data.due, self._moment))
         for one in self._assignments.values():
+            # Refused, not ordered: of two due times for one kata nobody could say later which one counted.
             for slug in one.katas if one.due is not None else ():
                 if slug in due:
                     raise self._wrong(
@@ -326,6 +327,7 @@ class _Reader:
             raise self._wrong(
                 key, "must be a date or a time, without quotes.", "For example 2026-10-15T23:59:00."
             )
+        # Not the machine's zone: the same course would be due at another time on a server.
         if self._zone is None and (not isinstance(value, datetime) or value.tzinfo is None):
             raise self._wrong(
                 key,

@@ -25,6 +25,7 @@ def changed(
     Raises:
         UsageError: the file has no such assignment, or a word is not what its option takes.
     """
+    # The text is edited line by line, so that an instructor's comments and order stay as they are.
     there = list(tomllib.loads(text).get("assignments", {}))
     for key, words in times.items():
         for name, given in _pairs(f"--{key}", words, "week1=2026-10-12T18:00"):

@@ -152,6 +152,7 @@ def assign(
         table.c.kind == "assign", table.c.revoked_at.is_(None)
     )
     theirs = {(row.learner_id, row.kata_id) for row in connection.execute(taken)}
+    # Looked up in the transaction that writes, so that two who take the next ten take different ones.
     free = [one for one in what if one not in theirs][:most]
     # Neighbours in the list go to one marker.
     return [
@@ -256,6 +257,7 @@ def _decision(row: Any) -> Decision:
             Decision,
         )
     except (KeyError, TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        # Shown, and without effect: one damaged row must not keep a class from its marks.
         return Decision(**about, kind="damaged", comment=DAMAGED, revoked=True)
 
 

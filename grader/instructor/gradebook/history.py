@@ -233,6 +233,7 @@ def numbers(connection: Connection, people: Iterable[Somebody]) -> dict[int, int
     """Return, by attempt, the how-manyth it is of a learner at a kata, in the order of grading, from 1 on."""
     table, whose = schema.attempts, names_of(people)
     wanted = select(table.c.id, table.c.learner_id, table.c.kata_id)
+    # A long list of parameters is slower than reading all, and databases bound its length.
     if len(whose) <= _FEW:
         wanted = wanted.where(table.c.learner_id.in_(list(whose)))
     count: Counter[tuple[str, int]] = Counter()
@@ -353,6 +354,7 @@ def described(one: Decision, own: Mapping[Any, int | None]) -> str:
 
 def _attempts(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:
     table = schema.attempts
+    # Reports are nearly all of the table, and the list shows none.
     columns = [column for column in table.c if column.name not in ("report", "versions")]
     mine = select(*columns).where(table.c.learner_id.in_(people), table.c.kata_id == kata)
     for number, row in enumerate(connection.execute(mine.order_by(table.c.id)), 1):

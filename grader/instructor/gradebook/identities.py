@@ -74,6 +74,7 @@ def match(
             matches.known[one.name] = identity
         else:
             left.append(one)
+    # Without a roster there is nobody who a name could be instead.
     if course.roster:
         _take_what_is_sure(left, everybody, matches, _Download(found, everybody))
     taken = set(matches.known.values())
@@ -225,6 +226,8 @@ def _take_what_is_sure(
                     if kinds[key] != IDENTITY:
                         what = what.replace(IN_THE_ROSTER, f"the roster's {kinds[key]}")
                     claims.setdefault(next(iter(owners[key])), {}).setdefault(one.name, what)
+        # Taken before this round, so that its order decides nothing: two claims of one round refuse each
+        # other.
         already = set(matches.known.values())
         claimed = Counter(name for names in claims.values() for name in names)
         for learner, names in claims.items():

@@ -80,12 +80,14 @@ def lateness(
     """
     if due is None or submitted is None or submitted - due <= timedelta(minutes=policy.grace_minutes):
         return ON_TIME
+    # By the clock on the wall: when it changes, a day has 23 or 25 hours, and nobody should pay for that.
     days = _days_on_clock(due, submitted, zone)
     if policy.refused_after_days is not None and days > policy.refused_after_days:
         return Lateness(round(days, _PLACES), max(0.0, score))
     charged = max(0, math.ceil(days) - free_days)
     percent = min(charged * policy.percent_per_day, policy.most_percent)
     whole = score if policy.of == "earned" else max_score
+    # Never more than was earned: the penalty may be a share of the maximum.
     points = min(max(0.0, score), whole * percent / 100)
     return Lateness(round(days, _PLACES), round(max(0.0, points), _PLACES))
 
@@ -110,6 +112,7 @@ def moment(written: datetime | date, zone: tzinfo) -> datetime:
         return moment(datetime.combine(written + DAY, time()), zone)
     if written.tzinfo is not None:
         return written.astimezone(UTC)
+    # The later one: in doubt for the learner.
     return max(written.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
 
 

@@ -83,6 +83,7 @@ class ServerLock:
         """Take the lock; return False when somebody has it."""
         try:
             with self._connection.begin():
+                # A server takes a moment to notice that a killed run's connection is closed.
                 self._connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{self._WAIT}'")
                 self._connection.exec_driver_sql(f"SELECT pg_advisory_lock({self._KEY})")
         except DBAPIError as error:

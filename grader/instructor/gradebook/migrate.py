@@ -63,6 +63,7 @@ def _has_tables(connection: Connection, place: Address, *, create: bool) -> bool
             f"and Kata {__version__} reads version {VERSION} only.",
             f"Install the {other} Kata, or name another gradebook with --gradebook. Nothing was changed.",
         )
+    # Somebody else's database: not even an empty table of ours belongs there.
     if tables:
         raise GradebookUsageError(
             f"{place.shown}: this database holds other tables ({_few(tables)}) and is not a gradebook.",

@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, Table, and_, bindparam, func, select, true
@@ -140,6 +140,7 @@ class Recording:
                     connection,
                     schema.runs,
                     started_at=datetime.now(UTC),
+                    # An address may hold a password, and this is shown to whoever reads the gradebook.
                     arguments=encode({name: _redacted(value) for name, value in arguments.items()}).decode(),
                     version=__version__,
                     host=storable(socket.gethostname()),
@@ -207,9 +208,9 @@ class Recording:
                     whose = {"learner": learner, "kata": kata, "of": key.digest, "attempt": attempt}
                     connection.execute(_REGRADED, whose)
             elif fresh is not None and kata not in fresh:
-                self._add(connection, submission, learner, kata, key.digest, attempt, seen=1)
+                self._add(connection, submission, _Cell(learner, kata), _Sighting(key.digest, attempt, 1))
             else:
-                self._see(connection, submission, learner, kata, key, attempt)
+                self._see(connection, submission, _Cell(learner, kata), key, attempt)
         self._known.update(numbering.found)  # only now is it sure that they are there
         if fresh is not None:
             self._fresh.setdefault(learner, fresh).add(kata)
@@ -223,7 +224,7 @@ class Recording:
         with self._own.writing(_doing(submission)) as connection:
             whose = {"learner": storable(submission.learner), "kata": storable(submission.kata)}
             numbers = connection.execute(_NUMBERS, whose).one_or_none()
-            if numbers is None or not self._see(connection, submission, *numbers, key, None):
+            if numbers is None or not self._see(connection, submission, _Cell(*numbers), key, None):
                 raise ValueError(
                     f"{submission.learner}, {submission.kata}: there is no attempt with this key"
                 )
@@ -238,6 +239,7 @@ class Recording:
             kata = numbering.of_kata(submission.kata, sheet.number)
             newest = connection.execute(_LAST_SHEET, {"learner": learner, "kata": kata}).one_or_none()
             known = (None, None) if newest is None else newest
+            # The same text with another time is another hand-in; without a time it says nothing new.
             if known[0] == sheet.bundle.digest and sheet.submitted_at in (None, known[1]):
                 return
             insert(
@@ -255,38 +257,31 @@ class Recording:
             )
 
     def _see(
-        self,
-        connection: Connection,
-        submission: Submission,
-        learner: int,
-        kata: int,
-        key: Key,
-        attempt: int | None,
+        self, connection: Connection, submission: Submission, cell: _Cell, key: Key, attempt: int | None
     ) -> bool:
         """Note that something was handed in, again or for the first time; false where nothing has the key.
 
         Args:
             connection: in a transaction.
             submission: what was handed in.
-            learner: the learner's row.
-            kata: the kata's row.
+            cell: the learner's and the kata's rows.
             key: of the grading.
             attempt: the grading; None where an earlier one stands, which must have the key.
         """
-        same = connection.execute(
-            _SAME_CONTENT, {"learner": learner, "kata": kata, "digest": key.digest}
-        ).all()
+        here = cell._asdict()
+        same = connection.execute(_SAME_CONTENT, {**here, "digest": key.digest}).all()
         if attempt is None:
             if not any(row.terms == key.terms for row in same):
                 return False
             attempt = same[-1].attempt_id
         elif same and not key.terms and same[-1].terms:
             attempt = same[-1].attempt_id  # the machine failed: what was graded before stands
-        seen = connection.execute(_SIGHTINGS, {"learner": learner, "kata": kata}).scalar_one()
+        seen = connection.execute(_SIGHTINGS, here).scalar_one()
         mine = _sighting_of(submission, same)
         if mine is None:
-            self._add(connection, submission, learner, kata, key.digest, attempt, seen=seen)
+            self._add(connection, submission, cell, _Sighting(key.digest, attempt, seen))
         else:
+            # A later download without times must not forget when it was handed in.
             timed = submission.submitted_at is not None
             values = {
                 **self._found(submission),
@@ -296,30 +291,18 @@ class Recording:
                 "time_source": storable_or_none(submission.time_source) if timed else mine.time_source,
             }
             connection.execute(_SEEN_AGAIN, values)
-        connection.execute(
-            _REGRADED, {"learner": learner, "kata": kata, "of": key.digest, "attempt": attempt}
-        )
+        connection.execute(_REGRADED, {**here, "of": key.digest, "attempt": attempt})
         return True
 
-    def _add(
-        self,
-        connection: Connection,
-        submission: Submission,
-        learner: int,
-        kata: int,
-        digest: str,
-        attempt: int,
-        *,
-        seen: int,
-    ) -> None:
+    def _add(self, connection: Connection, submission: Submission, cell: _Cell, sighting: _Sighting) -> None:
         insert(
             connection,
             schema.submissions,
-            learner_id=learner,
-            kata_id=kata,
-            digest=digest,
-            attempt_id=attempt,
-            seen=seen,
+            learner_id=cell.learner,
+            kata_id=cell.kata,
+            digest=sighting.digest,
+            attempt_id=sighting.attempt,
+            seen=sighting.number,
             submitted_at=submission.submitted_at,
             time_source=storable_or_none(submission.time_source),
             **self._found(submission),
@@ -337,6 +320,21 @@ class Recording:
             "origin": storable_or_none(submission.origin),
             "notes": encode(notes).decode(),
         }
+
+
+class _Cell(NamedTuple):
+    """A cell of the gradebook: the rows of a learner and of a kata."""
+
+    learner: int
+    kata: int
+
+
+class _Sighting(NamedTuple):
+    """One time that something was handed in: its digest, the grading that counts, and its place in time."""
+
+    digest: str
+    attempt: int
+    number: int
 
 
 def _sighting_of(submission: Submission, same: Sequence[Any]) -> Any:
@@ -367,6 +365,7 @@ class _Numbering:
             number = self.connection.execute(select(table.c.id).where(same)).scalar()
             if number is None:
                 number = insert(self.connection, table, **columns)
+            # Apart from what is known for sure: if the transaction fails, the row was never there.
             self.found[key] = number
         return number
 

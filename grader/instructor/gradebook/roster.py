@@ -39,6 +39,7 @@ def read_roster(path: Path) -> dict[str, Person]:
     lines = _lines(path, "roster", "Create it, or correct `roster` in the course settings.")
     place, header = next(lines, (1, []))
     columns = [_column(cell) for cell in header]
+    # A column `learner` is ours, whatever else is there; else the headings say which system wrote the file.
     made_by = None if "learner" in columns else roster_of(columns)
     if "learner" not in columns and made_by is None:
         guess = did_you_mean("learner", {one: f"the column `{one}`" for one in columns}, most=1, cutoff=0.5)
@@ -71,6 +72,7 @@ def read_roster(path: Path) -> dict[str, Person]:
             raise UsageError(
                 f"{path}:{line}: the column `learner` is empty.", "Every line must name its learner."
             )
+        # Compared as names of people are: two that differ in case only would be one mark with two owners.
         first = seen.setdefault(same(person.learner), line)
         if first != line:
             raise UsageError(f"{path}:{line}: {person.learner} is already in line {first}.", "Leave one out.")
@@ -174,6 +176,7 @@ def _lines(path: Path, what: str, mend: str) -> Iterator[tuple[int, list[str]]]:
     if declared is not None:
         text = text[declared.end() :]
     head = text.partition("\n")[0]
+    # From the headings alone: cells of later lines hold commas of their own.
     separator = declared[1] if declared is not None else max(",;\t", key=head.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     end = above = int(declared is not None)

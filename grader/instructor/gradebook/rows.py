@@ -37,6 +37,7 @@ def rows(
 ) -> Iterator[Row]:
     """Yield a row for every learner and kata, in order; both only as far as they are named."""
     chosen = katas(connection, slugs)
+    # Only when somebody has no row: to know what others could get takes a look at every attempt.
     blanks: dict[int, KataReport] | None = None
     last_run = None
     for some in _chunks(people(connection, course, learners)):
@@ -57,7 +58,7 @@ def rows(
                     for number in (one.id for one in those if one.comment == decisions.DAMAGED):
                         tell(name, slug, f"{what} {number} is damaged, and counts nowhere.")
                 if stands is not None:
-                    made = _row(course, name, chosen[kata], stands, adjusted, written)
+                    made = _row(course, name, chosen[kata], stands, _ByHand(adjusted, written))
                     if made.unreadable is not None:
                         tell(name, slug, made.unreadable)
                     elif not stands.row.terms:
@@ -67,7 +68,7 @@ def rows(
                 if blanks is None:
                     blanks, last_run = _blanks(connection, chosen), _last_run(connection)
                 assert last_run is not None, slug
-                yield _blank_row(course, name, blanks[kata], last_run, adjusted, written)
+                yield _blank_row(course, name, blanks[kata], last_run, _ByHand(adjusted, written))
 
 
 def reports(
@@ -295,6 +296,7 @@ def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataRe
     row = stands.row
     try:
         report = report_of(stands.graded.report)
+        # The report and the columns say the same twice: where they differ, one of them was damaged.
         booked = row.status, row.score, row.max_score
         if report.kata == kata[0] and (report.status, report.earned, report.possible) == booked:
             return report, _damaged_time(stands)
@@ -313,6 +315,7 @@ def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataRe
     }
     try:
         report = msgspec.convert(stand_in, KataReport)
+        # A damaged number may be NaN or infinite, and would make every total that.
         if math.isfinite(report.score + report.max_score):
             return report, _told(why)
     except msgspec.ValidationError:
@@ -345,18 +348,18 @@ def _notes(text: Any) -> tuple[str, ...]:
         return ("the notes of this row cannot be read",)
 
 
-def _row(
-    course: Course,
-    name: str,
-    kata: tuple[str, str],
-    stands: _Standing,
-    adjustments: list[Adjustment],
-    written: WrittenPart | None,
-) -> Row:
+class _ByHand(NamedTuple):
+    """What people, not checks, gave a learner for a kata."""
+
+    adjustments: list[Adjustment]
+    written: WrittenPart | None
+
+
+def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by_hand: _ByHand) -> Row:
     row, counted = stands.row, stands.counted
     report, why = _report(name, kata, stands)
     late = counted.late
-    score, taken = settle(report.earned, late.points, adjustments)
+    score, taken = settle(report.earned, late.points, by_hand.adjustments)
     return Row(
         learner=name,
         name=course.name_of(name),
@@ -364,7 +367,7 @@ def _row(
         attempts=stands.contents,
         submitted_at=_known(row.submitted_at),
         graded_at=stands.graded.graded_at,
-        adjustments=adjustments,
+        adjustments=by_hand.adjustments,
         days_late=late.days,
         late_points=taken,
         attempt=row.attempt_id,
@@ -376,19 +379,12 @@ def _row(
         unreadable=why,
         score=score,
         max_score=report.possible,
-        written=written,
+        written=by_hand.written,
     )
 
 
-def _blank_row(
-    course: Course,
-    name: str,
-    blank: KataReport,
-    at: datetime,
-    adjustments: list[Adjustment],
-    written: WrittenPart | None,
-) -> Row:
-    score, _ = settle(0.0, 0.0, adjustments)
+def _blank_row(course: Course, name: str, blank: KataReport, at: datetime, by_hand: _ByHand) -> Row:
+    score, _ = settle(0.0, 0.0, by_hand.adjustments)
     return Row(
         learner=name,
         name=course.name_of(name),
@@ -396,10 +392,10 @@ def _blank_row(
         attempts=0,
         submitted_at=None,
         graded_at=at,
-        adjustments=adjustments,
+        adjustments=by_hand.adjustments,
         score=score,
         max_score=blank.max_score,
-        written=written,
+        written=by_hand.written,
     )
 
 

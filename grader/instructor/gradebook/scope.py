@@ -125,11 +125,13 @@ def _everybody(connection: Connection, course: Course) -> Everybody:
         key = course.same(called)
         rows.setdefault(key, {})[row.name] = row.id
         names.setdefault(key, called)
+        # The spelling of the row that bears the identity, not that of an alias which was graded first.
         if course.same(row.name) == key:
             names[key] = row.name
     for name in course.roster:
         names.setdefault(course.same(name), name)
     about: dict[str, list[Decision]] = {}
+    # What holds for the class stands with everybody, in the order in which it was decided.
     whole_class = [one for one in decided if not one.learner]
     for one in decided:
         key = course.same(identities.get(course.same(one.learner), one.learner))

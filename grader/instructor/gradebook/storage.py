@@ -52,6 +52,7 @@ def booked(row: Any) -> tuple[KataStatus, float, float]:
         found: tuple[KataStatus, float, float] = msgspec.convert(
             (row.status, row.score, row.max_score), tuple[KataStatus, float, float]
         )
+        # A damaged number may be infinite, and would make every total that.
         if math.isfinite(found[1] + found[2]):
             return found
     except msgspec.ValidationError:
@@ -77,6 +78,7 @@ def report_to_json(report: KataReport) -> str:
     """
     try:
         text = encode(report).decode()
+        # Read back before it is written: what cannot be read again would be a mark without its report.
         again = report_of(text)
         if again == report or again == msgspec.convert(
             without_half_characters(msgspec.to_builtins(report)), KataReport
@@ -129,6 +131,7 @@ def unpacked(kept: bytes, size: int, digest: str) -> Bundle:
         UnreadableRecord: it is damaged.
     """
     try:
+        # No more than was packed and a byte: a damaged size must not unpack to gigabytes.
         whole = zlib.decompressobj().decompress(kept, size + 1)
         bundle = Bundle(*msgspec.msgpack.decode(whole, type=tuple[str, dict[str, bytes]]))
         if bundle.digest == digest:

@@ -102,6 +102,7 @@ class Gradebook:
         """
         place = Address.parse(where)
         if place.file is not None:
+            # Told here, since SQLite's own errors know neither folders nor pipes.
             if place.file.exists() and not place.file.is_file():
                 what = "a folder" if place.file.is_dir() else "a pipe, a socket or a device"
                 raise GradebookUsageError(f"{place.shown}: this is {what}; a gradebook is a file.", HOW_MADE)
@@ -339,6 +340,7 @@ class Gradebook:
                 somebody = scope.find_learner(connection, self.course, learner)
             else:
                 somebody, number = scope.find(connection, self.course, learner, about)
+                # After `alone_with`: whoever waits for the same learner sees what was decided meanwhile.
                 versions.insist_on(connection, somebody, number, seen)
                 kata_id = number if kata is not None else None
             return of_decisions.add(connection, draft, scope.row_of(connection, somebody), kata_id)

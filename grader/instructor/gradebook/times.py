@@ -55,6 +55,7 @@ def read_times(path: Path, zone: tzinfo, catalogue: Catalogue) -> Iterator[Hande
             f"{path}:{place}: no columns `learner` and `submitted_at` (there are: {there}).", _EXAMPLE
         )
     for line, cells in rows:
+        # Systems list those who handed in nothing, too.
         if cells[table.column].casefold() in _NOTHING:
             continue
         at = _time(cells[table.column], zone)

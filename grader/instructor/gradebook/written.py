@@ -123,6 +123,7 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
     """
     sheets, marks = book.written_answers([learner]).get((learner, kata), ([], []))
     mine = [one for one in book.rulings(["extend"], [learner]) if not one.revoked]
+    # The sheet that counts, which need not be the newest: points are given for that one.
     counted = counts(book.course, learner, kata, sheets, mine)
     texts = answers_in(book.answer_sheet(counted.content)) if counted is not None else {}
     given, rubric = standing(marks), rubrics.of(kata)
@@ -195,6 +196,8 @@ def mark(
         )
     if answer is None:
         shown = {one.number: one.digest for one in sheet(book, rubrics, learner, kata).answers}
+        # The digest of what was read: if the learner hands in another text, the mark is shown as older than
+        # it.
         answer = shown.get(question, "")
     given = sum(of.criteria[number - 1].points for number in met) if points is None else points
     marking = Marking(

@@ -67,6 +67,7 @@ def seed_for(nonce: bytes, kata: str, digest: str, fixed: int | None) -> int:
     """
     if fixed is not None:
         return fixed
+    # Keyed: without the gradebook's secret nobody can try out at home what the hidden checks will draw.
     return int.from_bytes(hmac.digest(nonce, f"{kata}\0{digest}".encode(), "sha256")[:8], "big") % SEEDS
 
 
@@ -78,6 +79,7 @@ def terms_of(setup: Setup, kata: str, seed: int) -> str:
         repr(setup.timeout_s),
         setup.device,
         str(setup.require_isolation),
+        # Another torch rounds differently, another Kata may judge differently: both are graded anew.
         *versions().values(),
         *(["perf"] if setup.perf else []),
     )

@@ -83,7 +83,7 @@ def _refuse_exposed(setup: Setup) -> None:
 
 
 def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: BinaryIO) -> None:
-    from grader.engine.runner.suite import Options, with_suites
+    from grader.engine.runner.suite import Options, suites_of
 
     def tell(seconds: float) -> None:
         answers.write(LENGTH.pack(0) + SECONDS.pack(seconds))
@@ -94,7 +94,7 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
     if lacking := set(setup.katas) - {kata.slug for kata in katas}:
         raise EngineError(f"This machine has no kata {', '.join(sorted(lacking))}.", _SAME_PACK)
 
-    def body(suites: dict[str, Suite]) -> None:
+    with suites_of(katas, hidden=True, speed=setup.perf) as suites:
         while frame := read_frame(requests):
             task = task_decoder.decode(frame)
             options = Options(
@@ -106,8 +106,6 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
             )
             graded = partial(grade, task, suites[task.kata], launcher, options)
             write_frame(answers, encode(in_turn(task, setup, tell, graded)))
-
-    with_suites(katas, body, hidden=True, speed=setup.perf)
 
 
 def in_turn(
@@ -134,6 +132,8 @@ def in_turn(
     if not shares_gpu or (isinstance(first, Graded) and first.report.status == "pass"):
         return first
     tell(setup.queue_s)
+    # On a GPU a neighbour can take all memory and all time: what failed next to one is believed only when
+    # it fails alone.
     with alone(setup.device):
         return answer()
 

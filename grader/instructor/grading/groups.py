@@ -82,10 +82,12 @@ def _likeness(book: Gradebook, row: Row) -> list[Any]:
     wrong = failures(row.report)
     names = sorted({one.misconception for one in wrong if one.misconception})
     unnamed = [one for one in wrong if not one.misconception]
+    # Hidden checks have no names of mistakes, so that those say nothing against being alike.
     if names and not any(not one.hidden for one in unnamed):
         return ["named", names]
     first = unnamed[0] if unnamed else None
     message = (first.message if first else row.report.message) or ""
+    # Numbers differ with the seed, which differs with the content: the sentence is what is alike.
     shape = _VARIES.sub("#", "\n".join(message.splitlines()[-2:]))
     checks = [one.id for one in wrong]
     return ["unnamed", row.report.status, names, checks, shape, _normal_form(book, row)]

@@ -49,6 +49,7 @@ def items(rows: Iterable[Row]) -> list[ItemAnalysis]:
     made: dict[tuple[str, str], set[int]] = {}
     wrote: dict[str, set[int]] = {}
     for row in rows:
+        # Who handed in nothing says nothing of how hard a check is.
         if row.report.status in UNWRITTEN:
             continue
         who = learners.setdefault(row.learner, len(learners))
@@ -63,6 +64,7 @@ def items(rows: Iterable[Row]) -> list[ItemAnalysis]:
                 made.setdefault((row.kata, check.misconception), set()).add(who)
     table, attempts = (np.full((len(learners), len(checks)), np.nan) for _ in range(2))
     if results:
+        # In one assignment: one element at a time, an array is slower than a list.
         who_of, place_of, passed, tries = (np.array(one) for one in zip(*results, strict=True))
         table[who_of, place_of] = passed
         attempts[who_of, place_of] = tries
@@ -80,6 +82,7 @@ def _of_checks(
             continue
         results = table[:, place]
         hard = 1 - float(np.nanmean(results))
+        # Only of those who got there: for the others nobody knows how many it would take.
         tries = attempts[results == 1, place]
         needed = float(tries.mean()) if tries.size else None
         flag = _flag(hard, discrimination[place], int(counts[place]))

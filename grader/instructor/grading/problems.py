@@ -31,6 +31,7 @@ def problems(book: Gradebook) -> list[Problem]:
     """Return everything that is open, by assignment in the course's order."""
     found: list[Problem] = []
     notes: dict[tuple[str, str], Sequence[str]] = {}
+    # One pass over the class: rows are read and made only once.
     for row in book.rows():
         notes[row.learner, row.kata] = row.notes
         found += _of_row(row, book)

@@ -134,6 +134,7 @@ class GradingProcess:
         rest = memoryview(LENGTH.pack(len(data)) + data)
         while rest:
             try:
+                # A pipe takes any part of it, and a process that stands still takes none.
                 rest = rest[os.write(self._in.fileno(), rest) :]
             except BlockingIOError:
                 self._ready(select.POLLOUT)
@@ -151,6 +152,7 @@ class GradingProcess:
                     if begin.left() <= 0:
                         raise GradingProcessDied("it did not begin in time")
                     continue
+                # What this machine itself slept through is nobody's fault.
                 stage.forgive(began)
                 if why := stage.over():
                     raise StandsStill(why)
@@ -285,6 +287,7 @@ def _ask(setup: bytes, task: bytes) -> Answer:
     usable = False
     try:
         answer = answer_decoder.decode(process.ask(task))
+        # One that ran out of something may still be short of it: the next try gets a fresh one.
         usable = not (isinstance(answer, NotGraded) and answer.again)
         return answer
     except msgspec.DecodeError as error:
@@ -326,6 +329,7 @@ def _nobody_needs_them() -> tuple[list[GradingProcess], list[GradingProcess]]:
         _uses -= 1
         if _uses:
             return [], []
+        # First of all: a thread that waits for a process must not start another one after they are ended.
         _over.set()
         idle = [process for group in _idle.values() for process in group]
         _idle.clear()

@@ -191,6 +191,7 @@ class Run:
                 had = known.get(submission.kata, frozenset())
                 if submission.answers is not None:
                     self._marks.record_answers(self._number, submission)
+                # What was graded once stays, also when a later download does not hold it any more.
                 if submission.status == "missing" and any(key.digest for key in had):
                     tally.kept += 1
                     watch(tally, submission, None)
@@ -203,6 +204,8 @@ class Run:
                     why = NotGraded(f"{submission.denied}.", "Correct its permissions: chmod -R u+rX")
                     self._keep(one, why, tally, watch)
                     continue
+                # The seed depends on the content: the same hand-in gets the same draw, whenever it is
+                # graded again.
                 digest = submission.bundle.digest if submission.bundle is not None else ""
                 seed = seed_for(self._marks.nonce, submission.kata, digest, self._policy.seed)
                 key = self._key(submission, seed)

@@ -49,6 +49,7 @@ def identified(
     for name, (learner, reason) in matches.learnt.items():
         if not shared(name, book.course):
             book.rule("alias", learner, name, comment=f"{reason}", author=LEARNT_BY)
+    # After the names: a decision is about a learner, not about what a download calls them.
     taken = standing(book.rulings(["take"]))
     assignments = {kata: name for name, one in book.course.assignments.items() for kata in one.katas}
     best = frozenset(

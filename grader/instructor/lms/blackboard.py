@@ -81,6 +81,7 @@ class Blackboard(System):
                 user = _user(item)
                 if user and made.key.endswith(f"_{user}"):
                     noted[made.key] = user
+        # What most names begin with is the homework's: one learner alone cannot shift it.
         homework = Counter(before[: -len(user)] for before, user in noted.items()).most_common(1)
         start = homework[0][0] if homework else ""
         users = {}

@@ -70,6 +70,7 @@ class Brightspace(System):
         if found is None or found["month"] not in _MONTHS:
             return None
         month = _MONTHS.index(found["month"]) + 1
+        # 12 AM is midnight and 12 PM is noon.
         hour = int(found["hour"]) % 12 + 12 * (found["half"] == "PM")
         try:
             at = datetime(int(found["year"]), month, int(found["day"]), hour, int(found["minute"]))

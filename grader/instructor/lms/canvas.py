@@ -111,6 +111,7 @@ class Canvas(System):
         newest: dict[str, ItemT] = {}
         for item in sorted(theirs, key=lambda item: named[item].number):
             made = named[item]
+            # A typed text has no number of an upload.
             if not made.number:
                 notes.append("a text was typed into Canvas; it is not read")
             original = made.original or item.name

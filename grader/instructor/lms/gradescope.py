@@ -147,6 +147,7 @@ def _read(text: Iterable[str]) -> dict[str, _Handin]:
     handin: _Handin | None = None
     inside = False
     for line in text:
+        # Only the file's own keys begin a line: what a program printed is indented.
         if line[:1] not in {"", " ", "#", "-"}:
             name = re.fullmatch(r"[\"']?(submission_\d+)[\"']?:\s*", line)
             handin = _Handin() if name and name[1] not in found else None
@@ -158,6 +159,7 @@ def _read(text: Iterable[str]) -> dict[str, _Handin]:
             continue
         key = re.fullmatch(r"  :(\w+): ?(.*)", line)
         if key:
+            # The first list counts: a second one could only be printed by a learner's program.
             inside = key[1] == "submitters" and not handin.submitters
             if key[1] == "created_at" and handin.created_at is None:
                 handin.created_at = _time(_scalar(key[2]))
@@ -178,6 +180,7 @@ def _scalar(text: str) -> str:
         return text[1:-1].replace("''", "'")
     if len(text) > 1 and text[0] == text[-1] == '"':
         try:
+            # YAML's double quotes are those of JSON, but for `\x41`.
             value = json.loads(re.sub(r"\\x([0-9A-Fa-f]{2})", r"\\u00\1", text))
         except ValueError:
             return text[1:-1]

@@ -250,6 +250,7 @@ class System:
             first = named[theirs[0]]
             ids = {self.name: key} if first.ids is None else dict(first.ids)
             claim: Claim[ItemT] = Claim(first.learner, key, ids=ids)
+            # Earlier attempts are kept as well: of some assignments the best one counts.
             newest = self.newest(theirs, named, claim.notes)
             for item in newest:
                 self.places(item, named[item], claim)

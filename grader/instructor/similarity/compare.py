@@ -67,6 +67,7 @@ def compare(
     read = [HandedIn(work, foreign) for work in _distinct([*works, *earlier])]
     given, catalogued = known.given(kata), known.catalogued(kata)
     given_hashes = known.hashes_of(given)
+    # Without what was given and what the pack holds: everybody has that in common.
     index = _Index(read, given_hashes | known.hashes_of(catalogued), settings)
     alike = _alike(index, settings)
     pairs = [_pair(index, *one) for one in alike[:MOST_PAIRS]]
@@ -211,6 +212,8 @@ def _passages(
     for place, value in common:
         there = prints[value][0]
         last = runs[-1][-1] if runs else None
+        # A run goes on in both texts, and further apart in the other: a line that was put in must not end
+        # it.
         if last is not None and place - last[0] <= _NEAR and 0 <= there - last[1] <= 2 * _NEAR:
             runs[-1].append((place, there, value))
         else:

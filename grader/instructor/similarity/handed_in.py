@@ -66,6 +66,7 @@ class HandedIn:
         self.problems: list[str] = []
         self.digests: dict[str, str] = {}
         """SHA-256 of each file, by its name."""
+        # One budget for all files: many small ones are as expensive as a large one.
         left = MAX_CODE
         names = [work.bundle.main, *sorted(name for name in work.bundle.files if name != work.bundle.main)]
         own = [

@@ -131,6 +131,7 @@ class _Names:
             case ast.AnnAssign():
                 return [] if node.value is None else ["Assign", node.target, node.value]
             case ast.AugAssign():
+                # As if it were spelled out: `x += y` and `x = x + y` are one statement.
                 return ["Assign", node.target, type(node.op).__name__, node.target, node.value]
             case ast.BinOp():
                 return [type(node.op).__name__, node.left, node.right]
@@ -139,6 +140,7 @@ class _Names:
             case ast.Compare():
                 return [*(type(op).__name__ for op in node.ops), node.left, *node.comparators]
             case ast.Call():
+                # In the order of names: to exchange keyword arguments changes nothing.
                 keywords = sorted(node.keywords, key=lambda one: one.arg or "")
                 return ["Call", node.func, *node.args, *keywords]
             case ast.keyword():

@@ -95,6 +95,7 @@ def open_archive(
     room = room or UnpackingBudget(scale)
     try:
         raw: IO[bytes] = io.BytesIO(source) if isinstance(source, bytes) else open_file(source)
+        # What it is, its first bytes say: endings are what a learner's system made of them.
         head = raw.read(tarfile.BLOCKSIZE)
         raw.seek(0)
         return list(_kind(head, name)(raw, scale, room))
@@ -260,6 +261,7 @@ def _tar(raw: IO[bytes], scale: int, room: UnpackingBudget) -> Iterator[Member]:
             problem = "is not a regular file"
         yield Member(parts, info.size, problem, _tar_reader(guard, info.offset_data, info.size))
     guard.budget = MAX_HEADER
+    # tarfile ends quietly at an entry that it cannot read, as if the archive were over.
     guard.seek(archive.offset)
     if guard.read(tarfile.BLOCKSIZE).strip(b"\0"):
         raise NotRead("is damaged or cut short: an entry in it cannot be read")
@@ -296,6 +298,7 @@ def _tar_reader(guard: _Guard, offset: int, size: int) -> Callable[[int], bytes]
     def read(limit: int) -> bytes:
         if size > limit:
             raise too_large(size, limit)
+        # As much as the header announced and a byte: a longer one is damaged, or lies.
         guard.budget = size + 1
         try:
             guard.seek(offset)
@@ -317,6 +320,7 @@ def read_file(spot: Spot, limit: int) -> bytes:
     """
     try:
         with open_file(spot) as file:
+            # Of the open file; and read with a bound all the same, since it may grow.
             size = os.fstat(file.fileno()).st_size
             if size > limit:
                 raise too_large(size, limit)
@@ -362,8 +366,10 @@ def _safe(name: str, *, windows: bool) -> tuple[tuple[str, ...], str | None]:
     """Return the name as parts that stay inside, and what is wrong with it."""
     if len(name) > MAX_NAME:
         return (re.split(r"[/\\]", name[-80:])[-1] or "unnamed",), f"has a name of {len(name)} characters"
+    # Learners' archives come from Windows too; in a system's own, a backslash is part of a name.
     path = name.replace("\\", "/") if windows else name
     raw = path.split("/")
+    # Nothing is ever written by these names; they are shown, and must not show as something outside.
     parts = tuple(part for part in raw if part not in {"", ".", ".."}) or ("unnamed",)
     if len(parts) > MAX_DEPTH:
         return parts[-1:], f"is {len(parts)} folders deep in its archive"

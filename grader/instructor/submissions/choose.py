@@ -94,7 +94,9 @@ def choose(
         for r, file in readable
         if r > best
     ][:5]
-    file = files[0] if len(files) == 1 else _one_of(kata, listing, files, notes, assignment, when)
+    file = (
+        files[0] if len(files) == 1 else _one_of(kata, _read(listing, files, notes), notes, assignment, when)
+    )
     main = f"{kata.module}{suffix_of(file.name)}"
     if decided:
         notes.append(f"{file.origin} was taken for {main}{DECIDED}")
@@ -104,11 +106,7 @@ def choose(
         )
     elif best:
         notes.append(f"{file.origin} was taken for {main}")
-    try:
-        data = listing.read(file, _limit(file))
-    except NotRead as refused:
-        raise NotRead(f"{file.origin} {refused}") from None
-    return Chosen(file, _bundle(main, file, data, listing, notes, decided=bool(decided)), tuple(notes))
+    return Chosen(file, _bundle(main, file, listing, notes, decided=bool(decided)), tuple(notes))
 
 
 def suffix_of(name: str) -> str:
@@ -139,14 +137,8 @@ def _named(kata: Kata, listing: Listing) -> list[tuple[int, File]]:
     return sorted(found, key=lambda pair: (pair[0], len(pair[1].parts), pair[1].origin))
 
 
-def _one_of(
-    kata: Kata,
-    listing: Listing,
-    files: list[File],
-    notes: list[str],
-    assignment: str,
-    when: When | None,
-) -> File:
+def _read(listing: Listing, files: list[File], notes: list[str]) -> dict[File, bytes]:
+    """Return what several files of a name hold, without those that cannot be read, unless none can."""
     if len(files) > MAX_COMPARED:
         raise NotRead(f"{len(files)} files could be the answer: {_listed(files)}")
     contents: dict[File, bytes] = {}
@@ -157,8 +149,16 @@ def _one_of(
             notes.append(f"{file.origin} {refused}")
     if not contents:
         raise NotRead(notes[-1])
+    return contents
+
+
+def _one_of(
+    kata: Kata, contents: dict[File, bytes], notes: list[str], assignment: str, when: When | None
+) -> File:
+    """Return the one of several files that counts, as `choose` says."""
     left = list(contents)
     stub = _Stub(kata)
+    # Somebody who worked in a notebook has the module beside it still as it was given.
     worked = [file for file in left if not stub.untouched(file, contents[file])]
     if worked and len(worked) < len(left):
         notes += [f"{file.origin} was left out: an untouched stub" for file in left if file not in worked]
@@ -173,6 +173,7 @@ def _one_of(
             ]
             left = there
             break
+    # With the ending: the same bytes as a module and as a notebook are two answers.
     distinct = {(os.path.splitext(file.name)[1].lower(), contents[file]) for file in left}
     last = _last(left, when) if len(distinct) > 1 and when is not None else None
     if last is not None:
@@ -234,6 +235,7 @@ class _Stub:
             text, tree = "", ast.Module([], [])
         self._lines = _lines(text)
         first = tree.body[0] if tree.body else None
+        # In a notebook the docstring is a text cell of its own.
         introduced = ast.get_docstring(tree) is not None and first is not None
         self._cells = _code(
             "\n".join(text.split("\n")[(first.end_lineno or 0) if introduced and first else 0 :])
@@ -241,6 +243,7 @@ class _Stub:
 
     def untouched(self, file: File, data: bytes) -> bool:
         """Whether the file is the stub still, but for empty lines and line endings."""
+        # A pack without a stub: then nothing is known to be untouched.
         if not self._lines:
             return False
         if not file.name.lower().endswith(".ipynb"):
@@ -261,9 +264,12 @@ def _code(text: str) -> list[str]:
     return [line for line in _lines(text) if not line.lstrip().startswith(("%", "#"))]
 
 
-def _bundle(
-    main: str, file: File, data: bytes, listing: Listing, notes: list[str], *, decided: bool
-) -> Bundle:
+def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decided: bool) -> Bundle:
+    """Return the file as `main`, with what lies beside it and is not the answer to something else."""
+    try:
+        data = listing.read(file, _limit(file))
+    except NotRead as refused:
+        raise NotRead(f"{file.origin} {refused}") from None
     depth = len(file.folder)
     beside: list[tuple[str, File]] = []
     for other in listing.spare if file in listing.spare else listing.files:
@@ -372,6 +378,7 @@ def proposal(kata: Kata, listing: Listing) -> Proposal | None:
         (_called_like(_stem(file.name), kata.module), file) for file in files if _LIKE_CODE.search(file.name)
     ]
     text = [file for file in files if not file.name.casefold().endswith(_PROSE)]
+    # Code first, since only so many files are looked into.
     text.sort(key=lambda file: _LIKE_CODE.search(file.name) is None)
     defines = [(_defined(kata, listing, file), file) for file in text[:_MOST_LOOKED_AT]]
     most, best = max(defines, key=lambda pair: pair[0], default=(0, None))

@@ -67,6 +67,7 @@ def _named(every: Iterable[Claim[Entry]]) -> Iterable[tuple[str, Claim[Entry]]]:
     doubtful: list[tuple[str, Claim[Entry]]] = []
     for name, spelled in wanted.items():
         claims = _once(spelled)
+        # A folder's name is the learner's to choose: nobody may take another's identity by it.
         sure = [(claim.rank, claim.name != name) for claim in claims]
         for claim, mine in zip(claims, sure, strict=True):
             if mine == min(sure) and sure.count(mine) == 1:
@@ -85,6 +86,7 @@ def _named(every: Iterable[Claim[Entry]]) -> Iterable[tuple[str, Claim[Entry]]]:
     for claim in named.values():
         if learner_name(claim.name) != claim.name:
             claim.notes.append(f"the name stands for {claim.name[:400]!r}")
+    # Told, not joined: on some systems these are two people.
     folded = Counter(name.casefold() for name in named)
     for name, claim in named.items():
         if folded[name.casefold()] > 1:

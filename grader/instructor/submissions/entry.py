@@ -129,6 +129,8 @@ class Entry:
 def _looked_at(entry: os.DirEntry[str]) -> tuple[str, int]:
     """Return the kind of an entry on disk, as `Entry` has it, and its size."""
     try:
+        # Never through a link: it could lead to a file of the instructor's, which would then be graded and
+        # shown.
         seen = entry.stat(follow_symlinks=False)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}", 0

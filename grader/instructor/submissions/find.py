@@ -109,6 +109,7 @@ def find_learners(
     if not scan.learners:
         loose = f" ({scan.notes[0]})" if scan.notes else ""
         raise UsageError(f"{root}: it holds no learner's work{loose}.", LAYOUTS)
+    # Who asks about one learner wants to hear what is wrong with that one, not with the class.
     named = any(learner.learner in whom for learner in scan.learners)
     if not named and not any(learner.holds_any(katas) for learner in scan.learners):
         expected = listed([f"{kata.module}.py" for kata in katas], 12)

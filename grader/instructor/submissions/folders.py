@@ -26,6 +26,7 @@ def read(entries: list[Entry], rank: int = 0) -> Download[Entry]:
         if entry.kind != "folder" and not entry.in_place_of_folder:
             stem = archive_stem(entry.name) or foreign_archive(entry.name)
         if stem is not None:
+            # A folder and an archive of one name are one learner's: some hand in both.
             claim = named.setdefault(stem, Claim(stem, short_digest(stem), rank))
             claim.places.append(Place(entry))
         elif entry.name not in _KNOWN:

@@ -47,6 +47,7 @@ def git_times(folder: Spot, tags: Iterable[str]) -> dict[str, GitTime]:
     if git is None or commit is None:
         return {}
     tags = set(tags)
+    # Only names that look like one: this becomes a path in a learner's folder.
     tagged = {tag: _ref(folder, f"refs/tags/{tag}") for tag in tags if _TAG.fullmatch(tag)}
     digests = {commit, *filter(None, tagged.values())}
     objects = _objects(git, os.path.join(folder.root, *folder.names, _FOLDER, "objects"), digests)
@@ -115,6 +116,8 @@ def _objects(git: str, folder: str, digests: set[str]) -> dict[str, _Object]:
         "HOME": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
+        # The learner's objects with a repository of ours: their configuration, hooks and refs are never
+        # read.
         "GIT_OBJECT_DIRECTORY": folder,
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_NO_LAZY_FETCH": "1",
@@ -126,6 +129,7 @@ def _objects(git: str, folder: str, digests: set[str]) -> dict[str, _Object]:
         for name, text in (("HEAD", "ref: refs/heads/none\n"), ("packed-refs", names)):
             with open(os.path.join(ours, name), "w", encoding="ascii") as file:
                 file.write(text)
+        # The committer's date, which a rebase renews; the author's may be years older.
         form = "%(objectname) %(committerdate:unix)%(taggerdate:unix) %(*objectname)"
         try:
             ran = subprocess.run(

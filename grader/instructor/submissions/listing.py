@@ -95,6 +95,7 @@ class Listing:
                 raise NotRead(
                     f"was not read: more than {MAX_LEARNER >> 20} MB of this learner's files were read before it"
                 )
+            # Kept: whether it is the answer, a sheet or what lies beside one is asked one after the other.
             self._read[file] = file.entry.read(min(limit, left))
             self._total += len(self._read[file])
         if len(self._read[file]) > limit:
@@ -134,6 +135,7 @@ class Listing:
         reason = file.problem
         if reason is None and depth >= NESTING:
             reason = "is an archive inside an archive inside an archive; only one level of nesting is read"
+        # Their number is bounded as well: each is opened and gone through, however little is in it.
         elif reason is None and self._archives >= MAX_ARCHIVES:
             reason = f"was not opened: at most {MAX_ARCHIVES} archives of a learner are opened"
         if reason is None:

@@ -37,6 +37,7 @@ def sheets_in(
         named = kata_named(data)
         if named is not None and all(kata.slug != named for kata in katas):
             continue  # of a kata that is not graded now
+        # What the sheet says goes before where it lies: learners move files about.
         slug = named or _kata_around(katas, listing, file)
         if slug is None:
             told = f"written answers: {file.origin} does not say which kata it answers, and was left out"

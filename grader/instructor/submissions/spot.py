@@ -35,6 +35,8 @@ class Spot:
         descriptor = os.open(self.root, _FOLDER)
         for name, how in zip(self.names, (*[_FOLDER] * (len(self.names) - 1), flags), strict=True):
             try:
+                # Folder by folder from an open one: no link on the way is followed, also one that is made
+                # meanwhile.
                 below = os.open(name, how | os.O_NOFOLLOW, dir_fd=descriptor)
             finally:
                 os.close(descriptor)

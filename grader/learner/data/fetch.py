@@ -156,6 +156,7 @@ def _find(archive: Archive, sources: Sources) -> str:
     Raises:
         UsageError: no index can be reached, or none has it.
     """
+    # As indexes spell it (PEP 503); other spellings are redirected by some, and unknown to others.
     project = re.sub(r"[-_.]+", "-", archive.facts.package).lower()
     pages = [*sources.folders, *(f"{index.rstrip('/')}/{project}/" for index in sources.indexes)]
     problem = "" if pages else "pip is set to look nowhere"
@@ -169,6 +170,7 @@ def _find(archive: Archive, sources: Sources) -> str:
             page = (folder / "index.html").as_uri()
         try:
             with _open(page, sources) as reply:
+                # Bounded: whatever answers there may answer without end.
                 text = reply.read(PAGE_BYTES).decode("utf-8", "replace")
         except BROKEN as error:
             problem = str(getattr(error, "reason", error))

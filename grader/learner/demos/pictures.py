@@ -172,6 +172,7 @@ def _bars(exhibit: Bars) -> Any:
     width = 0.8 / max(len(exhibit.series), 1)
     texts = exhibit.written(3)
     room = (WIDE - 1.2) / max(len(exhibit.labels), 1) * width
+    # All of them one way, or the one that stands upright would look like another kind.
     lies = room >= LETTER * max((len(text) for line in texts for text in line), default=0)
     for place, series in enumerate(exhibit.series):
         positions = [

@@ -118,6 +118,7 @@ def _is_number(text: str) -> bool:
 def _print_maps(exhibit: kinds.Heatmap, out: Console) -> None:
     """Print the maps, side by side as far as they fit."""
     out.print(f"  rows: {exhibit.row_axis}, columns: {exhibit.column_axis}")
+    # Numbers that do not fit are cut to something wrong: shades say less, and that is true.
     coarse = [len(panel.columns) > SHOWN or _wide(panel, out) < NARROWEST for panel in exhibit.panels]
     blocks = [
         _shaded(panel, exhibit, out) if too_large else _numbers(panel, exhibit, out)

@@ -60,7 +60,7 @@ def edits_of(code: OwnCode) -> list[Edit]:
                     continue
                 away = node is statement
                 line = "" if away else shown(changed.split("\n")[node.lineno - 1])
-                # Nobody writes -0, whose only trap is that it is 0.
+                # An edit that shows no difference in its line could not be asked about, and nobody writes -0 for 0.
                 if line != code.line(node.lineno) and not _MINUS_ZERO.search(line):
                     found.setdefault(changed, Edit(node.lineno, line, changed))
     return list(found.values())

@@ -28,7 +28,7 @@ def main() -> None:
     launcher = start_launcher(many=True)
     from grader.catalogue import Catalogue
     from grader.engine.host.source import Unreadable, read_source
-    from grader.engine.runner.suite import Suite, with_suites
+    from grader.engine.runner.suite import Suite, suites_of
     from grader.errors import KataError
     from grader.learner.questions.quiz import QuizQuestion, ask
 
@@ -40,16 +40,15 @@ def main() -> None:
         except (KataError, Unreadable) as error:
             return error.message
 
-    def answer_all(suites: dict[str, Suite]) -> None:
-        for task in tasks:
-            sys.stdout.write(msgspec.json.encode(answered(task, suites)).decode() + "\n")
-            sys.stdout.flush()
-
     with contextlib.closing(launcher):
         wanted = {task.kata for task in tasks}
         katas = [kata for kata in Catalogue.discover().katas if kata.slug in wanted]
-        if katas:
-            with_suites(katas, answer_all)
+        if not katas:
+            return
+        with suites_of(katas) as suites:
+            for task in tasks:
+                sys.stdout.write(msgspec.json.encode(answered(task, suites)).decode() + "\n")
+                sys.stdout.flush()
 
 
 if __name__ == "__main__":

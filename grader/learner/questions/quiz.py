@@ -102,6 +102,7 @@ class Quiz:
                 ):
                     texts.add((question.text, question.code))
                     yield question
+                    # To the end of the queue, so that the kinds take turns.
                     waiting.append(kind)
                     break
 
@@ -170,6 +171,8 @@ class Quiz:
             ]
             for item in reached:
                 lines = raised_in(version.end(item, 0), self.file)
+                # Raised in the changed line itself it would be no question, and raised now and then it has
+                # no answer.
                 if not lines or lines[-1] == edit.line or self.steady(version, item) is None:
                     continue
                 self.questioned.append(edit)
@@ -213,6 +216,7 @@ class Quiz:
         per_line: Counter[int] = Counter()
         for item, place, number, fact in self.cheapest_first(found):
             where, call = self.code.places[number], self.sure(item, place)
+            # Twice a line at most, or a long expression would fill the quiz.
             if per_line[where.line] > 1 or call.facts.get(number) != [fact]:
                 continue
             per_line[where.line] += 1

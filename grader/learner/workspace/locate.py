@@ -104,6 +104,7 @@ def _kata_of_file(path: Path, catalogue: Catalogue) -> tuple[Kata, Path]:
     if path.suffix in SUBMISSION_SUFFIXES:
         katas = catalogue.by_module(path.stem)
         around = kata_around(path.parent, catalogue)
+        # Packs may each have a module of this name: the folder it lies in decides.
         if len(katas) > 1 and around in katas:
             katas = (around,)
         if len(katas) == 1:
@@ -147,8 +148,10 @@ def _walk(folder: Path, names: Collection[str]) -> list[Path]:
         for place in level:
             entries = _entries(place)
             budget -= len(entries)
+            # Somebody may have made a workspace of their home: what is found by then has to do.
             if budget < 0:
                 return found
+            # A pack's own stubs have the names of answers.
             if place is not folder and not _PACK_FILES.isdisjoint(entry.name for entry in entries):
                 continue
             for entry in entries:

@@ -158,6 +158,7 @@ def _decode(data: bytes, path: Path) -> Progress:
     if not isinstance(document, dict) or not isinstance(document.get("katas", {}), dict):
         raise UsageError(f"{path}, line 1: not a progress file; it must be an object with `katas`.", _LEAVE)
     schema = document.get("schema", SCHEMA)
+    # Refused, not read as far as it goes: written back, it would lose what is not known here.
     if not isinstance(schema, int) or schema > SCHEMA:
         raise UsageError(
             f"{path}: written by a newer kata (schema {schema}; this one knows {SCHEMA}).",

@@ -57,6 +57,8 @@ def folder_name(learner: str) -> str:
     where case does not count.
     """
     likeness = re.sub(r"[^\w.@+-]+", "_", learner)[:NAME_LENGTH].strip("._-")
+    # Lower case only: on some file systems two names that differ in case are one folder. And nothing that
+    # looks like a name with a mark already.
     harmless = likeness == learner == learner.lower() and learner.isascii() and not _MARKED.search(learner)
     if likeness and harmless:
         return likeness

@@ -29,6 +29,7 @@ def main() -> int:
         stdout=subprocess.PIPE,
         check=False,
     )
+    # 0 to 2 are about the submission; anything else is about this machine, and is no 0 points.
     if done.returncode not in (0, 1, 2):
         print("::error::Kata could not check this submission; see above.", file=sys.stderr)
         return 1
@@ -48,6 +49,7 @@ def main() -> int:
         "max-score": sum(test["max-score"] for test in tests),
         "tests": tests,
     }
+    # Written next to it and moved: a job that is cut off leaves no half result.
     fresh = result.with_suffix(".new")
     fresh.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     fresh.replace(result)
