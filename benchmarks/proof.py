@@ -187,7 +187,10 @@ def wanting(one: Known, report: dict[str, Any] | None) -> str | None:
         forged = {check["id"] for check in report["checks"] if check["points"]} - one.honest
         return f"points for {', '.join(sorted(forged))}" if forged else None
     share = report["score"] / report["max_score"]
-    return None if one.least <= share <= one.most else f"{share:.3f}, and not {one.least:g} to {one.most:.3g}"
+    if one.least <= share <= one.most:
+        return None
+    lost = [f"{check['id']}: {check['message']}" for check in report["checks"] if check["message"]]
+    return f"{share:.3f}, and not {one.least:g} to {one.most:.3g}; {' / '.join(lost[:1])}"
 
 
 def throughput(scoring: Any, kata: Kata) -> tuple[float, float]:

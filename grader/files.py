@@ -41,11 +41,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                 yield file
             return
         path.parent.mkdir(parents=True, exist_ok=True)
+        # In the same folder: a rename is atomic within one file system only. The name is cut, since 255
+        # bytes is what file systems allow.
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
+            # Before the rename: after a power cut the new name could otherwise be there with nothing in it.
             os.fsync(file.fileno())
+        # `mkstemp` makes files for the owner alone; others could no longer read what they could read
+        # before.
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
         os.chmod(temporary, mode)
         os.replace(temporary, path)

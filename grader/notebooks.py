@@ -202,6 +202,7 @@ def code_cells(source: bytes) -> Iterator[str | None]:
 def _cells(source: bytes) -> Iterator[Any]:
     try:
         source.decode()
+        # Cells raw at first, then two fields of each: outputs with pictures are never decoded.
         for raw in msgspec.json.decode(source, type=_Notebook).cells:
             cell = msgspec.json.decode(raw, type=_Code) if bytes(memoryview(raw)[:1]) == b"{" else None
             yield cell and {"cell_type": cell.cell_type, "source": cell.source}
@@ -217,6 +218,7 @@ def _cells(source: bytes) -> Iterator[Any]:
     if "array` of length" in problem or parts > MAX_PARTS:
         raise UnreadableNotebook(f"it has more than {MAX_CELLS:,} cells or {MAX_PARTS:,} parts") from None
     try:
+        # The count of parts bounds what this takes: json makes an object of each, many times its size.
         document = json.loads(source)
     except json.JSONDecodeError as error:
         raise UnreadableNotebook(
@@ -236,9 +238,6 @@ _COUNTED = re.compile(r"\s*%%(time|timeit|capture|prun)\b")
 """Magics of a whole cell that run it as it is, and keep what it makes."""
 _MADE_BY_MAGIC = re.compile(
     r"^(?:%\w+[ \t]+)?(?:(?:async[ \t]+)?(?:def|class)[ \t]+(?=\w)|(?=\w+[ \t]*=(?!=)))(\w+)", re.MULTILINE
-)
-_MAGIC = re.compile(
-    r"^(?:%\w+[ \t]+)?(?:(?:async[ \t]+)?(?:def|class)[ \t]+)?(\w+)(?=[ \t]*(?:=(?!=)|[(:]))", re.MULTILINE
 )
 _MAGIC = re.compile(r"[%!?]|[\w.,\[\] ]+=\s*[%!]|[\w.]+\?{1,2}$")
 """Of a line without the blanks around it: no two parts that follow each other match the same letters, so a match takes

@@ -156,6 +156,7 @@ class Calibrator:
         demands = demands_of(timed)
         for kata in timed:
             if kata.solution is None:
+                # Found while planning, not after hours of measuring the katas before it.
                 raise PackError(f"{kata.slug}: there are no answers to measure in this install.")
             theirs = [demand for demand in demands if demand.kata is kata]
             slow = _slow_answers(kata, {demand.check for demand in theirs}, findings)
@@ -235,7 +236,9 @@ class Calibrator:
         except (WorkerDied, WorkerTimeout, SubmissionUnsendable, Unreadable) as error:
             return str(error)
         finally:
+            # Rounds that an answer did not need are counted as done, or the bar would never be full.
             step("", left)
+        # Medians, as the check takes them: a mean would follow the one round in which the machine was busy.
         values = [one.value for one in rounds]
         if cut_off:
             return Reading(name, scale.beyond(CUT_FACTOR), CUT_FACTOR, values, cut_off=True)
@@ -470,6 +473,7 @@ def record(found: Calibrated, katas: Sequence[Kata]) -> None:
                 room=found.room,
                 thresholds=theirs,
             )
+            # Other kinds of devices stay: few authors have all of them at hand.
             renewed = CalibrationFile(measured={**kata.measured, kind: there})
             write_atomic(
                 kata.calibration, msgspec.json.format(msgspec.json.encode(renewed), indent=2) + b"\n"

@@ -177,6 +177,7 @@ class Contracts:
     def _parts(self, seed: int) -> list[SeenPart]:
         """Return the parts of the reference, with what they are seen to take and to return."""
         parts = {part.name: part for part in parts_of(self._right, self._kata.required)}
+        # What a part takes and returns is seen at work: annotations may be missing, or say less.
         text = _sabotaged(self._right, "observes", {part: part.name for part in parts.values()})
         options = Options(seed=seed, name=False)
         report = self._suite.check(self._file, self._launcher, options, content=text.encode())

@@ -224,6 +224,7 @@ class Gate:
         files = (kata.solution, *(file for file in kata.alternatives if file.name in drawn))
         quick = suite if self.train else suite.but_for(suite.trained())
         for place, file in enumerate(files):
+            # Training takes longest, and the reference alone shows that its checks can be passed.
             checks = suite if file == kata.solution else quick
             for seed in range(self.seeds):
                 self.step(f"{kata.slug}: right answers", place * self.seeds + seed, len(files) * self.seeds)
@@ -287,6 +288,7 @@ class Gate:
                 for (pair, _), (report, marks) in zip(pairs, hand_in(pairs, "two mistakes"), strict=True)
                 if not self.update or unlike_either(pair, marks, _passed(report), fresh)
             }
+        # Under another draw the marks are compared with the stored ones: learners are recognised by those.
         prints = fresh if self.draw is None else kept
         for mutant in mutants:
             named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
@@ -351,6 +353,7 @@ class Gate:
             return
         self.step(f"{kata.slug}: baseline", 0, 1)
         handed_in = copy(kata.baseline)
+        # Without training first: most baselines fail long before.
         report = suite.but_for(suite.trained()).check(handed_in, self.launcher, Options(seed=SEED))
         if report.status == "pass":
             report = suite.check(handed_in, self.launcher, Options(seed=SEED))
@@ -366,6 +369,7 @@ class Gate:
         self, kata: Kata, suite: Suite, copy: Copy, slow: list[Mistake], verdict: Verdict
     ) -> None:
         untrained = suite.but_for(suite.trained())
+        # Slow is what they are for: they must be right, given time.
         patient = Options(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
         for place, answer in enumerate(slow):
             self.step(f"{kata.slug}: slow answers", place, len(slow))
@@ -436,6 +440,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         "fingerprints.json.xz",
         "calibration.json",
     }
+    # Every file in a kata's folder reaches learners with the pack: a forgotten draft would be published.
     learners |= {f"{kata.module}.py", *(path.name for path in (*kata.given, *kata.support))}
     lesson = kata.lesson.read_text(encoding="utf-8")
     for path in _visible(kata.folder):
@@ -479,6 +484,7 @@ def _look_at_blocks(kata: Kata, wrong: list[Mistake], verdict: Verdict) -> None:
     assert kata.solution is not None
     files = (kata.stub, kata.solution, *kata.alternatives)
     for source in (*map(read_source, files), *(mistake.source for mistake in wrong)):
+        # Right and wrong answers alike: one that is taken for a block would lose a learner all points.
         if use := find_block_use(source, kata, terms_for(kata)):
             verdict.find(
                 "blocks", f"{source.path.name}: {use.message()}; write {BLOCKS} as nobody else would"
@@ -507,6 +513,7 @@ def _look_at_preload(kata: Kata, verdict: Verdict) -> None:
     """Import what the kata wants imported before the fork, elsewhere: a thread of it would break every fork."""
     for name in kata.preload:
         with tempfile.TemporaryDirectory(prefix="kata-preload-") as folder:
+            # As in a zygote: a library that starts threads in spite of that cannot be forked.
             one = {**interpreter.environment(), "OPENBLAS_NUM_THREADS": "1"}
             trial = interpreter.start(
                 "grader.engine.worker.preloads", [name], Path(folder), variables=one, stderr=subprocess.PIPE

@@ -104,6 +104,7 @@ class Idleness:
         elif marks.idle:
             names = frozenset(name.partition(".")[0] for name in mistake.changed)
             key = mistake.base, names
+            # The same function is left out by several mistakes.
             if key not in self._left_out:
                 self._left_out[key] = self._earned(left_out(mistake.base, names))
             limit = self._left_out[key] + IMITATED * self._most

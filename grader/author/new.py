@@ -46,6 +46,7 @@ def new_kata(root: Path, number: str, slug: str, unit_slug: str) -> NewKata:
         )
     units = [path for path in root.glob(f"{unit_number}-*") if path.is_dir()] if root.is_dir() else []
     unit = units[0].name if units else f"{unit_number}-{unit_slug}"
+    # Before the first file: the template must not be mixed with a kata that is there.
     if (root / unit / slug).exists():
         raise UsageError(f"{root / unit / slug} already exists; nothing was written.")
     words = {

@@ -70,6 +70,7 @@ def paired(one: Mistake, other: Mistake) -> str | None:
         return None
     base = one.base.splitlines()
     mine, theirs = _edits(base, one.text.splitlines()), _edits(base, other.text.splitlines())
+    # Where edits meet, nobody can say what both together are.
     if any(_meet(a, b) for a in mine for b in theirs):
         return None
     lines = base

@@ -163,6 +163,7 @@ def reads_the_storage(call: SabotagedCall) -> Any:
     def misread(one: Tensor) -> Tensor:
         if one.is_contiguous() or not one.numel():
             return one
+        # As code does that takes `data_ptr()` or a flat buffer for the tensor.
         size, start = one.untyped_storage().nbytes() // one.element_size(), one.storage_offset()
         flat = one.as_strided((size,), (1,), 0)[start : start + one.numel()]
         return flat.view(one.shape) if flat.numel() == one.numel() else torch.zeros_like(one)
@@ -292,6 +293,7 @@ def loses_mode_on_error(call: SabotagedCall) -> Any:
     """Leave modules in eval mode when an exception ends the call."""
     try:
         return call.run()
+    # A stub's own exception: it says that nothing is written, and no mode is lost.
     except NotImplementedError:
         raise
     except Exception:

@@ -118,6 +118,7 @@ class Catalogue:
         for kata in self.katas:
             if kata.slug == word:
                 return [kata]
+        # Whole names before beginnings: else `attention` could not be typed where `attention-mask` exists.
         units: list[Unit | Kata] = [unit for unit in self.units if word in (unit.slug, unit.folder.name)]
         if len(units) == 1:
             return units

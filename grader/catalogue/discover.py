@@ -50,6 +50,7 @@ def named_folders() -> list[Path]:
                 f"KATA_PACKS names {entry}, which is not a pack: it has no {PACK_FILE}.",
                 f"List the folders that hold a {PACK_FILE}, separated by {os.pathsep!r}.",
             )
+        # Resolved, as two names of one folder would be two packs that clash.
         found.append(folder.resolve())
     return found
 
@@ -63,6 +64,7 @@ def answers() -> list[Path]:
         UsageError, PackError: as `pack_folders`.
     """
     named = [Path(entry) for entry in os.environ.get("KATA_SOLUTIONS", "").split(os.pathsep) if entry]
+    # Without links: a worker's view is cut by real paths.
     found = {folder.resolve(): None for folder in named}
     for pack in dict.fromkeys((*pack_folders(), *_installed_packs())):
         beside = pack.parent / SOLUTIONS
@@ -76,6 +78,7 @@ def _installed_packs() -> Iterator[Path]:
     """Yield the packs among what is installed, as `kata pack build` lays them out."""
     for place in filter(is_installed, sys.path):
         try:
+            # Not `*.dist-info`, of which there are hundreds.
             packages = [entry.path for entry in os.scandir(place) if "." not in entry.name and entry.is_dir()]
         except OSError:
             continue
@@ -104,6 +107,7 @@ def installed_folders() -> Iterator[Path]:
     """
     for place in filter(is_installed, sys.path):
         try:
+            # The time is part of the cache's key: a server that runs on sees what was installed meanwhile.
             found = _declarations(place, os.stat(place).st_mtime_ns)
         except OSError:
             continue
@@ -124,6 +128,7 @@ def _declarations(place: str, changed_ns: int) -> list[tuple[Path, str]]:
             path = Path(entry.path, "entry_points.txt")
             with contextlib.suppress(OSError, UnicodeDecodeError):
                 text = path.read_text(encoding="utf-8")
+                # Read as text first: nearly all of these files are about other programs.
                 if f"[{ENTRY_POINTS}]" in text:
                     found.append((path, text))
     return found

@@ -64,6 +64,7 @@ def in_code(lines: Sequence[str]) -> set[int]:
             continue
         if not opened:
             start, opened = place, fence["mark"]
+        # As in CommonMark: a fence closes with as many marks or more, and with no word after them.
         elif fence["mark"].startswith(opened) and not fence["about"].strip():
             found.update(range(start, place + 1))
             opened = ""

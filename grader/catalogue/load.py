@@ -60,6 +60,7 @@ def _load_unit(folder: Path, pack: Pack) -> Unit:
     data = read_data(path, UnitFile)
     named = _UNIT_FOLDER.fullmatch(folder.name)
     assert named is not None
+    # Compared as numbers: 9.10 comes after 9.9, and is not 9.1.
     if number_key(named["number"]) != number_key(data.number):
         raise PackError(
             f"{path}: `number` is {data.number}, but the folder is called {folder.name}; the two must agree."

@@ -37,6 +37,7 @@ def read_stub(path: Path) -> Stub:
             f"{path}, line {error.lineno}: the stub is not valid Python ({error.msg}).",
             "A stub must load, so that a learner's first check can say 'not started'.",
         ) from error
+    # A zero byte in the source: no SyntaxError in every Python.
     except ValueError as error:
         raise PackError(f"{path}: the stub cannot be read ({error}).") from error
     names = frozenset(name for node in tree.body for name in defined_names(node))

@@ -86,6 +86,7 @@ def _install_for_zsh() -> None:
         return
     gap = "" if not before or before.endswith("\n") else "\n"
     line = 'command -v kata >/dev/null && eval "$(_KATA_COMPLETE=zsh_source kata)"'
+    # Where a link leads, as many keep .zshrc in a repository: replaced itself, the link would be gone.
     _write(file.resolve(), f"{before}{gap}{_MARK}\n{line}\n")
 
 

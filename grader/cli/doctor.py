@@ -138,6 +138,7 @@ def _version(name: str) -> str:
 def _requirements() -> Iterator[str]:
     """Yield what Kata needs and is not installed, or is too old or too new."""
     for one in _required():
+        # Requirements of another system, or of an extra, are not missing here.
         if one.marker is not None and not one.marker.evaluate({"extra": ""}):
             continue
         wanted = f"{one.name}{one.specifier}"
@@ -146,6 +147,7 @@ def _requirements() -> Iterator[str]:
         except metadata.PackageNotFoundError:
             yield f"{one.name} is not installed: pip install '{wanted}'"
             continue
+        # Prereleases too: somebody chose them.
         if not one.specifier.contains(version, prereleases=True):
             yield f"{one.name} {version} is not what Kata works with: pip install '{wanted}'"
 

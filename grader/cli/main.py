@@ -176,6 +176,7 @@ def _unknown_command(word: str) -> UsageError:
         from grader.catalogue import Catalogue
 
         try:
+            # Only now, since reading the packs takes longer than all else that this message needs.
             Catalogue.discover().find(word)
             hint = f"It is an ID. Try: kata start {word}, or: kata check {word}"
         except KataError:

@@ -70,6 +70,7 @@ def _lines(total: int, where: str) -> Watch:
     def watch(tally: Tally, submission: Submission, report: KataReport | None) -> None:
         nonlocal last
         now = time.monotonic()
+        # A log is read later: a line for each submission would hide everything else.
         if now - last >= EVERY_S:
             last = now
             click.echo(f"{tally.done}/{total}  {_rate(tally, started)}  {outcomes(tally)}", err=True)

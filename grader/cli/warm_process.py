@@ -151,6 +151,7 @@ class Running:
 
 def run(arguments: Sequence[str]) -> int | None:
     """Have a command run and return its exit code, or end as it did; None where it has to be run here."""
+    # Options of the interpreter hold for this process: another one would run without them.
     unusual = sys.warnoptions or sys._xoptions or None in (sys.stdin, sys.stdout, sys.stderr)
     if not sys.flags.ignore_environment:
         unusual = unusual or any(name[:6] == "PYTHON" and name not in _HARMLESS for name in os.environ)
@@ -158,6 +159,7 @@ def run(arguments: Sequence[str]) -> int | None:
     code = None if running is None else running.wait()
     if code is not None and code < 0:
         if -code != signal.SIGKILL:
+            # Ended by a signal, so that a shell sees the same as in a cold start.
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     return code
@@ -243,6 +245,7 @@ def end_all() -> list[int]:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
     until = time.monotonic() + 5.0
+    # Not its children, so that it cannot be waited for.
     while any(os.path.exists(f"/proc/{pid}") for pid in ended) and time.monotonic() < until:
         time.sleep(0.005)
     return ended

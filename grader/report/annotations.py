@@ -71,7 +71,7 @@ def _annotations(report: KataReport) -> Iterator[Annotation]:
 
     if report.message is not None:
         title = report.message.partition("\n")[0].removesuffix(".")
-        # An exercise that is not begun is no error: a new repository holds nothing but these.
+        # An exercise that is not begun is not an error: a new repository holds nothing but these.
         severity = "warning" if report.status in UNWRITTEN else "error"
         yield annotation(report.kata, severity, title, report.message)
     elif report.status == "not_started":

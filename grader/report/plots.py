@@ -52,6 +52,7 @@ def plot(
     for place, (name, points) in enumerate(drawn.items()):
         if points:
             draw(*map(list, zip(*points, strict=True)), marker=marks[place % len(marks)], label=name)
+    # Ticks for all series together: the axes are shared.
     xs, ys = zip(*(point for points in drawn.values() for point in points), strict=True)
     if ticks is not None:
         plotext.xticks(ticks)
@@ -62,6 +63,7 @@ def plot(
     plotext.title(title)
     plotext.xlabel(x_axis or None)
     text = plotext.uncolorize(plotext.build())
+    # Nothing of this figure may show in the next one.
     plotext.clear_figure()
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 

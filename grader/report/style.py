@@ -91,6 +91,7 @@ def console(*, stderr: bool = False, plain_width: int = PLAIN_WIDTH) -> Console:
     """
     made = Terminal(stderr=stderr, markup=False, highlight=False, emoji=False, force_jupyter=False)
     made.before_commands = "%" if os.environ.get(IN_NOTEBOOK) else ""
+    # In a file or a pipe nobody sees a window, and a folded line is harder to search.
     if not made.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         made.width = plain_width
     return made

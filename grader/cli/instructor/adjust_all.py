@@ -72,6 +72,7 @@ def write_changes(
     new = [line for line in dict.fromkeys(lines) if line not in recorded]
     for line in new:
         row = standing[line.learner, line.kata]
+        # The row goes on with the new mark: two lines of one learner are judged together.
         row.score = mark_meant(row, line.kind, line.points, beyond=beyond)
     for line in new:
         if not dry_run:

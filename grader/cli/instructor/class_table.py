@@ -72,6 +72,7 @@ def print_summary(
     for row in book.rows(katas=[kata.slug for kata in katas], learners=learners):
         counts[row.kata][row.report.status] += 1
         scores[row.kata].append(row.score)
+        # The largest: a check that this machine could not run leaves one learner a smaller maximum.
         whole[row.kata] = max(whole[row.kata], row.max_score)
         notes_of[row.learner, row.kata] = row.notes
         if row.late_by:
@@ -230,6 +231,7 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
     groups = [_group(book, kata) for kata in katas]
     name = f"{beside.stem if beside else 'gradebook'}.notes.txt"
     path = (beside.parent if beside else Path()) / name
+    # A course hands in week by week to one gradebook: notes on week 1 stay when week 2 is graded.
     parts_now = _of_others(path, groups)
     if text:
         parts_now.append(f"{HEAD}{', '.join(dict.fromkeys(groups))}\n\n{text}")
@@ -247,6 +249,7 @@ def _of_others(path: Path, groups: Sequence[str]) -> list[str]:
         before = path.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return []
+    # By assignment: what was noted of last week's must not go with this week's run.
     parts = [part for part in re.split(f"(?m)^(?={HEAD})", before) if part.startswith(HEAD)]
     return [
         part.rstrip("\n") + "\n"

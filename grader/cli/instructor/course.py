@@ -186,6 +186,7 @@ def new(folder: Path, options: NewCourse, changes: CourseChanges) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise UsageError(f"{folder}: {error.filename} is not a folder.", "Name another one.") from error
+    # The course file first in `files`: it is the one that is loaded, and it names the roster.
     given = _written(files, catalogue).assignments
     if options.rosters:
         say(f"{roster}   {_counted(people)}")

@@ -265,6 +265,7 @@ def _column_meant(book: Gradebook, text: str) -> str:
     Raises:
         UsageError: the roster has none of this name.
     """
+    # As the roster's headings are read, so that either spelling finds it.
     column = "_".join(text.strip().lower().replace("-", " ").split())
     own = {"section", "canvas_id", "moodle_id"}
     there = own | {name for one in book.course.roster.values() for name in one.other}

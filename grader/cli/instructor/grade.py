@@ -264,6 +264,7 @@ def _chosen(found: Sequence[LearnerFolder], names: list[str], book: Gradebook) -
 
     known = {learner.learner: learner for learner in found}
     same = book.course.same
+    # In the course's spelling: a download may write names in another case than the roster.
     present = {same(name) for name in known}
     known |= {name: LearnerFolder(name) for name in book.course.roster if same(name) not in present}
     if not names:

@@ -100,7 +100,7 @@ def _graded_again(
     from grader.instructor.grading.stored import Regrading
 
     total = sum(len(learner.kept) for learner in kept)
-    # A rehearsal has no run: it would stand in the history as if marks had come from it.
+    # A rehearsal has no run: the history would show it as if marks had come from it.
     number = 0 if dry_run else book.start_run(options.arguments())
     marks = Regrading(book, rehearsal=dry_run)
     with options.slots() as slots, watching(total, slots.where) as watch:

@@ -302,6 +302,7 @@ def consent(request: CheckRequest, agreed: bool) -> None:
     """
     space = request.workspace
     others = [target.file for target in request.targets if space is None or not space.holds(target.file)]
+    # What a notebook has run had all rights already.
     if agreed or not others or request.content is not None:
         return
     why = f"{others[0]} is not in your workspace, and would run in this process: it could do whatever you can do."

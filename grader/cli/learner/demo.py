@@ -41,6 +41,7 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
     """
     around = here()
     subject, source = _find(id_, around)
+    # A folder `page.html` would be made without a word, and no browser opens it.
     if out is not None and out.suffix in (".html", ".htm") and not out.is_dir():
         raise UsageError(
             "--out names a folder: a demo is a page with its pictures.",

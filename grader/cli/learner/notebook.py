@@ -134,6 +134,7 @@ def _verdict(arguments: list[str], shell: Any) -> NotebookVerdict | None:
         sys.stderr.write(err)
         return None
     reports = [msgspec.convert(one, KataReport) for one in json.loads(out)["katas"]]
+    # What does not pass first: `%kata try` without a name is about that.
     _latest[:] = [one.kata for one in sorted(reports, key=lambda one: one.status == "pass")]
     if any(report.isolation == "process" for report in reports):
         err += (

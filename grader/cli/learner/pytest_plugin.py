@@ -78,6 +78,8 @@ class AnswerFile(pytest.File):
     def report(self) -> dict[str, Any]:
         """What `kata check` says of the file; it is asked once."""
         done = subprocess.run(
+            # In a process of its own: pytest and its plugins must not be in the zygote that answers is
+            # forked from.
             command("grader", "check", str(self.path), "--json"),
             cwd=self.path.parent,
             stdin=subprocess.DEVNULL,

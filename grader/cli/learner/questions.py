@@ -56,6 +56,7 @@ def questions(what: str | None, wanted: int, who: str, as_json: bool) -> int:
     try:
         source = read_source(target.file)
     except Unreadable as error:
+        # The block that closes it has not begun, and a fork server would outlive the command.
         launcher.close()
         raise UsageError(error.message, f"First: kata check {target.kata.slug}") from error
     with closing(launcher), suites_of([target.kata]) as suites:

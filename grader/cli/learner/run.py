@@ -42,6 +42,7 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
     kata = _find(id_, around)
     folder = chosen_folder(out, around, FOLDER, kata.slug)
     data = _data(kata, around)
+    # No more than that is read: `--text -` may be a pipe without end.
     words = text.read(TEXT_BYTES).decode("utf-8", "replace") if text is not None else None
     note(f"run of {kata.number} {kata.slug} …")
     # The fork server is split off before anything that starts a thread, such as a progress bar.

@@ -81,7 +81,7 @@ def _gives_up(place: Here, kata: Kata, asked: str | None, *, agreed: bool) -> bo
     """
     place.require_workspace()
     entry = place.entry(kata)
-    # Whoever passed once has earned it, whatever the file looks like now.
+    # If you passed once you have earned it, whatever the file looks like now.
     if entry.passed is not None or entry.gave_up is not None:
         return False
     if agreed:

@@ -83,12 +83,14 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_)
     by_name = not any(isinstance(item, Unit) for item in catalogue.find(id_))
+    # A unit's blocks would show most of its own answers.
     if options.given and not by_name:
         raise UsageError(
             f"--given opens the {BLOCKS} of one kata, but {id_} is a unit.",
             f"Name one: kata start {katas[-1].slug} --given",
         )
     space = workspaces.workspace_to_start_in(folder, catalogue, own=options.own)
+    # Before `start` makes the folder a workspace.
     new = not space.exists
     closed = _closed(katas[0], space) if by_name else []
     blocks = by_name and (not closed or options.given)

@@ -56,6 +56,7 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, trust: boo
     katas = [target.kata for target in request.targets]
     with closing(launcher), suites_of(katas, keyword=keyword) as suites:
         looked, reports = _look(request, launcher, seed, debugging() if pdb else talk, suites)
+    # A word that fits no check must not look like a kata in which nothing fails.
     if not reports:
         raise no_match(repr(keyword))
     if looked:

@@ -90,6 +90,7 @@ def presupposed(what: str) -> Iterator[None]:
     try:
         yield
     except CheckFailure as error:
+        # Skipped, not failed: the check whose title names this does the judging.
         raise Untold(what, error.failure.summary[0]) from error
     except (SubmissionRaised, SubmissionUnsendable) as error:
         if isinstance(error, SubmissionRaised) and error.not_written:
@@ -129,12 +130,15 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
     try:
         yield
     except SubmissionRaised as error:
+        # A stub raises by itself: that would pass for the exception that is required.
         if error.not_written and name != "NotImplementedError":
             raise
         if not any(_is_called(kind, name) for kind in error.type_names):
             message = [f"  {clean(error.message, WHOLE)}"] if error.message.strip() else []
             fail(f"raised {error.type_name}; want {name}: {what}", *message, stage="raises")
         if error.helper:
+            # A helper module runs next to the submission, which can make it raise whatever the check
+            # expects.
             raise forgeable(f"{error.helper} raised {name}") from error
     else:
         fail(f"raised nothing; want {name}: {what}", stage="raises")
@@ -183,6 +187,7 @@ def expect_device(make: Callable[[torch.device], Any], name: str = "result") -> 
     __tracebackhide__ = True
     if not torch.cuda.is_available() and _is_on_meta(make, name):
         return
+    # Needs values, so it cannot answer on meta: then torch's own refusal shows that the device was used.
     there = torch.device("cuda")
     try:
         value = make(there)
@@ -207,6 +212,7 @@ def _is_on_meta(make: Callable[[torch.device], Any], name: str) -> bool:
     try:
         value = make(meta)
     except SubmissionUnsendable as error:
+        # It was made there and could not be sent, as it has no values: that is the proof.
         if error.device == meta.type:
             return True
         raise

@@ -62,6 +62,8 @@ class Part:
         """
         __tracebackhide__ = True
         asked = _Asked(self, submission, reference, draw)
+        # All values first: how an answer takes other forms and devices says nothing while its values are
+        # wrong.
         wanted = [asked.values(call) for call in calls]
         for call, want in zip(calls, wanted, strict=True):
             asked.forms(call, want)
@@ -231,6 +233,7 @@ class _Asked:
         instance = found(**self._part.made)
         if not self._is_module:
             return getattr(instance, self._method or "__call__")(**call)
+        # `functional_call` replaces what is in the state: other buffers keep the constructor's precision.
         instance = instance.to(next(iter(state.values())).dtype) if state else instance
         instance.eval()
         if self._method:
@@ -257,6 +260,8 @@ class _Asked:
             # An empty list has no tensor either: it is compared as what it is.
             if not (several and all(isinstance(one, Tensor) for one in several)):
                 return plain
+            # Parameters too are arguments of the oracle, which computes once more with all of them in
+            # float64.
             wanted = oracle(right, *given, dtype=dtype)
             return tuple(_allowing(one, dtype) for one in wanted) if dtype == torch.float64 else wanted
 
@@ -340,6 +345,8 @@ def _fresh(call: Arguments) -> Arguments:
     def fresh(value: Any) -> Any:
         if isinstance(value, torch.Generator):
             own = torch.Generator(value.device)
+            # A copy: the reference and the submission must draw the same numbers, and neither may advance
+            # the other's.
             own.set_state(value.get_state())
             return own
         return list(value) if type(value) is list else dict(value) if type(value) is dict else value

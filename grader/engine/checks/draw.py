@@ -85,8 +85,11 @@ class Draw:
         mask = torch.rand(shape, generator=self.generator) < keep
         if mask.numel() and mask.ndim:
             columns = shape[-1]
+            # Drawn for all rows, used for the empty ones: what comes next does not depend on how many these
+            # are.
             chosen = torch.randint(columns, (*shape[:-1], 1), generator=self.generator)
             mask |= (torch.arange(columns) == chosen) & ~mask.any(-1, keepdim=True)
+            # A mask that allows everything would let an answer pass that ignores it.
             if columns > 1 and bool(mask.all()):
                 mask.view(-1)[int(torch.randint(mask.numel(), (), generator=self.generator))] = False
         return self._named(mask, axes)
@@ -120,6 +123,8 @@ class Draw:
         with torch.no_grad():
             x = tensor.transpose(0, -1).contiguous().transpose(0, -1) if tensor.ndim > 1 else tensor
             if x.is_contiguous() and tensor.ndim:
+                # A vector, or axes of size 1, are contiguous in any order: every second place of something
+                # larger is not.
                 x = torch.stack((tensor, torch.zeros_like(tensor)), -1)[..., 0]
         x = x.detach().requires_grad_(tensor.requires_grad)
         axes = axes_of(tensor)

@@ -141,6 +141,7 @@ class Expectation:
             mine = kind.split(".")
             for name in names:
                 theirs = name.split(".")
+                # By name: the class itself is in the worker, and a class there may call itself anything.
                 if mine[-1] == theirs[-1] and mine[: len(theirs) - 1] == theirs[:-1]:
                     return self
         self._wrong_type(
@@ -155,6 +156,7 @@ class Expectation:
         self._wanted = want
         value = self._comparable(tuple(want.shape), want.dtype)
         want = want.detach().cpu()
+        # Most answers are right, and this is the cheapest way to see it.
         if torch.equal(value, want):
             return self
         if want.dtype.is_floating_point or want.dtype.is_complex:
@@ -221,8 +223,8 @@ class Expectation:
         wrong = where & (value != 0)
         if bool(wrong.any()):
             n = int(where.sum())
-            asked = _Asked(n, "values that must be 0")
-            self._differs(_Compared(value, value.masked_fill(where, 0), wrong), why, asked)
+            subset = _Subset(n, "values that must be 0")
+            self._differs(_Compared(value, value.masked_fill(where, 0), wrong), why, subset)
         return self
 
     def sums_to(
@@ -320,6 +322,7 @@ class Expectation:
         """
         __tracebackhide__ = True
         mine = self._sized()
+        # To the processor: the two may be on different devices, and comparing them would raise.
         theirs = Expectation(other, name, self._axes)._sized().detach().cpu()
         self._wanted = theirs
         value = self._comparable(tuple(theirs.shape), theirs.dtype)
@@ -327,10 +330,11 @@ class Expectation:
             if bool((value != theirs).any()):
                 self._differs(_Compared(value, theirs, value != theirs), why, against=name)
             return self
+        # A limit from both sides: either may be the one that is off by rounding.
         limit = self._agreement(mine, theirs, tolerance, size)
         for one, called in ((value, self._name), (theirs, name)):
             Expectation(one, called, self._axes)._no_surprise(
-                # Without the other's NaN: NaN on both sides is no agreement.
+                # Without the other's NaN: NaN on both sides does not agree.
                 one,
                 theirs.nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf),
             )
@@ -352,6 +356,7 @@ class Expectation:
         value = self._comparable(tuple(theirs.shape), theirs.dtype)
         limit = 0.0
         if theirs.dtype.is_floating_point:
+            # Without a bound, unlike `same_as`: larger numbers have to differ by more.
             limit = self._agreement(mine, theirs, tolerance, math.inf)
             for one, called in ((value, self._name), (theirs, "the other")):
                 Expectation(one, called, self._axes)._no_surprise(one, torch.zeros((), dtype=one.dtype))
@@ -371,6 +376,7 @@ class Expectation:
             self._misshapen(self.actual, want, self._name.removeprefix("shape of "), why)
         where, got, wanted = found
         mine, theirs = describe(got), describe(wanted)
+        # 1 and 1.0 and True look alike or equal: then only the types say what is wrong.
         if type(got) is not type(wanted):
             if got is None:
                 Expectation(None, where)._fail_as(self.actual, theirs)
@@ -406,6 +412,7 @@ class Expectation:
         value = self.actual
         if not is_tensor(value) or not isinstance(value, Tensor):
             self._wrong_type("a tensor")
+        # Sparse and quantised tensors have no plain values to compare.
         if value.layout != torch.strided or value.is_quantized:
             self._fail("type", f"wrong type  {self._name}  got a {value.layout} tensor  want a dense one")
         return value
@@ -458,6 +465,7 @@ class Expectation:
         if len(got) == len(want):
             want_known = tuple(g if w is None else w for g, w in zip(got, want, strict=True))
             why = diagnose(got, want_known, self._axes)
+        # Sizes that are left open are taken from what is there, which needs as many axes on both sides.
         elif None not in want:
             why = diagnose(got, [w for w in want if w is not None], self._axes)
         names = axis_names(self._axes, len(want))
@@ -527,6 +535,7 @@ class Expectation:
             return "return what it gives when it is called, and not itself"
         if name == "builtins.coroutine":
             return "leave out the `async`: nobody waits for its result"
+        # A dotted name that is not Python's is a class of the submission or of a library.
         own = "." in name and not name.startswith(("builtins.", "functools."))
         return "a plain torch.Tensor is wanted" + (", no class of your own" if own else "")
 
@@ -591,7 +600,7 @@ class Expectation:
         self,
         compared: _Compared,
         why: str = "",
-        asked: _Asked | None = None,
+        subset: _Subset | None = None,
         against: str = "",
         judged: bool = True,
     ) -> NoReturn:
@@ -604,17 +613,19 @@ class Expectation:
             f"first difference  {axes.place(whole, index)}" if index else f"wrong value  {self._name}",
             f"got {mine}  {against} has {theirs}" if against else f"got {mine}  want {theirs}",
         ]
+        # 100 columns are what a report's line has; longer ones are wrapped where it hurts most, in the
+        # numbers.
         if len(first[0]) + len(first[1]) <= 100:
             first = ["  ".join(first)]
         limit = f"tolerance {short(tolerance)}" if tolerance else ""
         if got.numel() == 1:
             count = limit
         else:
-            count = _count(wrong, "are not" if asked else "differ", asked)
+            count = _count(wrong, "are not" if subset else "differ", subset)
             count += f" ({limit})" if limit else ""
             count += _greatest(compared, axes)
-        # Statements about the whole result would count what nobody asked about as right.
-        if judged and asked is None and not against:
+        # Statements about the whole result would count values outside of the subset as right.
+        if judged and subset is None and not against:
             notes = locate(got, want, wrong, axes, tolerance)
         else:
             notes = places(wrong, axes, judged=False)
@@ -654,7 +665,7 @@ class _Compared(NamedTuple):
     tolerance: float = 0.0
 
 
-class _Asked(NamedTuple):
+class _Subset(NamedTuple):
     """The values that a check asks about, where these are not all: how many, and what they are called."""
 
     number: int
@@ -676,8 +687,8 @@ def _greatest(compared: _Compared, axes: Axes) -> str:
     return f"; greatest difference {short(float(gap[index]))} at {axes.place('', index)}"
 
 
-def _count(wrong: Tensor, verb: str, asked: _Asked | None = None) -> str:
-    bad, (n, of_what) = int(wrong.sum()), asked or _Asked(wrong.numel(), "values")
+def _count(wrong: Tensor, verb: str, subset: _Subset | None = None) -> str:
+    bad, (n, of_what) = int(wrong.sum()), subset or _Subset(wrong.numel(), "values")
     if bad == 1:
         verb = {"differ": "differs", "are not": "is not"}.get(verb, verb.replace("are", "is", 1))
     return f"all {n} {of_what} {verb}" if bad == n > 1 else f"{bad} of {n} {of_what} {verb}"

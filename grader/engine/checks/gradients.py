@@ -51,6 +51,7 @@ def expect_gradients(
             _no_graph(result, name)
     cotangents = [draw.like(want) for want in wanted]
     expected = oracle_gradients(oracle, inputs, cotangents)
+    # Drawn on the CPU, so that they are the same on every device.
     sent = [c.to(r.device) for c, r in zip(cotangents, results, strict=True)]
     pulled = products(zip(results, sent, strict=True))
     found = torch.autograd.grad(pulled, list(inputs.values()), allow_unused=True)
@@ -100,6 +101,7 @@ def oracle_gradients(
         )
 
     for name, tensor in inputs.items():
+        # torch would refuse an integer too, but in words about `requires_grad`.
         if not tensor.is_floating_point():
             raise PackError(f"{name} is {tensor.dtype}: only floating tensors have gradients")
     return dict(zip(inputs, run_oracle(gradients, *inputs.values()), strict=True))

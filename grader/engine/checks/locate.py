@@ -46,6 +46,7 @@ def locate(got: Tensor, want: Tensor, wrong: Tensor, axes: Axes, tolerance: floa
         if explained is not None:
             return [explained]
     found = places(wrong, axes, want)
+    # Only where something else is wrong as well: otherwise the places say the same.
     leak = [] if torch.equal(wrong, wrong & (want == 0)) else _leak(got, want, axes)
     return [*leak, *found][:STATEMENTS]
 
@@ -67,6 +68,7 @@ def places(
     # An exact statement says where every error is: others after it would be true, and only make it longer.
     if diagonal is not None and diagonal.exact:
         return [diagonal.text]
+    # Before the axes, where what these explain already is left out.
     by_value = list(_by_value(wrong, want, noun))
     regions = [region for _, region in by_value]
     none = "" if judged else f"no{'ne' if noun == 'one' else f' {noun}'}"
@@ -169,6 +171,7 @@ def _offset(got: Tensor, want: Tensor, tolerance: float) -> str | None:
     if not bool(difference.isfinite().all()):
         return None
     low, high = float(difference.min()), float(difference.max())
+    # An offset that rounding could have made is none.
     if high - low > 2 * tolerance or low <= 0 <= high:
         return None
     middle = (low + high) / 2
@@ -298,6 +301,7 @@ def _by_value(wrong: Tensor, want: Tensor | None, noun: str) -> Iterator[tuple[_
         kinds.append((want == -math.inf, "every {} is where -inf is wanted"))
     for region, words in kinds:
         share = float(region.double().mean())
+        # Two statements are tried, so chance has two tries.
         if 0 < share < 1 and not bool((wrong & ~region).any()) and 2 * share**count <= CHANCE:
             yield _Statement(words.format(noun)), region
 
@@ -310,6 +314,8 @@ def _along(wrong: Tensor, axis: int, axes: Axes, regions: Sequence[Tensor], none
     n = wrong.shape[axis]
     hit = wrong.movedim(axis, 0).reshape(n, -1).any(1)
     count, k = int(wrong.sum()), int(hit.sum())
+    # How likely errors strewn at random would lie in so few indices, times the ways to choose these: in
+    # logarithms, since both leave the range of a float.
     if k == n or k == 0 or _log_comb(n, k) + count * log(k / n) > log(CHANCE):
         return None
     exact = count == k * (wrong.numel() // n)
@@ -350,6 +356,7 @@ class _Row:
         if shown.step % 2 and not known and _is_every_second(self.hit, first):
             where = f"where {_index(self.name)} is {'odd' if shown[first] % 2 else 'even'}"
             return f"{'everywhere and only' if self.exact else 'only'} {where}"
+        # With so few without errors, naming those is shorter.
         if n - k <= 2:
             return self._but_for([shown[i] for i in (~self.hit).nonzero().flatten().tolist()], none)
         if last - first == k - 1 and last == n - 1 and self.whole:

@@ -85,10 +85,12 @@ def check(
     """
     if aspect not in get_args(Aspect):
         raise ValueError(f"aspect {aspect!r} is none of {', '.join(get_args(Aspect))}")
+    # Refused at import, where the traceback shows the author's line; the host would meet it without one.
     if not title.strip() or points < 0:
         raise ValueError("a check needs a title and points of at least 0")
     if (threshold is not None) != (aspect == "performance"):
         raise ValueError("a check of performance has a threshold, and no other has")
+    # A string is a sequence too: of letters, if it were not wrapped.
     words = (asked,) if isinstance(asked, str) else tuple(asked)
     info = CheckInfo(
         title,
@@ -104,6 +106,7 @@ def check(
     )
 
     def mark(function: F) -> F:
+        # The function itself comes back, no wrapper: pytest reads its signature to find the fixtures.
         function.kata_check = info  # type: ignore[attr-defined]
         return function
 

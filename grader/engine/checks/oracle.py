@@ -144,6 +144,7 @@ def _run(function: Callable[..., Any], arguments: Sequence[Any], dtype: torch.dt
 def _checked(x: Any, dtype: torch.dtype) -> Tensor:
     if not isinstance(x, Tensor):
         raise PackError(f"an oracle's function must return tensors, not {type(x).__name__}")
+    # An oracle that rounds inside would make the tolerance too small, and right answers would fail.
     if x.is_floating_point() and x.dtype != dtype:
         raise PackError(
             f"an oracle's function computed in {dtype} returned {x.dtype}",
@@ -186,6 +187,7 @@ def _cast(value: Any, dtype: torch.dtype) -> Any:
 
 def _nudged(value: Any, dtype: torch.dtype, seed: int) -> Any:
     """Cast it, with one number in four off by its last digit; nothing else is drawn with what this draws with."""
+    # One of its own, so that the check's draws stay what they were.
     generator = torch.Generator().manual_seed(seed)
 
     def nudge(floating: Tensor) -> Tensor:

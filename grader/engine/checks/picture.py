@@ -202,6 +202,7 @@ def _layout(drawn: _Drawn, rows: _Scale, columns: _Scale, notes: list[str]) -> t
     width = len(str(max(columns.indices)))
     digits = zip(*(str(i).rjust(width) for i in columns.indices), strict=True)
     *above, numbers = (between.join(d.rjust(max(1, cell - 1)).ljust(cell) for d in row) for row in digits)
+    # As wide as its heading, or `yours` would begin above the wrong columns.
     wide = max(len(numbers), len("expected"))
     indent = " " * (margin + 2)
     lines = [", ".join(notes)] if notes else []

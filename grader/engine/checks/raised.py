@@ -61,6 +61,7 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
     lines.append(clean(first, WHOLE))
     lines.extend(f"  {clean(line, WHOLE)}" for line in rest[:REST])
     hints = [clean(error.hint, WHOLE)] if error.hint else [_HINTS[words] for words in _HINTS if words in text]
+    # Python only sees a syntax error there.
     if error.frames and error.frames[-1].text.startswith(("<<<<<<<", "=======", ">>>>>>>")):
         hints = ["an unfinished merge: keep one side of it, and delete such lines"]
     lines.extend(f"  {hint}" for hint in hints)

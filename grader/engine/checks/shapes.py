@@ -72,6 +72,7 @@ def _permuted(got: Shape, want: Shape, names: Names) -> str | None:
         return None
     if len(got) == 2:
         return f"yours is transposed: {_named(names, (0, 1))} are swapped"
+    # Neighbours first: sizes that occur twice leave several exchanges, and these are the usual ones.
     for i, j in sorted(combinations(range(len(got)), 2), key=lambda p: p[1] - p[0]):
         if _swapped(got, i, j) == want:
             return f"{_named(names, (i, j))} are swapped"
@@ -125,6 +126,7 @@ def _split(got: Shape, want: Shape, names: Names) -> str | None:
         if shape == want and _tells(got[i : i + count]):
             parts = " x ".join(str(n) for n in got[i : i + count])
             return f"{_named(names, (i,))} of {want[i]} is still split into {parts}"
+    # After the plain merges: the simpler explanation wins where both would do.
     for first, second in combinations(range(len(got)), 2):
         turned = _swapped(got, first, second)
         for i, count, shape in _merges(turned):
@@ -159,6 +161,7 @@ def _one_size(got: Shape, want: Shape, names: Names) -> str | None:
         return f"{_named(names, wrong)} have the wrong size" if len(wrong) < len(want) else None
     i = wrong[0]
     mine, theirs, axis = got[i], want[i], _named(names, (i,))
+    # A size of another axis is a surer hint than a difference of one.
     twin = [j for j in range(len(want)) if j != i and want[j] == mine and mine > 1]
     if twin:
         return (

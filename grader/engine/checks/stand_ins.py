@@ -63,6 +63,8 @@ class _Asked:
         self._calls: list[list[Any]] = []
 
     def forward(self, arguments: Any) -> list[Any]:
+        # The reference runs in the grader: a submission must not compute there, nor try out what it
+        # answers.
         if not isinstance(arguments, list) or len(self._calls) >= MAX_CALLS:
             fail("asked too much of a stand-in")
         if _is_large(arguments):

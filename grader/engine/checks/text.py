@@ -29,6 +29,7 @@ def clean(text: str, limit: int = LINE) -> str:
     """
     text = text[: limit + 1]  # a character takes at least one column, except marks, which we may cut early
     text = text.replace("\t", "  ")
+    # What a submission prints may hold sequences that a terminal obeys.
     if not text.isprintable():
         text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
     if text.isascii():
@@ -49,6 +50,7 @@ def number(value: object, digits: int = 3) -> str:
     >>> number(0.41234), number(-1e9), number(float("-inf")), number(True)
     ('0.412', '-1.000e9', '-inf', 'True')
     """
+    # Before int: True is one.
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, int):
@@ -79,6 +81,7 @@ def pair(got: object, want: object, tolerance: float = 0.0) -> tuple[str, str]:
         and abs(got) <= tolerance < abs(want) / 2 < math.inf
     ):
         got = 0.0
+    # Up to 17 significant digits, with which a double is told from every other.
     for digits in range(3, 17):
         texts = number(got, digits), number(want, digits)
         if texts[0] != texts[1]:
@@ -157,6 +160,7 @@ def unsliced(name: str, shape: Sequence[int]) -> tuple[str, list[Span]]:
     spans = list(whole)
     for axis, (start, stop, *step) in enumerate(parts):
         by = (step or [""])[0] or "1"
+        # A negative index counts from an end that this does not know.
         if not (start or "0").isdecimal() or not by.isdecimal() or by == "0":
             return name, whole
         if start or stop or step:
@@ -180,11 +184,11 @@ class Axes:
             object.__setattr__(self, "spans", (None,) * len(self.names))
 
     def own(self, index: Sequence[int]) -> list[int]:
-        """Return where a value of a slice stands in what the slice was cut from, as the learner counts."""
+        """Return the indices that a value of a slice has in what the slice was cut from, as the learner counts."""
         return [i if span is None else span[i] for i, span in zip(index, self.spans, strict=True)]
 
     def place(self, name: str, index: Sequence[int]) -> str:
-        """Return where a value stands in what a check calls `name`."""
+        """Return the place of a value, in words, in what a check calls `name`."""
         return place(name, self.names, self.own(index))
 
     def location(self, index: Sequence[int]) -> dict[str, int]:

@@ -60,6 +60,7 @@ class TrainingBooks:
         self.rows = rows
         self.batches: list[Batch] = []
         self._seen: list[tuple[list[int], bool, Tensor]] = []
+        # From the run's draw, so that equal submissions see equal directions.
         self._generator = torch.Generator().manual_seed(draw.size(0, 1 << 40))
         stand_in = behind(submission).given(STAND_IN)
         start = draw.normal(number=SIZE, scale=0.1)
@@ -89,10 +90,12 @@ class TrainingBooks:
 
     def _backward(self, number: Any, slope: Any) -> Tensor:
         __tracebackhide__ = True
+        # The worker's word: a number that was never handed out would read another batch.
         if type(number) is not int or not 0 <= number < len(self._seen):
             fail("wrong gradient  of a forward pass that never was")
         examples, training, before = self._seen[number]
         expect(slope, "gradient of the logits").is_tensor(shape=(len(examples), self.rows.shape[1]))
+        # At random for each pass: an update shows by its direction which gradients it followed.
         direction = torch.randint(0, 2, (SIZE,), generator=self._generator).float() * 2 - 1
         told = slope.detach().cpu().double()
         self.batches.append(Batch(examples, training, before, told, direction.double()))
@@ -136,6 +139,7 @@ class TrainingBooks:
             right = rows.softmax(dim=1) - truth
             scale = float((batch.slope * right).sum() / (right * right).sum())
             if not (
+                # A factor is free, as losses may be means or sums; a sign is not.
                 scale > 0
                 and float((batch.slope - scale * right).norm()) <= 1e-4 * scale * float(right.norm())
             ):

@@ -83,8 +83,10 @@ class Calls:
             part = part._base  # a slice of a result came from the same call
         if not isinstance(value, torch.Tensor):
             for given, record in reversed(self._plain):
+                # By identity: equal numbers may come from different calls.
                 if given is value:
                     return record
+        # A message about a given helper would blame somebody for code that is not theirs.
         own = (record for record in reversed(self._recent) if record.root not in self.given)
         return next(own, self.last)
 
@@ -125,6 +127,7 @@ class CheckLog:
         if len(self.observed) < MAX_OBSERVED:
             fits = self._bytes + nbytes <= MAX_OBSERVED_BYTES
             self._bytes += nbytes if fits else 0
+            # A place of its own all the same, so that later answers keep their numbers.
             self.observed.append(value if fits else "more than is kept")
 
     def mark(self) -> tuple[int, int]:

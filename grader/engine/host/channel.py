@@ -111,6 +111,8 @@ class Channel:
             self.close()
             raise WorkerTimeout(trace)
         if time.monotonic() >= self._look_at:
+            # Looked at from here, not by a timer: the grader has one thread, which is in this loop while a
+            # worker computes.
             reason = self.process.overrun()
             if reason is not None:
                 self._stop(reason)
@@ -293,6 +295,7 @@ def describe_exit(code: int | None, limits: sandbox.ResourceLimits) -> str:
         return "closed its connection to the grader"
     if code >= 0:
         return f"ended the whole process (exit code {code}; os._exit or a crash handler does this)"
+    # These two are the sandbox's doing: a signal's number would not tell a learner which rule was broken.
     if code == -signal.SIGXCPU:
         return f"used more than {limits.cpu_s} s of processor time, so it was stopped"
     if code == -signal.SIGSYS:

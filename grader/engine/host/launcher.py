@@ -69,6 +69,7 @@ class WorkerProcess:
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         if self.pid > 1:  # 0 is our own group
             with contextlib.suppress(ProcessLookupError, PermissionError):
+                # The group too: at `process` a worker may have started others.
                 os.killpg(self.pid, signal.SIGKILL)
 
     def ask_where(self) -> None:
@@ -151,6 +152,7 @@ class ForkLauncher:
         keep_freed_memory()
         self._fill_memory = fill_memory
         self._level = sandbox.offered()
+        # Now, while this process has read no check and no expected value.
         self._zygote = Zygote.fork(self._level, answers())
         self._zygotes: dict[tuple[str, ...], Zygote] = {(): self._zygote}
         """By what each has imported for its workers: one kata's modules are nobody else's."""
@@ -179,6 +181,7 @@ class ForkLauncher:
 
     def _zygote_with(self, preload: tuple[str, ...]) -> Zygote:
         if preload not in self._zygotes or self._zygotes[preload].refused:
+            # One module after the other, so that katas share the branches of what they have in common.
             self._zygotes[preload] = self._zygote_with(preload[:-1]).branch(preload[-1])
         return self._zygotes[preload]
 
@@ -229,6 +232,7 @@ class SpawnLauncher:
             hidden=self._hidden,
         )
         theirs = (ends.theirs.fileno(), ends.output_write, ends.audit_write)
+        # glibc reads it when a program starts, so this is the only place where it can be set.
         cache = NO_CACHE if self._fill_memory else {}
         try:
             process = interpreter.start(
@@ -237,6 +241,7 @@ class SpawnLauncher:
                 ends.scratch,
                 variables={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", **_ONE_THREAD, **cache},
                 stdin=subprocess.DEVNULL,
+                # Captured from the first moment: an interpreter that fails to start says why there.
                 stdout=ends.output_write,
                 stderr=ends.output_write,
                 pass_fds=theirs,
@@ -310,6 +315,7 @@ class _Ends:
     audit_write: int
 
     def close_theirs(self) -> None:
+        # With our copies open, a worker's death would never show as the end of a stream.
         self.theirs.close()
         os.close(self.output_write)
         os.close(self.audit_write)
@@ -336,8 +342,10 @@ def _ends() -> _Ends:
             pipes = [_pipe(undo), _pipe(undo)]
         except OSError as error:
             raise _not_started(error) from error
+        # All of it is there: from here on the worker's end closes it.
         undo.pop_all()
     ends = _Ends(scratch, ours, theirs, *pipes[0], *pipes[1])
+    # The grader must never block in a read: it holds the clock.
     ends.ours.setblocking(False)
     # A full pipe must stop neither side: who used that much has left evidence enough.
     for descriptor in (ends.output_read, ends.audit_read, ends.audit_write):

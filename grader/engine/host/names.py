@@ -199,7 +199,7 @@ class _File:
             case ast.Attribute():
                 owners = self.resolve(node.value, statement)
                 yield from (f"{owner}.{node.attr}" for owner in owners)
-                # Of whatever it is asked: it leads to every class that is loaded.
+                # On any object: it leads to every class that is loaded.
                 if not owners and node.attr == "__subclasses__":
                     yield "builtins.type.__subclasses__"
             case ast.IfExp() | ast.BoolOp() | ast.NamedExpr():
@@ -432,6 +432,7 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
             # `isinstance(x, nn.Linear)` asks for a name that it does not use.
             if compares and name == "args":
                 parts = parts[:1]
+            # A function is called as a whole; of a branch, each statement inside is read by itself.
             whole = isinstance(statement, _Definition)
             children += [
                 p for p in parts if isinstance(p, ast.AST) and (whole or not isinstance(p, ast.stmt))

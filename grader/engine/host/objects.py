@@ -77,6 +77,7 @@ class RemoteObject:
         with _noted(mine, record) as made:
             made += mine.session.call(handle_of(self), record)
         result = _out_of(mine, made[0])
+        # An object is named by how it was made, since learners recognise it by that: `DecoderLM(13, 12)`.
         if isinstance(result, RemoteObject) and mine.kind == "class":
             label = f"{mine.label}({_made_with(mine.calls, mine.path, args, kwargs)})"
             call_it(result, label, mine.root, mine.calls, mine.path)
@@ -127,6 +128,7 @@ def handle_of(value: RemoteObject, session: Session | None = None) -> int:
         WorkerDied: that worker is gone.
     """
     mine = facts_of(value)
+    # Numbers begin anew in each worker: one of an earlier worker would name another object.
     if mine.session is not (session or mine.session) or mine.generation != mine.session.generation:
         raise WorkerDied("had ended already")
     return mine.number

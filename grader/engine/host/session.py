@@ -353,7 +353,7 @@ class Session:
         counts = not isinstance(request, messages.Load) and (not within or self.asked_of in within)
         data, closed = self._channel.take_uses()
         for name, line in uses.read(data, self._operators) if self._operators else ():
-            # Whoever closes the record hides every later use: that counts whenever it happens.
+            # To close the record hides every later use: that counts whenever it happens.
             if counts or name == uses.CLOSED:
                 self._uses[name] = self._uses.get(name) or line
         if closed and self._operators:

@@ -68,17 +68,20 @@ def read_source(path: Path) -> Source:
     """
     path = path.absolute()
     try:
+        # Notebooks carry pictures, of which nothing is parsed.
         limit = MAX_NOTEBOOK if path.suffix == ".ipynb" else MAX_SOURCE
         data = read_bounded(path, limit)
     except FileNotFoundError:
         raise Unreadable("missing", f"{path.name} is not there.") from None
     except IsADirectoryError:
         raise Unreadable("error", f"{path.name} is a folder; a file of that name was expected.") from None
+    # A pipe would block the reader for ever, and a device never ends.
     except NotRegularError:
         raise Unreadable("error", f"{path.name} is not a regular file.") from None
     except PermissionError:
         raise Unreadable("error", f"{path.name} cannot be read: permission denied.") from None
     except OSError as error:
+        # A full table of open files is this machine's trouble: the learner must not lose a mark by it.
         if help_for := shortage(error):
             raise MachineFault(f"{path.name} cannot be read: {error.strerror}.", help_for) from error
         raise Unreadable("error", f"{path.name} cannot be read: {error.strerror or error}.") from None

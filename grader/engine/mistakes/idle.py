@@ -99,6 +99,7 @@ def _leaves(value: Any) -> Iterator[Any]:
     elif isinstance(value, torch.nn.Module):
         value = [*value.parameters(), *value.buffers()]
     elif isinstance(value, torch.optim.Optimizer):
+        # An optimizer's work shows in what it moves.
         value = [one for group in value.param_groups for one in group["params"]]
     elif not isinstance(value, list | tuple):
         yield value

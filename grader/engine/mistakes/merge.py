@@ -193,6 +193,7 @@ class _Merge:
                     "Write them as they are there, with a neighbour if they are not the only such lines.",
                 )
             kept = lines[found[0] : found[0] + len(was)]
+            # A diff is written without the indentation of its place.
             deep = " " * (_depth(kept[0]) - _depth(was[0]))
             theirs = iter(kept)
             new = []
@@ -203,6 +204,7 @@ class _Merge:
         # From the end, so that the numbers of earlier lines stay true.
         for first, last, new in sorted(places, reverse=True):
             changed[first:last] = new
+        # Compared by their syntax: a difference in layout is not a mistake.
         if _means(changed) == _means(lines):
             raise self._error(node, f"leaves {name} as it is", "Leave out what does not differ.")
         return changed
@@ -309,6 +311,7 @@ def _bound(node: ast.AST) -> list[str]:
 
 def _unbound(text: str) -> set[str]:
     """Return the names that a module reads and nothing binds."""
+    # Python's own table of scopes: what a name is bound to in nested functions is easily misread.
     module = symtable.symtable(text, "merged", "exec")
     bound = {
         symbol.get_name()

@@ -146,6 +146,7 @@ def _mistake(
     about = ast.get_docstring(node) or ""
     fails, unnamed, base = _FAILS.search(about), _UNNAMED.search(about), _BASE.search(about)
     say = about.split("\n\n", 1)[0].replace("\n", " ").strip()
+    # Learners read this sentence, so there is no mistake without one.
     if not say or say.startswith("Fails:") or fails is None:
         raise topic.error(
             node,

@@ -113,6 +113,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         explained = Counter(name for names in fitting.values() for name in names)
 
         def fit(name: str) -> tuple[int, int, bool]:
+            # A mistake that should have failed more checks than did is the less likely one.
             unexplained = sum(check not in failures for check in self._checks_of(name))
             return explained[name], -unexplained, name in self.mutants
 
@@ -200,6 +201,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             check in passed
             or (
                 check in failures
+                # Weak marks are found under many mistakes: they neither prove one nor rule one out.
                 and not (_is_weak(marks) or _is_weak(failures[check]) or same(marks, failures[check]))
             )
             for check, marks in self._checks_of(name).items()
@@ -282,6 +284,7 @@ class _Marker:
             try:
                 # JSON has neither NaN nor infinities.
                 return {"f": float(value) if math.isfinite(value) else str(value)}
+            # An int may have more digits than any float.
             except OverflowError:
                 return {"type": "int"}
         if isinstance(value, list | tuple) and depth < 3:
@@ -368,6 +371,7 @@ def _equal(one: Any, other: Any, rounding: float = 3e-5) -> bool:
         if "p" in one:
             if one["dtype"] != other["dtype"] or one["shape"] != other["shape"]:
                 return False
+            # Relative to the largest projection: small ones are differences of large numbers.
             rounding = _ROUNDING.get(getattr(torch, one["dtype"], None), 1e-9)  # type: ignore[arg-type]
             size = max(abs(one["p"][-1]), abs(other["p"][-1]))
             close = all(

@@ -77,9 +77,11 @@ class AtHand:
         told = _inputs(call, calls.parameters)
         told |= _values(error) if isinstance(error, CheckFailure) else {"error": error}
         check = [frame for frame, _ in _frames(error) if frame.f_code.co_filename == str(item.path)]
+        # The innermost of the check's own frames: its helpers in the same file know what the loop is at.
         local = dict(check[-1].f_locals) if check else {}
         names = {name: value for name, value in local.items() if name not in _FIXTURES}
         if failed and call is not None:
+            # What came after that call is not repeated: the learner's objects are to be as they were then.
             requests = requests[: call.request]
         title = _title_of(item)
         return cls(title, outcome, told, names, check[-1] if check else None, requests, session)
@@ -343,6 +345,7 @@ def _is_own(name: str, value: object) -> bool:
 def say(call: AtHand) -> None:
     """Print a check's message, unless that is about a `breakpoint()`, which stops here."""
     message = call.outcome.message or ""
+    # The message says what to type instead of breakpoint(), which was just typed.
     if _BREAKPOINT in message:
         return
     out = console()

@@ -64,6 +64,7 @@ class Collected:
 
     def catalogued(self, name: str) -> Mistake | None:
         """Return a catalogued mistake; None: it is not known."""
+        # Read when a mistake is needed: a learner's install has none, and most runs name none.
         if not self._mistakes and self.kata.solution is not None:
             self._mistakes.update({one.name: one for one in mistakes(self.kata)})
         return self._mistakes.get(name)
@@ -77,6 +78,7 @@ class Collected:
         own = stand_ins_of(getattr(item, "module", None))
         found = {name: own.get(name) for name in names}
         for name in [name for name, function in found.items() if function is None]:
+            # The reference only where the file has none: it takes time to import.
             found[name] = getattr(self.reference(), name, None)
             if found[name] is None:
                 raise PackError(f"{item.path}: {item.name} names the stand-in {name}, and nobody defines it.")
@@ -105,6 +107,7 @@ class Collected:
             name=info.title,
             id=item.name,
             aspect=info.aspect,
+            # By the file, not by a mark: learners do not have that file.
             hidden=item.path.name == "hidden_checks.py",
             status="pass",
             points=0.0,

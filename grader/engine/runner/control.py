@@ -39,6 +39,7 @@ def try_the_machine(terms: Terms, launcher: Launcher, options: Options) -> None:
     """
     harmless = replace(terms, module="kata_control", required=(), forbid=(), within=(), given=None)
     try:
+        # In the temporary folder, like submissions: a full disk or a mount option shows here as well.
         with tempfile.TemporaryDirectory(prefix="kata-control-") as folder:
             os.chmod(folder, 0o755)  # a worker may run as a user of its own
             source = Source(Path(folder, "kata_control.py"), CONTROL)

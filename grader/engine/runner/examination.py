@@ -229,12 +229,14 @@ class Examination:
         Where what failed is a function that the author can stand in for, it is run once more with that; where it is
         known to follow from another check that did not pass, that is all it says.
         """
+        # Only for functions that another check has found wrong: nobody is helped over what nobody deducted.
         wrong = {name for one in self.done if one.report.status != "pass" for name in one.asked}
         names = [name for name in info.stand_ins if name in wrong]
         if names:
             who = self.attempt.backend
             ours = self.checks.stand_ins(item, names)
             again = self._attempted(item, who, ours)
+            # A check that asks for the function itself would have judged the author's.
             judged_ours = any(name in names for name in who.asked())
             who.rest()  # the next worker has all of the learner's own again
             if again.status == "pass" and not judged_ours:
@@ -429,6 +431,7 @@ class Examination:
             return
         who, given = self.attempt.backend, self.checks.terms.given
         for one in failed:
+            # Whether the mistake leaves anything to compute shows only while it runs.
             watch = IdleWatch(mistake, given)
             who.rest()  # what keeps state begins anew, as ours with the same mistake does
             again = self._attempted(one.item, who, reference=watch.reference)
@@ -470,6 +473,8 @@ class Examination:
         # In the order of the file, as in a whole run: a check may need an earlier one.
         for item in sorted(not_run, key=lambda item: item.location[1] or 0):
             info = self.checks.info(item)
+            # Training and timing take long and leave no mark that repeats; hidden checks tell learners
+            # nothing.
             if info.trained or info.threshold is not None or item.path != self.checks.kata.checks:
                 continue
             if any(ends.get(need, "pass") != "pass" for need in info.needs):
@@ -478,6 +483,7 @@ class Examination:
             ends[item.name], found = self._marked(item)
             if ends[item.name] != "pass" and any(ends.get(name, "pass") != "pass" for name in info.follows):
                 ends[item.name], found = "skipped", None
+            # One may be a loop; every further check could take its whole time, for a sentence alone.
             if ends[item.name] == "timeout":
                 break
             if found is not None:
@@ -494,6 +500,8 @@ class Examination:
         """
         resting = [one for one in self.done if one.rests_on_policy]
         if resting:
+            # Only here, after the last check: a use may come to light long after the check that rests on
+            # its absence.
             self.used.update(dict.fromkeys(self.attempt.backend.uses()))
         for one in resting if self.used else ():
             check = one.report

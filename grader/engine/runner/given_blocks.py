@@ -74,7 +74,7 @@ def find_block_use(source: Source, kata: Kata, terms: Terms) -> BlockUse | None:
     if not blocks_in(kata.unit.pack):
         return None
     if len(source.data) > MAX_CODE and not source.is_notebook:
-        # Comments do not count against the bound: a learner's notes are no attempt to hide anything.
+        # Comments do not count against the bound: a learner's notes do not hide anything.
         source = replace(source, data=_COMMENT.sub(b"", source.data))
     given, free = _given(kata)
     excluded = Excluded(terms.forbid)
@@ -105,6 +105,7 @@ def unrecognised(kata: Kata) -> list[str]:
     for path in blocks_in(kata.unit.pack):
         for name in kata.required:
             parts = [*Reader(read_source(path), Terms("blocks", (name,))).required_parts()]
+            # By their spelling alone are blocks known: one without an operator could be handed in.
             if parts and not any(_is_operator(one) for _, _, names in parts for one, _ in names):
                 found.append(name)
     return found

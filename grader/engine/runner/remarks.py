@@ -113,6 +113,7 @@ class SourceRemarks:
             if isinstance(node, DEFINITIONS) and not node.decorator_list and not module:
                 defined[owner].append(node.lineno)
             calls = {getattr(call.func, "attr", getattr(call.func, "id", "")): call for call in _calls(node)}
+            # Code outside of functions runs while the file loads, whether or not anything calls it.
             if not owner:
                 self._reads[within] |= {name for name in reads if name.rpartition(".")[2] in calls}
             for called in calls.keys() & _SETTINGS.keys():
@@ -120,6 +121,7 @@ class SourceRemarks:
                 sentence = f"{place}, {text}, holds for all that torch does here: leave it out"
                 self._settings.append((f"{within}{owner}", _SETTINGS[called], sentence))
         for name, lines in defined.items():
+            # The earlier one is silently replaced, which Python says to nobody.
             if len(lines) > 1:
                 times = "twice" if len(lines) == 2 else f"{len(lines)} times"
                 self._about[name].append(

@@ -243,7 +243,7 @@ def suites_of(
 
     with collected(list(files), keyword) as plugin:
         by_kata, rest = by_kata_of(plugin.items), by_kata_of(plugin.left_out)
-        # With -k, a kata in which nothing matches is no fault of its author.
+        # With -k, a kata in which nothing matches is not its author's fault.
         for kata in katas if keyword is None else ():
             if not by_kata[kata.slug]:
                 raise PackError(f"{kata.checks}: there is no check in it.")

@@ -114,6 +114,7 @@ def offered() -> Isolation:
     if named is not None:
         require(named)
         return named
+    # Probed again each time below *full*: the shortage may have passed.
     level: Isolation = "full" if _offers_full else probe().level
     _offers_full = level == "full"
     if _offers_full:
@@ -159,6 +160,7 @@ def _with_missing(found: Capabilities) -> Capabilities:
             "Landlock is off, so files are not protected: "
             "use Linux 5.13 or newer with `landlock` in its `lsm=` list."
         )
+    # Not a lower level: what the older kernel lacks, the filter of system calls refuses.
     elif found.landlock_abi < 6:
         missing.append(
             f"Landlock is at ABI {found.landlock_abi}, without scopes for signals and sockets: "
@@ -174,6 +176,7 @@ def _with_missing(found: Capabilities) -> Capabilities:
             "No network namespace can be made, so only filters keep a worker off the network: run as root, or allow "
             "namespaces: user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns (sysctl)."
         )
+    # Where not even a network namespace can be made, both have one cause, which is named above.
     elif not found.cells:
         missing.append(
             "A worker cannot get its own view of processes and files: mounts are refused. Run as root, or in a "

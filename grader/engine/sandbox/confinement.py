@@ -51,6 +51,7 @@ def confine(confinement: Confinement) -> None:
             resource_limits.apply(confinement.limits)
         else:
             _confine(confinement)
+    # `setrlimit` raises ValueError where the hard limit is lower than what is wanted.
     except (OSError, ValueError) as error:
         raise ConfinementError(str(error)) from error
 

@@ -37,6 +37,7 @@ def refuse_exposed(
             )
         return
     for path, what in secrets.items():
+        # Any one of them is enough to refuse, so the first is named.
         for place in exposing(path, view):
             raise UsageError(
                 f"{path} ({what}) is below {place}, which every submission may read.",

@@ -55,6 +55,7 @@ def renew_processes() -> bool:
 
 def _attempt() -> list[str]:
     entered = [name for name in _FLAGS if _enter(name)]
+    # Root, and a container that allows it, need no user namespace.
     if not entered and _enter("user"):
         entered = [name for name in _FLAGS if _enter(name)]
         return ["user", *entered] if entered else []

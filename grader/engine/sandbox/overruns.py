@@ -24,6 +24,7 @@ def overrun(pid: int, scratch: Path | None, limits: ResourceLimits) -> str | Non
     """
     if limits.memory_bytes is not None and _resident(pid) > limits.memory_bytes:
         return f"used more than {limits.memory_bytes // MEBIBYTE} MB of memory"
+    # The descendants too: what they wrote or hold open is the submission's as well.
     started = _started(pid, limits.processes or 0)
     if limits.processes is not None and len(started) > limits.processes:
         return f"started more than {limits.processes} processes"

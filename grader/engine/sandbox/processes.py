@@ -32,7 +32,7 @@ def kill_descendants(exclude: Collection[int] = ()) -> int:
         return 0
     spared = set(exclude)
     killed = 0
-    # Again and again: what a killed process leaves behind becomes ours with its death.
+    # Again and again: the children of a killed process become ours with its death.
     while found := [pid for pid in _children() if pid not in spared]:
         for pid in found:
             if _end(pid):

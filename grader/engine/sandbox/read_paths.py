@@ -127,11 +127,13 @@ def links_on_the_way(paths: Iterable[Path]) -> tuple[tuple[Path, str], ...]:
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
+    # A folder on the way may be closed to this user: a worker would not get there either.
     except PermissionError:
         return False
 
 
 def _follow(path: Path, found: dict[Path, str]) -> None:
+    # From the top, since any folder on the way may be a link.
     for part in (*reversed(path.parents), path):
         if part.is_symlink() and part not in found:
             found[part] = os.readlink(part)
@@ -145,6 +147,7 @@ def _candidates() -> list[Path]:
 
 def _libraries() -> list[Path]:
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+    # A virtual environment has packages under its own prefix and the standard library under the base.
     folders = [Path(prefix, name) for prefix in prefixes for name in ("lib", "lib64")]
     return [*folders, Path(os.__file__).parent]
 

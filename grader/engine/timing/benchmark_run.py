@@ -137,6 +137,7 @@ class Subject:
             cores.pin(process.pid, core)  # threads that are started later inherit it
             self._helpers = Helpers(process.pid)
             self.scale = memory.MemoryScale(process.pid)
+            # From before the module is loaded: what it takes at import is its memory as well.
             self._looks.enter_context(self.scale.watching())
             self.taken_before = setting.on.taken_by_others()
 
@@ -148,11 +149,13 @@ class Subject:
 
     def start(self) -> None:
         """Start the worker, load the module, and freeze both until a turn."""
+        # Memory is watched until it is loaded; then only during the turns that ask for it.
         with self._looks:
             self.session.begin(secrets.randbits(40), PATIENCE_S)
             self.session.settle()
             self.freeze()
         assert self._helpers is not None
+        # What the module started while it was imported was not timed.
         self._helpers.forgive()
 
     def freeze(self) -> None:
@@ -220,12 +223,14 @@ class BenchmarkRun:
             WorkerDied, WorkerTimeout, SubmissionRaised: the submission does not load.
         """
         with ExitStack() as stack:
+            # Before the core is chosen: others may be at work until then.
             stack.enter_context(device.alone(self.setting.device))
             core = self.core = stack.enter_context(cores.reserved())
             # In the baseline's process alone: a submission that saw it would know that it is being timed.
             self.baseline = self._enter(stack, self.setting.baseline, Calls(), core, (KERNEL,))
             self._kernel = self._given(self.baseline)
             self.submission = self._enter(stack, self.setting.submission, self.setting.calls, core)
+            # Speed checks compare values: graphs would cost both sides memory and time.
             stack.enter_context(torch.no_grad())
             self._stack = stack.pop_all()
         return self
@@ -245,6 +250,7 @@ class BenchmarkRun:
         self._turn(self.submission, work, size, calls=WARM_CALLS, patience_s=patience_s or WARM_S)
         one = self._turn(self.baseline, work, size, calls=1, patience_s=PATIENCE_S)
         self._usual[id(work), size] = one.seconds
+        # By the baseline: how long a turn is must not depend on what it measures.
         wanted = (LEAST_WORK_ACCELERATED_S if self.setting.on.accelerates else LEAST_WORK_S) / one.seconds
         self._calls[id(work), size] = max(1, min(MOST_CALLS, round(wanted)))
 
@@ -280,6 +286,7 @@ class BenchmarkRun:
             self.submission_turn(work, size, PATIENCE_S)
         self.look_at_policy()
         if self.setting.on.accelerates:
+            # A driver says for a device what is taken in all: nobody else is on it now.
             return float(self.setting.on.taken_by_others() - who.taken_before)
         return who.scale.taken()
 
@@ -293,6 +300,7 @@ class BenchmarkRun:
         terms = self.setting.terms
         if not terms.forbid:
             return
+        # To wake it is one more exchange, with which the record of what it used last is read.
         self.submission.thaw()
         used = self.submission.session.forbidden_uses()
         self.submission.freeze()
@@ -303,9 +311,12 @@ class BenchmarkRun:
         """Return the seconds that this core cannot go below, measured now; None where the author does not say."""
         seconds = []
         if work.traffic is not None:
+            # Half, since a copy reads and writes; at least a page, or it would time the call alone.
             nbytes = max(int(work.traffic(size)) // 2, 1 << 12)
             seconds.append(self._measure(lambda: self._kernel.copy(nbytes, self.setting.device)))
         if work.flops is not None:
+            # Large enough to reach the core's pace, small enough to take milliseconds; scaled to the work
+            # below.
             width = max(64, min(1024, round((work.flops(size) / 2) ** (1 / 3))))
             one = self._measure(lambda: self._kernel.product(width, self.setting.device))
             seconds.append(one * work.flops(size) / (2 * width**3))
@@ -359,6 +370,8 @@ class BenchmarkRun:
                 prepared = who.prepared(work, size)
                 for case in cases:
                     state = work.begun(prepared, case)
+                    # What the last call left to do, such as freeing its arguments, must not fall into this
+                    # one.
                     who.session.settle()
                     left = patience_s - sum(span.wall for span in spans)
                     result, span, samples = who.timed(partial(work.call, state, *case), max(left, 0.0))
@@ -407,6 +420,7 @@ class BenchmarkRun:
         """
         if self._replica is None:
             self._replica = self._enter(self._stack, self.setting.submission, self.setting.calls, None)
+            # The replica descends from the same zygote, and is not a helper of the submission's.
             self.submission.welcome()
         return self._replica
 
@@ -446,6 +460,7 @@ def traced(setting: Setting, work: Work, sizes: Sequence[int]) -> Iterator[tuple
     Raises:
         WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable: it does not load or run.
     """
+    # A worker of its own, after the verdict: tracing slows every operator, and this one is timed by nobody.
     who = Subject(setting, setting.submission, Calls(), None, (TRACING,))
     try:
         who.start()

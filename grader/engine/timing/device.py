@@ -68,6 +68,8 @@ def alone(device: str) -> Iterator[None]:
 def _share(device: str) -> int:
     turnstile = _open(device, "turn")
     try:
+        # Through the turnstile, and out of it at once: it stops only those who come while somebody waits to
+        # be alone.
         fcntl.flock(turnstile, fcntl.LOCK_SH)
         lock = _open(device, "device")
         fcntl.flock(lock, fcntl.LOCK_SH)

@@ -68,6 +68,7 @@ class MemoryScale:
             yield
         finally:
             over.set()
+            # Then once more: work that ended between two looks has not been seen at all.
             thread.join()
             self.look()
 

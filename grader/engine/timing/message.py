@@ -69,6 +69,7 @@ def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float)
             f"took more than {cut_off:.2g} s for what the baseline does in a fraction of it, and was stopped"
         )
     value = f"{found.value:.3g}"
+    # It failed by the anchor: the growth itself is allowed, from a start that is too slow.
     if found.form == "growth" and found.value <= found.threshold:
         first = _ends(work)[0]
         return (

@@ -109,6 +109,7 @@ class Speed:
         self._decide("roofline", work)
         assert self.measured is not None
         value = self.measured.value
+        # A GPU computes while Python goes on: an answer that is not waited for costs nothing.
         if self.setting.on.accelerates and value is not None and value > IMPOSSIBLE:
             fail(
                 f"took {1 / value:.2f} of the time in which this device can move the bytes at all",
@@ -213,6 +214,7 @@ class Speed:
         def measure(run: BenchmarkRun) -> Round:
             least = run.limit(work, size)
             assert least is not None
+            # Measured next to each other in one round, so that a slow moment slows both.
             seconds = _within(run, work, size, least / limit)
             return Round(least / seconds, least < limit * seconds, far=FAR * least < limit * seconds)
 

@@ -120,10 +120,13 @@ class Encoder:
         if kind is str:
             if len(value) > MAX_STRING:
                 raise Unencodable(f"a string of {len(value):,} characters; at most {MAX_STRING:,} are read")
+            # Half a surrogate pair is a Python string, and has no UTF-8.
             return value.encode("utf-8", "replace").decode() if not value.isascii() else value
         if kind is bytes:
             if len(value) > MAX_STRING:
                 raise Unencodable(f"{len(value):,} bytes; at most {MAX_STRING:,} are read")
+            # As a string, one character a byte: MessagePack's own bytes would need another type on every
+            # level.
             return [BYTES, value.decode("latin-1")]
         if isinstance(value, torch.Tensor):
             return self._tensor(value, kind)
@@ -135,8 +138,10 @@ class Encoder:
         if kind is torch.Size:
             return [SIZE, *self._all(value, depth)]
         if isinstance(value, tuple):
+            # By tuple's own iterator: a named tuple of the submission's may iterate as it likes.
             return [TUPLE, *self._all(tuple(tuple.__iter__(value)), depth)]
         if isinstance(value, dict) and _is_plain_dict(kind):
+            # Before a dict is made of them on the other side.
             self._budget.keys(list(dict.keys(value)))
             return [DICT, *self._all([part for item in dict.items(value) for part in item], depth)]
         # What is known on both sides.
@@ -213,6 +218,7 @@ class Encoder:
             or value.is_nested
             or value.dim() > MAX_AXES
             or not value.is_contiguous()
+            # A lazy negation: the memory holds the numbers with the other sign.
             or value.is_neg()
         ):
             return None
@@ -245,6 +251,7 @@ class Encoder:
         shape = list(value.shape)
         if len(shape) > MAX_AXES:
             raise Unencodable(f"a tensor of {len(shape)} axes; at most {MAX_AXES} are read")
+        # Without elements it has no bytes to bound, but a loop over its rows would have no end.
         if not self._towards_worker and _is_vast(shape):
             raise Unencodable(f"a tensor of shape {shape}, which has no elements and yet no end")
         nbytes = value.numel() * value.element_size()
@@ -255,6 +262,7 @@ class Encoder:
             )
         # Its bytes: in order, except that a check's own views keep theirs, as a submission may depend on it.
         plain = value.detach() if kind is torch.Tensor else value.detach().as_subclass(torch.Tensor)
+        # torch conjugates and negates lazily: the memory holds the numbers from before.
         plain = plain.resolve_conj().resolve_neg()
         strides: list[int] | None = None
         if self._towards_worker and not plain.is_contiguous() and value.numel():
@@ -358,6 +366,7 @@ class Decoder:
         if code == HANDLE:
             self._budget.take(HANDLES)
             number, type_name, kind = rest
+            # `type(x) is`, since True is an int as well.
             if type(number) is not int or type(type_name) is not str or type(kind) is not str:
                 raise ProtocolError("an invalid handle")
             return self._handle(number, type_name[:MAX_TEXT], kind)
@@ -381,6 +390,7 @@ class Decoder:
         if code == BIGINT:
             if len(rest[0]) > MAX_DIGITS:
                 raise ProtocolError("an integer too large")
+            # In hexadecimal: decimal digits take Python time that grows with their square.
             return self._noted(int(rest[0], 16))
         if code == SLICE:
             return slice(*self._all(rest, depth))
@@ -390,6 +400,7 @@ class Decoder:
             return Ellipsis
         if code == GENERATOR:
             self._budget.take(GENERATORS)
+            # A worker's word must not make the grader touch a device.
             generator = torch.Generator(rest[0] if self._trusted else "cpu")
             generator.set_state(self._value(rest[1], depth + 1))
             self.generators.append(generator)
@@ -422,6 +433,8 @@ class Decoder:
             try:
                 self._made[index] = self._make(head)
                 if head.grad >= 0:
+                    # A gradient comes after its tensor, so that none can be its own, directly or by a
+                    # detour.
                     if head.grad <= index:
                         raise ProtocolError("a gradient that is none")
                     self._made[index].grad = self.tensor(head.grad)
@@ -436,6 +449,7 @@ class Decoder:
         count = math.prod(head.shape)
         if not self._trusted and _is_vast(head.shape):
             raise ProtocolError("a tensor without elements and without end")
+        # Strides may let tiny memory look like a tensor of any size.
         if head.strides is not None and not self._trusted:
             raise ProtocolError("strides from a worker")
         stored = count if head.strides is None else head.nbytes // dtype.itemsize
@@ -496,6 +510,7 @@ class _Budget:
     def keys(self, keys: list[Any]) -> None:
         """Count the keys of one dict, before they are put into one."""
         self.take(KEYS, len(keys))
+        # So few are quickly compared, whatever they are.
         if len(keys) > MAX_ALIKE:
             self.unlike(keys)
 
@@ -553,5 +568,6 @@ def _buffer(tensor: torch.Tensor) -> Any:
     if nbytes == 0:
         return b""
     array = (ctypes.c_char * nbytes).from_address(tensor.data_ptr())
+    # An address keeps nothing alive, an attribute does.
     array.tensor = tensor  # type: ignore[attr-defined]
     return memoryview(array).cast("B")

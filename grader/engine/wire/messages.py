@@ -274,6 +274,7 @@ def pack(message: Request | Reply, buffers: list[Any]) -> list[Any]:
         pieces.append(buffer)
         length += size
         if padding := -length % ALIGNMENT:
+            # Aligned, so that the other side can look at the bytes as numbers where they are.
             pieces.append(bytes(padding))
             length += padding
     return [PREFIX.pack(MAGIC, len(head), length), head, *pieces]
@@ -302,6 +303,7 @@ def check_layout(tensors: list[TensorHead], payload: int) -> None:
     """
     place = 0
     for head in tensors:
+        # In order and without a gap: then no byte is used twice.
         if head.offset != place:
             raise ProtocolError("tensors that overlap or lie apart")
         place += head.nbytes + -head.nbytes % ALIGNMENT

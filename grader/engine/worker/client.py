@@ -115,12 +115,14 @@ class Zygote:
             MachineFault: the zygote is gone, or it could not.
         """
         if self._origin is not None:
+            # Only the zygote that forked a branch hears that it could not.
             self._origin._hear_of_branches()
         if self.refused:
             raise MachineFault(f"No process could be started for what a kata preloads: {self.refused}.")
         self._hear_of_branches()
         message = msgspec.json.encode(Launch(job))
         try:
+            # Descriptors cross by the kernel's hand: the far ends are never named in any file system.
             socket.send_fds(self._link, [message], [channel.fileno(), output, audit])
             data, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 1)
             answer = _answers.decode(data)

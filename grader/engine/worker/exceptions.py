@@ -34,6 +34,8 @@ def describe_raised(error: BaseException, folder: str) -> messages.Raised:
         message=_message(error),
         # Of a notebook that cannot be read, the frames would be those of our own reader.
         frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
+        # Raised by the submission's own line, or by a library that it called: they are told apart in the
+        # message.
         own=bool(last) and _is_own(last[0].filename, folder),
         hint=bounded(_hint(error, folder), 400),
     )

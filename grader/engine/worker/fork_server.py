@@ -75,9 +75,11 @@ def become_fork_server(link: socket.socket, level: sandbox.Isolation, view: sand
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's to answer
         _forget_the_grader()
+        # The grader's files, and a terminal perhaps: a worker must not inherit them through this process.
         os.closerange(3, link.fileno())
         os.closerange(link.fileno() + 1, 4096)
         tempfile.gettempdir()  # found once, by the caller's variables
+        # Before anything is forked: every worker inherits this process's memory.
         sandbox.replace_environment(interpreter.environment())
         renewed = sandbox.enter_namespaces() if level != "process" else frozenset()
         if level == "full" and "net" in renewed:
@@ -174,6 +176,7 @@ class ForkServer:
         try:
             while True:
                 message, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 3)
+                # The grader's end is closed: it has finished, or was killed.
                 if not message:
                     break
                 request = _requests.decode(message)
@@ -189,6 +192,7 @@ class ForkServer:
                 _end(Reap(pid, 0.0), child.pidfd)
                 sandbox.remove_folder(child.scratch)
             for pid, pidfd in self._branches.items():
+                # A branch has workers of its own to end, so it is given some time.
                 _end(Reap(pid, ENDING_S / 2), pidfd)
             if not self._inside:  # with the first of a namespace everything in it ends
                 sandbox.kill_descendants()
@@ -197,6 +201,7 @@ class ForkServer:
         socket.send_fds(self._link, [msgspec.json.encode(answer)], descriptors)
 
     def _launch(self, job: Job, descriptors: list[int]) -> None:
+        # The least free one: users are a range, which must not run out in a large class.
         slot = self._free_slot()
         if started := self._started(descriptors, 3, lambda: self._fork(job, descriptors, slot)):
             pid, pidfd = started
@@ -267,6 +272,7 @@ class ForkServer:
 
     def _reap(self, request: Reap) -> Ended:
         child = self._children.pop(request.pid, None)
+        # By the pidfd: the number alone could be somebody else's by now.
         code = _end(request, None if child is None else child.pidfd)
         if child is not None:
             os.close(child.pidfd)

@@ -151,6 +151,7 @@ def _why_no_matter(error: Exception, node: ast.stmt, cells: list[Cell]) -> str |
 
 def _needed(node: ast.Import | ast.ImportFrom, cells: list[Cell]) -> bool:
     """Whether a definition uses what an import binds; of a star nobody knows."""
+    # `import a.b` binds `a`.
     bound = {(one.asname or one.name).partition(".")[0] for one in node.names}
     definitions = [part for cell in cells for part in cell.tree.body if isinstance(part, DEFINITIONS)]
     used = {part.id for one in definitions for part in ast.walk(one) if isinstance(part, ast.Name)}
@@ -193,6 +194,7 @@ def _leave_out(cell: Cell, node: ast.stmt, why: str) -> None:
                 name, f"cell {cell.number}, line {getattr(part, 'lineno', 0)} makes {name}{block}, {why}"
             )
         if not isinstance(part, DEFINITIONS):
+            # Not into definitions: names inside are local, or a class's attributes.
             parts += ast.iter_child_nodes(part)  # type: ignore[arg-type]
 
 
@@ -221,6 +223,7 @@ class Support:
             return importlib.import_module(name)
         if name not in self._loaded:
             path = Path(f"{self._folder}/{name}.py")
+            # Noted before it runs, since they may import each other in a circle.
             module = self._loaded[name] = types.ModuleType(name)
             module.__file__ = str(path)
             # They may import each other.
@@ -266,6 +269,7 @@ def _new_module(name: str, path: str, given: str | None) -> types.ModuleType:
         if place is not None:
             sys.path.insert(0, place)  # what is given comes first: the grader's copy counts
             _read_sources_below(place)
+    # A package, or `from .helper import f` would be an error.
     package = types.ModuleType(PACKAGE)
     package.__path__ = [folder]
     sys.modules[PACKAGE] = package
@@ -275,6 +279,7 @@ def _new_module(name: str, path: str, given: str | None) -> types.ModuleType:
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[full] = module
+    # Under its plain name as well: files next to it import it by that.
     sys.modules[name] = module
     setattr(package, name, module)
     return module

@@ -90,6 +90,8 @@ def _kernels(overload: str) -> Iterable[tuple[str, str]]:
     def has(overload: str, key: str) -> bool:
         return overload in _registered(key)
 
+    # It has no kernel of a backend: by the time one is called, only the operators that it is written in are
+    # left.
     if has(overload, _COMPOSITE):
         return [(_COMPOSITE, "CPU"), *(pair for pair in _TRANSFORMS if has(overload, pair[0]))]
     keys = {key for key in _BACKENDS if has(overload, key)}
@@ -125,6 +127,7 @@ def _liner(path: str) -> Callable[[], int]:
             file = frame.f_code.co_filename
             if file == path:
                 return frame.f_lineno
+            # A notebook's cells are compiled under names of their own.
             if file.startswith(cell):
                 return place_of(int(file[len(cell) :]), frame.f_lineno)
             frame = frame.f_back

@@ -178,7 +178,7 @@ def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:
     os.dup2(output, 2)
     os.dup2(channel, CHANNEL, inheritable=False)
     os.dup2(audit, AUDIT, inheritable=False)
-    # All that lies between what is kept: sockets to other workers, the grader's files, whatever else was
+    # All that lies between what stays open: sockets to other workers, the grader's files, whatever else was
     # open.
     first = AUDIT + 1
     for number in (*sorted(set(keep)), min(os.sysconf("SC_OPEN_MAX"), 65536)):

@@ -74,14 +74,17 @@ def function(
 class _Answered(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, forward: Callable[..., Any], backward: Callable[..., Any], *arguments: Any) -> Any:
+        # The number of the call goes along: one answer may be differentiated after others were given.
         ctx.number, result = forward([_plain(value) for value in arguments])
         ctx.ask = backward
         return tuple(result) if isinstance(result, list) else result
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
+        # autograd wants one gradient for each argument of `forward`, the two functions included.
         return None, None, *ctx.ask(ctx.number, list(gradients))
 
 
 def _plain(value: Any) -> Any:
+    # Without its graph, which belongs to this process: the check has another one on its side.
     return value.detach() if isinstance(value, Tensor) else value

@@ -316,7 +316,7 @@ class DeskReader:
         names = list(found)
         pages = max(1, -(-len(names) // ON_A_PAGE))
         first = (min(chosen.page, pages) - 1) * ON_A_PAGE
-        # Of the whole class, not of this page: whoever shares a name is told apart on every page.
+        # Of the whole class, not of this page: learners who share a name are told apart on every page.
         called = Counter(self.course.name_of(name) for name in self.everybody.marks()[0])
         lines = [self._line(name, found[name], called) for name in names[first : first + ON_A_PAGE]]
         through = [one for cells in found.values() for one in cells if self.lets(chosen, one)]

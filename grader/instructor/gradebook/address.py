@@ -48,6 +48,7 @@ class Address:
         if "://" not in where:
             if not where.strip():
                 raise GradebookUsageError("The gradebook's name is empty.", _KNOWN)
+            # The file system would refuse it with a ValueError, far from here.
             if "\0" in where:
                 raise GradebookUsageError("The gradebook's name holds a zero byte.", _KNOWN)
             return cls._of_file(URL.create("sqlite"), str(Path(where).expanduser()))
@@ -66,6 +67,8 @@ class Address:
                 )
             return cls._of_file(url, url.database)
         if kind in ("postgresql", "postgres") and driver in ("", "psycopg"):
+            # Named, or SQLAlchemy takes psycopg2, which is not installed; `postgres://` it does not know at
+            # all.
             return cls(url.set(drivername="postgresql+psycopg"))
         raise GradebookUsageError(
             f"{redact(where)}: Kata keeps gradebooks in SQLite and PostgreSQL, not in {url.drivername}.",

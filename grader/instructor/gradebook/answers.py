@@ -139,6 +139,7 @@ def written_part(
     worth: Sequence[float] = release.value["points"][kata] if release is not None else ()
     # Nothing before the release: until then nobody knows how many questions there are.
     blank = tuple(number for number in range(1, len(worth) + 1) if number not in text and number not in stand)
+    # The release goes over the single marks: they may be older than the rubric's last change of points.
     most = {number: one.max_points for number, one in stand.items()} | dict(enumerate(worth, 1))
     unmarked = tuple(sorted(number for number in text if number not in stand))
     due = course.due_for(learner, kata, rulings)

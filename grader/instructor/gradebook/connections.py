@@ -41,7 +41,7 @@ class Connections:
             with translating(place, OPENING):
                 nonce = prepare(engine, place, create=create)
         except BaseException as error:
-            # Else the pool keeps a connection to a file or a server that is no gradebook.
+            # Else the pool keeps a connection to a file or a server that is not a gradebook.
             engine.dispose()
             if isinstance(error, _DAMAGE):
                 raise damaged(place, OPENING, error) from error

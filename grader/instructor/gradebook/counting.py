@@ -77,6 +77,7 @@ class Deadlines:
     def late(self, kata: str, one: HandIn, free: int) -> Lateness:
         """Return how late a hand-in is if so many days are free."""
         at, due = one.submitted_at, self.due(kata)
+        # Late without a time: the course says how many days that is.
         if at is None and one.late_by and due is not None:
             at = extended(due, self.course.late.unknown, self.course.timezone)
         return self.course.lateness(
@@ -159,9 +160,11 @@ def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> Ha
         if choice is not None and one.id == choice.value:
             return one
     read = [one for one in given if one.digest]
+    # What the machine could not grade says nothing, so an earlier one counts until it is graded.
     read = [one for one in read if one.graded] or read
     if not read:  # "missing" is only said of what was never handed in
         return max(given, key=lambda one: one.order)
+    # A later one that came in after closing must not take the place of one in time.
     open_ = [one for one in read if not times.shut(kata, one)] or read
     assignment = times.course.assignment_of(kata)
     if assignment is None or assignment.attempts != "best":
@@ -169,12 +172,14 @@ def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> Ha
 
     def worth(one: HandIn) -> tuple[float, float, int]:
         late = times.late(kata, one, free)
+        # On a tie the earliest: it cost the fewest late days.
         return one.score - late.points, -one.order[0].timestamp(), -one.seen
 
     return max(open_, key=worth)
 
 
 def _days_needed(times: Deadlines, kata: str, one: HandIn) -> int:
+    # What earns nothing should not use up late days.
     if not one.digest or times.shut(kata, one):
         return 0
     return math.ceil(times.late(kata, one, 0).days)
@@ -185,6 +190,7 @@ def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], 
     closed = times.closed(kata, one) and times.choice(kata) is None  # else somebody said that it counts
     if closed:
         late = Lateness(late.days, max(0.0, one.score))
+    # As many as it is late and no more: what is shown is what was spent on this kata.
     free = min(free, math.ceil(late.days)) if one.digest and not closed else 0
     return Counted(one.id, late, free, closed, tuple(_remarks(times, kata, one, given, closed)))
 

@@ -152,9 +152,11 @@ def stored(
         )
         .join(schema.learners, schema.learners.c.id == table.c.learner_id)
         .join(schema.katas, schema.katas.c.id == table.c.kata_id)
+        # The digest is empty where nothing could be read: nothing is there to be graded again.
         .where(table.c.digest != "")
         .order_by(table.c.id)
     )
+    # Later rows replace earlier ones of the same content, and keep their place.
     found = {
         (row.learner_id, row.slug, row.digest): StoredHandIn(
             learner=row.name, kata=row.slug, attempt=row.attempt_id, submitted_at=row.submitted_at
@@ -394,6 +396,7 @@ def _handed_in_again(
     )
     for row in connection.execute(wanted.order_by(table.c.id)):
         before = graded.get(row.digest)
+        # A class that is graded again brings the same content at the same time: that is no event.
         if row.submitted_at != before:
             what = "time added" if before is None else "the same content came in"
             yield HistoryEvent(

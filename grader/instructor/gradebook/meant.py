@@ -44,6 +44,7 @@ def learners_called(text: str, names: Collection[str], book: Gradebook) -> list[
     """
     same = book.course.same
     key = same(book.aliases().get(same(text), text))
+    # An identity goes before a name, as two people may share the name.
     if exact := [name for name in names if same(name) == key]:
         return exact
     words = words_in(text)
@@ -161,6 +162,7 @@ def mark_meant(row: Row, kind: str, number: float, *, beyond: bool) -> float:
         UsageError: it is more than there are points, and not on purpose.
     """
     after = number if kind == "override" else row.score + number
+    # Only what raises it: to lower a mark that is too high must be possible.
     if number > 0 and after > row.max_score and not beyond:
         raise UsageError(
             f"{row.learner}, {row.kata}: {points(after)} is more than the {points(row.max_score)} points there are.",

@@ -140,7 +140,7 @@ class Recording:
                     connection,
                     schema.runs,
                     started_at=datetime.now(UTC),
-                    # An address may hold a password, and this is shown to whoever reads the gradebook.
+                    # An address may hold a password, and this is shown to all who read the gradebook.
                     arguments=encode({name: _redacted(value) for name, value in arguments.items()}).decode(),
                     version=__version__,
                     host=storable(socket.gethostname()),

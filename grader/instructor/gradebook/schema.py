@@ -47,6 +47,7 @@ class UtcTime(TypeDecorator[datetime]):
         if value.tzinfo is None:
             raise ValueError("a time without a zone cannot be kept in the gradebook")
         moment = value.astimezone(UTC)
+        # Always with microseconds: texts of one width sort like the times.
         return moment if dialect.name == "postgresql" else moment.isoformat(timespec="microseconds")
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
@@ -61,6 +62,7 @@ class UtcTime(TypeDecorator[datetime]):
 
 
 metadata = MetaData(
+    # Named alike in both databases, so that a later version can refer to them.
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
         "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -77,6 +79,7 @@ meta = Table(
     "meta",
     metadata,
     Column("id", Integer, CheckConstraint("id = 1", name="single"), primary_key=True, autoincrement=False),
+    # Seeds derive from it, so a gradebook has one for good.
     Column("nonce", LargeBinary, nullable=False),
     Column("created_at", UtcTime, nullable=False),
     Column("created_by", Text, nullable=False),
@@ -186,6 +189,7 @@ results = Table(
     Column("points", Double, nullable=False),
     Column("max_points", Double, nullable=False),
     Column("misconception", Text),
+    # Stored in the order of the key: the results of an attempt lie together, and are read together.
     sqlite_with_rowid=False,
 )
 

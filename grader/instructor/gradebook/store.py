@@ -340,7 +340,7 @@ class Gradebook:
                 somebody = scope.find_learner(connection, self.course, learner)
             else:
                 somebody, number = scope.find(connection, self.course, learner, about)
-                # After `alone_with`: whoever waits for the same learner sees what was decided meanwhile.
+                # After `alone_with`: who waited for the same learner sees what was decided meanwhile.
                 versions.insist_on(connection, somebody, number, seen)
                 kata_id = number if kata is not None else None
             return of_decisions.add(connection, draft, scope.row_of(connection, somebody), kata_id)

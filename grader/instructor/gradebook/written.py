@@ -128,6 +128,8 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
     texts = answers_in(book.answer_sheet(counted.content)) if counted is not None else {}
     given, rubric = standing(marks), rubrics.of(kata)
     asked = dict(enumerate(rubrics.asked(kata), 1))
+    # All three: a lesson may have lost a question since, and neither words nor a mark may vanish with it. 0
+    # is what stands under no number.
     numbers = sorted({*asked, *given, *texts} - {0})
     due = book.course.due_for(learner, kata, mine)
     at = counted.submitted_at if counted is not None else None
@@ -243,6 +245,7 @@ def release(
         )
     # Somebody may release remarks on code alone: then nobody loses points for answers that nobody marks.
     counting = marked | set(book.course.written)
+    # Stored with the decision: a rubric that changes later must not change marks that learners have seen.
     points = {slug: list(found.points) for slug, found in rubric.items() if slug in counting}
     value = {"of": of, "katas": katas, "points": points}
     return book.rule("release", None, value, comment=comment, author=author)

@@ -35,6 +35,7 @@ class Folder:
         try:
             if not root.is_dir() and (root.exists() or root.is_symlink()):
                 raise UsageError(f"{root} is a file.", "Name a folder: kata report --out FOLDER")
+            # `finish` removes what an earlier report wrote: in another folder that could be anything.
             if root.is_dir() and not (root / MARK).is_file() and any(root.iterdir()):
                 raise UsageError(
                     f"{root} holds other files; a report would get mixed up with them.",
@@ -52,6 +53,7 @@ class Folder:
         file, data = self._root / name, text.encode()
         self._now.add(file)
         try:
+            # No further than it could be equal.
             same = read_bounded(file, len(data)) == data
         except (OSError, ValueError):
             same = False
@@ -77,6 +79,7 @@ def file_stem(learner: str, secret: bytes = b"") -> str:
     'zoe-8840d1f49662e9e8074fdc9974c5f4a4'
     """
     name = learner.encode("utf-8", "surrogatepass")
+    # Prefixed, since the same secret makes other things as well.
     made = hmac.new(secret, b"pages of " + name, hashlib.sha256) if secret else hashlib.sha256(name)
     digest = made.hexdigest()[:32]
     plain = unicodedata.normalize("NFKD", learner[: 4 * READABLE]).encode("ascii", "ignore").decode().lower()

@@ -55,6 +55,7 @@ def environment_of(*folders: Path) -> Environment:
 @cache
 def _environment() -> Environment:
     made = environment_of()
+    # In the page itself, so that it works from a file; the policy allows just these, by their hashes.
     style, script, walk = _source("style.css"), _source("table.js"), _source("walk.js")
     made.globals.update(
         style=Markup(style),

@@ -134,11 +134,13 @@ def code_lines(name: str, source: str) -> list[Markup]:
     """Return the lines of a file as HTML: of Python and notebooks coloured; at most `MAX_LINES`."""
     shown = [cut(line) for line in source.splitlines()[:MAX_LINES]]
     whole = "\n".join(shown)
+    # The lexer takes time that grows with the text, and may be made to take more.
     if not name.lower().endswith((".py", ".ipynb")) or len(whole) > MAX_COLOURED:
         return [escape(line) for line in shown]
     lines: list[list[str]] = [[]]
     for kind, value in lex(whole, PythonLexer(stripnl=False, ensurenl=False)):
         mark = next((word for token, word in _CLASSES if kind in token), None)
+        # A token may span lines, such as a docstring: every line closes its own spans.
         for number, part in enumerate(value.split("\n")):
             if number:
                 lines.append([])

@@ -73,6 +73,7 @@ def name_and_login(text: str) -> tuple[str, str]:
     """
     parts = text.split("_")
     usual = min(2, len(parts) - 1)
+    # Names are written with capitals, logins seldom are.
     at = next((place for place, part in enumerate(parts) if place > 1 and not part[:1].isupper()), usual)
     return " ".join(parts[:at]), "_".join(parts[at:])
 
@@ -242,12 +243,14 @@ class System:
         found = Download(taken=set(named))
         together: dict[str, list[ItemT]] = defaultdict(list)
         for item, made in named.items():
+            # To nobody: given to either, somebody could have chosen it by a file's name.
             if made.doubtful:
                 found.doubtful[item.name] = TWO_READINGS
             else:
                 together[made.key].append(item)
         for key, theirs in together.items():
             first = named[theirs[0]]
+            # What the system knows them by goes along: exports need it, and a roster may have it.
             ids = {self.name: key} if first.ids is None else dict(first.ids)
             claim: Claim[ItemT] = Claim(first.learner, key, ids=ids)
             # Earlier attempts are kept as well: of some assignments the best one counts.

@@ -94,6 +94,7 @@ def compare(
             for one in read
             for why in one.problems
         ),
+        # Of those shown alone: the report is one file, and everybody's text would be most of it.
         texts={name: tuple(one.lines) for one in read if (name := _side(one, 1.0).name) in shown},
         has_solutions=kata.solution is not None,
     )
@@ -241,6 +242,7 @@ def _clusters(index: _Index, alike: Sequence[_Alike]) -> tuple[tuple[str, ...], 
     def top(name: str) -> str:
         above.setdefault(name, name)
         while above[name] != name:
+            # Halves the path for the next look-up, as pairs may form one long chain.
             above[name] = above[above[name]]
             name = above[name]
         return name
@@ -260,6 +262,7 @@ def _identical(
 ) -> Iterator[Identical]:
     """Yield files that came in more than once, or are the pack's answers; those of most learners first."""
     answers = {text.digest: text.name for text in catalogued}
+    # An answer's name goes before a given file's: that it was handed in is worth a look.
     names = {text.digest: text.name for text in given} | answers
     groups: dict[str, list[tuple[str, HandedIn]]] = defaultdict(list)
     for one in read:
@@ -268,6 +271,7 @@ def _identical(
     found = []
     for digest, group in groups.items():
         people = {one.work.who for _, one in group}
+        # Two earlier terms that share a file are nobody's business now.
         current = any(not one.work.term for _, one in group)
         modules = [file == one.work.bundle.main for file, one in group]
         if current and (len(people) > 1 or sum(modules) > 1 or digest in answers):

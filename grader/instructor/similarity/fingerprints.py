@@ -42,6 +42,7 @@ def fingerprints(words: Words) -> dict[int, list[int]]:
     if not len(hashes):
         return {}
     windows = np.lib.stride_tricks.sliding_window_view(hashes, min(WINDOW, len(hashes)))
+    # Winnowing: the least hash of every window, so that two texts which share a window share a fingerprint.
     chosen = np.unique(windows.argmin(axis=1) + np.arange(len(windows)))
     found: dict[int, list[int]] = {}
     for value, start in zip(hashes[chosen].tolist(), starts[chosen].tolist(), strict=True):

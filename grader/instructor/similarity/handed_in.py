@@ -129,6 +129,7 @@ _Cells = list[tuple[str, list[ast.stmt]]]
 
 def _module(data: bytes) -> tuple[_Cells, str]:
     """Return a file's text and statements; where it is no valid Python, those of its definitions that are."""
+    # Line ends as Python's parser counts them, or lines would be shown next to the wrong numbers.
     text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
     try:
         return [(text, ast.parse(data).body)], ""
@@ -136,6 +137,7 @@ def _module(data: bytes) -> tuple[_Cells, str]:
         why = f"not valid Python (line {error.lineno or 1}: {error.msg})"
     except ValueError as error:
         why = f"not valid Python ({error})"
+    # One broken line must not hide a file: each definition is parsed by itself.
     cells = [(part, _statements(part)) for part in _BEGINS.split(text)]
     if not any(body for _, body in cells):
         raise _Unread(why)
@@ -157,6 +159,7 @@ def _cells(name: str, data: bytes) -> tuple[_Cells, str]:
     every: list[tuple[int, str, list[ast.stmt]]] = [
         (cell.number, cell.source, cell.tree.body) for cell in good
     ]
+    # Shown as they are, though nothing in them can be compared.
     every += [(cell.number, cell.source, []) for cell in broken]
     cells: _Cells = []
     for number, source, body in sorted(every, key=lambda cell: cell[0]):

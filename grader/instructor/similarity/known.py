@@ -57,6 +57,7 @@ def _blocks(path: Path, kata: Kata) -> list[PackText]:
     these are names from outside there.
     """
     data = read_bounded(path, LIMIT_BYTES)
+    # As somebody would write them who hands a block in under ordinary names.
     body = ast.parse(_OPERATOR.sub(rb"torch.\1", data)).body
     names = {node: set(defined_names(node)) for node in body}
     answers = [node for node in body if names[node].intersection(kata.required) or not names[node]]

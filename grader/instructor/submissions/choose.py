@@ -79,12 +79,14 @@ def choose(
     everything = (*listing.files, *listing.spare)
     decided = [file for file in everything if taken in ("/".join(file.parts), file.name)] if taken else []
     if decided:
+        # The shortest path: a copy further down in a folder of backups has the same name.
         named = [(0, min(decided, key=lambda file: len(file.parts)))]
     if not named:
         raise Missing(*_missing(kata, listing))
     notes: list[str] = []
     readable = [(rank, file) for rank, file in named if file.problem is None]
     if not readable:
+        # Not Missing: a file was handed in, and what is wrong with it can be put right.
         raise NotRead("; ".join(f"{file.origin} {file.problem}" for _, file in named[:3]))
     best = min(rank for rank, _ in readable)
     files = [file for rank, file in readable if rank == best]
@@ -102,6 +104,8 @@ def choose(
         notes.append(f"{file.origin} was taken for {main}{DECIDED}")
     elif taken:
         notes.append(
+            # The decision was about an earlier hand-in; a new one without the file is graded all the same,
+            # with a note.
             f"{taken}, which was decided to be the answer, is missing; {file.origin} was taken instead"
         )
     elif best:
@@ -158,7 +162,7 @@ def _one_of(
     """Return the one of several files that counts, as `choose` says."""
     left = list(contents)
     stub = _Stub(kata)
-    # Somebody who worked in a notebook has the module beside it still as it was given.
+    # Somebody who worked in a notebook has the module next to it still as it was given.
     worked = [file for file in left if not stub.untouched(file, contents[file])]
     if worked and len(worked) < len(left):
         notes += [f"{file.origin} was left out: an untouched stub" for file in left if file not in worked]
@@ -265,7 +269,7 @@ def _code(text: str) -> list[str]:
 
 
 def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decided: bool) -> Bundle:
-    """Return the file as `main`, with what lies beside it and is not the answer to something else."""
+    """Return the file as `main`, with the files next to it that are not the answer to something else."""
     try:
         data = listing.read(file, _limit(file))
     except NotRead as refused:

@@ -125,6 +125,7 @@ def _top(root: Path) -> tuple[Entry, str, Path]:
     shown = printable(str(root))
     if root.is_dir():
         return Entry(root.name, "", "folder", Spot(os.fspath(root))), root.resolve().name, root
+    # `class.zip/week1` names a folder in an archive: what exists of it is the archive.
     around = next((path for path in (root, *root.parents) if os.path.lexists(path)), root)
     if not around.is_file():
         raise UsageError(f"{shown}: there is no such file or folder.", LAYOUTS)
@@ -161,6 +162,7 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
     children = [top] if top.name.casefold() == SUBMITTED_IN_TEAMS else top.children()
     notes: list[str] = []
     for _ in range(_AROUND):
+        # Before anything is opened as a class: units and katas would be taken for learners.
         if _is_one_learner(children, of.katas):
             _refuse_nameless(children, name, of)
             top = replace(top, label=top.label or name)
@@ -177,6 +179,7 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
             f"{of.root}: there are {_AROUND} folders around the class.", "Name the innermost one."
         )
     scan = _taken(children, stamped=stamped)
+    # A system's own names leave no doubt who they are.
     if scan.layout == "folders":
         _refuse_several(children, of)
     return replace(scan, notes=(*notes, *scan.notes))
@@ -217,9 +220,11 @@ def _system(entries: list[Entry]) -> System | None:
 
     One system makes a download. What only some names look like, learners wrote: nobody is to be found in their names.
     """
+    # Without the files that systems put there themselves: in a small class they would be the majority.
     own = [entry for entry in entries if not _lies_beside(entry.name)]
     made = [(sum(system.made(entry) is not None for entry in own), system) for system in SYSTEMS]
     count, system = max(made, key=lambda pair: pair[0])
+    # More than half, or one learner's file name would decide how all are read.
     return system if 2 * count > len(own) else None
 
 
@@ -233,6 +238,7 @@ def _is_one_learner(children: list[Entry], katas: Sequence[Kata]) -> bool:
         return True
     below = [child for child in children if child.kind == "folder"]
     files = [child for child in children if child.kind != "folder"]
+    # Archives and names that a system made are several people's.
     if any(_of_a_learner(file.name) for file in files):
         return False
     if below:
@@ -266,6 +272,7 @@ def _wrapped(children: list[Entry], name: str, of: _Class, notes: list[str]) -> 
         UsageError: it may be the class, or a learner's.
     """
     around = [child for child in children if child.kind == "folder" or _of_a_learner(child.name)]
+    # A name that a system made is a learner's, also when it is the only one.
     if len(around) != 1 or any(system.made(child) for child in children for system in SYSTEMS):
         return None
     folder, called = around[0], archive_stem(around[0].name) or around[0].name
@@ -318,11 +325,13 @@ def _why_class(entries: list[Entry], of: _Class) -> str:
     modules, own = [kata.module for kata in of.katas], _folders_of(of.katas)
     if any(looks_like_one(one.name, modules) or one.name.casefold() in own for one in entries):
         return ""
+    # The first ones are enough to tell, and opening all archives of a class takes long.
     boxes = [one for one in entries[:50] if one.kind == "folder" or _of_a_learner(one.name)]
     if of.known is not None and any(of.known(archive_stem(one.name) or one.name) for one in boxes):
         return "somebody who is in the roster"
     count: Counter[str] = Counter()
     for one in boxes:
+        # One at a time, and no further than the answer.
         count.update(LearnerFolder("", (Place(one),)).modules(of.katas))
         found = next((module for module, times in count.items() if times > 1), None)
         if found is not None:
@@ -365,6 +374,7 @@ def _refuse_nameless(entries: list[Entry], name: str, of: _Class) -> None:
         return
     for kata in of.katas:
         ranks = [rank for child in entries if (rank := module_rank(child.name, kata.module)) is not None]
+        # Only where one is renamed as a copy: `.py` and `.ipynb` of one name are one learner's.
         if len(ranks) > 1 and max(ranks) == 2:
             raise UsageError(
                 f"{printable(str(of.root))}: {len(ranks)} files are called {kata.module} but for a number, and nothing "
@@ -381,6 +391,7 @@ def _bare(name: str) -> str:
 
 def _seen(scan: Scan) -> str:
     names: dict[str, None] = {}
+    # Enough to see what is wrong, in time that does not grow with the class.
     for learner in scan.learners[:200]:
         names.update(dict.fromkeys(learner.file_names()[:50]))
         if len(names) > 50:

@@ -23,6 +23,7 @@ def read(entries: list[Entry], rank: int = 0) -> Download[Entry]:
     loose = []
     for entry in entries:
         stem: str | None = entry.name
+        # A folder's name is a learner's as it is: `ada.zip` may be a folder that somebody unpacked.
         if entry.kind != "folder" and not entry.in_place_of_folder:
             stem = archive_stem(entry.name) or foreign_archive(entry.name)
         if stem is not None:

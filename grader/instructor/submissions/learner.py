@@ -64,6 +64,7 @@ class LearnerFolder:
         found = self._with_sheets(
             katas, [self._submission(kata, listing, owners) for kata in katas], listing, owners
         )
+        # With a folder that this machine cannot read, nothing can be called missing.
         if not listing.denied:
             return [
                 *self._earlier_attempts([kata for kata in katas if kata.slug in self.best], found),
@@ -75,6 +76,7 @@ class LearnerFolder:
 
     def _earlier_attempts(self, katas: Sequence[Kata], newest: Sequence[Submission]) -> Iterator[Submission]:
         times = {place.submitted_at for place in self.earlier if place.submitted_at is not None}
+        # What is handed in again unchanged is one attempt.
         seen = {(one.kata, one.bundle.digest) for one in newest if one.bundle is not None}
         for at in sorted(times) if katas else ():
             places = tuple(place for place in self.earlier if place.submitted_at == at)
@@ -168,6 +170,7 @@ class LearnerFolder:
         spaces: dict[datetime | None, int] = {}
         for place in self.earlier:
             known = len(listing.spare)
+            # By time: files of one attempt belong together, and to no other.
             attempt = spaces.setdefault(place.submitted_at, listing.new_space())
             # What is missing there is no learner's loss: nothing of it counts by itself.
             with suppress(NotRead, OSError):
@@ -232,6 +235,7 @@ class LearnerFolder:
         at = self._handed_in(listing, owners, file)
         if at is not None:
             return at, place.time_source or "nbgrader", ""
+        # Last, since a commit's time is whatever the learner's clock was set to.
         found = self._in_git(listing, file, place).get(self.assignments.get(kata.slug, ""))
         return found or (None, place.time_source if place.submitted_at is None else None, "")
 
@@ -253,6 +257,8 @@ class LearnerFolder:
         root = place.entry.spot
         if root is None or place.entry.kind != "folder" or file.entry.spot is None:
             return {}
+        # From the file outwards, and not beyond what is the learner's: the instructor's own repository may
+        # be around it.
         for depth in range(len(file.entry.spot.names) - 1, len(root.names) - 1, -1):
             folder = Spot(root.root, file.entry.spot.names[:depth])
             if folder not in listing.repositories:

@@ -95,7 +95,7 @@ class Listing:
                 raise NotRead(
                     f"was not read: more than {MAX_LEARNER >> 20} MB of this learner's files were read before it"
                 )
-            # Kept: whether it is the answer, a sheet or what lies beside one is asked one after the other.
+            # Kept: whether it is the answer, a sheet or a file next to one is looked up one after the other.
             self._read[file] = file.entry.read(min(limit, left))
             self._total += len(self._read[file])
         if len(self._read[file]) > limit:
@@ -123,6 +123,7 @@ class Listing:
         files, closed, denied = len(self.files), len(self.closed), len(self.denied)
         self.add(entry, name, space, around)
         self.spare += self.files[files:]
+        # Listed by the same code, then moved: what is spare must meet the same bounds.
         del self.files[files:], self.closed[closed:], self.denied[denied:]
 
     def _add_file(self, file: File, depth: int) -> None:
@@ -178,16 +179,19 @@ class Listing:
                 if entry.kind == "folder":
                     if entry.name == "backups" and PROGRESS_FILE in names:
                         continue  # `kata reset` keeps there what it replaces
+                    # Deeper paths are longer than the system takes, and nobody works there.
                     if len(below) > MAX_DEPTH:
                         self.closed.append(f"{folder.label} is nested too deep and was not opened")
                         continue
                     if self._full(folder.label):
                         return
                     pending.append((below, entry))
+                    # A folder called like an answer is named in the notes: somebody will look for it.
                     if not entry.name.casefold().endswith((".py", ".ipynb")):
                         continue
                     problem = "is a folder; a file was expected"
                 file = File(below, space, entry, problem)
+                # Jupyter's copies are older than what lies outside of them.
                 if CHECKPOINTS in below:
                     self.spare.append(file)
                 else:

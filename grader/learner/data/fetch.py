@@ -74,6 +74,7 @@ def verify(archive: Archive, file: Path) -> None:
         found = hashlib.file_digest(data, "sha256").hexdigest()
     if found == archive.facts.sha256:
         return
+    # Only what was fetched: a file that somebody named is theirs.
     if file == archive.part:
         file.unlink()
     raise UsageError(
@@ -208,6 +209,7 @@ def _download(archive: Archive, address: str, sources: Sources, progress: Progre
             _append(archive, _open(address, sources, have), have, progress)
         except BROKEN as error:
             reason = str(getattr(error, "reason", error)) or reason
+        # Tries in a row without a byte: a poor connection that moves on is not given up.
         failed = 0 if _size(archive.part) > have else failed + 1
     if have < wanted:
         raise UsageError(

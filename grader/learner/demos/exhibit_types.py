@@ -197,6 +197,7 @@ def read_exhibits(data: object) -> list[Exhibit]:
     found: list[Exhibit] = []
     for number, item in enumerate(data, 1):
         try:
+            # A demo runs the learner's code, which may have made anything of it.
             found.append(msgspec.convert(item, type=Exhibit, strict=True))
         except msgspec.ValidationError as error:
             raise PackError(f"Exhibit {number} of the demo is none: {error}") from error

@@ -106,6 +106,7 @@ def run_real(
         RunError: it fails, needs more time or memory than there is, or is killed.
         PackError: it returns something that is not an exhibit.
     """
+    # The sandbox opens these for reading and nothing else: the worker has the learner's code in it.
     folders = tuple(inputs.data.values())
     terms = Terms(
         "real",
@@ -127,6 +128,8 @@ def run_real(
             f"The run stopped: {error}", "\n  ".join(filter(None, (place, whose))) or None
         ) from error
     except SubmissionUnsendable as error:
+        # The pack's mistake, although the learner's code ran as well: what is returned is put together by
+        # real.py.
         raise PackError(f"{kata.real} returned what cannot be shown: {error}") from error
     except WorkerDied as error:
         limit = f"It may use {RUN_MEMORY >> 30} GiB."

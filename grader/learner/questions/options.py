@@ -22,6 +22,7 @@ def facts_near(fact: str) -> list[str]:
 def results_near(text: str) -> list[str]:
     """Return what might have been returned in place of a small result: turned round, in part, the opposite."""
     try:
+        # Text that the learner's code returned is never evaluated.
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return []

@@ -164,6 +164,7 @@ def _in_full(result: Any) -> str:
     import torch
 
     if type(result) is torch.Tensor:
+        # Whole numbers only: the last digits of others differ between processors.
         numbers = result.dtype in (torch.bool, torch.int64, torch.int32)
         return str(result.tolist()) if numbers and 0 < result.numel() <= 16 else ""
     if not isinstance(result, str | int | bool | list | tuple) or result is None:

@@ -50,6 +50,7 @@ def katas_in(folder: Path, catalogue: Catalogue) -> list[tuple[Kata, Path]]:
         return [_kata_of_file(folder, catalogue)]
     here = Path(os.path.abspath(folder))
     names = {kata.module + suffix for kata in catalogue.katas for suffix in SUBMISSION_SUFFIXES}
+    # One walk for all katas: a course has hundreds, and a home folder has a hundred thousand files.
     walked = _walk(here, names)
     found: list[tuple[Kata, Path]] = []
     for kata in catalogue.katas:

@@ -100,7 +100,9 @@ def save_progress(root: Path, progress: Progress) -> None:
     """
     before = progress.document.get("katas", {})
     katas = {
-        slug: before.get(slug, {}) | msgspec.to_builtins(entry) for slug, entry in progress.katas.items()
+        # Over what was read, so that keys of another version of Kata stay.
+        slug: before.get(slug, {}) | msgspec.to_builtins(entry)
+        for slug, entry in progress.katas.items()
     }
     document = {**progress.document, "schema": SCHEMA, "katas": katas}
     text = msgspec.json.format(msgspec.json.encode(document, order="sorted"), indent=2)

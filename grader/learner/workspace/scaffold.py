@@ -75,6 +75,8 @@ def start(
     """
     progress = load_progress(workspace.root)
     usual = bool(os.environ.get(IN_NOTEBOOK)) or _started_last_as_notebook(progress, workspace.root)
+    # All plans and all refusals first: a start that is refused at its third kata would leave two half of a
+    # unit.
     plans = [_plan(kata, workspace, notebook, blocks, usual) for kata in katas]
     for plan in plans:
         for path in plan.contents:
@@ -92,10 +94,12 @@ def start(
         folder = workspace.kata_folder(plan.kata)
         unopened = None if os.path.lexists(folder / BLOCKS) else blocks_of(plan.kata)
         done.append(Started(plan.kata, folder, plan.submission, results, resumed, unopened))
+    # Only blocks that this start wrote: a second start must not give up a kata that was opened long ago.
     opened = {file.path for one in done for file in one.files if file.action == "written"}
     with edit_progress(workspace.root) as progress:
         for kata in katas:
             entry = progress.of(kata.slug)
+            # The first start holds, or a learner who looks in again would have begun today.
             entry.started = entry.started or now()
             if workspace.kata_folder(kata) / BLOCKS in opened:
                 for other in still_closed(kata, progress):
@@ -134,12 +138,14 @@ def reset(kata: Kata, workspace: Workspace) -> Reset:
             f"{kata.number} {kata.slug} was not started in {workspace.root}, so there is nothing to reset.",
             f"Start it: kata start {kata.slug}",
         )
+    # A damaged progress file is found before anything is overwritten.
     load_progress(workspace.root)
     present = submissions_at(kata, folder)
     notebooks = [path for path in present if is_notebook(path)]
     contents = _contents(kata, folder, notebook=bool(notebooks))
     if len(present) > 1:
         contents[folder / f"{kata.module}.py"] = read_bytes(kata.stub)
+    # A folder that is a link could lead out of the workspace, and files there would be replaced.
     for place in {workspace.backups(kata), *(path.parent for path in contents)}:
         files.within(place, workspace.root)
     changed = [path for path, data in contents.items() if os.path.lexists(path) and not _holds(path, data)]
@@ -148,6 +154,7 @@ def reset(kata: Kata, workspace: Workspace) -> Reset:
     try:
         if backup is not None:
             for path in changed:
+                # All copies before the first replacement: a full disk must not cost the only text.
                 _back_up(path, backup / path.name)
         for path, data in contents.items():
             if path in changed:
@@ -221,6 +228,7 @@ def _contents(kata: Kata, folder: Path, *, notebook: bool, blocks: bool = False)
     for name, data in pictures(kata, lesson.decode("utf-8", "replace")).items():
         contents[folder / name] = data
     for name, data in given_files(kata).items():
+        # Blocks give earlier answers away, so they come only when they are wanted.
         if name != BLOCKS or blocks or os.path.lexists(folder / BLOCKS):
             contents[folder / name] = data
     return contents
@@ -256,6 +264,7 @@ def _new_backup_folder(parent: Path) -> Path:
     for suffix in ("", *(f"-{count}" for count in range(2, 1000))):
         folder = parent / (stamp + suffix)
         try:
+            # Made, not looked for: two resets at once cannot take one name.
             folder.mkdir(parents=True)
         except FileExistsError:
             continue

@@ -96,6 +96,7 @@ def columns_of(
         )
         for kata, (number, most) in sorted(found.items(), key=lambda one: (natural_key(one[1][0]), one[0]))
     ]
+    # From the end, so that an insertion moves no place that is still to come.
     for place, one in reversed(list(enumerate(columns, 1))):
         if worth := written.get(one.kata, 0.0):
             title = f"{one.title}: written answers"
@@ -234,6 +235,7 @@ def to_grades(
         person = course.person(learner) or Person(learner=learner)
         marks = _marks(own, columns, course, unsure)
         if file.decimals is not None:
+            # The importer would round by itself or refuse; an empty cell stays one, since 0 is a mark.
             marks = (None if mark is None else round(mark, file.decimals) for mark in marks)
         name = next(iter(own.values())).name
         yield line([*file.cells(learner, name, person), *marks, *([filler] if end else [])])

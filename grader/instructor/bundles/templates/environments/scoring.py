@@ -55,6 +55,7 @@ def score(slug: str, module: str, reply: str) -> dict[str, Any]:
         if mine in _waiting:
             taken = [_waiting.pop(0) for _ in range(len(_waiting))]
             grade(taken)
+    # Not graded is not wrong: a zero would be learned from.
     if mine.report is None:
         raise RuntimeError(f"{slug} was not graded")
     report = mine.report
