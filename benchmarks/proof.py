@@ -32,7 +32,7 @@ from grader.author.contracts import Contracts, Sabotage
 from grader.catalogue import Kata, load_pack
 from grader.engine.host.launcher import Launcher
 from grader.engine.mistakes.mistakes import mistakes
-from grader.engine.runner.suite import with_suites
+from grader.engine.runner.suite import suites_of
 from grader.instructor.bundles.environments import Framework, write_package
 from tests import answers, ours
 from tests.conftest import evenly
@@ -107,12 +107,11 @@ def sabotages(kata: Kata, launcher: Launcher) -> list[Sabotage]:
         found.extend(every)
         return []  # they are handed in as replies, and not here
 
-    def look(contracts: Contracts) -> list[Sabotage]:
+    with suites_of([kata], hidden=True) as suites:
+        contracts = Contracts(kata, suites[kata.slug], launcher)
         contracts.cells(draw=note)
-        reasons = contracts.reasons
-        return [one for one in found if not {one.name, one.breaks} & reasons.get(one.part, {}).keys()]
-
-    return with_suites([kata], lambda suites: look(Contracts(kata, suites[kata.slug], launcher)), hidden=True)
+    reasons = contracts.reasons
+    return [one for one in found if not {one.name, one.breaks} & reasons.get(one.part, {}).keys()]
 
 
 def hostile() -> Iterator[Known]:
