@@ -51,7 +51,7 @@ newest: setup          ## the fast tests on the built wheel, with the newest ver
 	$(BIN)/python -m venv .newest/venv
 	echo 'torch==$(TORCH)' >.newest/constraint.txt
 	.newest/venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint .newest/constraint.txt \
-		"$$(echo .newest/dist/*.whl)[cluster,desk,postgres]" build hatchling hypothesis pytest-xdist axe-playwright-python
+		"$$(echo .newest/dist/*.whl)[cluster,desk,lms,postgres]" build hatchling hypothesis pytest-xdist axe-playwright-python
 	cp -r tests katas solutions docs pyproject.toml requirements.lock README.md Makefile .github .newest/tree
 	mkdir .newest/tree/benchmarks && cp -r benchmarks/*.py benchmarks/a_term .newest/tree/benchmarks  # some of them are tested
 	cd .newest/tree && ../venv/bin/python -m pytest -n $(JOBS) --dist loadgroup -m "not slow and not gate" \

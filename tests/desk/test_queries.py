@@ -52,7 +52,7 @@ def desk_over(where: str, folder: Path) -> tuple[Gradebook, Get]:
     catalogue = Catalogue.discover()
     book = Gradebook.open(where, create=False, course=Course.load(folder / "course.toml", catalogue))
     reader = DeskReader(book, Lessons(catalogue), "kim")
-    desk = Desk(reader, Sheets(reader, Rubrics(catalogue)), LookAlikes(book), catalogue)
+    desk = Desk(reader, Sheets(reader, Rubrics(catalogue, book)), LookAlikes(book), catalogue)
     app = desk.app()
 
     def get(path: str, **query: str) -> str:

@@ -28,11 +28,13 @@ pytestmark = pytest.mark.slow
 SAID = "A row says who <script>window.hacked = 1</script> attends."
 
 
-def hand_in(where: str, learners: list[str], text: str = SAID) -> None:
+def hand_in(where: str, learners: list[str], text: str = SAID, *, alike: bool = False) -> None:
+    """Hand answers in, to question 1 everybody the same where they are alike."""
     with Gradebook.open(where, create=False) as book:
         run = book.start_run({})
         for learner in learners:
-            sheet = f"## 1. x\n{text}\n\n## 2. x\nmine, {learner}\n".encode()
+            own = "" if alike else f" {learner}"
+            sheet = f"## 1. x\n{text}{own}\n\n## 2. x\nmine, {learner}\n".encode()
             answers = HandedInSheet(bundle=Bundle("answers.md", {"answers.md": sheet}), number="9.3.1")
             given = Submission(learner=learner, kata="masks", bundle=answers.bundle, answers=answers)
             book.record_answers(run, given)
@@ -110,6 +112,132 @@ def test_an_answer_that_came_in_anew_is_not_marked_unread(desk: Running) -> None
     assert "handed in again" in late.text
 
 
+def line_of(page: str, question: int) -> list[str]:
+    """The cells of a question's line in the table."""
+    found = re.search(rf"<tr>\s*<th scope=\"row\">[^<]*Q{question}</th>(.*?)</tr>", page, re.DOTALL)
+    assert found
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", found[1], re.DOTALL)
+    return [" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in cells]
+
+
+@pytest.fixture
+def alike(running: Open, tmp_path: Path) -> tuple[Running, list[str]]:
+    """Six of whom five say the same to question 1, one with other blanks and capitals, and one nearly the same."""
+    where = made_class.make(tmp_path, 6)
+    with Gradebook.open(where, create=False) as book:
+        learners = book.learners()
+    hand_in(where, learners[:4], alike=True)
+    hand_in(where, learners[4:5], SAID.replace("A row", "a  ROW"), alike=True)
+    hand_in(where, learners[5:], SAID.replace("attends", "attended"), alike=True)
+    return running(where, tmp_path), learners
+
+
+def test_answers_that_say_the_same_are_marked_together_and_taken_back_together(
+    alike: tuple[Running, list[str]],
+) -> None:
+    desk, learners = alike
+    assert line_of(desk.page("/written"), 1)[1:6] == ["6", "2", "0", "6", "0"]
+    page = answer(desk, learners[0])
+    assert "also the 4 others that say the same" in page
+    assert "1 other says nearly the same" in page
+    assert "1 of 6" in page
+    answered = send(desk, page, met1=1, same=1, comment="all of you")
+    assert answered.status == 303
+    given = [marks(desk, one) for one in learners]
+    assert [len(own) for own in given] == [1, 1, 1, 1, 1, 0]
+    assert {own[0].comment for own in given[:5]} == {"all of you"}
+    assert f"learner={learners[5]}" in answered.headers["location"]  # nearly the same is read next
+    told = desk.page("/written")
+    assert line_of(told, 1)[1:6] == ["1", "1", "0", "1", "5"]
+    assert "kim 5" in line_of(told, 1)[-1]
+    number = re.search(r"just=(\d+)", answered.headers["location"])
+    assert number
+    gone = {"number": number[1], "comment": "too fast", "back": "/written"}
+    assert desk.ask("POST", "/do/withdraw", urlencode(gone)).status == 303
+    assert all(own.revoked for one in learners[:5] for own in marks(desk, one))
+
+
+def test_without_the_tick_one_answer_alone_is_marked(alike: tuple[Running, list[str]]) -> None:
+    desk, learners = alike
+    assert send(desk, answer(desk, learners[0]), met1=1).status == 303
+    assert [len(marks(desk, one)) for one in learners] == [1, 0, 0, 0, 0, 0]
+
+
+def criterion(desk: Running, **form: Any) -> Answer:
+    return desk.ask(
+        "POST", "/do/set_criterion", urlencode({"of": "masks", "question": 1, "back": "/written", **form})
+    )
+
+
+def test_a_criterion_is_added_while_marking_and_points_follow_on_request(desk: Running) -> None:
+    who, other, third = learners_of(desk.where)
+    assert criterion(desk, met="names the diagonal", points="0.5").status == 303
+    page = answer(desk, who)
+    assert "names the diagonal" in page
+    send(desk, page, met1=1, met3=1)
+    send(desk, answer(desk, other), met3=1)
+    send(desk, answer(desk, third), met3=1, points="0.3")
+    assert criterion(desk, number=3, met="names the diagonal", points="0.25").status == 303
+    assert [marks(desk, one)[-1].points for one in (who, other, third)] == [1.5, 0.5, 0.3]
+    changed = criterion(desk, number=3, met="names the diagonal", points="-0.25", follow=1)
+    assert changed.status == 303
+    # Marked by hand stays; with the points as they were meanwhile nothing had been marked.
+    assert [marks(desk, one)[-1].points for one in (who, other, third)] == [1.5, 0.5, 0.3]
+    send(desk, answer(desk, who), met1=1, met3=1)
+    assert marks(desk, who)[-1].points == 0.75
+    changed = criterion(desk, number=3, met="names the diagonal", points="-0.5", follow=1)
+    assert marks(desk, who)[-1].points == 0.5
+    number = re.search(r"just=(\d+)", changed.headers["location"])
+    assert number
+    gone = {"number": number[1], "comment": "it was right", "back": "/written"}
+    assert desk.ask("POST", "/do/withdraw", urlencode(gone)).status == 303
+    assert [one.points for one in marks(desk, who) if not one.revoked][-1] == 0.75
+    assert 'value="-0.25"' in answer(desk, who)
+
+
+@pytest.mark.parametrize("form", [{"points": "9"}, {"points": "nan"}, {"met": " "}, {"number": 7}])
+def test_a_criterion_that_cannot_be_is_refused(
+    alike: tuple[Running, list[str]], form: dict[str, Any]
+) -> None:
+    desk, learners = alike
+    assert criterion(desk, **{"met": "x", "points": "1", **form}).status == 400
+    assert "Change a criterion" in answer(desk, learners[0])
+
+
+def test_nobody_is_named_until_the_release(running: Open, tmp_path: Path) -> None:
+    where = made_class.make(tmp_path, 6)
+    with Gradebook.open(where, create=False) as book:
+        learners = book.learners()
+        names = [Course.load(tmp_path / "course.toml", Catalogue.discover()).name_of(one) for one in learners]
+    hand_in(where, learners, alike=True)
+    settings = tmp_path / "course.toml"
+    settings.write_text(settings.read_text() + "[marking]\nanonymous = true\n")
+    desk = running(where, tmp_path)
+
+    def named(text: str) -> list[str]:
+        text = re.sub(r"<blockquote>.*?</blockquote>", "", text, flags=re.DOTALL)  # what they wrote is theirs
+        return [one for one in (*learners, *names) if one in text]
+
+    table = desk.page("/written")
+    word = re.search(r"learner=(answer-[0-9a-f]+)", table)
+    assert word
+    page = answer(desk, word[1])
+    assert named(table) == named(page) == []
+    answered = send(desk, page, met1=1)
+    assert answered.status == 303
+    where_to = answered.headers["location"]
+    after = desk.ask("GET", where_to).text
+    assert "1 of 1.5 points" in after
+    assert named(where_to) == named(after) == named(desk.page("/log")) == []
+    marked = next(one for one in learners if marks(desk, one))
+    assert "question 1:" not in desk.mark(marked)
+    assert desk.ask("GET", f"/answer?learner={marked}&of=masks&question=1").status == 404
+    done = urlencode({"comment": "done", "back": "/written", "anyway": 1})
+    assert desk.ask("POST", "/do/release", done).status == 303
+    assert named(answer(desk, marked))
+    assert named(desk.page("/log"))
+
+
 @pytest.mark.nightly
 def test_two_markers_are_never_given_the_same_sheet(desk: Running, running: Open, tmp_path: Path) -> None:
     lee = running(desk.where, tmp_path, author="lee")
@@ -140,7 +268,7 @@ def test_the_next_of_many_answers_is_found_by_looking_at_each_once(
 
     many = [Place("masks", 1, f"learner {number}", True, "") for number in range(400)]
     with Gradebook.open(where, create=False) as book:
-        sheets = Sheets(DeskReader(book, Lessons(catalogue), "kim"), Rubrics(catalogue))
+        sheets = Sheets(DeskReader(book, Lessons(catalogue), "kim"), Rubrics(catalogue, book))
         monkeypatch.setattr(sheets, "places", lambda chosen: many)
         page = sheets.answer({"learner": who, "of": "masks", "question": "1"}, Filter())
     assert (page.next, page.waiting) == (many[0], len(many))
@@ -216,6 +344,23 @@ def test_what_was_just_given_is_said_and_taken_back_by_one_key(opened: Any) -> N
     assert [(one.points, one.revoked) for one in marks(desk, who)][1:] == [(0, False)]
 
 
+def test_a_remark_is_found_by_typing(opened: Any) -> None:
+    page, desk = opened
+    who, after, _ = learners_of(desk.where)
+    for learner, comment in ((who, "say why"), (after, "which axis?")):
+        send(desk, answer(desk, learner), met1=1, comment=comment)
+    page.reload()
+    page.wait_for_selector("html[data-keys]")
+    page.keyboard.press("f")
+    turned_to(page, "text=Model answer")
+    page.keyboard.press("b")
+    page.keyboard.type("AXIS")
+    assert page.locator("[data-say]:visible").all_inner_texts() == ["which axis?"]
+    page.keyboard.press("Enter")
+    assert page.locator("#comment").input_value() == "which axis?"
+    assert "/answer" in page.url
+
+
 @pytest.mark.nightly
 def test_no_key_gives_anything_to_an_answer_that_was_not_shown(
     browser: Any, running: Open, tmp_path: Path
@@ -235,7 +380,7 @@ def test_no_key_gives_anything_to_an_answer_that_was_not_shown(
         {"offline": False, "latency": 120, "downloadThroughput": 200_000, "uploadThroughput": 200_000},
     )
     page.goto(desk.base + "/written")
-    turned_to(page, "text=Mine to mark")
+    turned_to(page, "text=Unassigned")
     page.keyboard.press("f")
     heard(page, lambda url: "/answer" in url)
     while "/answer" in (place := page.url):

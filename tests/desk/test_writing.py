@@ -12,7 +12,7 @@ from grader.catalogue import Catalogue
 from grader.instructor.desk import actions, queries
 from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.gradebook.course import Course, total
-from grader.instructor.gradebook.records import Marking, Row
+from grader.instructor.gradebook.records import Given, Marking, Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import Lessons
 from grader.report.style import points
@@ -96,7 +96,7 @@ def test_the_list_of_the_class_adds_up_what_the_gradebook_does(desk: Running) ->
         course = book.course
         before = total(list(book.rows(learners=[WHO])), course)[0]
         given = Marking(question=1, answer="", criteria=(1,), points=1.75, max_points=2.0)
-        book.mark_answer(WHO, "masks", given, comment="", author="kim")
+        book.mark_answers([Given(WHO, "masks", given)], author="kim")
         assert total(list(book.rows(learners=[WHO])), course)[0] == before, "it is not released"
         worth = {"of": "", "katas": ["masks"], "points": {"masks": [2.0]}}
         book.rule("release", None, worth, comment="done", author="kim")

@@ -113,6 +113,35 @@ def everything_given_out(kata: Kata, book: tuple[str, ...], out: Path) -> dict[s
     return {"page": pages[".html"], "markdown": pages[".md"], "results": results}
 
 
+def test_feedback_says_what_each_answer_was_given_for(kata: Kata, sheet: Sheet, folder: Path) -> None:
+    hostile = "One number <script>alert(1)</script>, `always`."
+    sheet("ada", f"## 1. x\n{hostile}\n\n## 2. x\nNever.\n")
+    sheet("bob", "## 1. x\nBecause.\n")
+    assert kata("grade", "week1", "-j", "1", "--only", "insertion-sort").code == 0
+    mark = ("gradebook", "mark", "ada", "insertion-sort")
+    assert kata(*mark, "1", "--met", "1", "--comment", "and the time?").code == 0
+    assert kata(*mark, "2", "--points", "0.5").code == 0
+    before = everything_given_out(kata, (), folder / "before")
+    assert not any(
+        "One number" in before[kind] or "held aside" in before[kind] for kind in ("page", "markdown")
+    )
+    assert kata("gradebook", "release", "all", "--anyway", "--comment", "done").code == 0
+    given = everything_given_out(kata, (), folder / "after")
+    page, markdown = (re.sub(r"\s+", " ", given[kind]) for kind in ("page", "markdown"))
+    assert "<script>alert" not in page
+    assert "One number &lt;script&gt;" in page
+    assert 'met:</span> names the memory</span><span class="score">1</span>' in page
+    assert 'not met:</span> says that it is constant</span><span class="score">0 of 1</span>' in page
+    assert "✔ names the memory (1) - ✘ says that it is constant (0 of 1)" in markdown
+    assert "0.5 of 1 point, decided otherwise than by the criteria" in markdown
+    for text in (page, markdown):
+        assert "Only one number is held aside." in text
+        assert "and the time?" in text
+        assert "1.5 of 3 points" in text  # Ada's, of both questions
+        assert "still to be marked" in text  # Bob's
+        assert "To think about" not in text.partition("Eve")[0]
+
+
 @pytest.mark.nightly
 def test_a_class_is_marked_released_and_taken_back(
     kata: Kata,

@@ -35,11 +35,11 @@ _EXAMPLE = (
 )
 
 
-def _rubrics() -> Rubrics:
+def _rubrics(book: Gradebook) -> Rubrics:
     from grader.catalogue import Catalogue
     from grader.instructor.gradebook.written import Rubrics
 
-    return Rubrics(Catalogue.discover())
+    return Rubrics(Catalogue.discover(), book)
 
 
 def _say(text: str) -> None:
@@ -68,7 +68,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     from grader.instructor.gradebook.meant import katas_meant
     from grader.instructor.gradebook.written import sheet, to_mark
 
-    rubrics = _rubrics()
+    rubrics = _rubrics(book)
     if learner is None:
         katas = katas_meant(book, [id_] if id_ else [])
         waiting = [one for one in to_mark(book) if katas is None or one.kata in katas]
@@ -185,7 +185,7 @@ def mark(
     kata = kata_meant(book, id_)
     number = write(
         book,
-        _rubrics(),
+        _rubrics(book),
         learner,
         kata,
         question,
@@ -237,10 +237,10 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
     Example:
       kata gradebook mark-all week1.csv --dry-run
     """
+    from grader.instructor.gradebook.written import earned, sheet
     from grader.instructor.gradebook.written import mark as write
-    from grader.instructor.gradebook.written import sheet
 
-    rubrics = _rubrics()
+    rubrics = _rubrics(book)
     done = 0
     columns = ("learner", "kata", "question", "points|met")
     # All of it is read before anything is written: half a file would have to be found and taken back by
@@ -250,7 +250,7 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
     for line in dict.fromkeys(lines):
         answer = sheet(book, rubrics, line.learner, line.kata).answers[line.question - 1]
         assert answer.rubric is not None
-        worth = sum(answer.rubric.criteria[one - 1].points for one in line.criteria)
+        worth = earned(answer.rubric, line.criteria)
         given = worth if line.points is None else line.points
         stands = answer.mark
         same = stands and (stands.points, stands.criteria, stands.comment)
@@ -332,7 +332,7 @@ def release(book: Gradebook, assignment: str, anyway: bool, by: By) -> None:
     from grader.instructor.gradebook.written import release as write
 
     of = covered(book, assignment)
-    number = write(book, _rubrics(), of, anyway=anyway, **by)
+    number = write(book, _rubrics(book), of, anyway=anyway, **by)
     _say(f"marks and remarks of {of or 'everything'} are released")
     note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
 

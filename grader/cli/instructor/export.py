@@ -132,7 +132,7 @@ def export(book: Gradebook, options: ExportOptions) -> int:
     # Before anything is written: a name that means nothing leaves no half-made file.
     katas = katas_meant(book, (*options.only, *_katas_of(options.whole_assignments, book)))
     found = unmatched(book)
-    _note_waiting(book, katas, learners, format_)
+    note_waiting(book, katas, learners, format_)
     _note_columns(book, options)
     if format_ == "gradescope":
         _write_folder(Path(output), to_gradescope(book.rows(katas=katas, learners=learners), book.course))
@@ -142,7 +142,7 @@ def export(book: Gradebook, options: ExportOptions) -> int:
         if output != "-":
             note(f"written  {output}")
     # If you upload the file somewhere, you should know whose marks are not in it.
-    _note_unmatched(found, katas, format_)
+    note_unmatched(found, katas, format_)
     return KataError.exit_code if options.strict and found.strangers else 0
 
 
@@ -276,7 +276,7 @@ def _column_meant(book: Gradebook, text: str) -> str:
     return column
 
 
-def _note_waiting(book: Gradebook, katas: list[str] | None, learners: list[str] | None, format_: str) -> None:
+def note_waiting(book: Gradebook, katas: list[str] | None, learners: list[str] | None, format_: str) -> None:
     """Say, before anything is written, what becomes of released answers that wait for a mark."""
     parts = {
         (one.learner, one.kata): one.written
@@ -301,7 +301,7 @@ def _note_columns(book: Gradebook, options: ExportOptions) -> None:
         note(f"note: this has a column for each kata; {title} is one of an assignment: --per-assignment")
 
 
-def _note_unmatched(found: Unmatched, katas: list[str] | None, format_: str) -> None:
+def note_unmatched(found: Unmatched, katas: list[str] | None, format_: str) -> None:
     """Name those who handed in and are not in the roster, and those of it of whom nothing came in."""
     from grader.instructor.submissions.names import listed
 

@@ -108,15 +108,18 @@ def report(book: Gradebook, as_json: bool, options: ReportOptions) -> None:
 def _written(book: Gradebook, options: ReportOptions, origins: dict[str, list[str]]) -> Written:
     """Write the pages, and note where each learner's files lay."""
     from grader.catalogue import Catalogue
+    from grader.instructor.gradebook.written import Rubrics, answers_in_rows
     from grader.instructor.html import Lessons, Viewer, write_report
 
+    catalogue = Catalogue.discover()
+    answers = answers_in_rows(book, Rubrics(catalogue, book))
     # The rows pass by once: whose files lay where is noted on the way.
     katas = _katas(book, options.assignment, for_zip=options.zip_file is not None)
     bundle = lru_cache(maxsize=KEPT)(partial(_bundle, book))
     with console(stderr=True).status("") as line:
         return write_report(
             _noting(book.rows(katas=katas), origins, lambda done: line.update(f"learners  {done}")),
-            Viewer(book.course, Lessons(Catalogue.discover()), book.said(), bundle),
+            Viewer(book.course, Lessons(catalogue), book.said(), bundle, answers),
             options.out,
             built=datetime.now(UTC),
             part=options.part,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from msgspec.structs import replace
+
 from grader.errors import UsageError
 from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.gradebook import written
 from grader.instructor.gradebook.errors import ChangedMeanwhile
 from grader.instructor.gradebook.meant import MOST_POINTS, days_meant, insist_on_deadline, mark_meant
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Given, Row
 from grader.instructor.gradebook.written import sheet
 from grader.instructor.grading.groups import groups, lines_at_fault
 from grader.instructor.submissions.as_text import text_of
@@ -19,6 +21,8 @@ from grader.words import typed_number, whole_number
 Form = Mapping[str, str]
 MOST_LETTERS = 20_000
 """Of a comment."""
+MOST_CRITERIA = 30
+"""Of a question, with those that the course added; keys reach the first nine."""
 MOST_TAKEN = 1000
 """Hand-ins that somebody takes at once."""
 
@@ -174,13 +178,13 @@ def assign(desk: DeskReader, form: Form) -> None:
 
 
 def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
-    """Mark a written answer by its rubric, or with other points."""
-    learner, kata = _mark(form)
+    """Mark a written answer by its rubric, or with other points; on request also those that say the same."""
+    learner, kata = _answer_of(desk, form)
     comment = _comment(form)
-    met = [number for number in range(1, 10) if form.get(f"met{number}")]
+    met = [number for number in range(1, MOST_CRITERIA + 1) if form.get(f"met{number}")]
     points = _number(form, "points") if form.get("points", "").strip() else None
     if form.get("nothing"):
-        met, points = [], None
+        met, points = [], 0.0
     elif not met and points is None:
         # A key that was lost on the way leaves nothing ticked: 0 points must be meant.
         raise UsageError("No criterion is ticked.", "The key 0 gives no points.")
@@ -190,10 +194,34 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
         raise ChangedMeanwhile(
             "The answer was handed in again in the meantime.", "Read it again, then mark it."
         )
-    return written.mark(
-        desk.book, sheets.rubrics, learner, kata, question, criteria=met, points=points, comment=comment,
-        author=desk.author, seen=_whole(form, "seen") or None, answer=digest,
-    )  # fmt: skip
+    marking = written.marking_of(sheets.rubrics, kata, question, met, points)
+    given = [
+        Given(learner, kata, replace(marking, answer=digest), comment, _whole(form, "seen") or None),
+        *(
+            Given(
+                one.learner,
+                kata,
+                replace(marking, answer=one.digest),
+                comment,
+                one.mark.id if one.mark is not None else None,
+            )
+            for one in (sheets.alike(learner, kata, question) if form.get("same") else ())
+        ),
+    ]
+    return desk.book.mark_answers(given, author=desk.author)
+
+
+def set_criterion(desk: DeskReader, sheets: Sheets, form: Form) -> int:
+    """Add a criterion to a question, or change one and, on request, the marks that were given with it."""
+    new = written.CourseCriterion(
+        kata=form.get("of", ""),
+        question=_whole(form, "question"),
+        number=_whole(form, "number") if form.get("number") else None,
+        met=form.get("met", "").strip()[:MOST_LETTERS],
+        points=_number(form, "points"),
+    )
+    follow = bool(form.get("follow"))
+    return written.set_criterion(desk.book, sheets.rubrics, new, follow=follow, author=desk.author)
 
 
 def unmark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> None:
@@ -225,7 +253,7 @@ def release(desk: DeskReader, sheets: Sheets, form: Form) -> int:
 
 
 OF_ANSWERS: dict[str, Callable[[DeskReader, Sheets, Form], int | None]] = {
-    one.__name__: one for one in (mark_answer, unmark_answer, take_sheets, release)
+    one.__name__: one for one in (mark_answer, set_criterion, unmark_answer, take_sheets, release)
 }
 """Those about written answers."""
 ACTIONS: dict[str, Callable[[DeskReader, Form], int | None]] = {
@@ -246,6 +274,11 @@ def _insist_on_maximum(desk: DeskReader, form: Form, kind: str, points: float) -
 
 def _mark(form: Form) -> tuple[str, str]:
     return form.get("learner", ""), form.get("of", "")
+
+
+def _answer_of(desk: DeskReader, form: Form) -> tuple[str, str]:
+    word, kata = _mark(form)
+    return desk.anonymity.learner(word, kata), kata
 
 
 def _seen(form: Form) -> int:

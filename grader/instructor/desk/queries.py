@@ -17,6 +17,7 @@ import msgspec
 from markupsafe import Markup
 
 from grader.errors import UsageError
+from grader.instructor.desk.anonymous import Anonymity
 from grader.instructor.gradebook.course import Course, Total, total, written_total
 from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark, Row
@@ -256,6 +257,7 @@ class DeskReader:
         self.lessons = lessons
         self.author = author
         self.everybody = EverybodysMarks(book)
+        self.anonymity = Anonymity(book)
 
     def katas(self, chosen: Filter) -> list[str]:
         """Return the katas that a filter means, in their order."""
@@ -442,9 +444,13 @@ class DeskReader:
     def log(self) -> list[Logged]:
         """Return what was decided last, by everybody, the newest first."""
         return [
-            Logged(event, self.at(event.at), learner, kata)
+            Logged(event, self.at(event.at), self._called(learner, kata, event), kata)
             for learner, kata, event in self.book.decisions(LOGGED)
         ]
+
+    def _called(self, learner: str, kata: str | None, event: HistoryEvent) -> str:
+        of_answer = event.question is not None and kata is not None
+        return self.anonymity.word(learner, kata or "") if of_answer else learner
 
     def just(self, number: int | None) -> Logged | None:
         """Return a decision that this marker has just made, by its number; None where it no longer stands."""
@@ -504,8 +510,8 @@ class Logged:
 
     @property
     def mark(self) -> str | None:
-        """The end of the address of the mark that it is about."""
-        return Filter().query(learner=self.learner, of=self.kata) if self.learner and self.kata else None
+        """The address of the mark, or of the answer, that it is about."""
+        return self.page(Filter()) if self.learner and self.kata else None
 
     @property
     def number(self) -> int:
@@ -521,7 +527,7 @@ class Logged:
 
     def page(self, chosen: Filter) -> str:
         """Return where it was made."""
-        if self.mark is None:
+        if not (self.learner and self.kata):
             return "/log"
         path = "answer" if self.event.question else "mark"
         return f"/{path}?{chosen.query(learner=self.learner, of=self.kata, question=self.event.question)}"
@@ -573,8 +579,11 @@ class MarkPage:
 
     def _read_attempts(self, asked: Mapping[str, str]) -> None:
         events = self._desk.book.history(self.row.learner, self.row.kata)
+        self.anonymous = self._desk.anonymity.hides(self.row.kata)
         self.events = [
-            Logged(one, self._desk.at(one.at)) for one in events if one.kind not in ("attempt", "remark")
+            Logged(one, self._desk.at(one.at))
+            for one in events
+            if one.kind not in ("attempt", "remark") and not (one.question and self.anonymous)
         ]
         attempts = [one for one in events if one.kind == "attempt" and one.attempt is not None]
         self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]

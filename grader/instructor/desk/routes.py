@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -69,7 +69,7 @@ class Desk:
         self._environment = environment_of(TEMPLATES)
         self._environment.globals.update(
             course=reader.course, author=reader.author, when=reader.at, looks=LOOKS,
-            title=reader.lessons.title,
+            title=reader.lessons.title, word=reader.anonymity.word,
         )  # fmt: skip
         style = (REPORT / "style.css").read_text("utf-8") + (TEMPLATES / "desk.css").read_text("utf-8")
         self._files = {
@@ -78,8 +78,8 @@ class Desk:
         }
 
     def warm(self) -> None:
-        """Read the class and make the templates, so that the first page is as fast as the others."""
-        self.reader.everybody.marks()
+        """Read the class, compare answers and make templates, so that the first page is as fast as the others."""
+        self._sheets.places(Filter())
         for name in self._environment.list_templates(extensions=["html"]):
             if name.startswith("desk/"):
                 self._environment.get_template(name)
@@ -173,7 +173,9 @@ class Desk:
             return HTMLResponse(self._trouble(error), 404 if isinstance(error, UsageError) else 500)
 
     def _shown(self, show: Callable[..., str], query: Mapping[str, str]) -> str:
-        return show(query, just=self.reader.just(whole_number(query.get("just", ""))))
+        was = query.get("was", "")
+        just = self.reader.just(whole_number(query.get("just", "")))
+        return show(query, just=just, was=was if self._is_page(was) else "")
 
     async def _post(self, request: Request) -> Response:
         name = request.path_params["action"]
@@ -193,7 +195,7 @@ class Desk:
             status = 409 if isinstance(error, ChangedMeanwhile) else 400
             return HTMLResponse(await run_in_threadpool(self._again, here, error, form, name), status)
         if number is not None:  # the next page says what was decided, and takes it back with one key
-            back += f"{'&' if '?' in back else '?'}just={number}"
+            back += f"{'&' if '?' in back else '?'}{urlencode({'just': number, 'was': here})}"
         return RedirectResponse(back, 303)
 
     def _again(self, back: str, error: KataError, form: Form, action: str) -> str:
@@ -228,6 +230,7 @@ class Desk:
             "error": None,
             "typed": {},
             "just": None,
+            "was": "",
             "chosen": Filter(),
             "waiting": self.reader.waiting(),
             **values,

@@ -68,7 +68,7 @@ def serve(
         UsageError: somebody else has the port.
     """
     reader = DeskReader(book, Lessons(catalogue), author)
-    reader_of_sheets = Sheets(reader, Rubrics(catalogue))
+    reader_of_sheets = Sheets(reader, Rubrics(catalogue, book))
     desk = Desk(reader, reader_of_sheets, LookAlikes(book), catalogue)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as door:
         # Else the port stays taken for a minute after the last desk was closed.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer
 from grader.instructor.gradebook import schema
@@ -21,7 +21,7 @@ from grader.instructor.gradebook.errors import (
 )
 from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Marking, WrittenPart
 from grader.instructor.gradebook.scope import Somebody, katas, names_of, people, row_of
-from grader.instructor.gradebook.storage import unpacked
+from grader.instructor.gradebook.storage import storable, unpacked
 from grader.report.json_text import encode
 
 _ANSWERED = msgspec.json.Decoder(dict[int, str])
@@ -157,6 +157,7 @@ def written_part(
         marks=tuple(stand.values()),
         submitted_at=submitted,
         late=due is not None and submitted is not None and submitted > due,
+        answered=text,
     )
 
 
@@ -175,6 +176,22 @@ def sheet_of(connection: Connection, content: str) -> bytes:
         return bundle.files[bundle.main]
     except UnreadableRecord as error:
         raise GradebookError(f"A sheet of answers cannot be read: {error}.") from None
+
+
+def texts(connection: Connection, course: Course, kata: str) -> dict[str, str]:
+    """Return every answer that was ever handed in for a kata, by digest; what cannot be read is left out."""
+    table, answers = schema.contents, schema.answers
+    of_kata = select(answers.c.content).join(schema.katas, schema.katas.c.id == answers.c.kata_id)
+    wanted = table.select().where(table.c.digest.in_(of_kata.where(schema.katas.c.slug == storable(kata))))
+    found: dict[str, str] = {}
+    for row in connection.execute(wanted):
+        try:
+            bundle = unpacked(row.bundle, row.size, row.digest)
+            written = answers_in(bundle.files[bundle.main])
+        except (UnreadableRecord, KeyError):
+            continue  # opening its own page says why
+        found |= {digest_of_answer(text): text for number, text in written.items() if number}
+    return found
 
 
 def mark(connection: Connection, somebody: Somebody, kata: int, draft: Draft, seen: int | None = ANY) -> int:

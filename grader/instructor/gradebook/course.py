@@ -29,6 +29,21 @@ _Weight = Annotated[float, Meta(ge=0, le=1000)]
 _ID = 'an ID is a number in quotes ("9.3", "9.3.2") or a name (masks)'
 
 
+class Lms(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """Where the course is in Canvas or Moodle, for `kata gradebook push`."""
+
+    address: Annotated[
+        str, Meta(min_length=1, max_length=400, description="the address of the course's page")
+    ]
+
+
+class MarkingRules(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """How people mark."""
+
+    anonymous: bool = False
+    """The desk shows no names with written answers until they are released."""
+
+
 class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """`course.toml`. Tables by ID and by learner are checked entry by entry, so that errors name the entry."""
 
@@ -44,6 +59,8 @@ class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     weights: dict[str, Any] = {}
     written: dict[str, Any] = {}
     extensions: dict[str, Any] = {}
+    lms: Lms | None = None
+    marking: MarkingRules = MarkingRules()
     columns: dict[
         str, Annotated[str, Meta(min_length=1, max_length=400, description="a column's title")]
     ] = {}
@@ -70,6 +87,10 @@ class Course:
     """How much written answers count, by slug; as much as the kata otherwise."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """What assignments and katas, by name and by slug, are called in the grade table of the class's system."""
+    anonymous: bool = False
+    """Written answers are marked without names."""
+    lms: str = ""
+    """The address of the course's page in Canvas or Moodle."""
     timezone: tzinfo = UTC
     path: Path | None = None
     """The file; None when there is none."""
@@ -223,6 +244,8 @@ class _Reader:
             weights=dict(self._by_kata("weights", data.weights, self._weight)),
             written=dict(self._by_kata("written", data.written, self._weight)),
             columns=dict(self._columns()),
+            anonymous=data.marking.anonymous,
+            lms=data.lms.address if data.lms is not None else "",
             timezone=self._zone or UTC,
             path=self._path,
         )

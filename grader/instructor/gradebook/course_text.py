@@ -12,7 +12,11 @@ from grader.instructor.gradebook.course import key_of, quoted
 
 
 def changed(
-    text: str, times: Mapping[str, Sequence[str]], columns: Sequence[str] = (), late: str | None = None
+    text: str,
+    times: Mapping[str, Sequence[str]],
+    columns: Sequence[str] = (),
+    late: str | None = None,
+    others: Mapping[tuple[str, str], str] = {},
 ) -> str:
     """Return a course file in which something has changed.
 
@@ -21,6 +25,7 @@ def changed(
         times: by key of an assignment, such as due, words like `week1=2026-10-12T18:00`.
         columns: words like `week1=Week 1 (501)`.
         late: percent that a day costs.
+        others: values as TOML has them, by table and key.
 
     Raises:
         UsageError: the file has no such assignment, or a word is not what its option takes.
@@ -45,6 +50,8 @@ def changed(
         if percent is None:
             raise UsageError(f"--late {late}: this is not a percentage.", "Write one like 10%.")
         text = with_value(text, "late", "percent_per_day", percent[1])
+    for (table, key), value in others.items():
+        text = with_value(text, table, key, value)
     return text
 
 

@@ -216,6 +216,14 @@ class _Remark(TypedDict):
     line: int
 
 
+class _Criterion(TypedDict):
+    kata: str
+    question: int
+    number: int | None
+    met: str
+    points: float
+
+
 class _Release(TypedDict):
     of: str
     katas: NotRequired[list[str]]
@@ -231,6 +239,7 @@ _VALUES: dict[str, Any] = {
     "remark": msgspec.json.Decoder(_Remark),
     "release": msgspec.json.Decoder(_Release),
     "dispute": msgspec.json.Decoder(None),
+    "criterion": msgspec.json.Decoder(_Criterion),
     "together": msgspec.json.Decoder(list[int]),
 }
 """What the value of each kind of decision is."""

@@ -346,6 +346,8 @@ def described(one: Decision, own: Mapping[Any, int | None]) -> str:
             return f"to be marked by {one.value}"
         case "reviewed":
             return "looked through"
+        case "criterion":
+            return f"criterion of {one.value['kata']}, question {one.value['question']}"
         case "together":
             return f"{counted(len(one.value), 'hand-in')} at once"
         case "release":

@@ -12,7 +12,7 @@ from grader.instructor.gradebook.address import Address
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.schema import meta, metadata, version
 
-VERSION = "0004"
+VERSION = "0005"
 """Of the tables in `schema`. Raise it when they change: a gradebook of another version is refused."""
 
 NONCE_BYTES = 32

@@ -27,6 +27,7 @@ DecisionKind = Literal[
     "close",
     "assign",
     "reviewed",
+    "criterion",
     "together",
 ]
 
@@ -66,9 +67,9 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """`adjust` and `override`: points; `answer_mark`: a `Marking`; `choose`: a hand-in's number; `extend`: days, by
     assignment or kata, or an empty name for all; `take`: a file's name; `alias`: what else the learner is called;
     `release`: of what, and by kata what each question was worth; `remark`: an attempt, a file of it and a line;
-    `answer` and `close`: the number of the `dispute`; `assign`: who is to mark it; `together`: the numbers of decisions
-    that were made as one. The comment of a remark, a dispute
-    or an answer is what is said."""
+    `answer` and `close`: the number of the `dispute`; `assign`: who is to mark it; `criterion`: one that a
+    course adds to a question's rubric, or another form of one; `together`: the numbers of decisions that were made as
+    one. The comment of a remark, a dispute or an answer is what is said."""
     comment: str = ""
     author: str = ""
     at: datetime
@@ -89,6 +90,17 @@ class Marking(msgspec.Struct, frozen=True, kw_only=True):
     """Which of the rubric's criteria were met, from 1 on."""
     points: float
     max_points: float
+
+
+class Given(NamedTuple):
+    """A mark for an answer that is about to be written."""
+
+    learner: str
+    kata: str
+    marking: Marking
+    comment: str = ""
+    seen: int | None = -1
+    """Number of the mark that stood when the answer was looked at, None where none did; -1 where nobody looked."""
 
 
 class AnswerMark(Marking, frozen=True, kw_only=True):
@@ -140,6 +152,8 @@ class WrittenPart(msgspec.Struct, frozen=True, kw_only=True):
     submitted_at: datetime | None = None
     late: bool = False
     """It came in after the due time. Nothing is taken off for it: whoever marks decides."""
+    answered: dict[int, str] = {}
+    """By question, a digest of what was written."""
 
 
 class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):

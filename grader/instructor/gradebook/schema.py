@@ -229,3 +229,18 @@ answers = Table(
 )
 """Written answers as they were handed in, never changed. `answered` is JSON: by question, a digest of what was written;
 questions without an answer are not in it."""
+
+pushes = Table(
+    "pushes",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("learner_id", ForeignKey("learners.id"), nullable=False),
+    Column("target", Text, nullable=False, index=True),
+    Column("points", Double, nullable=False),
+    Column("before", Double),
+    Column("arrived", Boolean, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("at", UtcTime, nullable=False),
+)
+"""Marks that were set in another system, never changed: a row before a mark is sent, and one when it has arrived.
+`target` is the assignment's address there, `before` the mark that was there."""

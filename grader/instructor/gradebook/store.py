@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from grader.instructor.gradebook import (
     answers,
+    pushes,
     recording,
     scope,
     versions,
@@ -34,14 +35,15 @@ from grader.instructor.gradebook.recording import Argument, Recording
 from grader.instructor.gradebook.records import (
     Decision,
     DecisionKind,
+    Given,
     Key,
     Mark,
-    Marking,
     Row,
     RunRecord,
 )
 from grader.instructor.submissions.submission import Bundle, Submission
 from grader.report.report import KataReport
+from grader.words import counted
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -427,35 +429,46 @@ class Gradebook:
         with self._connections.reading("reading written answers") as connection:
             return answers.sheet_of(connection, content)
 
-    def mark_answer(
-        self,
-        learner: str,
-        kata: str,
-        given: Marking,
-        *,
-        comment: str,
-        author: str,
-        seen: int | None = answers.ANY,
+    answer_texts = _reading("reading the answers for {}", answers.texts)
+
+    def mark_answers(
+        self, given: Collection[Given], *, author: str, criterion: Mapping[str, Any] | None = None
     ) -> int:
-        """Write what somebody gives for an answer; return the mark's number, for `undo`.
+        """Write what somebody gives for answers, all or nothing; return one number, by which `undo` takes all back.
 
         Args:
-            learner: whose answer.
-            kata: of which kata.
-            given: for which question, and how much.
-            comment: for the learner, after the release; may be empty.
+            given: whose answers to which questions, and how much.
             author: whose word it is.
-            seen: number of the mark that stood when the answer was looked at, None where none did.
+            criterion: a change of how the question is marked, as `Decision.value` has it, if that is the reason.
 
         Raises:
-            GradebookUsageError: the learner or the kata is unknown, or the points are out of bounds.
-            ChangedMeanwhile: another mark stands by now.
+            GradebookUsageError: a learner or a kata is unknown, or points are out of bounds.
+            ChangedMeanwhile: another mark than the one that was looked at stands by now.
         """
-        draft = Draft("answer_mark", given, comment, author)
-        with self._guard, self._connections.deciding(f"marking an answer of {learner}") as connection:
-            versions.alone_with(connection, learner)
-            somebody, kata_id = scope.find(connection, self.course, learner, kata)
-            return answers.mark(connection, somebody, kata_id, draft, seen)
+        made = []
+        with self._guard, self._connections.deciding("marking answers") as connection:
+            if criterion is not None:
+                why = f"question {criterion['question']}: {criterion['met']} ({criterion['points']:g})"
+                made.append(of_decisions.add(connection, Draft("criterion", criterion, why, author)))
+            # In one order, so that two who do so never wait for each other.
+            for one in sorted(given, key=lambda one: (one.learner, one.kata, one.marking.question)):
+                versions.alone_with(connection, one.learner)
+                somebody, kata_id = scope.find(connection, self.course, one.learner, one.kata)
+                draft = Draft("answer_mark", one.marking, one.comment, author)
+                made.append(answers.mark(connection, somebody, kata_id, draft, one.seen))
+            if len(made) == 1:
+                return made[0]
+            why = f"{counted(len(given), 'answer')} marked together"
+            return of_decisions.add(connection, Draft("together", made, why, author))
+
+    # Marks in another system; `push` is how they get there
+
+    pushed = _reading("reading what was pushed", pushes.pushed)
+
+    def note_push(self, learner: str, target: str, push: pushes.Push) -> None:
+        """Write down, on the disk when this returns, that a mark is about to be sent or has arrived."""
+        with self._guard, self._connections.deciding(f"noting what was sent of {learner}") as connection:
+            pushes.note(connection, self.course, learner, target, push)
 
     # What happened
 

@@ -5,29 +5,44 @@ The one module that commands and the desk go through. Everything it writes is a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import msgspec
+
 from grader.catalogue import Catalogue
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer, questions_of
-from grader.catalogue.rubric import Question, Rubric, rubric_of
+from grader.catalogue.rubric import Criterion, Question, Rubric, rubric_of
 from grader.instructor.gradebook.answers import ANY, counts, standing
 from grader.instructor.gradebook.decisions import releases
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.records import AnswerMark, Answers, Marking
+from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Given, Marking, Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.words import counted
 
 
+class CourseQuestion(Question, frozen=True, kw_only=True):
+    """A question with the criteria that this course added or changed: it stays worth what its rubric says."""
+
+    worth: float
+
+    @property
+    def points(self) -> float:
+        """What the question is worth."""
+        return self.worth
+
+
 class Rubrics:
-    """The rubrics of a catalogue's katas, each read once."""
+    """How answers are marked: the rubrics of a catalogue's katas, each read once, and what a course changed of them."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, book: Gradebook) -> None:
         self._catalogue = catalogue
-        self.of = cache(self._of)
+        self._book = book
+        self.of_pack = cache(self._of_pack)
 
-    def _of(self, slug: str) -> Rubric | None:
+    def _of_pack(self, slug: str) -> Rubric | None:
         """Return a kata's rubric; None where this install has none, and its answers cannot be marked.
 
         Raises:
@@ -36,12 +51,56 @@ class Rubrics:
         kata = self._catalogue.kata(slug)
         return rubric_of(kata) if kata is not None else None
 
+    def of(self, slug: str) -> Rubric | None:
+        """Return how a kata's answers are marked now, as `of_pack` does."""
+        rubric = self.of_pack(slug)
+        if rubric is None:
+            return None
+        made = [one for one in self._book.rulings(["criterion"]) if one.value["kata"] == slug]
+        questions = [
+            _changed(question, [one for one in made if one.value["question"] == number])
+            for number, question in enumerate(rubric.questions, 1)
+        ]
+        return Rubric(questions=tuple(questions))
+
     def asked(self, slug: str) -> tuple[str, ...]:
         """Return a kata's questions: the rubric's, else those of its lesson."""
-        rubric, kata = self.of(slug), self._catalogue.kata(slug)
+        rubric, kata = self.of_pack(slug), self._catalogue.kata(slug)
         if rubric is not None:
             return tuple(one.question for one in rubric.questions)
         return questions_of(kata) if kata is not None else ()
+
+
+WITHDRAWN = "(withdrawn)"
+"""In the place of a criterion that was taken back: those after it keep their numbers, by which marks know them."""
+
+
+def _changed(question: Question, made: Sequence[Decision]) -> Question:
+    """Return a question with what people decided about its criteria, oldest first, also what they took back."""
+    if not made:
+        return question
+    criteria = list(question.criteria)
+    for one in made:
+        new = Criterion(met=one.value["met"], points=one.value["points"])
+        if (number := one.value["number"]) is None:
+            criteria.append(Criterion(met=WITHDRAWN, points=0.0) if one.revoked else new)
+        elif not one.revoked and number <= len(criteria):
+            criteria[number - 1] = new
+    while criteria[-1].met == WITHDRAWN:
+        criteria.pop()
+    return CourseQuestion(
+        question=question.question,
+        model=question.model,
+        mistakes=question.mistakes,
+        criteria=tuple(criteria),
+        worth=question.points,
+    )
+
+
+def earned(question: Question, met: Iterable[int]) -> float:
+    """Return what criteria give together, by their numbers: from 0 to what the question is worth."""
+    given = sum(question.criteria[number - 1].points for number in met)
+    return min(max(given, 0.0), question.points)
 
 
 @dataclass(frozen=True)
@@ -68,6 +127,18 @@ class WrittenAnswer:
     def waits(self) -> bool:
         """Whether somebody should mark it: there is a text, and no mark of just that text."""
         return bool(self.digest) and (self.mark is None or self.changed)
+
+
+class CourseCriterion(msgspec.Struct, frozen=True, kw_only=True):
+    """A criterion that a course adds to a question, or one with other words or points."""
+
+    kata: str
+    question: int
+    number: int | None
+    """Which of the question's it takes the place of; None for a further one."""
+    met: str
+    points: float
+    """Below 0 it takes points away."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +226,33 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
     )
 
 
+def answers_in_rows(book: Gradebook, rubrics: Rubrics) -> Callable[[Row], list[WrittenAnswer]]:
+    """Return what tells a row's answers, with marks and how they are marked; texts are read once for each kata."""
+    texts, rubric_of_kata = cache(book.answer_texts), cache(rubrics.of)
+
+    def answers(row: Row) -> list[WrittenAnswer]:
+        part = row.written
+        if part is None:
+            return []
+        rubric, questions = rubric_of_kata(row.kata), rubrics.asked(row.kata)
+        given = {one.question: one for one in part.marks}
+        return [
+            WrittenAnswer(
+                number=number,
+                question=questions[number - 1]
+                if number <= len(questions)
+                else f"(the kata has no question {number})",
+                text=texts(row.kata).get(part.answered.get(number, ""), ""),
+                digest=part.answered.get(number, ""),
+                rubric=rubric.questions[number - 1] if rubric and number <= len(rubric.questions) else None,
+                mark=given.get(number),
+            )
+            for number in sorted({*part.answered, *given, *part.blank})
+        ]
+
+    return answers
+
+
 def mark(
     book: Gradebook,
     rubrics: Rubrics,
@@ -188,24 +286,100 @@ def mark(
         GradebookUsageError: there is no such question or criterion, or the points are out of bounds.
         ChangedMeanwhile: somebody else marked it since it was shown.
     """
+    if answer is None:
+        shown = {one.number: one.digest for one in sheet(book, rubrics, learner, kata).answers}
+        # Of what was read: if the learner hands in another text, the mark is shown as older than it.
+        answer = shown.get(question, "")
+    marking = marking_of(rubrics, kata, question, criteria, points)
+    given = Given(learner, kata, msgspec.structs.replace(marking, answer=answer), comment, seen)
+    return book.mark_answers([given], author=author)
+
+
+def marking_of(
+    rubrics: Rubrics, kata: str, question: int, criteria: Collection[int], points: float | None
+) -> Marking:
+    """Return what criteria, or points in place of them, give for an answer to a question.
+
+    Raises:
+        GradebookUsageError: there is no such question or criterion.
+    """
     of = rubric_question(rubrics, kata, question)
     met = sorted(set(criteria))
-    wrong = [number for number in met if not 1 <= number <= len(of.criteria)]
+    wrong = [
+        number
+        for number in met
+        if not 1 <= number <= len(of.criteria) or of.criteria[number - 1].met == WITHDRAWN
+    ]
     if wrong:
         raise GradebookUsageError(
             f"{kata}, question {question}: there is no criterion {wrong[0]}.",
             f"There are 1 to {len(of.criteria)}: " + "; ".join(_criteria(of)),
         )
-    if answer is None:
-        shown = {one.number: one.digest for one in sheet(book, rubrics, learner, kata).answers}
-        # The digest of what was read: if the learner hands in another text, the mark is shown as older than
-        # it.
-        answer = shown.get(question, "")
-    given = sum(of.criteria[number - 1].points for number in met) if points is None else points
-    marking = Marking(
-        question=question, answer=answer, criteria=tuple(met), points=given, max_points=of.points
+    return Marking(
+        question=question,
+        answer="",
+        criteria=tuple(met),
+        points=earned(of, met) if points is None else points,
+        max_points=of.points,
     )
-    return book.mark_answer(learner, kata, marking, comment=comment, author=author, seen=seen)
+
+
+def set_criterion(
+    book: Gradebook,
+    rubrics: Rubrics,
+    new: CourseCriterion,
+    *,
+    follow: bool,
+    author: str,
+) -> int:
+    """Add a criterion to a question, or change one; return the number, for `Gradebook.undo`.
+
+    Args:
+        book: where; the pack's rubric stays as it is, other courses know nothing of it.
+        rubrics: how answers are marked so far.
+        new: the criterion.
+        follow: answers that were marked with it get the new points, unless somebody gave them other points by hand.
+        author: whose word it is.
+
+    Raises:
+        GradebookUsageError: there is no such question or criterion, it is empty, or gives more than the question.
+    """
+    before = rubric_question(rubrics, new.kata, new.question)
+    if not new.met.strip():
+        raise GradebookUsageError("The criterion says nothing.", "Write what an answer says that meets it.")
+    if not math.isfinite(new.points) or abs(new.points) > before.points:
+        raise GradebookUsageError(
+            f"A criterion here gives from {-before.points:g} to {before.points:g} points, not {new.points:g}."
+        )
+    if new.number is not None and not 1 <= new.number <= len(before.criteria):
+        raise GradebookUsageError(f"There is no criterion {new.number}.")
+    given = []
+    if follow and new.number is not None:
+        criteria = list(before.criteria)
+        criteria[new.number - 1] = Criterion(met=new.met, points=new.points)
+        after = CourseQuestion(
+            question=before.question, model=before.model, criteria=tuple(criteria), worth=before.points
+        )
+        given = list(_following(book, new, before, after))
+    return book.mark_answers(given, author=author, criterion=msgspec.structs.asdict(new))
+
+
+def _following(book: Gradebook, new: CourseCriterion, before: Question, after: Question) -> Iterator[Given]:
+    """Yield the marks that a changed criterion makes of those that it gave points in."""
+    for (learner, kata), (_, marks) in book.written_answers().items():
+        stands = standing(marks).get(new.question) if kata == new.kata else None
+        if stands is None or new.number not in stands.criteria:
+            continue
+        points = earned(after, stands.criteria)
+        if stands.points == earned(before, stands.criteria) != points:
+            marking = Marking(
+                question=new.question,
+                answer=stands.answer,
+                criteria=stands.criteria,
+                points=points,
+                max_points=after.points,
+            )
+            yield Given(learner, kata, marking, stands.comment, stands.id)
 
 
 def release(

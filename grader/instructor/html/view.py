@@ -17,12 +17,16 @@ from grader.instructor.gradebook import overview
 from grader.instructor.gradebook.course import Course, Total, total
 from grader.instructor.gradebook.records import Adjustment, Row, WrittenPart
 from grader.instructor.gradebook.said import Comments, Thread
+from grader.instructor.gradebook.written import WITHDRAWN, WrittenAnswer, earned
 from grader.instructor.html import text
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import WRONG, CheckReport, KataReport, KataStatus
 from grader.report.style import points
+from grader.words import counted
 
+AROUND = 2
+"""Lines before and after one that a remark is about."""
 MINUS = "\N{MINUS SIGN}"
 _NOT_ASKED = ("skipped", "todo")
 
@@ -57,10 +61,28 @@ class RemarkView:
     place: str
     """File and line; and where it is not of the attempt that counts, that."""
     code: str
-    """The line, as it was handed in; empty where it cannot be read any more."""
+    """The line between its neighbours, as they were handed in; empty where they cannot be read any more."""
     words: str
     author: str | None
     at: str | None
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """A written answer, and how it was marked."""
+
+    question: str
+    given: str
+    """Points as words, or what there is in place of them."""
+    text: str
+    """What was written, cut to what a page bears."""
+    criteria: tuple[tuple[bool, str, str], ...]
+    """Whether it is met, what an answer says that meets it, and its points; of an answer that is marked."""
+    otherwise: bool
+    """The points are not the sum of the criteria: somebody decided so."""
+    comment: str
+    model: str | None
+    """What an answer of full marks says."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +122,8 @@ class KataView:
     written_part: WrittenPart | None
     """Where they are part of the total."""
     written_weight: float
-    marks: tuple[tuple[str, str], ...]
-    """What was given for each written answer, and the comment."""
+    answers: tuple[AnswerView, ...]
+    """Each written answer, with what was given for it."""
     remarks: tuple[RemarkView, ...]
     disputes: tuple[DisputeView, ...]
     facts: tuple[tuple[str, str], ...]
@@ -187,6 +209,8 @@ class Viewer:
     """What people said about hand-ins, by learner and kata."""
     bundle: Callable[[int], Bundle | None] = lambda attempt: None
     """Returns what an attempt graded, as far as it can be read."""
+    answers: Callable[[Row], Sequence[WrittenAnswer]] = lambda row: ()
+    """Returns what somebody wrote for a kata, with its marks and how it is marked."""
     full: bool = False
     """Everything, for an instructor. A learner sees of hidden checks the number, the points and the aspects; no seed,
     no path; remarks on the code once the kata is released, disputes always, and never who wrote something."""
@@ -222,18 +246,28 @@ class Viewer:
             hidden=None if self.full else _hidden_part([check for check in report.checks if check.hidden]),
             # A learner who has not passed gets a hint, one who has gets something to think about.
             hint=None if self.full else self._hint(report),
+            # Questions that were just marked are not asked again.
             questions=self.lessons.questions(report.kata)
-            if not self.full and report.status == "pass"
+            if not self.full and report.status == "pass" and not marks_known
             else (),
-            written=(overview.written(row) or None) if marks_known else None,
+            written=self._written(row) if marks_known else None,
             written_part=row.written if row.written is not None and row.written.released else None,
             written_weight=self.course.written_weight(row.kata),
-            marks=_marks(row) if marks_known else (),
+            answers=tuple(map(_answer, self.answers(row))) if marks_known else (),
             remarks=self._remarks(row, about) if self.full or about.released else (),
             disputes=tuple(map(self._dispute, about.threads)),
             facts=self._facts(row) if self.full else (),
             weight=self.course.weight(row.kata),
         )
+
+    def _written(self, row: Row) -> str | None:
+        if self.full or row.written is None:
+            return overview.written(row) or None
+        part = row.written
+        parts = [out_of(part.score, part.max_score)] if part.max_score else []
+        parts += [f"{len(part.unmarked)} still to be marked"] if part.unmarked else []
+        parts += [f"{counted(len(part.blank), 'question')} left empty (0 points)"] if part.blank else []
+        return "; ".join(parts) or None
 
     def _check(self, check: CheckReport) -> CheckReport:
         shows_output = check.output and (self.full or check.status != "pass")
@@ -260,16 +294,23 @@ class Viewer:
             attempt, file, number = one.value["attempt"], one.value["file"], one.value["line"]
             earlier = "" if attempt == row.attempt else ", of an attempt other than the one that counts"
             place = f"{text.name(file)}, line {number}{earlier}"
-            code = text.cut(self._line(attempt, file, number)).strip()
+            code = self._lines(attempt, file, number)
             at = when(one.at, self.course)
             found.append(RemarkView(place, code, text.message(one.comment), self._author(one.author), at))
         return tuple(found)
 
-    def _line(self, attempt: int, file: str, number: int) -> str:
+    def _lines(self, attempt: int, file: str, number: int) -> str:
+        """Return a line between its neighbours, with numbers; empty where it cannot be read any more."""
         bundle = self.bundle(attempt)
         data = bundle.files.get(file) if bundle is not None else None
         lines = text_of(file, data).splitlines() if data is not None else []
-        return lines[number - 1] if number <= len(lines) else ""
+        if number > len(lines):
+            return ""
+        some = range(max(1, number - AROUND), min(len(lines), number + AROUND) + 1)
+        return "\n".join(
+            f"{'>' if place == number else ' '} {place:>3}  {text.cut(lines[place - 1])}".rstrip()
+            for place in some
+        )
 
     def _dispute(self, thread: Thread) -> DisputeView:
         answers = tuple(
@@ -331,11 +372,28 @@ def hint_about(hint: str, told: Sequence[str]) -> str:
     return "".join(kept).rstrip() if about else hint
 
 
-def _marks(row: Row) -> tuple[tuple[str, str], ...]:
-    given = row.written.marks if row.written is not None else ()
-    return tuple(
-        (f"Question {one.question}: {out_of(one.points, one.max_points)}", text.message(one.comment))
-        for one in given
+def _answer(one: WrittenAnswer) -> AnswerView:
+    mark, criteria = one.mark, one.rubric.criteria if one.rubric is not None else ()
+    if mark is not None:
+        given = out_of(mark.points, mark.max_points)
+    elif one.text:
+        given = "still to be marked"
+    else:
+        given = out_of(0, one.rubric.points) if one.rubric is not None else "left empty"
+    stands = [(number, item) for number, item in enumerate(criteria, 1) if item.met != WITHDRAWN]
+    met = [number for number, _ in stands if mark is not None and number in mark.criteria]
+    return AnswerView(
+        question=f"{one.number}. {text.message(one.question)}",
+        given=given,
+        text=text.message(one.text),
+        criteria=tuple(
+            (number in met, text.message(item.met), points(item.points)) for number, item in stands
+        )
+        if mark is not None
+        else (),
+        otherwise=mark is not None and one.rubric is not None and earned(one.rubric, met) != mark.points,
+        comment=text.message(mark.comment) if mark is not None else "",
+        model=text.message(one.rubric.model) if one.rubric is not None else None,
     )
 
 

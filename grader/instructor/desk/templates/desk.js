@@ -33,6 +33,26 @@ document.addEventListener("submit", (event) => {
     leaving = true; // the browser leaves a moment later, and until then more keys may come
   }
 });
+// The bank of remarks: typing narrows it, Enter or a click takes one over.
+const say = (button) => {
+  const remark = document.getElementById("comment");
+  remark.value = remark.value.trim() ? `${remark.value.trim()}\n${button.textContent}` : button.textContent;
+  remark.focus();
+};
+const bank = document.querySelector("[data-bank]");
+const remarks = [...document.querySelectorAll("[data-say]")];
+for (const button of remarks) button.addEventListener("click", () => say(button));
+bank?.addEventListener("input", () => {
+  const words = bank.value.toLowerCase().split(/\s+/);
+  for (const button of remarks)
+    button.parentElement.hidden = !words.every((word) => button.textContent.toLowerCase().includes(word));
+});
+bank?.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter") return;
+  event.preventDefault(); // Enter in a field would send the form
+  const first = remarks.find((button) => !button.parentElement.hidden);
+  if (first) say(first);
+});
 const hit = document.querySelector(".code tr.hit");
 if (hit && !location.hash) hit.closest(".code").scrollTop = hit.offsetTop - 48; // two lines above it stay in sight
 document.addEventListener("keydown", (event) => {

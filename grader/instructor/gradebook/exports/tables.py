@@ -233,10 +233,7 @@ def to_grades(
         )
     for learner, own in by_learner(rows):
         person = course.person(learner) or Person(learner=learner)
-        marks = _marks(own, columns, course, unsure)
-        if file.decimals is not None:
-            # The importer would round by itself or refuse; an empty cell stays one, since 0 is a mark.
-            marks = (None if mark is None else round(mark, file.decimals) for mark in marks)
+        marks = marks_of(own, columns, course, unsure, file.decimals)
         name = next(iter(own.values())).name
         yield line([*file.cells(learner, name, person), *marks, *([filler] if end else [])])
 
@@ -247,10 +244,22 @@ def _heading(file: GradeFile, column: Column, course: Course) -> str:
     return known or file.heading(column.heading, column.canvas_id, number(column.max_score))
 
 
+def marks_of(
+    own: Mapping[str, Row],
+    columns: Sequence[Column],
+    course: Course,
+    unsure: Collection[tuple[str, str]],
+    decimals: int | None = None,
+) -> list[float | None]:
+    """Return a learner's cell of each column; None where there is no mark, or nobody knows if it is a 0."""
+    marks = _marks(own, columns, course, unsure)
+    # The importer would round by itself or refuse; an empty cell stays one, since 0 is a mark.
+    return [mark if mark is None or decimals is None else round(mark, decimals) for mark in marks]
+
+
 def _marks(
     own: Mapping[str, Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]]
 ) -> Iterator[float | None]:
-    """Yield a learner's cell of each column; None where there is no mark, or nobody knows if it is a 0."""
     for column in columns:
         rows = [own[kata] for kata in column.katas or (column.kata,) if kata in own]
         if not rows or any(_open(row, unsure) for row in rows):
