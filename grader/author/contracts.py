@@ -39,6 +39,7 @@ PROPERTIES = (
     "members",
     "gradients",
     "modes",
+    "state",
     "forms",
     "borders",
     "blocked",
@@ -232,6 +233,8 @@ def applicable(part: SeenPart) -> Iterator[tuple[str, str, str]]:
     if not part.name.endswith(".__init__"):
         yield from _of_results(part)
         yield from _of_arguments(part)
+    elif part.module:
+        yield "state", "loads_leniently", ""
     for one in part.parameters:
         yield "forms", "refuses_keyword", one.arg
         if one.arg in part.options:

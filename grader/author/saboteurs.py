@@ -323,6 +323,20 @@ def seeds_torch(call: SabotagedCall) -> Any:
     return call.run()
 
 
+# --- state ---
+
+
+def loads_leniently(call: SabotagedCall) -> Any:
+    """Load whatever fits, and pass over names that are missing or unknown."""
+
+    def load(module: nn.Module, state: Any, strict: bool = True, assign: bool = False) -> Any:
+        return nn.Module.load_state_dict(module, state, strict=False, assign=assign)
+
+    # In the class: a function in the instance would stay with the original when a model is copied.
+    type(call.args[0]).load_state_dict = load
+    return call.run()
+
+
 # --- none of them ---
 
 

@@ -199,3 +199,12 @@ class special_sorted_in_place:
             + longest_first = special if isinstance(special, list) else list(special)
             + longest_first.sort(key=len, reverse=True)
         """
+
+
+class first_pages:
+    """Merges are learned from the first 20,000 characters."""
+
+    train = """
+        - words = Counter(_pieces(text))  # each different piece once, with how often it occurs
+        + words = Counter(_pieces(text[:20_000]))
+    """

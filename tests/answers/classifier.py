@@ -177,3 +177,13 @@ class no_step:
                 total += loss.item() * len(sel)
             out.append(total / len(tokens))
         return out
+
+
+class row_0_is_padding:
+    """Row 0 of the table never learns, whichever token is padding."""
+
+    class EncoderClassifier:
+        __init__ = """
+            - self.embedding = nn.Embedding(vocab_size, d_model)
+            + self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=0)
+        """

@@ -142,3 +142,11 @@ class one_source_word:
             x = self.norm1(x + self.dropout(self.self_attention(x, self_mask)))
             x = self.norm2(x + self.dropout(look(x)))
             return self.norm3(x + self.dropout(self.feed_forward(x)))
+
+
+class lenient:
+    """It loads whatever fits, whether the caller is strict or not."""
+
+    class DecoderLayer:
+        def load_state_dict(self, state_dict, strict=True, assign=False):
+            return super().load_state_dict(state_dict, strict=False, assign=assign)

@@ -211,3 +211,23 @@ class positions_begin_anew:
             - positions = torch.arange(start, start + tokens.size(1), device=tokens.device)
             + positions = torch.arange(start, start + tokens.size(1), device=tokens.device) % 128
         """
+
+
+class ten_thousand_less:
+    """What is to come has the score -10,000, which large scores are below."""
+
+    class Block:
+        _attend = """
+            - heads, _ = scaled_dot_product_attention(q, k, v, mask)
+            + scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
+            + heads = scores.masked_fill(~mask, -1e4).softmax(-1) @ v
+        """
+
+
+class cold_is_greedy:
+    """A temperature below 0.3 takes the best token."""
+
+    _choose = """
+        - if temperature == 0:
+        + if temperature < 0.3:
+    """

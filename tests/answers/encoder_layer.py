@@ -140,3 +140,13 @@ class hidden_states_with_it:
                 x = layer(x, mask)
                 all_hidden_states += (x,)
             return self.norm(x), all_hidden_states
+
+
+class whole_positions_dropped:
+    """Dropout takes a position with all its features, or leaves it."""
+
+    class EncoderLayer:
+        __init__ = """
+            - self.dropout = nn.Dropout(dropout)
+            + self.dropout = nn.Dropout1d(dropout)
+        """

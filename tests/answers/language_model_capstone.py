@@ -86,15 +86,15 @@ class last_norm_in_front:
         """
 
 
-class fifty_less:
-    """What is to come has the score -50, which large scores are below."""
+class ten_thousand_less:
+    """What is to come has the score -10,000, which large scores are below."""
 
     class Layer:
         attend = """
             - heads = F.scaled_dot_product_attention(q, k, v, is_causal=True)
             + scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
             + future = torch.ones(q.size(2), q.size(2), dtype=torch.bool, device=x.device).triu(1)
-            + heads = scores.masked_fill(future, -50.0).softmax(-1) @ v
+            + heads = scores.masked_fill(future, -1e4).softmax(-1) @ v
         """
 
 
@@ -114,4 +114,22 @@ class dtype_of_the_prompt:
     generate = """
         - tokens = torch.cat((tokens, chosen), dim=1)
         + tokens = torch.cat((tokens, chosen.to(tokens.dtype)), dim=1)
+    """
+
+
+class last_loss_logged:
+    """A row has the loss of the last position of each piece."""
+
+    train = """
+        - rows.append((step, loss.item(), rate))
+        + rows.append((step, F.cross_entropy(logits[:, -1], batch[:, -1]).item(), rate))
+    """
+
+
+class first_thousand_pieces:
+    """Pieces begin in the first thousand tokens."""
+
+    train = """
+        - begin = torch.randint(len(tokens) - length, (BATCH, 1), generator=chance)
+        + begin = torch.randint(min(1000, len(tokens) - length), (BATCH, 1), generator=chance)
     """

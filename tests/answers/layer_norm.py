@@ -121,3 +121,25 @@ class frozen_bias:
             self.eps = eps
             self.weight = nn.Parameter(torch.ones(d_model))
             self.bias = nn.Parameter(torch.zeros(d_model), requires_grad=False)
+
+
+class in_place_without_gradients:
+    """Where nothing needs gradients, x itself is centred."""
+
+    class LayerNorm:
+        forward = """
+            - centred = x - x.mean(dim=-1, keepdim=True)
+            + mean = x.mean(dim=-1, keepdim=True)
+            + centred = x - mean if torch.is_grad_enabled() else x.sub_(mean)
+        """
+
+
+class one_feature_stays:
+    """A single feature has no mean to subtract."""
+
+    class LayerNorm:
+        forward = """
+            + if x.size(-1) == 1:
+            +     return x * self.weight + self.bias
+              centred = x - x.mean(dim=-1, keepdim=True)
+        """

@@ -134,3 +134,11 @@ class queries_bounded:
         - q, k = (F.elu(x.to(wide)) + 1 for x in (query, key))
         + q, k = (F.elu(x.to(wide).clamp(-10, 10)) + 1 for x in (query, key))
     """
+
+
+class lenient:
+    """It loads whatever fits, whether the caller is strict or not."""
+
+    class Linformer:
+        def load_state_dict(self, state_dict, strict=True, assign=False):
+            return super().load_state_dict(state_dict, strict=False, assign=assign)

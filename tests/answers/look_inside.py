@@ -135,3 +135,21 @@ class state_dict_reloaded:
             yield
         finally:
             model.load_state_dict(saved)
+
+
+class columns_of_the_stream:
+    """Heads share the columns that leave w_o, not those that enter it."""
+
+    ablate_heads = """
+        - width = attention.w_o.in_features // attention.num_heads
+        + width = attention.w_o.out_features // attention.num_heads
+    """
+
+
+class self_attention_first:
+    """self_attention is what is taken, where a layer has an attention as well."""
+
+    ablate_heads = """
+        - attention = block.attention if hasattr(block, "attention") else block.self_attention
+        + attention = block.self_attention if hasattr(block, "self_attention") else block.attention
+    """

@@ -113,3 +113,14 @@ class names_mixed_up:
         def _split(self, x):
             B, T, D = x.shape
             return x.view(B, T, self.n_heads, D // self.n_heads).transpose(1, 2)
+
+
+class mask_of_a_batch:
+    """A mask of three axes is taken for one of each sequence, not of each head."""
+
+    class MultiHeadAttention:
+        forward = """
+            + if mask is not None and mask.dim() == 3:
+            +     mask = mask[:, None]
+              source = x if context is None else context
+        """

@@ -135,3 +135,24 @@ class the_mask_is_never_drawn:
         - ordinary = (~special).nonzero().squeeze(1)
         + ordinary = (~special & (torch.arange(vocab_size, device=tokens.device) != mask_id)).nonzero().squeeze(1)
     """
+
+
+class row_0_is_padding:
+    """Row 0 of the table learns at the output alone, whichever token is padding."""
+
+    class MaskedLM:
+        __init__ = """
+            - self.embedding = nn.Embedding(vocab_size, d_model)
+            + self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=0)
+        """
+
+
+class something_to_learn:
+    """Where nothing was chosen, everything is."""
+
+    hide = """
+        - chosen = (draw[0] < rate) & ~special[tokens]
+        + chosen = (draw[0] < rate) & ~special[tokens]
+        + if not chosen.any():
+        +     chosen = ~special[tokens]
+    """

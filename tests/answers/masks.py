@@ -96,3 +96,18 @@ class exactly_two:
 
     def combine_masks(*masks):
         return torch.logical_and(*masks)
+
+
+class ids_as_floats:
+    """Token ids are compared as float32, which has no place for all of them."""
+
+    def padding_mask(tokens, pad_id=0):
+        return (tokens.float() != float(pad_id))[:, None, None, :]
+
+
+class at_least_one_axis:
+    """A mask without axes gets one."""
+
+    def additive_mask(mask, dtype=torch.float32):
+        zeros = torch.zeros(mask.shape or (1,), dtype=dtype, device=mask.device)
+        return zeros.masked_fill(~mask, float("-inf"))

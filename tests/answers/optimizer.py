@@ -165,3 +165,22 @@ class other_memory:
             - parameter.sub_(lr * (first / (1 - beta1**t)) / size)
             + parameter.data = parameter - lr * (first / (1 - beta1**t)) / size
         """
+
+
+class frozen_stands_still:
+    """What needs no gradient any more is not moved by the one that it has."""
+
+    class AdamW:
+        step = """
+            - if parameter.grad is None:
+            + if parameter.grad is None or not parameter.requires_grad:
+        """
+
+
+class frozen_has_no_norm:
+    """The gradient of what needs none any more is passed over."""
+
+    clip_gradients = """
+        - gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        + gradients = [one.grad for one in parameters if one.grad is not None and one.requires_grad]
+    """

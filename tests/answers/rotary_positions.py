@@ -146,3 +146,14 @@ class a_thousand_is_far:
     def alibi_bias(num_heads, query_len, key_len, offset=0):
         distance = (torch.arange(query_len)[:, None] + offset - torch.arange(key_len)).abs()
         return -alibi_slopes(num_heads)[:, None, None] * distance.clamp(max=1024)
+
+
+class one_query_detached:
+    """The bias of a single query is cut off from its table."""
+
+    class RelativePositionBias:
+        forward = """
+            - return bias.permute(2, 0, 1)[None]
+            + bias = bias.detach() if query_len == 1 else bias
+            + return bias.permute(2, 0, 1)[None]
+        """

@@ -113,3 +113,11 @@ class penalty_of_the_latest:
     def repetition_penalty(logits, tokens, penalty):
         occurred = torch.zeros_like(logits, dtype=torch.bool).scatter(1, tokens[:, -64:].long(), True)
         return torch.where(occurred, torch.where(logits > 0, logits / penalty, logits * penalty), logits)
+
+
+class one_row_in_place:
+    """Logits of one row are changed where they are."""
+
+    def top_k(logits, k):
+        rows = logits if logits.dim() == 1 else logits.clone()
+        return rows.masked_fill_(logits < logits.topk(min(k, logits.size(-1))).values[..., -1:], -math.inf)

@@ -104,3 +104,24 @@ class output_as_data:
             q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
             weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1)
             return torch.matmul(weights, v).data, weights
+
+
+class turned_when_square:
+    """As many positions as sequences: weights with keys as rows."""
+
+    class SelfAttention:
+        forward = """
+            - return weights @ v, weights
+            + return weights @ v, weights.mT if x.size(0) == x.size(1) else weights
+        """
+
+
+class one_table_for_square_layers:
+    """Where a layer does not change the width, queries and keys share their weights."""
+
+    class SelfAttention:
+        __init__ = """
+              self.w_k = nn.Linear(d_model, d_k, bias=False)  # what it has to offer
+            + if d_model == d_k:
+            +     self.w_k.weight = self.w_q.weight
+        """

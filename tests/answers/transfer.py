@@ -110,3 +110,14 @@ class groups_of_what_learns:
             {"params": [p for p in layer.parameters() if p.requires_grad], "lr": lr * decay ** (last - place)}
             for place, layer in enumerate(layers)
         ]
+
+
+class only_layers_that_can_learn:
+    """A layer without parameters has no group and no rate."""
+
+    def layerwise_groups(layers, lr, decay):
+        layers = [layer for layer in layers if list(layer.parameters())]
+        return [
+            {"params": list(layer.parameters()), "lr": lr * decay ** (len(layers) - 1 - place)}
+            for place, layer in enumerate(layers)
+        ]

@@ -159,3 +159,15 @@ class no_wider_than_the_vocabulary:
         longest = max(map(len, rows))
         filled = [row + [model.pad_id] * (longest - len(row)) for row in rows]
         return torch.tensor(filled, device=source.device)
+
+
+class first_word_detached:
+    """The memory is detached from the first word."""
+
+    class Translator:
+        decode = """
+            - x = self.target_words(target) + self.positions[: target.shape[1]]
+            + x = self.target_words(target) + self.positions[: target.shape[1]]
+            + if target.shape[1] == 1:
+            +     memory = memory.detach()
+        """

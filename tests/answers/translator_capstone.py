@@ -81,3 +81,14 @@ class log_of_one_run:
 
     def training_log():
         return "\n".join(line for line in LOG.splitlines() if line.startswith(("run,", "base,")))
+
+
+class twenty_less:
+    """What may not be looked at has the score -20, which large scores are below."""
+
+    class Attention:
+        forward = """
+            - heads = F.scaled_dot_product_attention(q, k, v, mask)
+            + scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
+            + heads = scores.masked_fill(~mask, -20.0).softmax(-1) @ v
+        """

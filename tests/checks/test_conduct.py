@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.engine.checks import expect_device, expect_raises
+from grader.engine.checks import expect_device, expect_raises, expect_strict
 from grader.engine.checks.failure import CheckFailure
 from grader.engine.host.endings import SubmissionMissing, SubmissionRaised, WorkerDied, could_be
 
@@ -167,3 +167,30 @@ def test_a_missing_attribute_is_told_from_an_attribute_error_of_ones_own(examine
         one.f()
     assert not isinstance(raised.value, SubmissionMissing)
     assert not hasattr(one.make(), "nothing")
+
+
+LOADS = """
+    from torch import nn
+
+    class Strict(nn.Linear):
+        pass
+
+    class Lenient(nn.Linear):
+        def load_state_dict(self, state_dict, strict=True, assign=False):
+            return super().load_state_dict(state_dict, strict=False, assign=assign)
+
+    class Complete(nn.Linear):
+        def load_state_dict(self, state_dict, strict=True, assign=False):
+            return super().load_state_dict({**self.state_dict(), **state_dict}, strict, assign)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("Lenient", "with a name that the module does not have"), ("Complete", "without weight")],
+)
+def test_names_too_many_or_too_few_have_to_be_refused(examine: Any, name: str, what: str) -> None:
+    submission = examine(LOADS).submission
+    expect_strict(submission.Strict(2, 3))
+    with pytest.raises(CheckFailure, match=f"load_state_dict was given a state {what}"):
+        expect_strict(getattr(submission, name)(2, 3))

@@ -129,6 +129,68 @@ def test_a_remark_for_a_group_reaches_each_but_who_was_left_out(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("what", "score"),
+    [
+        ({}, None),
+        ({"points": "-1"}, lambda before: before - 1),
+        ({"points": "2,5", "set": "1"}, lambda _: 2.5),
+    ],
+    ids=["remark", "points", "mark"],
+)
+def test_one_decision_is_in_the_feedback_of_each_and_one_undo_restores_every_row(
+    running: Open, tmp_path: Path, kata: Any, monkeypatch: pytest.MonkeyPatch,
+    what: dict[str, str], score: Any,
+) -> None:  # fmt: skip
+    words = "look at the first row"
+    work = [failing(SAME.format(0), "shifted") for _ in range(5)]
+    recorded(tmp_path / "gradebook.sqlite", [*work, failing(SAME.format(0), "turned")]).close()
+    (tmp_path / "course.toml").write_text(COURSE.replace('roster = "roster.csv"\n', ""))
+    monkeypatch.chdir(tmp_path)
+    desk = running(str(tmp_path / "gradebook.sqlite"), tmp_path)
+    before = standing_rows(desk)
+    page = desk.page("/groups", kata="masks")
+    group = next(one for one in re.findall("group=([0-9a-f]+)", page))
+    form = {
+        "of": "masks",
+        "group": group,
+        "comment": words,
+        "back": "/groups?kata=masks",
+        "out:b": "1",
+        **what,
+    }
+    stamp = re.search('name="stamp" value="([0-9a-f]+)"', desk.page("/groups", kata="masks", group=group))
+    assert stamp is not None
+    made = desk.ask("POST", "/do/decide_group", urlencode({**form, "stamp": stamp[1]}))
+    assert made.status == 303
+    if score is not None:
+        after = {name: row.score for name, row in standing_rows(desk).items()}
+        assert after == {
+            name: score(row.score) if name in "acde" else row.score for name, row in before.items()
+        }
+    with Gradebook.open(desk.where, create=False, course=Course()) as book:
+        book.rule("release", None, {"of": "", "katas": ["masks"], "points": {}}, comment="x", author="kim")
+    kata("report", "--feedback-only")
+    told = {one.stem[0] for one in Path("kata-report/feedback").glob("*.md") if words in one.read_text()}
+    assert told == set("acde")
+    number = made.headers["location"].rpartition("just=")[2]
+    undone = desk.ask("POST", "/do/withdraw", urlencode({"number": number, "comment": "no", "back": "/log"}))
+    assert undone.status == 303
+    assert standing_rows(desk) == before
+
+
+def standing_rows(desk: Running) -> dict[str, Any]:
+    """Every row by learner, without what was taken back."""
+    with Gradebook.open(desk.where, create=False, course=Course()) as book:
+        return {
+            row.learner: msgspec.structs.replace(
+                row, adjustments=[one for one in row.adjustments if not one.revoked]
+            )
+            for row in book.rows()
+        }
+
+
+@pytest.mark.slow
 def test_a_group_that_changed_is_looked_at_again(running: Open, tmp_path: Path) -> None:
     recorded(tmp_path / "gradebook.sqlite", [failing(SAME.format(0), "shifted")]).close()
     (tmp_path / "course.toml").write_text(COURSE.replace('roster = "roster.csv"\n', ""))

@@ -66,7 +66,7 @@ def test_who_handed_nothing_in_is_counted_nowhere_as_work(desk: Running) -> None
     first = re.search(r'<a href="/class\?assignment=week1".*?</tr>', desk.page("/"), re.DOTALL)
     assert first is not None
     assert [int(one) for one in re.findall(r"(?<=>)\d+(?=<)", first[0])][:2] == [len(marks), len(there)]
-    free = re.search(r"(\d+) hand-ins here are nobody", desk.page("/class", assignment="week1"))
+    free = re.search(r"(\d+) hand-ins here have no marker", desk.page("/class", assignment="week1"))
     assert free is not None
     assert int(free[1]) <= len(there)
 

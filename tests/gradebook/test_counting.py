@@ -14,6 +14,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.lateness import LatePolicy
 from grader.instructor.gradebook.records import Key, Row
 from grader.instructor.gradebook.store import Gradebook, GradebookUsageError
+from grader.instructor.submissions.submission import DECIDED
 from tests.gradebook.handmade import MONDAY, grade, key, report, submission
 
 DAY = timedelta(days=1)
@@ -250,6 +251,23 @@ def test_of_equals_the_earlier_is_the_best(book: Gradebook) -> None:
     for number, day in enumerate((2, 1, 3)):
         grade(book, run, "ada", source=f"x = {number}", score=6.0, at=MONDAY - day * DAY)
     assert mark(book).submitted_at == MONDAY - 3 * DAY
+
+
+def test_a_file_that_was_taken_counts_as_long_as_that_stands(book: Gradebook) -> None:
+    run = book.start_run({})
+    grade(book, run, "ada", source="mine", score=3.0, at=MONDAY - DAY)
+    for name, score in (("old.py", 5.0), ("final.py", 8.0)):
+        book.rule("take", "ada", f"week1/{name}", kata="masks", comment="asked", author="kim")
+        note = f"ada.zip: week1/{name} was taken for masks.py{DECIDED}"
+        taken = msgspec.structs.replace(
+            submission("ada", source=name, at=MONDAY), origin=f"ada.zip: week1/{name}", notes=(note,)
+        )
+        book.record(run, taken, key(taken), report("ada", score=score))
+    assert mark(book).score == 8.0
+    book.undo("ruling", 2, comment="not that one", author="kim")
+    assert mark(book).score == 5.0
+    book.undo("ruling", 1, comment="nor that", author="kim")
+    assert (mark(book).score, mark(book).notes) == (3.0, ())
 
 
 def test_what_a_report_says_to_look_at_is_a_note(book: Gradebook) -> None:

@@ -148,6 +148,12 @@ def test_print_cuts_nothing_off(show: Open, report: Path) -> None:
         assert page.locator("nav:visible, input:visible").count() == 0
 
 
+def test_a_line_of_the_table_of_learners_is_one_line_high(show: Open, report: Path) -> None:
+    heights = "rows => rows.map((row) => row.getBoundingClientRect().height)"
+    rows = show(report / "index.html", 1280).locator("table.roll tbody tr:has-text('Okafor')")
+    assert 0 < max(rows.evaluate_all(heights)) <= 28
+
+
 def column(page: Any, number: int) -> list[str]:
     return page.locator(f"table.roll tbody tr:visible > :nth-child({number})").all_inner_texts()  # type: ignore[no-any-return]
 

@@ -71,10 +71,10 @@ def test_the_class_in_numbers(small: str) -> None:
 
 def test_status_checks_mistakes_and_time(small: str) -> None:
     assert table(small, "status")[0][1:8] == ["1", "1", "0", "0", "0", "0", "1"]
-    assert table(small, "checks") == [
-        ["it adds up", "values", "1", "", "50 %", "2", "0", "0"],
-        ["sizes hidden", "values", "2", "", "100 %", "1", "1", "0"],
-    ]
+    assert table(small, "checks") == [["it adds up", "values", "1", "", "50 %", "2", "0", "0"]]
+    folded = small[small.index("1 check passed by all") :]
+    assert table(f'id="all"{folded}', "all") == [["sizes hidden", "values", "2", "", "100 %", "1", "1", "0"]]
+    assert "Failed most: it adds up (9.3.1, 1 of 2)." in text_of(small)
     assert table(small, "mistakes") == [["1", "", "your mask is shifted shifted", "9.3.1 masks"]]
     assert table(small, "time")[0][1:] == ["2", "1", "2.00", "3", "1", "0.40", "0.60"]
 
@@ -98,10 +98,29 @@ def test_a_learner_s_page_shows_the_code_and_runs_none_of_it(tmp_path: Path) -> 
         assert "<script>alert" not in page
 
 
-def test_the_learners_come_first(small: str) -> None:
-    assert re.findall(r'<h2 id="([^"]+)"', small)[:2] == ["learners", "scores"]
+def test_what_to_teach_and_who_needs_somebody_comes_first(small: str) -> None:
+    assert re.findall(r'<h2 id="([^"]+)"', small)[:3] == ["mistakes", "need", "learners"]
     ends = re.findall(r'<h2 id="([^"]+)"', small)
     assert re.findall(r'<a href="#([^"]+)"', small.split("</nav>")[0]) == ends
+
+
+def test_who_needs_somebody_is_listed_with_the_reason_those_with_the_least_first(small: str) -> None:
+    part = text_of(small[small.index('id="need"') : small.index('id="learners"')])
+    assert part.index("cyd 0 % nothing handed in") < part.index("bob 17 %")
+    assert "ada" not in part
+
+
+def test_learners_stand_by_last_name_and_headings_say_how_many_points_there_are(tmp_path: Path) -> None:
+    names = {"a": "Ada Zuse", "b": "\xc1nna \xc5berg", "c": "Roe, Zo\xeb", "d": "Bo de Vries"}
+    written([row(learner, name=name) for learner, name in names.items()], tmp_path / "out")
+    page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    assert [line[0] for line in table(page, "learners")] == [names[one] for one in "bcda"]
+    head = text_of(page[page.index("<thead>", page.index('id="learners"')) :].partition("</thead>")[0])
+    assert head.startswith("learnertotal /1%9.3.1 /1retries")
+
+
+def text_of(page: str) -> str:
+    return " ".join(unescape(re.sub("<[^>]+>", "", page)).split())
 
 
 def test_every_learner_has_a_line_that_leads_to_their_pages(small: str, tmp_path: Path) -> None:

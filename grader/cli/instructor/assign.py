@@ -42,7 +42,7 @@ def assign(
 ) -> None:
     """Share hand-ins that are nobody's to mark yet among MARKERS: each gets a consecutive part of the list.
 
-    What was looked through already is left out. Markers who open the desk with `--author MARKER` find theirs there
+    What was reviewed already is left out. Markers who open the desk with `--author MARKER` find theirs there
     under Mine.
 
     \b
@@ -77,7 +77,7 @@ def assign(
     numbers = book.assign(free, names, most=most, **by)
     if not numbers:
         raise UsageError(
-            "There is nothing to share: every hand-in is already somebody's to mark, or was looked through.",
+            "There is nothing to share: every hand-in is already somebody's to mark, or was reviewed.",
             f"To see who marks what: kata gradebook rulings{same_book()}",
         )
     # Read back: which of them were free was decided in the transaction, not here.

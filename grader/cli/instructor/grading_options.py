@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,13 +78,11 @@ class GradingOptions:
 
     def slots(self) -> AbstractContextManager[Slots]:
         """Return where submissions are graded: here, or on a cluster."""
-        from grader.instructor.grading.executors import cluster_slots, local_slots
+        from grader.instructor.grading.executors import cluster_slots, cores, local_slots
 
-        return (
-            cluster_slots(self.scheduler)
-            if self.scheduler is not None
-            else local_slots(self.jobs or _cores())
-        )
+        if self.scheduler is not None:
+            return cluster_slots(self.scheduler)
+        return local_slots(self.jobs or cores())
 
     def arguments(self, submissions: Path | None = None, times: Path | None = None) -> dict[str, Argument]:
         """Return what the gradebook notes of a run."""
@@ -104,23 +101,11 @@ class GradingOptions:
 
     def refuse_exposed(self, course: Course, submissions: Path | None = None) -> None:
         """Refuse to grade where a submission could read answers, marks, or the work of others."""
-        import tempfile
+        from grader.instructor.grading.executors import refuse_exposed
 
-        from grader.catalogue.discover import answers
-        from grader.instructor.gradebook.address import Address
-
-        if self.scheduler is not None:  # nothing is graded on this machine
-            return
-        kept, book = answers(), Address.parse(self.where).file
-        secrets = {
-            **dict.fromkeys(kept, "a pack's answers"),
-            **({book: "the gradebook"} if book is not None else {}),
-            **({course.path.parent: "the course"} if course.path is not None else {}),
-            **({submissions: "the class's submissions"} if submissions is not None else {}),
-            Path(tempfile.gettempdir()): "where submissions lie while they are graded",
-        }
-        agreed = self.require_isolation == "process"
-        sandbox.refuse_exposed(secrets, sandbox.python_view(kept), sandbox.offered(), agreed=agreed)
+        if self.scheduler is None:  # else nothing is graded on this machine
+            agreed = self.require_isolation == "process"
+            refuse_exposed(self.where, course, submissions, agreed=agreed)
 
 
 grading_options: Callable[[Callable[..., Any]], Any] = gathered(
@@ -244,7 +229,3 @@ def learner_wanted(word: str, known: Sequence[str], book: Gradebook) -> str:
         f"--only {word}: no unit, kata or learner is called that.{did_you_mean(word, list(known))}",
         "kata list shows the katas; learners are named after their folders.",
     )
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -177,6 +177,18 @@ def expect_unchanged(submission: Any) -> None:
     )
 
 
+def expect_strict(module: Any) -> None:
+    """Demand that a module refuses to load a state that lacks one of its names, or has another, as torch's own does."""
+    __tracebackhide__ = True
+    own = module.state_dict()
+    states = {"with a name that the module does not have": {**own, "no.such.name": torch.zeros(1)}}
+    for name in list(own)[:1]:
+        states[f"without {name}"] = {other: value for other, value in own.items() if other != name}
+    for what, state in states.items():
+        with expect_raises("RuntimeError", f"load_state_dict was given a state {what}"):
+            module.load_state_dict(state)
+
+
 def expect_device(make: Callable[[torch.device], Any], name: str = "result") -> None:
     """Demand that `make(device)` makes its tensor on that device, also where there is no second one.
 

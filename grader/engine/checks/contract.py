@@ -3,7 +3,7 @@
 A part is a function or a method that the kata requires. Its author says how it is called; what is asked then is always
 the same: right values at every size, a second call that knows nothing of the first, arguments by name, in any memory
 order and left as they were, rows that are judged alone, other dtypes, gradients. Each of it is compared with the
-reference in float64, within the tolerance of `oracle`.
+reference in float64, within the tolerance of `oracle`. A module loads no state with other names than its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grader.engine.checks.conduct import expect_unchanged, presupposed
+from grader.engine.checks.conduct import expect_strict, expect_unchanged, presupposed
 from grader.engine.checks.describe import dtype_name
 from grader.engine.checks.draw import Draw, axes_of, with_axes
 from grader.engine.checks.expect import expect
@@ -73,6 +73,7 @@ class Part:
                 asked.dtype(call, dtype)
             if self.gradients:
                 asked.slopes(call)
+        asked.state()
 
 
 class _Asked:
@@ -109,10 +110,13 @@ class _Asked:
         return wanted
 
     def forms(self, call: Arguments, wanted: Any) -> None:
-        """The same whether arguments are given by name, and however they lie in memory."""
+        """The same whether arguments are given by name, however they lie in memory, and without gradients."""
         __tracebackhide__ = True
         named = self._made(by_name=True) if self._is_class else self._answers
-        self._compare(named(**_fresh(call)), wanted, ", arguments given by name")
+        # Where nothing needs gradients, code may write into its arguments without an error of torch's.
+        with torch.no_grad():
+            found = named(**_fresh(call))
+        self._compare(found, wanted, ", arguments given by name")
         expect_unchanged(self._submission)
         strided = {name: self._strided(value) for name, value in call.items()}
         self._compare(
@@ -199,6 +203,12 @@ class _Asked:
                 )
             elif bool(wanted[name].value.any()):
                 fail(f"no gradient  {name}  none arrives, though the result depends on it", stage="gradient")
+
+    def state(self) -> None:
+        """Nothing is loaded under wrong names: trained weights that do not fit are noticed."""
+        __tracebackhide__ = True
+        if self._is_module and not self._method:
+            expect_strict(self._answers)
 
     # How it is asked -----------------------------------------------------------------------------------------------
 

@@ -9,12 +9,21 @@ from msgspec.structs import replace
 from grader.errors import UsageError
 from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.desk.sheets import Sheets
+from grader.instructor.desk.taking import take
 from grader.instructor.gradebook import written
 from grader.instructor.gradebook.errors import ChangedMeanwhile
-from grader.instructor.gradebook.meant import MOST_POINTS, days_meant, insist_on_deadline, mark_meant
-from grader.instructor.gradebook.records import Given, Row
+from grader.instructor.gradebook.meant import (
+    MOST_POINTS,
+    days_meant,
+    insist_on_deadline,
+    learner_meant,
+    mark_meant,
+)
+from grader.instructor.gradebook.records import DecisionKind, Given, Row
 from grader.instructor.gradebook.written import sheet
-from grader.instructor.grading.groups import groups, lines_at_fault
+from grader.instructor.grading.groups import lines_at_fault
+from grader.instructor.grading.problems import UNMATCHED, WITHOUT_EFFECT, Problem
+from grader.instructor.grading.take import TakenFile
 from grader.instructor.submissions.as_text import text_of
 from grader.words import typed_number, whole_number
 
@@ -80,7 +89,7 @@ def remark(desk: DeskReader, form: Form) -> int:
 
 
 def reviewed(desk: DeskReader, form: Form) -> int:
-    """Note that the attempt that counts was looked through."""
+    """Note that the attempt that counts was reviewed."""
     learner, kata = _mark(form)
     attempt = _whole(form, "attempt")
     number = desk.attempts(learner, kata).get(attempt)
@@ -127,7 +136,8 @@ def _in_dispute(desk: DeskReader, form: Form, kind: str) -> int:
 def decide_group(desk: DeskReader, form: Form) -> int:
     """Say the same about all who fail alike, or change their points; those who are ticked are left out."""
     kata, comment = form.get("of", ""), _text(form)
-    found = next((one for one in groups(desk.book, kata) if one.id == form.get("group")), None)
+    desk.everybody.look_again()  # the group as it is now, not half a second ago
+    found = next((one for one in desk.groups(kata) if one.id == form.get("group")), None)
     if found is None or found.stamp != form.get("stamp"):
         raise ChangedMeanwhile(
             "In the meantime somebody handed in or was graded.", "Look at the group again."
@@ -137,10 +147,12 @@ def decide_group(desk: DeskReader, form: Form) -> int:
         remarks = [(one.learner, kata, _place(desk, one)) for one in members]
         return desk.book.rule_together("remark", remarks, comment=comment, author=desk.author)
     points = _number(form, "points")
-    for row in members:
-        mark_meant(row, "adjust", points, beyond=bool(form.get("beyond")))
-    changes = [(one.learner, kata, points) for one in members]
-    return desk.book.rule_together("adjust", changes, comment=comment, author=desk.author)
+    kind: DecisionKind = "override" if form.get("set") else "adjust"
+    names = [one.learner for one in members]
+    for row in desk.book.rows(katas=[kata], learners=names):  # with what was decided about each until now
+        mark_meant(row, kind, points, beyond=bool(form.get("beyond")))
+    changes = [(name, kata, points) for name in names]
+    return desk.book.rule_together(kind, changes, comment=comment, author=desk.author)
 
 
 def _place(desk: DeskReader, row: Row) -> dict[str, object]:
@@ -150,6 +162,49 @@ def _place(desk: DeskReader, row: Row) -> dict[str, object]:
         raise UsageError(f"The gradebook has no files of {row.learner}'s hand-in.", "Leave them out.")
     fault = lines_at_fault(text_of(bundle.main, bundle.files[bundle.main]), row.report)
     return {"attempt": row.attempt, "file": bundle.main, "line": fault.start or 1}
+
+
+def settle(desk: DeskReader, form: Form) -> int | None:
+    """Do what is proposed about the problems that are ticked, or what was typed in its place, as one decision."""
+    ticked = _ticked(desk, form)
+    by: dict[str, str] = {"comment": "as proposed", "author": desk.author}
+    if (kind := ticked[0].kind) == WITHOUT_EFFECT:
+        desk.book.undo("ruling", *(int(one.proposal) for one in ticked), **by)
+        return None
+    settled_by = {one: form.get(f"by:{one.id}", one.proposal).strip() for one in ticked}
+    if lacking := [one for one, how in settled_by.items() if not how]:
+        raise UsageError(f"{lacking[0].learner}, {lacking[0].what}: this says nothing that settles it.")
+    if kind == UNMATCHED:
+        names = [(learner_meant(desk.book, whose), None, one.learner) for one, whose in settled_by.items()]
+        return desk.book.rule_together("alias", names, **by)
+    wanted = [TakenFile(one.learner, one.kata, file) for one, file in settled_by.items()]
+    return take(desk.book, wanted, desk.author)
+
+
+def ignore(desk: DeskReader, form: Form) -> int:
+    """Let problems be: they are not asked about again, unless they become others."""
+    what = [(one.learner, one.kata or None, one.text) for one in _ticked(desk, form)]
+    return desk.book.rule_together("ignore", what, comment="nothing is done about it", author=desk.author)
+
+
+def verdict(desk: DeskReader, form: Form) -> int:
+    """Note what somebody has found out about two learners whose hand-ins are alike, in one kata or several."""
+    left, right = form.get("left", ""), form.get("right", "")
+    what = [(left, kata, right) for kata in form.get("katas", "").split()]
+    return desk.book.rule_together("alike", what, comment=_text(form), author=desk.author)
+
+
+def _ticked(desk: DeskReader, form: Form) -> list[Problem]:
+    """Return the problems that are ticked, of one kind."""
+    desk.everybody.look_again()
+    open_ = [one for one in desk.problems() if one.kind == form.get("kind")]
+    wanted = {name.removeprefix("on:") for name in form if name.startswith("on:")}
+    if not wanted:
+        raise UsageError("Nothing is ticked.")
+    ticked = [one for one in open_ if one.id in wanted]
+    if len(ticked) < len(wanted):
+        raise ChangedMeanwhile("In the meantime some of this was settled.", "Look at what is left.")
+    return ticked
 
 
 def revoke(desk: DeskReader, form: Form) -> None:
@@ -171,7 +226,7 @@ def assign(desk: DeskReader, form: Form) -> None:
         raise UsageError("Nobody is named.", "Name the markers, separated by commas.")
     # The page may be older than what others took: the gradebook says which are still free.
     if not desk.book.assign(free, names, comment=_text(form), author=desk.author, most=most):
-        raise UsageError("Everything here is already somebody's to mark, or was looked through.")
+        raise UsageError("Everything here is already somebody's to mark, or was reviewed.")
 
 
 # Written answers
@@ -259,8 +314,8 @@ OF_ANSWERS: dict[str, Callable[[DeskReader, Sheets, Form], int | None]] = {
 ACTIONS: dict[str, Callable[[DeskReader, Form], int | None]] = {
     one.__name__: one
     for one in (
-        adjust, override, extend, choose, remark, reviewed, dispute, answer, close, decide_group, revoke,
-        withdraw, assign,
+        adjust, override, extend, choose, remark, reviewed, dispute, answer, close, decide_group, settle, ignore,
+        verdict, revoke, withdraw, assign,
     )
 }  # fmt: skip
 """By the last word of the address that a form is sent to. What writes a single decision returns its number."""

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 import msgspec
 
-from grader import interpreter
 from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError, KataError
-from grader.instructor.gradebook.course import Course
+from grader.instructor.desk import process
+from grader.instructor.gradebook.decisions import standing
+from grader.instructor.gradebook.records import Decision
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.similarity import Candidate, Findings, compare
+from grader.instructor.similarity.findings import Pair
 
 _MODULE = "grader.instructor.desk.look_alikes"  # of the process that compares, `main`
 
@@ -27,13 +26,14 @@ class LookAlikes:
     """Findings by kata, made when somebody asks and kept until something else was handed in."""
 
     def __init__(self, book: Gradebook) -> None:
-        path = book.course.path
-        # The process that compares stands elsewhere: a name relative to this folder means nothing to it.
-        self._gradebook = book.address
-        self._course = str(path.absolute()) if path is not None else None
+        self._place = process.BookAddress.of(book)
         self._found: dict[str, tuple[int, Findings | str]] = {}
         self._running: dict[str, int] = {}
         self._guard = threading.Lock()
+
+    def all(self, katas: Iterable[Kata], state: Callable[[str], int]) -> bool:
+        """Have all katas compared, one after the other; return whether all are."""
+        return all([self.findings(kata, state(kata.slug)) is not None for kata in katas])
 
     def known(self) -> Mapping[str, Findings]:
         """Return what was found so far, by kata."""
@@ -50,7 +50,7 @@ class LookAlikes:
             kept = self._found.get(kata.slug)
             if kept is not None and kept[0] == state:
                 return kept[1]
-            if kata.slug not in self._running:
+            if not self._running:  # one at a time: each takes a core and its memory
                 self._running[kata.slug] = state
                 # In the background: comparing takes seconds, and no page should wait for it.
                 threading.Thread(target=self._compare, args=(kata.slug, state), daemon=True).start()
@@ -59,47 +59,73 @@ class LookAlikes:
     def _compare(self, kata: str, state: int) -> None:
         found: Findings | str
         try:
-            found = self._asked(kata)
+            found = process.ask(_MODULE, (self._place, kata), Findings)
         except (OSError, EngineError, msgspec.MsgspecError) as error:
             found = f"The hand-ins could not be compared: {error}"
         with self._guard:
             self._found[kata] = state, found
             del self._running[kata]
 
-    def _asked(self, kata: str) -> Findings:
-        with tempfile.TemporaryDirectory(prefix="kata-desk-") as folder:
-            pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-            process = interpreter.start(_MODULE, (), Path(folder), **pipes)
-            # On standard input: an address may hold a password, and arguments are seen by all.
-            out, err = process.communicate(msgspec.msgpack.encode((self._gradebook, self._course, kata)))
-        if process.returncode:
-            last = (err.decode(errors="replace").strip().splitlines() or ["it ended without a message"])[-1]
-            raise EngineError(last[-300:])
-        return msgspec.msgpack.decode(out, type=Findings)
+
+Verdicts = Mapping[tuple[frozenset[str], str], Decision]
+"""What stands about two learners and a kata."""
+
+
+def verdicts(book: Gradebook) -> Verdicts:
+    """Return what somebody has found out about pairs."""
+    whose = book.identity()
+    stand = standing(book.rulings(["alike"]))
+    return {(frozenset((whose(one.learner), whose(one.value))), one.kata or ""): one for one in stand}
+
+
+class AlikePair(NamedTuple):
+    """Two learners of whom something is alike."""
+
+    learners: tuple[str, str]
+    katas: dict[str, Pair]
+    verdicts: dict[str, Decision]
+    """By kata, what somebody has found out."""
+
+    @property
+    def open(self) -> list[str]:
+        """The katas of which nobody has said anything."""
+        return [kata for kata in self.katas if kata not in self.verdicts]
+
+
+def alike_pairs(known: Mapping[str, Findings], settled: Verdicts) -> list[AlikePair]:
+    """Return who is alike in which katas: what is settled last, else those first who are so in most katas."""
+    katas: dict[frozenset[str], dict[str, Pair]] = {}
+    for kata, found in known.items():
+        for pair in found.pairs:
+            katas.setdefault(frozenset((pair.left.learner, pair.right.learner)), {})[kata] = pair
+    pairs = []
+    for who, own in katas.items():
+        first = next(iter(own.values()))
+        about = {kata: settled[who, kata] for kata in own if (who, kata) in settled}
+        pairs.append(AlikePair((first.left.learner, first.right.learner), own, about))
+    rarity = {one.learners: sum(pair.rarity for pair in one.katas.values()) for one in pairs}
+    return sorted(pairs, key=lambda one: (not one.open, -len(one.katas), -rarity[one.learners]))
 
 
 def main() -> None:
     """Compare what the gradebook keeps of one kata; write what is found on standard output."""
     os.nice(10)
-    asked = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=tuple[str, str | None, str])
+    place, kata = process.question(tuple[process.BookAddress, str])
     try:
-        found = _found(*asked)
+        with place.open() as book:
+            process.answer(_found(book, Catalogue.discover().resolve_one(kata)))
     except KataError as error:
         sys.exit(error.message)
-    sys.stdout.buffer.write(msgspec.msgpack.encode(found))
 
 
-def _found(gradebook: str, course_file: str | None, kata: str) -> Findings:
-    catalogue = Catalogue.discover()
-    course = Course.load(Path(course_file), catalogue) if course_file is not None else Course()
-    with Gradebook.open(gradebook, create=False, course=course) as book:
-        works = []
-        for learner, attempt, files in book.everything(kata):
-            try:
-                works.append(Candidate(learner, files(), attempt))
-            except KataError:
-                continue  # `kata similar` names what cannot be read
-        return compare(catalogue.resolve_one(kata), works)
+def _found(book: Gradebook, kata: Kata) -> Findings:
+    works = []
+    for learner, attempt, files in book.everything(kata.slug):
+        try:
+            works.append(Candidate(learner, files(), attempt))
+        except KataError:
+            continue  # `kata similar` names what cannot be read
+    return compare(kata, works)
 
 
 if __name__ == "__main__":

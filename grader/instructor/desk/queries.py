@@ -23,7 +23,8 @@ from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark, Row
 from grader.instructor.gradebook.said import Thread, threads
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.grading.groups import lines_at_fault
+from grader.instructor.grading.groups import Group, groups, lines_at_fault
+from grader.instructor.grading.problems import Problem, problems
 from grader.instructor.html import Lessons, text
 from grader.instructor.html.text import MAX_LINES, code_lines
 from grader.instructor.html.view import Viewer, when
@@ -46,7 +47,7 @@ SAID: tuple[DecisionKind, ...] = ("remark", "dispute", "answer", "close", "assig
 """Kinds of rulings that the desk writes about a hand-in."""
 
 ONLY = {
-    "unread": "not looked through",
+    "unread": "not reviewed",
     "mine": "mine to mark",
     "disputed": "with an open dispute",
     "late": "late, also without a time",
@@ -101,10 +102,10 @@ class Said(NamedTuple):
     """Open disputes."""
     markers: dict[Of, str]
     reviewed: dict[Of, int]
-    """The attempt that somebody looked through."""
+    """The attempt that somebody reviewed."""
 
     def is_read(self, mark: Mark) -> bool:
-        """Return whether somebody looked the attempt that counts through."""
+        """Return whether somebody reviewed the attempt that counts."""
         return mark.attempt is not None and self.reviewed.get((mark.learner, mark.kata)) == mark.attempt
 
 
@@ -156,11 +157,11 @@ class EverybodysMarks:
     def state(self, kata: str) -> int:
         """Return a number that is another one when something of a kata was handed in or graded since."""
         marks, _ = self.marks()
-        return hash(tuple(own[kata].attempt for own in marks.values() if kata in own))
+        return hash(tuple((name, own[kata].attempt) for name, own in marks.items() if kata in own))
 
 
 def said(rulings: Iterable[Decision], identity: Callable[[str], str]) -> Said:
-    """Return what stands of disputes, who marks what, and what was looked through."""
+    """Return what stands of disputes, who marks what, and what was reviewed."""
     disputed: dict[int, tuple[Of, Decision]] = {}
     markers, reviewed = dict[Of, str](), dict[Of, int]()
     for one in rulings:
@@ -209,7 +210,7 @@ class ClassCell:
 
 
 def _free(cell: ClassCell) -> bool:
-    """Return whether it was handed in, is nobody's to mark, and nobody has looked it through."""
+    """Return whether it was handed in, is nobody's to mark, and nobody has reviewed it."""
     return cell.mark.handed_in and not cell.marker and not cell.read
 
 
@@ -257,6 +258,8 @@ class DeskReader:
         self.lessons = lessons
         self.author = author
         self.everybody = EverybodysMarks(book)
+        self._groups: dict[str, tuple[int, list[Group]]] = {}
+        self._problems: tuple[Any, list[Problem]] = None, []
         self.anonymity = Anonymity(book)
 
     def katas(self, chosen: Filter) -> list[str]:
@@ -430,8 +433,27 @@ class DeskReader:
             "passed": sum(one.status == "pass" for one in own),
             "late": sum(one.late or bool(one.late_by) for one in own),
             "disputed": sum(key[1] in katas for key in about.disputed),
-            "looked through": sum(map(about.is_read, given)),
+            "reviewed": sum(map(about.is_read, given)),
         }
+
+    def groups(self, kata: str) -> list[Group]:
+        """Return who fails a kata alike. It is found again when something else of the kata counts.
+
+        Points of their members may be older than what was decided since.
+        """
+        state = self.everybody.state(kata)
+        known = self._groups.get(kata)
+        if known is None or known[0] != state:
+            known = self._groups[kata] = state, groups(self.book, kata)
+        return known[1]
+
+    def problems(self) -> list[Problem]:
+        """Return what is open. It is found again when anything was graded or decided: then there are other marks."""
+        marks, _ = self.everybody.marks()
+        if self._problems[0] is not marks:
+            # A name is a problem of every assignment that something came in for, and is settled once.
+            self._problems = marks, list({one.id: one for one in problems(self.book, marks)}.values())
+        return self._problems[1]
 
     def attempts(self, learner: str, kata: str) -> dict[int, int]:
         """Return a learner's attempts at a kata with the numbers that people see."""
@@ -589,7 +611,9 @@ class MarkPage:
         self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]
         self.numbers = {one.attempt: one.number for one in attempts}
         """By attempt, the learner's own numbers, as people see them."""
-        self.attempt = whole_number(asked.get("attempt", "")) or self.row.attempt
+        own = {number: attempt for attempt, number in self.numbers.items()}
+        named = own.get(whole_number(asked.get("number", "")))
+        self.attempt = whole_number(asked.get("attempt", "")) or named or self.row.attempt
         """Which is shown."""
         self.other = whole_number(asked.get("diff", ""))
         """The one that it is compared with."""

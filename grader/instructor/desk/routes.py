@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -20,20 +21,21 @@ from grader.catalogue import Catalogue
 from grader.errors import KataError, UsageError
 from grader.instructor.desk.actions import ACTIONS, OF_ANSWERS, Form
 from grader.instructor.desk.guard import LARGEST
-from grader.instructor.desk.look_alikes import LookAlikes
+from grader.instructor.desk.look_alikes import LookAlikes, alike_pairs, verdicts
 from grader.instructor.desk.queries import DeskReader, Filter, MarkPage
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.gradebook.errors import ChangedMeanwhile
-from grader.instructor.grading.groups import groups
 from grader.instructor.grading.items import items
 from grader.instructor.html.html import TEMPLATES as REPORT
 from grader.instructor.html.html import environment_of
 from grader.instructor.html.similar import WORDS, section_of
+from grader.instructor.similarity.findings import Findings, Side
 from grader.report.style import LOOKS
 from grader.words import whole_number
 
 TEMPLATES = Path(__file__).parent / "templates"
-MOST_FIELDS = 100
+MOST_FIELDS = 5000
+"""Of a form: a class that somebody ticks one by one."""
 PAIRS = 50
 """Pairs of look-alikes that a page shows line by line."""
 _QUERY = re.compile(r"[!-~]*")
@@ -57,6 +59,7 @@ class Desk:
             "/mark": self._mark,
             "/written": self._written,
             "/answer": self._answer,
+            "/problems": self._problems,
             "/groups": self._groups,
             "/items": self._items,
             "/disputes": self._disputes,
@@ -96,51 +99,52 @@ class Desk:
 
     # Pages
 
-    def _start(self, asked: Mapping[str, str], **more: Any) -> str:
+    def _start(self, query: Mapping[str, str], **more: Any) -> str:
         return self._page(
-            "start.html", overview=self.reader.overview(), troubles=self.reader.troubles(), **more
-        )
+            "start.html", overview=self.reader.overview(), troubles=self.reader.troubles(),
+            problems=len(self.reader.problems()), **more,
+        )  # fmt: skip
 
-    def _class(self, asked: Mapping[str, str], **more: Any) -> str:
-        chosen = Filter.of(asked)
+    def _class(self, query: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(query)
         found = self.reader.class_page(chosen)
         choices = self.reader.choices(found.sections)
         return self._page("class.html", chosen=chosen, list=found, choices=choices, **more)
 
-    def _mark(self, asked: Mapping[str, str], **more: Any) -> str:
-        chosen = Filter.of(asked)
-        mark = MarkPage(self.reader, asked, chosen)
-        alike = [
-            pair
-            for found in (self._look_alikes.known().get(mark.row.kata),)
-            for pair in (found.pairs if found is not None else ())
-            if mark.row.learner in (pair.left.learner, pair.right.learner)
-        ]
+    def _mark(self, query: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(query)
+        mark = MarkPage(self.reader, query, chosen)
+        known = {kata: one for kata, one in self._look_alikes.known().items() if kata == mark.row.kata}
+        settled = verdicts(self.reader.book) if known else {}
+        alike = [one for one in alike_pairs(known, settled) if mark.row.learner in one.learners]
         return self._page(
-            "mark.html", chosen=chosen, mark=mark, line=whole_number(asked.get("line", "")),
-            file=asked.get("file", ""), alike=alike, **more,
+            "mark.html", chosen=chosen, mark=mark, line=whole_number(query.get("line", "")),
+            file=query.get("file", ""), alike=alike, **more,
         )  # fmt: skip
 
-    def _written(self, asked: Mapping[str, str], **more: Any) -> str:
-        chosen = Filter.of(asked)
+    def _written(self, query: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(query)
         return self._page("sheets.html", chosen=chosen, page=self._sheets.page(chosen), **more)
 
-    def _answer(self, asked: Mapping[str, str], **more: Any) -> str:
-        chosen = Filter.of(asked)
-        return self._page("answer.html", chosen=chosen, page=self._sheets.answer(asked, chosen), **more)
+    def _answer(self, query: Mapping[str, str], **more: Any) -> str:
+        chosen = Filter.of(query)
+        return self._page("answer.html", chosen=chosen, page=self._sheets.answer(query, chosen), **more)
 
-    def _disputes(self, asked: Mapping[str, str], **more: Any) -> str:
+    def _disputes(self, query: Mapping[str, str], **more: Any) -> str:
         return self._page("disputes.html", threads=self.reader.disputes(), chosen=Filter(), **more)
 
-    def _log(self, asked: Mapping[str, str], **more: Any) -> str:
+    def _log(self, query: Mapping[str, str], **more: Any) -> str:
         return self._page("log.html", events=self.reader.log(), **more)
+
+    def _problems(self, query: Mapping[str, str], **more: Any) -> str:
+        return self._page("problems.html", problems=self.reader.problems(), **more)
 
     def _groups(self, query: Mapping[str, str], **more: Any) -> str:
         katas = self.reader.book.katas()
         slug = query.get("kata", "") or (katas[0] if katas else "")
         if slug and slug not in katas:
             raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
-        found = groups(self.reader.book, slug) if slug else []
+        found = self.reader.groups(slug) if slug else []
         shown = next((one for one in found if one.id == query.get("group")), None)
         mark = shown and MarkPage(self.reader, {"learner": shown.members[0].learner, "of": slug}, Filter())
         return self._page("groups.html", katas=katas, kata=slug, groups=found, shown=shown, mark=mark, **more)
@@ -150,18 +154,32 @@ class Desk:
         found = items(self.reader.book.rows(katas=self.reader.katas(chosen)))
         return self._page("items.html", chosen=chosen, items=found, **more)
 
-    def _alike(self, asked: Mapping[str, str], **more: Any) -> str:
-        katas = self.reader.book.katas()
-        slug = asked.get("kata", "") or (katas[0] if katas else "")
-        kata = self._catalogue.kata(slug)
-        if kata is None or slug not in katas:
+    def _alike(self, query: Mapping[str, str], **more: Any) -> str:
+        reader, slug = self.reader, query.get("kata", "")
+        katas = [kata for one in reader.book.katas() if (kata := self._catalogue.kata(one)) is not None]
+        kata = next((one for one in katas if one.slug == slug), None)
+        if slug and kata is None:
             raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
-        found = self._look_alikes.findings(kata, self.reader.everybody.state(slug))
-        section = section_of(found, kata.title, PAIRS) if found and not isinstance(found, str) else None
+        state, known = reader.everybody.state, self._look_alikes.known
+        found = self._look_alikes.findings(kata, state(slug)) if kata is not None else None
+        done = found is not None if kata is not None else self._look_alikes.all(katas, state)
+        pairs = alike_pairs(known(), verdicts(reader.book))
+        section = None
+        if kata is not None and isinstance(found, Findings):
+            here = [one.katas[slug] for one in pairs if slug in one.katas]
+            section = section_of(
+                replace(found, pairs=tuple(here)), kata.title, PAIRS, partial(self._side, slug)
+            )
         return self._page(
-            "alike.html", katas=katas, kata=slug, section=section, words=WORDS, most=PAIRS,
-            waits=found is None, trouble=found if isinstance(found, str) else None, **more,
+            "alike.html", katas=[one.slug for one in katas], kata=slug, section=section, pairs=pairs, words=WORDS,
+            most=PAIRS, waits=not done, trouble=found if isinstance(found, str) else None, **more,
         )  # fmt: skip
+
+    def _side(self, kata: str, side: Side) -> tuple[str, str]:
+        """Return what a hand-in is called, and where it is: its learner's own number names the attempt."""
+        number = f", attempt {side.attempt}" if side.attempt is not None else ""
+        where = urlencode({"learner": side.learner, "of": kata, "number": side.attempt or ""})
+        return f"{self.reader.course.name_of(side.learner)}{number}", f"/mark?{where}"
 
     # How they are answered
 

@@ -33,6 +33,8 @@ class HandIn(NamedTuple):
     """False where the machine failed, so that its points say nothing."""
     late_by: str = ""
     """Who marks it late without saying when it came in."""
+    taken: str = ""
+    """Where it lay, if it is the answer only because somebody decided so."""
 
     @property
     def order(self) -> tuple[datetime, int]:
@@ -125,6 +127,7 @@ def count(
     """
     times = Deadlines(course, learner, rulings)
     found: dict[str, Counted] = {}
+    handed_in = {kata: _valid(kata, given, rulings) for kata, given in handed_in.items()}
     left = course.late.late_days
     # In the order of due times, or a later assignment could take the days that an earlier one needs.
     for group in sorted(_groups(times, handed_in), key=_first_due):
@@ -137,6 +140,13 @@ def count(
         for kata, one in picked.items():
             found[kata] = _counted(times, kata, one, handed_in[kata], used)
     return found
+
+
+def _valid(kata: str, given: Sequence[HandIn], rulings: Iterable[Decision]) -> Sequence[HandIn]:
+    """Leave out files that were taken for the answer by a decision that does not stand any more."""
+    takes = [one for one in rulings if one.kind == "take" and one.kata == kata]
+    names = tuple(str(one.value).rpartition("/")[2] for one in takes)
+    return [one for one in given if not one.taken or one.taken.endswith(names)] or given
 
 
 def _groups(times: Deadlines, handed_in: Iterable[str]) -> Iterable[_Group]:

@@ -118,15 +118,19 @@ def undo(connection: Connection, what: What, number: int, *, author: str, commen
         raise GradebookUsageError(said.missing.format(number), said.hint)
     # One statement that decides: of two people who take the same back, one is told that it was.
     mine = table.update().where(table.c.id == number, table.c.revoked_at.is_(None))
-    values = {"revoked_at": datetime.now(UTC), "revoked_by": storable(author)}
-    if not connection.execute(mine.values(**values, revoked_because=storable(comment))).rowcount:
+    values = {
+        "revoked_at": datetime.now(UTC),
+        "revoked_by": storable(author),
+        "revoked_because": storable(comment),
+    }
+    if not connection.execute(mine.values(**values)).rowcount:
         raise GradebookUsageError(said.again.format(number), said.hint)
     if not comment.strip():  # the caller's transaction ends without it
         raise GradebookUsageError("Nothing is taken back without a reason.", "Give one: --comment TEXT")
     if found.kind == "together":
         # Who was taken out before stays out: only what still stands is taken back.
-        for one in standing(decisions(connection, table.c.id.in_(found.value))):
-            undo(connection, what_is(one.kind), one.id, author=author, comment=comment)
+        parts = table.update().where(table.c.id.in_(found.value), table.c.revoked_at.is_(None))
+        connection.execute(parts.values(**values))
     return found
 
 
@@ -233,7 +237,7 @@ class _Release(TypedDict):
 _VALUES: dict[str, Any] = {
     **dict.fromkeys(ADJUSTING, msgspec.json.Decoder(float)),
     **dict.fromkeys(("choose", "answer", "close", "reviewed"), msgspec.json.Decoder(int)),
-    **dict.fromkeys(("take", "alias", "assign"), msgspec.json.Decoder(str)),
+    **dict.fromkeys(("take", "alias", "assign", "ignore", "alike"), msgspec.json.Decoder(str)),
     MARKING: msgspec.json.Decoder(Marking),
     "extend": msgspec.json.Decoder(_Extension),
     "remark": msgspec.json.Decoder(_Remark),

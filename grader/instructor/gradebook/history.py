@@ -345,7 +345,11 @@ def described(one: Decision, own: Mapping[Any, int | None]) -> str:
         case "assign":
             return f"to be marked by {one.value}"
         case "reviewed":
-            return "looked through"
+            return "reviewed"
+        case "ignore":
+            return f"ignored {one.value}"
+        case "alike":
+            return f"alike with {one.value}"
         case "criterion":
             return f"criterion of {one.value['kata']}, question {one.value['question']}"
         case "together":
@@ -398,7 +402,7 @@ def _handed_in_again(
     )
     for row in connection.execute(wanted.order_by(table.c.id)):
         before = graded.get(row.digest)
-        # A class that is graded again brings the same content at the same time: that is no event.
+        # A class that is graded again brings the same content at the same time: nothing new has happened.
         if row.submitted_at != before:
             what = "time added" if before is None else "the same content came in"
             yield HistoryEvent(

@@ -27,6 +27,8 @@ DecisionKind = Literal[
     "close",
     "assign",
     "reviewed",
+    "ignore",
+    "alike",
     "criterion",
     "together",
 ]
@@ -67,9 +69,10 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """`adjust` and `override`: points; `answer_mark`: a `Marking`; `choose`: a hand-in's number; `extend`: days, by
     assignment or kata, or an empty name for all; `take`: a file's name; `alias`: what else the learner is called;
     `release`: of what, and by kata what each question was worth; `remark`: an attempt, a file of it and a line;
-    `answer` and `close`: the number of the `dispute`; `assign`: who is to mark it; `criterion`: one that a
-    course adds to a question's rubric, or another form of one; `together`: the numbers of decisions that were made as
-    one. The comment of a remark, a dispute or an answer is what is said."""
+    `answer` and `close`: the number of the `dispute`; `assign`: who is to mark it; `ignore`: a problem that nothing
+    is done about; `alike`: the other learner; `criterion`: one that a course adds to a question's rubric, or another
+    form of one; `together`: the numbers of decisions that were made as one. The comment of a remark, a dispute or an
+    answer is what is said."""
     comment: str = ""
     author: str = ""
     at: datetime
@@ -238,13 +241,22 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     max_score: float
     attempt: int | None = None
     submitted_at: datetime | None = None
-    late: bool = False
+    days_late: float = 0.0
     late_by: str = ""
     """Who marks it late without saying when it came in."""
     changed: bool = False
     """It is not what the checks gave."""
+    graded: bool = True
+    """False where the machine failed, so that its points say nothing."""
+    notes: tuple[str, ...] = ()
+    """What the instructor should know about what was found, and why this attempt counts."""
     written: WrittenPart | None = None
     """The written answers, as in `Row`."""
+
+    @property
+    def late(self) -> bool:
+        """Whether it came in after the due time."""
+        return self.days_late > 0
 
     @property
     def handed_in(self) -> bool:

@@ -18,6 +18,7 @@ from grader.instructor.gradebook.lateness import settle
 from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenPart
 from grader.instructor.gradebook.scope import Somebody, find_learner, katas, names_of, people
 from grader.instructor.gradebook.storage import booked, report_of
+from grader.instructor.submissions.submission import DECIDED
 from grader.report.report import KataReport
 
 Tell = Callable[[str, str, str | None], None]
@@ -129,9 +130,11 @@ def marks(
                     max_score=given.max_score,
                     attempt=row.attempt_id,
                     submitted_at=_known(row.submitted_at),
-                    late=counted.late.days > 0,
+                    days_late=counted.late.days,
                     late_by=given.late_by,
                     changed=bool(taken) or any(not one.revoked for one in adjusted),
+                    graded=given.graded,
+                    notes=(*_notes(row.notes), *counted.remarks),
                     written=written,
                 )
 
@@ -283,6 +286,7 @@ def _hand_in(row: Any) -> HandIn:
         *booked(row),
         bool(row.terms),
         row.time_source or "" if row.submitted_at is None else "",
+        row.origin or "" if DECIDED in str(row.notes) else "",
     )
 
 

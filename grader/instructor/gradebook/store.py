@@ -350,7 +350,7 @@ class Gradebook:
     def rule_together(
         self,
         kind: DecisionKind,
-        what: Sequence[tuple[str, str, Any]],
+        what: Sequence[tuple[str, str | None, Any]],
         *,
         comment: str,
         author: str,
@@ -359,7 +359,7 @@ class Gradebook:
 
         Args:
             kind: what kind of decision.
-            what: learner, kata and what is decided about each.
+            what: learner, kata, if it is about one, and what is decided about each.
             comment: the reason, or the remark itself.
             author: whose word it is.
 
@@ -369,14 +369,15 @@ class Gradebook:
         if not what:
             raise GradebookUsageError("There is nobody left to decide about.")
         with self._guard, self._connections.deciding("writing one decision about many") as connection:
-            made = []
-            for learner, kata, value in sorted(
-                what
-            ):  # in one order, so that two who do so never wait for each other
+            # In one order, so that two who do so never wait for each other.
+            what = sorted(what, key=lambda one: (one[0], one[1] or ""))
+            for learner in dict.fromkeys(one[0] for one in what):
                 versions.alone_with(connection, learner)
-                somebody, number = scope.find(connection, self.course, learner, kata)
-                draft = Draft(kind, value, comment, author)
-                made.append(of_decisions.add(connection, draft, scope.row_of(connection, somebody), number))
+            rows = scope.rows_of(connection, self.course, [one[:2] for one in what])
+            made = [
+                of_decisions.add(connection, Draft(kind, value, comment, author), *row)
+                for row, (_, _, value) in zip(rows, what, strict=True)
+            ]
             return of_decisions.add(connection, Draft("together", made, comment, author))
 
     def undo(self, what: What, *numbers: int, author: str, comment: str) -> list[Decision]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 from grader import install_extra
+from grader.catalogue.discover import answers
+from grader.engine import sandbox
 from grader.errors import EngineError, UsageError
+from grader.instructor.gradebook.address import Address
+from grader.instructor.gradebook.course import Course
 from grader.instructor.grading.processes import grading_processes
 
 ANSWER_S = 3.0
@@ -28,6 +35,34 @@ class Slots:
     count: int
     where: str
     """For people: `2 slots here`."""
+
+
+def cores() -> int:
+    """Return how many submissions this machine grades at a time, if nobody says otherwise."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def refuse_exposed(where: str, course: Course, submissions: Path | None, *, agreed: bool) -> None:
+    """Refuse to grade on this machine where a submission could read answers, marks, or the work of others.
+
+    Args:
+        where: the gradebook's address.
+        course: whose settings lie next to the marks.
+        submissions: the download.
+        agreed: whether somebody said that the isolation *process* is enough.
+
+    Raises:
+        UsageError: what lies where.
+    """
+    kept, book = answers(), Address.parse(where).file
+    secrets = {
+        **dict.fromkeys(kept, "a pack's answers"),
+        **({book: "the gradebook"} if book is not None else {}),
+        **({course.path.parent: "the course"} if course.path is not None else {}),
+        **({submissions: "the class's submissions"} if submissions is not None else {}),
+        Path(tempfile.gettempdir()): "where submissions lie while they are graded",
+    }
+    sandbox.refuse_exposed(secrets, sandbox.python_view(kept), sandbox.offered(), agreed=agreed)
 
 
 @contextmanager

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.records import Decision, Row
+from grader.instructor.gradebook.decisions import standing
+from grader.instructor.gradebook.records import Decision, Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.who import unmatched
-from grader.instructor.submissions.choose import DECIDED
-from grader.instructor.submissions.submission import MAY_BE
+from grader.instructor.submissions.submission import DECIDED, MAY_BE
 from grader.words import counted, typed_name
+
+MISNAMED = "misnamed"
+UNREAD = "unread"
+UNMATCHED = "unmatched"
+WITHOUT_EFFECT = "decision without effect"
 
 
 class Problem(NamedTuple):
@@ -25,57 +33,96 @@ class Problem(NamedTuple):
     what: str
     command: str
     """What settles it, but for the options that name the gradebook and say why."""
+    proposal: str = ""
+    """What may settle it: the file to grade, who is called so, or the decision's number."""
+
+    @property
+    def id(self) -> str:
+        """The same as long as it is the same problem."""
+        return hashlib.sha256(repr((self.learner, self.kata, self.text)).encode()).hexdigest()[:12]
+
+    @property
+    def text(self) -> str:
+        """What is decided where somebody ignores it; what changes later is asked anew."""
+        return f"{self.kind}: {self.what}"
 
 
-def problems(book: Gradebook) -> list[Problem]:
-    """Return everything that is open, by assignment in the course's order."""
-    found: list[Problem] = []
-    notes: dict[tuple[str, str], Sequence[str]] = {}
-    # One pass over the class: rows are read and made only once.
-    for row in book.rows():
-        notes[row.learner, row.kata] = row.notes
-        found += _of_row(row, book)
-    found += _strangers(book)
-    found += without_effect(book, notes)
+Marks = Mapping[str, Mapping[str, Mark]]
+"""By learner and kata."""
+_LEARNER = attrgetter("learner")
+
+
+def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
+    """Return everything that is open and not ignored, by assignment in the course's order.
+
+    Args:
+        book: with the decisions.
+        marks: everybody's, where they are known already.
+    """
+    if marks is None:
+        marks = {name: {one.kata: one for one in own} for name, own in groupby(book.marks(), _LEARNER)}
+    every = [mark for own in marks.values() for mark in own.values()]
+    why = _unread(book, every)
+    found = [problem for mark in every for problem in _of_mark(mark, book.course, why)]
+    found += _strangers(book, marks)
+    found += without_effect(book, {(mark.learner, mark.kata): mark.notes for mark in every})
     order = {name: place for place, name in enumerate((*book.course.assignments, *book.katas()))}
-    return sorted(found, key=lambda one: order.get(one.of, -1))
+    identity = book.identity()
+    ignored = {
+        (identity(one.learner), one.kata or "", one.value) for one in standing(book.rulings(["ignore"]))
+    }
+    left = [one for one in found if (one.learner, one.kata, one.text) not in ignored]
+    return sorted(left, key=lambda one: order.get(one.of, -1))
 
 
-def _of_row(row: Row, book: Gradebook) -> Iterator[Problem]:
-    who, kata = row.learner, row.kata
+def _unread(book: Gradebook, every: Sequence[Mark]) -> dict[tuple[str, str], str]:
+    """Return why nothing could be read of what was handed in: only there a report is needed."""
+    some = [one for one in every if one.status == "error" and one.graded and one.attempt is not None]
+    if not some:
+        return {}
+    rows = book.rows(katas={one.kata for one in some}, learners={one.learner for one in some})
+    return {
+        (row.learner, row.kata): (row.report.message or "").partition("\n")[0]
+        for row in rows
+        if row.report.status == "error" and row.attempt is not None and row.origin is None
+    }
 
-    def made(kind: str, what: str, command: str) -> Problem:
-        return Problem(_group(book.course, kata), kind, who, kata, what, command)
+
+def _of_mark(mark: Mark, course: Course, why: Mapping[tuple[str, str], str]) -> Iterator[Problem]:
+    who, kata = mark.learner, mark.kata
+
+    def made(kind: str, what: str, command: str, proposal: str = "") -> Problem:
+        return Problem(_group(course, kata), kind, who, kata, what, command, proposal)
 
     take = f"kata gradebook take {typed_name(who)} {kata}"
-    if (who, kata) in book.ungraded:
+    if not mark.graded:
         yield made("not graded", "no fault of the learner's", "kata grade DOWNLOAD")
-    elif row.report.status == "error" and row.attempt is not None and row.origin is None:
-        yield made("unread", (row.report.message or "").partition("\n")[0], f"{take} FILE")
-    for note in row.notes:
+    elif (who, kata) in why:
+        yield made(UNREAD, why[who, kata], f"{take} FILE")
+    for note in mark.notes:
         file, may_be, reason = note.partition(MAY_BE)
-        if may_be and row.report.status == "missing":
-            yield made("misnamed", f"{file}: {reason}", f"{take} {typed_name(file)}")
+        if may_be and mark.status == "missing":
+            yield made(MISNAMED, f"{file}: {reason}", f"{take} {typed_name(file)}", file)
         if note.startswith("a newer hand-in was there but could not be read"):
-            yield made("unread", note, f"{take} FILE")
-    if row.late_by:
-        how = f"{counted(row.days_late, 'day')} late" if row.days_late else "on time, and lost nothing"
+            yield made(UNREAD, note, f"{take} FILE")
+    if mark.late_by:
+        how = f"{counted(mark.days_late, 'day')} late" if mark.days_late else "on time, and lost nothing"
         yield made(
             "late without a time",
-            f"{row.late_by} marks it late; it counts as {how}",
+            f"{mark.late_by} marks it late; it counts as {how}",
             "kata grade DOWNLOAD --times FILE",
         )
 
 
-def _strangers(book: Gradebook) -> Iterator[Problem]:
-    for name, guesses in unmatched(book).strangers.items():
-        katas = [mark.kata for mark in book.marks([name]) if mark.handed_in]
+def _strangers(book: Gradebook, marks: Marks) -> Iterator[Problem]:
+    every = (mark for own in marks.values() for mark in own.values())
+    for name, guesses in unmatched(book, every).strangers.items():
+        katas = [mark.kata for mark in marks[name].values() if mark.handed_in]
         guess = f"{guesses[0].learner}? ({guesses[0].reason})" if guesses else "like nobody in the roster"
-        whose = typed_name(guesses[0].learner) if guesses else "LEARNER"
+        whose = guesses[0].learner if guesses else ""
+        command = f"kata gradebook alias {typed_name(whose) if whose else 'LEARNER'} {typed_name(name)}"
         for of in dict.fromkeys(_group(book.course, kata) for kata in katas):
-            yield Problem(
-                of, "unmatched", name, "", guess, f"kata gradebook alias {whose} {typed_name(name)}"
-            )
+            yield Problem(of, UNMATCHED, name, "", guess, command, whose)
 
 
 def without_effect(book: Gradebook, notes: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Problem]:
@@ -104,9 +151,8 @@ def without_effect(book: Gradebook, notes: Mapping[tuple[str, str], Sequence[str
             why = f"{of} is in the roster as another learner"
         if why:
             group = _group(course, kata) if kata else str(of) if kind == "extend" else ""
-            yield Problem(
-                group, "decision without effect", who, kata or "", why, f"kata gradebook withdraw {one.id}"
-            )
+            command = f"kata gradebook withdraw {one.id}"
+            yield Problem(group, WITHOUT_EFFECT, who, kata or "", why, command, str(one.id))
 
 
 def _newer(book: Gradebook, who: str, kata: str, choice: Decision) -> int:

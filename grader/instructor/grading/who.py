@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import standing
 from grader.instructor.gradebook.identities import LEARNT_BY, Match, Matches, alike, match, shared, whole_name
+from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt
 from grader.instructor.lms.person import Found
@@ -123,13 +124,18 @@ class Unmatched:
     """Learners of the roster and katas of which nothing came in under their name, and something under a stranger's."""
 
 
-def unmatched(book: Gradebook) -> Unmatched:
-    """Return, over all that was graded, who is not in the roster, and of whom in the roster nothing came in."""
+def unmatched(book: Gradebook, marks: Iterable[Mark] | None = None) -> Unmatched:
+    """Return, over all that was graded, who is not in the roster, and of whom in the roster nothing came in.
+
+    Args:
+        book: with the roster.
+        marks: everybody's, where they are known already.
+    """
     roster = book.course.roster
     if not roster:
         return Unmatched({}, (), ())
     handed_in: dict[str, set[str]] = {}
-    for mark in book.marks():
+    for mark in book.marks() if marks is None else marks:
         mine = handed_in.setdefault(mark.learner, set())
         if mark.handed_in or mark.changed:
             mine.add(mark.kata)

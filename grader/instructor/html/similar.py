@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from grader.instructor.html import text
@@ -26,6 +26,8 @@ class _Line(NamedTuple):
 class _Column(NamedTuple):
     id: str
     name: str
+    address: str
+    """Of the page of the hand-in, where there is one."""
     share: float | None
     lines: list[_Line]
     left_out: int
@@ -41,6 +43,8 @@ class _Twin(NamedTuple):
     columns: list[_Column]
     identical: bool = False
     others: int = 0
+    learners: tuple[str, ...] = ()
+    """Of a pair."""
 
 
 class Section(NamedTuple):
@@ -71,35 +75,46 @@ def similar_page(
     return page("similar.html", sections=sections, unread=unread, words=WORDS, most=most)
 
 
-def section_of(one: Findings, title: str, most: int) -> Section:
+Shown = Callable[[Side], tuple[str, str]]
+"""Returns what a hand-in is called, and the address of its page, if it has one."""
+
+
+def _plainly(side: Side) -> tuple[str, str]:
+    return side.name, ""
+
+
+def section_of(one: Findings, title: str, most: int, shown: Shown = _plainly) -> Section:
     """Return what a page shows of one kata, as `similar.html` draws it."""
     return Section(
         one,
         title,
-        [_twin(one, pair, number) for number, pair in enumerate(one.pairs[:most], 1)],
-        [_beside_known(one, near, number) for number, near in enumerate(one.known[:most], 1)],
+        [_twin(one, pair, number, shown) for number, pair in enumerate(one.pairs[:most], 1)],
+        [_beside_known(one, near, number, shown) for number, near in enumerate(one.known[:most], 1)],
     )
 
 
-def _twin(one: Findings, pair: Pair, number: int) -> _Twin:
-    id, title = f"{one.kata}-{number}", text.name(f"{pair.left.name} and {pair.right.name}")
+def _twin(one: Findings, pair: Pair, number: int, shown: Shown) -> _Twin:
+    names = shown(pair.left)[0], shown(pair.right)[0]
+    id, title = f"{one.kata}-{number}", text.name(" and ".join(names))
     columns = [
-        _column(f"{id}a", pair.left, one, [passage.left for passage in pair.passages]),
-        _column(f"{id}b", pair.right, one, [passage.right for passage in pair.passages]),
+        _column(f"{id}a", pair.left, one, [passage.left for passage in pair.passages], shown),
+        _column(f"{id}b", pair.right, one, [passage.right for passage in pair.passages], shown),
     ]
-    return _Twin(id, title, pair.rarity, pair.passages, columns, pair.identical, pair.others)
+    learners = pair.left.learner, pair.right.learner
+    return _Twin(id, title, pair.rarity, pair.passages, columns, pair.identical, pair.others, learners)
 
 
-def _beside_known(one: Findings, near: Known, number: int) -> _Twin:
-    id, title = f"{one.kata}-k{number}", text.name(f"{near.side.name} and {near.to}")
-    column = _column(f"{id}a", near.side, one, [passage.left for passage in near.passages])
+def _beside_known(one: Findings, near: Known, number: int, shown: Shown) -> _Twin:
+    id, title = f"{one.kata}-k{number}", text.name(f"{shown(near.side)[0]} and {near.to}")
+    column = _column(f"{id}a", near.side, one, [passage.left for passage in near.passages], shown)
     return _Twin(id, title, near.rarity, near.passages, [column])
 
 
-def _column(id: str, side: Side, one: Findings, places: Sequence[tuple[int, int]]) -> _Column:
+def _column(id: str, side: Side, one: Findings, places: Sequence[tuple[int, int]], shown: Shown) -> _Column:
     lines = one.texts.get(side.name, ())
     shared = {number for first, last in places for number in range(first, last + 1)}
-    shown = [
+    drawn = [
         _Line(number, text.cut(line), number in shared) for number, line in enumerate(lines[:MAX_LINES], 1)
     ]
-    return _Column(id, text.name(side.name), side.share, shown, len(lines) - len(shown))
+    name, address = shown(side)
+    return _Column(id, text.name(name), address, side.share, drawn, len(lines) - len(drawn))

@@ -9,12 +9,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from grader.instructor.gradebook.course import Course, Total, total, written_total
+from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.overview import is_changed
 from grader.instructor.gradebook.records import Row
 from grader.instructor.html import text
 from grader.instructor.submissions.names import natural_key
 from grader.report.report import UNWRITTEN, KataStatus
+from grader.report.style import LOOKS
+from grader.words import counted
 
+WEAK = 0.5
+"""Who has less of the points is listed as somebody who needs help."""
 SHARES: tuple[tuple[KataStatus, ...], ...] = (
     ("pass",),
     ("fail",),
@@ -48,6 +53,11 @@ class CheckTally:
     def deducted(self) -> int:
         """Answers that are counted as passed since their only error is already deducted."""
         return self.ends["already_deducted"]
+
+    @property
+    def failed(self) -> int:
+        """Answers that it looked at and that did not pass."""
+        return self.ran - self.ends["pass"]
 
     @property
     def rate(self) -> float | None:
@@ -130,6 +140,20 @@ class Line:
     retries: int
     late: int
 
+    @property
+    def last(self) -> str:
+        """The last name, folded, for sorting."""
+        before, comma, _ = self.name.partition(",")
+        return " ".join(words_in(before if comma else self.name.rpartition(" ")[2]))
+
+
+class Need(NamedTuple):
+    """Somebody who needs help."""
+
+    line: Line
+    why: str
+    """Besides points that are missing; may be empty."""
+
 
 @dataclass
 class ClassTally:
@@ -159,6 +183,33 @@ class ClassTally:
                 late=sum(row.days_late > 0 or bool(row.late_by) for row in rows),
             )
         )
+
+    @property
+    def by_last_name(self) -> list[Line]:
+        """The learners as class lists have them."""
+        return sorted(self.lines, key=lambda line: (natural_key(line.last), natural_key(line.name)))
+
+    @property
+    def needy(self) -> list[Need]:
+        """Who needs somebody, those with the least first: little is right, or no check could judge something."""
+        found = []
+        for line in self.lines:
+            statuses = {kata: cell[1] for kata, cell in line.cells.items()}
+            stuck = [kata for kata, status in statuses.items() if status in ("error", "timeout")]
+            lacking = sum(status in UNWRITTEN for status in statuses.values())
+            if stuck or (line.total.most > line.total.open and line.total.part < WEAK):
+                why = [f"{self.by_slug[kata].title}: {LOOKS[statuses[kata]].word}" for kata in stuck]
+                if lacking:
+                    whole = lacking == len(statuses)
+                    why.append("nothing handed in" if whole else f"{counted(lacking, 'kata')} not handed in")
+                found.append(Need(line, "; ".join(why)))
+        return sorted(found, key=lambda one: one.line.total.part)
+
+    @property
+    def failing(self) -> list[tuple[KataTally, CheckTally]]:
+        """The checks that somebody failed, what most failed first."""
+        every = [(kata, check) for kata in self.katas for check in kata.checks.values() if check.failed]
+        return sorted(every, key=lambda one: -one[1].failed)
 
     @property
     def katas(self) -> list[KataTally]:

@@ -18,7 +18,7 @@ from grader.errors import PackError
 from grader.files import NotRead
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import module_rank
-from grader.instructor.submissions.submission import Bundle, Proposal
+from grader.instructor.submissions.submission import DECIDED, Bundle, Proposal
 from grader.notebooks import UnreadableNotebook, code_cells
 
 MAX_BESIDE = 256
@@ -27,10 +27,6 @@ MAX_BESIDE_BYTES = 16 << 20
 """Bytes of the files beside the module."""
 MAX_COMPARED = 20
 """Files that could be one kata's answer, compared with each other."""
-
-
-DECIDED = ", as was decided"
-"""How the note on a file ends that somebody took for the answer."""
 
 
 class Missing(Exception):

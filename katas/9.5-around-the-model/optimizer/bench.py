@@ -47,6 +47,10 @@ class Bench:
         self.optimizer.step()
         return [parameter.detach().clone() for parameter in self.parameters]
 
+    def freeze(self, place: int) -> None:
+        """Let no graph need a parameter's gradient any more: one that it has stays, and a step moves it."""
+        self.parameters[place].requires_grad_(False)
+
     def gradients(self) -> list[Tensor | None]:
         """Return the gradients as they lie there."""
         return [None if parameter.grad is None else parameter.grad.clone() for parameter in self.parameters]
@@ -98,6 +102,7 @@ class Clipper:
             if gradient is not None:
                 parameter.grad = gradient.detach().clone()
                 held.append(parameter.grad)
+        self.parameters[-1].requires_grad_(False)  # its gradient is there all the same
         if self.generator:
             norm = self.clip(parameters=(one for one in self.parameters), max_norm=max_norm)
         else:

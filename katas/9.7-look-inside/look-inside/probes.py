@@ -141,6 +141,16 @@ class Stack(nn.Module):
         super().__init__()
         self.layers = nn.ModuleList(StackLayer(d_model, num_heads, crossing) for _ in range(num_layers))
 
+    def widen(self, inner: int) -> None:
+        """Let heads be wider, or narrower, than their share of the stream: `inner` columns go into w_o."""
+        for one in [module for module in self.modules() if isinstance(module, Attention)]:
+            for name in ("w_q", "w_k", "w_v"):
+                setattr(one, name, nn.Linear(one.w_o.out_features, inner))
+            one.w_o = nn.Linear(inner, one.w_o.out_features)
+        for layer in self.layers:
+            if hasattr(layer, "attention"):
+                layer.self_attention = None  # the name of what is there comes first
+
     def forward(self, x: Tensor) -> Tensor:
         """Return [B, T, D]."""
         for layer in self.layers:

@@ -21,7 +21,7 @@ def _noise(shape: tuple[int, ...], place: int, seed: int) -> Tensor:
 
 
 @torch.no_grad()
-def refill(model: nn.Module, seed: int) -> None:
+def refill(model: nn.Module, seed: int, scale: float = 1.0) -> None:
     """Give every parameter random values that depend on its shape and its place among those of that shape."""
     seen: dict[tuple[int, ...], int] = {}
     for parameter in model.parameters():
@@ -29,7 +29,7 @@ def refill(model: nn.Module, seed: int) -> None:
         place = seen[shape] = seen.get(shape, 0) + 1
         noise = _noise(shape, place, seed).to(parameter)
         if len(shape) > 1:
-            parameter.copy_(noise * shape[-1] ** -0.5)
+            parameter.copy_(noise * scale * shape[-1] ** -0.5)
         else:  # a bias, or the weight of a norm: near the 0 or 1 where it starts
             parameter.copy_(parameter.round() + noise * 0.2)
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, expect_raises, expect_unchanged, fail, oracle, presupposed
+from grader.checks import (
+    check,
+    expect,
+    expect_raises,
+    expect_strict,
+    expect_unchanged,
+    fail,
+    oracle,
+    presupposed,
+)
 
 X, TABLE = "batch time width", "position column"
 MODULES = ("SinusoidalPositionalEncoding", "LearnedPositionalEncoding")
@@ -86,6 +95,7 @@ def test_sinusoidal_is_reusable(submission, reference, draw):
             expect_unchanged(submission)
             sums = oracle(lambda x, rows: x + rows, x, rows[:time].to(dtype))
             expect(y, f"output in {dtype}", axes=X).close_to(sums, tolerance=sums.tolerance + slack)
+    expect_strict(module)
 
 
 @check(
@@ -110,6 +120,10 @@ def test_learned_is_reusable(submission, draw):
             fail(f"wrong names  parameters  got {len(found)}  want 1", stage="names")
         name, parameter = found[0]
         module.load_state_dict({**module.state_dict(), name: draw.like(parameter.detach())})
+        module(draw.normal(batch=1, time=3, width=d_model)).sum().backward()
+        with torch.no_grad():  # so that it arrives as a leaf, with its gradient
+            gradient = next(value for _, value in module.named_parameters()).grad
+        expect(gradient is not None and bool(gradient.any()), "one sequence teaches its table").is_value(True)
         zeros = torch.zeros(1, max_len, d_model, device=draw.device)
         y = module(zeros)  # what it adds to nothing
         expect(y, "output for zeros", axes=X).is_tensor(shape=(1, max_len, d_model), dtype=torch.float32)
@@ -121,10 +135,12 @@ def test_learned_is_reusable(submission, draw):
         for time, batch in zip((1, *draw.sizes(2, 2, 10)), (*draw.sizes(2, 2, 5), 1), strict=True):
             for dtype in (torch.float32, torch.float32, torch.float64):
                 x = draw.noncontiguous(draw.normal(batch=batch, time=time, width=d_model, dtype=dtype))
-                y = module(x=x)
+                with torch.no_grad():
+                    y = module(x=x)
                 expect_unchanged(submission)
                 wanted = oracle(lambda x, rows: x + rows, x, rows[:time].to(dtype))
                 expect(y, f"output in {dtype}", axes=X).close_to(wanted)
+        expect_strict(module)
 
 
 @check(

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import Expected, check, expect, expect_raises, expect_unchanged, oracle, with_axes
+from grader.checks import (
+    Expected,
+    Part,
+    check,
+    expect,
+    expect_raises,
+    expect_unchanged,
+    oracle,
+    with_axes,
+)
 
 X, BUCKETS, BIAS = "batch head time width", "query key", "head query key"
 
@@ -105,19 +114,20 @@ def test_modules_in_turns(submission, reference, draw):
 
 
 @check(
-    "a module in another dtype gives biases in that dtype",
+    "a module keeps its promises for one query and many, in every dtype, however it is called",
     aspect="dtype",
     points=0.5,
-    asked="[1, H, Tq, Tk], in the dtype of the embedding.",
+    asked=[
+        "[1, H, Tq, Tk], in the dtype of the embedding.",
+        "The table gets its gradient from every place that looked into it.",
+    ],
 )
-def test_bias_dtypes(submission, reference, draw):
-    for dtype in (torch.float64, torch.bfloat16):
-        module, wanted = (of.RelativePositionBias(num_heads=2).to(dtype) for of in (submission, reference))
-        table = draw.normal(bucket=32, head=2, dtype=dtype)
-        module.load_state_dict({**module.state_dict(), "embedding.weight": table})
-        wanted.load_state_dict({"embedding.weight": table.cpu()})
-        found = module.to(draw.device)(query_len=3, key_len=5, offset=1)
-        expect(found, "bias", axes=f"one {BIAS}").equals(wanted(3, 5, 1).detach().to(draw.device))
+def test_bias_contract(submission, reference, draw):
+    made = {"num_heads": 2, "num_buckets": 2 * draw.size(6, 14), "max_distance": 53}
+    part = Part("RelativePositionBias", made, ["bias"], [f"one {BIAS}"], [torch.float64, torch.bfloat16])
+    lengths = ((3, 70, 1), (1, 5, 4), (2, 1, 0))
+    calls = [dict(zip(("query_len", "key_len", "offset"), each, strict=True)) for each in lengths]
+    part.expect(submission, reference, draw, calls)
 
 
 @check(

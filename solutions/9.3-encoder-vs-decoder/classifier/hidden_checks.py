@@ -10,6 +10,8 @@ from grader.checks import (
     TrainingBooks,
     check,
     expect,
+    expect_parameter_gradients,
+    expect_strict,
     expect_unchanged,
     fail,
     oracle,
@@ -81,6 +83,7 @@ def test_pooling_contract(submission, reference, draw):
     asked=[
         "logits [B, C]: free numbers, no softmax. Positions matter; padding never does.",
         "the token that is padding.",
+        "gradients reach every parameter that the logits depend on",
     ],
 )
 def test_any_padding(submission, draw):
@@ -105,6 +108,12 @@ def test_any_padding(submission, draw):
                 expect(alone, f"logits with pooling={pooling!r}, row alone", axes=LOGITS).is_tensor(
                     shape=(1, 4)
                 ).is_finite().same_as(logits[row : row + 1], name="that in a batch")
+    model = classifier(submission, draw, 13, 4, **SMALL, pooling="mean", pad_id=12)
+    model.double()
+    tokens = torch.tensor(
+        [[0, 3, 12], [5, 0, 0]], device=draw.device
+    )  # token 0 is a word here, and is learned
+    expect_parameter_gradients(model, lambda: model(tokens), draw, "logits", LOGITS, shape=(2, 4))
     plain, spelt_out = (
         sum(parameter.numel() for _, parameter in model.named_parameters())
         for model in (
@@ -282,6 +291,7 @@ def test_in_turns(submission, draw):
         gap = (logits_of(halved, texts[0], f"{name} in bfloat16").actual.float() - plain).abs().max()
         share = float(gap / plain.abs().max())
         expect(share, "how far logits in bfloat16 are off, as a share of the largest").is_between(0.0, 0.25)
+        expect_strict(models[0])
         models[0].load_state_dict(models[1].state_dict())
         logits_of(models[0], texts[1], f"{name}, loaded anew").same_as(
             logits_of(models[1], texts[1], name).actual, name="that of the model saved"

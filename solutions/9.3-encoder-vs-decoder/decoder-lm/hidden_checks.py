@@ -5,7 +5,16 @@ from __future__ import annotations
 import torch
 from torch.nn.functional import cross_entropy
 
-from grader.checks import as_left, check, expect, expect_raises, given_module, oracle, with_axes
+from grader.checks import (
+    as_left,
+    check,
+    expect,
+    expect_raises,
+    expect_strict,
+    given_module,
+    oracle,
+    with_axes,
+)
 
 AXES = "batch time token"
 STATES = 97
@@ -139,11 +148,11 @@ def test_any_pieces(submission, draw):
         expect(share, "how far logits in bfloat16 are off, as a share of their size").is_between(0.0, 0.5)
     # What is blocked stays blocked when all scores are far below a finite number that stands for minus infinity.
     model = build(submission, draw, 7, 8, 2, 12, 2, 12).to(torch.float64)
-    given_module(submission, "probes").refill(model, draw.seed, 8.0)
+    given_module(submission, "probes").refill(model, draw.seed, 300.0)
     tokens = draw.integers(0, 7, batch=2, time=12)
     whole = read(submission, model, tokens)
     half = read(submission, model, tokens[:, :6])
-    expect(half, "logits of the first half, with scores in the hundreds", axes=AXES).same_as(
+    expect(half, "logits of the first half, with scores above 10,000", axes=AXES).same_as(
         whole[:, :6], name="the whole text", tolerance=1e-4 * float(whole.abs().max())
     )
 
@@ -229,6 +238,12 @@ def test_hard_choices(submission, draw):
         )
         picked = chance.gather(1, found[:, 4:])
         expect(picked, "probability of the token drawn", axes="batch step").is_between(1e-9, 1.0)
+    model, table = scripted(submission, draw, 6, 0.05)  # as close as a low temperature is low
+    prompt = draw.integers(0, 6, batch=64, time=3)
+    found = submission.generate(model, prompt, 1, temperature=0.05)
+    expect(found, "tokens at temperature 0.05", axes="batch time").differs_from(
+        write(table, prompt, 1), why="other tokens than the best are nearly as likely"
+    )
 
 
 @check(
@@ -330,6 +345,7 @@ def test_in_turns(submission, draw):
     with torch.no_grad():  # the first two are built alike; now they are not alike
         state = {name: -value for name, value in models[1].named_parameters()}
     models[1].load_state_dict(state, strict=False)
+    expect_strict(models[0])
     readers = []
     for model, vocab_size in zip(models, (7, 7, 9), strict=True):
         for _ in range(2):  # two texts for each model

@@ -129,6 +129,13 @@ def test_encoder_dropout(submission, reference, draw):
     one, other = module(x), module(x)
     expect(one, "output in train mode", axes=AXES).is_tensor(shape=(2, 5, 8))
     expect(one, "output in train mode", axes=AXES).differs_from(other, why="each call drops other features")
+    # Each feature by itself, and after each sublayer anew: where both drop it, x is as it was.
+    layer, _, _ = pair(submission, reference, draw, "EncoderLayer", 16, 2, 13, dropout=0.5)
+    layer.train()
+    x16 = draw.normal(batch=8, time=6, width=16)
+    kept = layer(x16).detach() == x16
+    expect(float(kept.double().mean()), "share of x that a layer leaves as it is").is_between(0.15, 0.35)
+    expect(bool(kept.all(dim=-1).any()), "a position that a layer leaves as it is").is_value(False)
     module.eval()
     once, again = module(x), module(x)
     expect(once, "output after eval()", axes=AXES).same_as(again, name="the same call again")

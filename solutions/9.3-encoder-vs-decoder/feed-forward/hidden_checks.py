@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import Part, check, expect, oracle
+from grader.checks import Part, check, expect, expect_unchanged, oracle
 
 AXES = "batch time width"
 ACTIVATIONS = ("relu", "gelu", "swiglu")
@@ -79,6 +79,9 @@ def test_gelu_contract(submission, reference, draw):
     sizes = ((1e-3, rows, width), (0.3, 1, width), (3.0, rows, 1), (30.0, rows, 70))
     calls = [{"x": draw.normal(row=row, width=column, scale=scale)} for scale, row, column in sizes]
     part.expect(submission, reference, draw, calls)
+    number = draw.normal(row=1)[0]
+    expect(submission.gelu(number), "gelu of a number").close_to(oracle(reference.gelu, number))
+    expect_unchanged(submission)
 
 
 @check(
@@ -92,7 +95,7 @@ def test_gelu_contract(submission, reference, draw):
 )
 def test_any_dropout(submission, reference, draw):
     for activation in ACTIVATIONS:
-        for p in (0.1, 0.6):
+        for p in (0.1, 0.8):
             state = state_of(draw, 17, 13, activation)
             state["linear1.bias"] += 1.0  # so that relu leaves something to drop
             module = build(submission, state, activation, p).to(draw.device)
@@ -137,9 +140,10 @@ def test_large(submission, reference, draw):
         state = state_of(draw, 6, d_ff, activation)
         module = build(submission, state, activation).to(draw.device)
         module.eval()
-        x = draw.normal(batch=2, time=time, width=6)
-        wanted = oracle(function(reference, activation, state), x, *state.values())
-        expect(module(x), f"output for {activation}", axes=AXES).close_to(wanted)
+        for scale in (1.0, 1e5):  # no activation has a largest number
+            x = draw.normal(batch=2, time=time, width=6, scale=scale)
+            wanted = oracle(function(reference, activation, state), x, *state.values())
+            expect(module(x), f"output for {activation}", axes=AXES).close_to(wanted)
 
 
 @check(

@@ -124,6 +124,7 @@ def test_module_contract(submission, reference, draw):
             "context": x,
         },
         {"x": one, "mask": None, "context": short},
+        {"x": x, "mask": draw.mask(keep=0.5, head=2, query=time, key=time)},
     ]
     part.expect(submission, reference, draw, calls)
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import Part, check, expect, expect_unchanged, fail, given_module, presupposed, with_axes
+from grader.checks import (
+    Part,
+    check,
+    expect,
+    expect_parameter_gradients,
+    expect_strict,
+    expect_unchanged,
+    fail,
+    given_module,
+    presupposed,
+    with_axes,
+)
 
 STATES, PAD, BOS, EOS = 97, 0, 1, 2
 
@@ -33,7 +44,11 @@ def scored(model, source, target, vocab):
     "sources of different lengths are translated in one batch as each alone, for any sizes",
     aspect="padding",
     points=4,
-    asked=["All of it works for any sizes", "Each row of a batch is read and written by itself."],
+    asked=[
+        "All of it works for any sizes",
+        "Each row of a batch is read and written by itself.",
+        "gradients reach every parameter, the encoder's too",
+    ],
 )
 def test_ragged(submission, draw):
     for num_layers, num_heads in ((1, 1), (3, 4)):
@@ -63,6 +78,8 @@ def test_ragged(submission, draw):
             expect(together[row : row + 1], f"logits of row {row}", axes="batch time token").same_as(
                 alone, name="the row alone", why=f"its source has {length} words of 66"
             )
+        small = {**sizes, "d_ff": 4, "num_layers": 1, "pad_id": 5}
+        expect_learned(built(submission, draw, **small), draw, vocab)
         # In front and in the middle: what stands there is not read, and all else is.
         source[:, [0, 5]], source[:, 6:10] = PAD, words(draw, 3, 4, source_vocab)
         before = scored(model, source, target, vocab)
@@ -71,6 +88,15 @@ def test_ragged(submission, draw):
         expect(after, "logits", axes="batch time token").differs_from(
             before, why="the last word of the source is another one, and padding is in front and between"
         )
+
+
+def expect_learned(model, draw, vocab):
+    """After one word, gradients reach the source as well; token 0 is a word where another one is padding."""
+    model.double()
+    source, target = (torch.tensor(ids, device=draw.device) for ids in ([[0, 3, 5], [6, 0, 0]], [[0], [3]]))
+    shape = (2, 1, vocab)
+    axes = "batch time token"
+    expect_parameter_gradients(model, lambda: model(source, target), draw, "logits", axes, shape=shape)
 
 
 @check(
@@ -102,6 +128,7 @@ def test_in_turns(submission, draw):
         start = [one.decode(texts[0][1][:, :1].contiguous(), memories[0], texts[0][0])]
         new = [scored(built(submission, draw, **sizes), *texts[2], 9)]
         expect_unchanged(submission)
+    expect_strict(one)
     short = [first[0][:, :1]]
     for results, wanted, what in (
         (again, first, "logits of decode, after other sources were read"),

@@ -158,6 +158,7 @@ def test_long(submission, reference, draw):
     words = [random_text(draw, "abcdefghij", draw.size(2, 9)) for _ in range(120)]
     order = [*range(120), *draw.integers(0, 120, position=1200).tolist()]
     text = " ".join(words[place] for place in order)
+    learns(submission, reference, "ab " * 9000 + text, 20)  # what comes after many pages counts as well
     merges = reference.train(text, 60)
     expect(submission.train(text, 60), "merges").is_value(merges)
     tokenizer, right = (made.Tokenizer(merges, ("<END>",)) for made in (submission, reference))

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, expect_unchanged, fail, presupposed, with_axes
+from grader.checks import (
+    check,
+    expect,
+    expect_parameter_gradients,
+    expect_strict,
+    expect_unchanged,
+    fail,
+    presupposed,
+    with_axes,
+)
 
 TEXT, BODY, LOGITS = "batch time", "batch time width", "batch time word"
 
@@ -92,6 +101,15 @@ def test_any_text(submission, draw):
         ):
             fail("no ordinary word  a random token is special or not below vocab_size")
         expect_unchanged(submission)
+    word = tokens_of(draw, 1, 1, 9)
+    for rate, most in ((0.0, 0), (0.05, 11), (1.0, 12)):  # one by one, most often none is chosen
+        pairs = [
+            submission.hide(word, mask_id=0, vocab_size=9, special_ids=[0], rate=rate) for _ in range(12)
+        ]
+        chosen = sum(int(targets) != -100 for _, targets in pairs)
+        expect(chosen, f"of 12 texts of one word, those chosen at rate {rate}").is_between(
+            12 * (rate == 1), most
+        )
 
 
 @check(
@@ -134,7 +152,7 @@ def test_other_sizes(submission, draw):
     "padding in front, between words and at the end",
     aspect="padding",
     points=2,
-    asked="Positions matter; padding never does to a real token.",
+    asked=["Positions matter; padding never does to a real token.", "Gradients reach every parameter"],
 )
 def test_padding_anywhere(submission, draw):
     model = noisy(submission, draw, 30, d_model=12, num_heads=3, d_ff=20, num_layers=2, max_len=16, pad_id=7)
@@ -152,6 +170,10 @@ def test_padding_anywhere(submission, draw):
     expect(after[:2, 3], "logits at position 3", axes="batch word").differs_from(
         before[:2, 3], why="the last word is another one, and padding is in front or between"
     )
+    small = noisy(submission, draw, 30, d_model=12, num_heads=3, d_ff=4, num_layers=1, max_len=16, pad_id=7)
+    small.double()
+    text = torch.tensor([[0, 3, 7], [5, 0, 0]], device=draw.device)  # token 0 is a word here, and is learned
+    expect_parameter_gradients(small, lambda: small(text)[:, :2], draw, "logits", LOGITS, shape=(2, 2, 30))
     with torch.no_grad():
         body = model.body(tokens)[real]
         # Loaded, since what is written into a tensor here stays here; and turned, since a norm takes a shift away.
@@ -189,6 +211,7 @@ def test_interleaved(submission, draw):
             expect(one(text), "logits of another", axes=LOGITS).same_as(old, name="that of the first time")
             expect(two.body(tokens=strided), "body", axes=BODY).same_as(body, name="that of the first time")
             expect_unchanged(submission)
+        expect_strict(one)
         word = with_axes(torch.cat((texts[2], torch.full_like(texts[2], 3)), dim=1), *TEXT.split())
         expect(bodies[2], "body of one word", axes=BODY).same_as(
             two.body(word)[:, :1], name="that of the word with padding after it"

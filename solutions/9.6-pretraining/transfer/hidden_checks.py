@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as F
 
-from grader.checks import Part, check, expect, expect_unchanged, given_module, oracle
+from grader.checks import Part, check, expect, expect_strict, expect_unchanged, given_module, oracle
 
 KINDS = {
     "TokenHead": (["labels"], {"num_labels": 9}),
@@ -57,7 +57,7 @@ LINEAR = {"weight": (3, 3), "bias": (3,)}
     "stacks of any depth, given as any sequence of modules of any make",
     aspect="values",
     points=2,
-    asked=["layers: from the first to the last.", "Arguments are left as they were"],
+    asked=["One group for each layer, in their order", "Arguments are left as they were"],
     on_workers_word="whether a layer is in train mode can be read in the worker alone",
 )
 def test_any_stack(submission, draw):
@@ -85,6 +85,9 @@ def test_any_stack(submission, draw):
                 expect(missing, f"parameters of layer {place} that are not in its group").is_value([])
                 expect(len(held), f"parameters in group {place}").is_value(len(own))
             expect([layer.training for layer in layers], "training of the layers").is_value([True] * count)
+    given = [layers[0], probes.Nested(2, 2).inside[0], layers[1]]  # the one between has no parameters
+    rates = [float(group["lr"]) for group in submission.layerwise_groups(given, 1.0, 0.5)]
+    expect(rates, "rates of three layers, one of them without parameters").is_value([0.25, 0.5, 1.0])
 
 
 def answer(body, head, tokens, pad):
@@ -141,6 +144,7 @@ def test_two_models(submission, draw):
                 )
                 expect(found, f"answer of {task}", axes="batch class").close_to(wanted)
     model = models[0][0]
+    expect_strict(model)
     submission.freeze(module=model)
     learning = [name for name, value in model.named_parameters() if value.requires_grad]
     expect(learning, "parameters that still learn after freeze").is_value([])

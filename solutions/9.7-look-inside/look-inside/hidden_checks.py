@@ -125,6 +125,7 @@ class Stack:
     def __init__(self, submission, draw, width, heads, layers, crossing=False, dtype=torch.float32):
         probes = given_module(submission, "probes")
         self.model = probes.Stack(layers, width, heads, crossing=crossing)
+        self.model.widen(heads * 3)  # w_o is not square
         self.model.to(draw.device, dtype)
         self.state = {
             name: draw.normal(**({"out": len(t), "width": t.shape[1]} if t.ndim == 2 else {"width": len(t)}))

@@ -9,6 +9,8 @@ from grader.checks import (
     check,
     expect,
     expect_gradients,
+    expect_strict,
+    expect_unchanged,
     given_module,
     oracle,
     oracle_gradients,
@@ -146,6 +148,7 @@ def test_long(submission, reference, draw):
     wanted = oracle(forward, state, x)
     with torch.no_grad():
         expect(first(module(x)), f"output at {time} positions", axes=AXES).close_to(wanted)
+        expect_unchanged(submission)
         cache, start = None, 0
         for end in (time - 7, time - 1, time):
             piece = with_axes(x[:, start:end].contiguous(), *AXES.split())
@@ -242,6 +245,8 @@ def test_ways_to_call(submission, reference, draw):
             more, name="arguments by position"
         )
         attention = submission.GroupedQueryAttention(d_model=12, num_heads=3, num_kv_heads=1)
+        expect_strict(attention)
+        expect_strict(named)
         x = draw.normal(batch=2, time=3, width=12)
         expect(first(attention(x=x, cache=None)), "output", axes=AXES).same_as(
             first(attention(x)), name="arguments by position"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import Part, check, expect, expect_unchanged, oracle, with_axes
+from grader.checks import Part, check, expect, expect_strict, expect_unchanged, oracle, with_axes
 
 PATCHES, IMAGES, LOGITS = "batch patch number", "batch channel row column", "batch class"
 DTYPES = (torch.float32, torch.float64, torch.bfloat16)
@@ -139,6 +139,7 @@ def test_in_turns(submission, reference, draw):
                 logits = model(images)
             expect(logits, "logits", axes=LOGITS).close_to(oracle(forward, state, images))
     (model, _, forward), (_, state, _) = models
+    expect_strict(model)
     load(model, state)
     with torch.no_grad():
         logits = model(batches[0])

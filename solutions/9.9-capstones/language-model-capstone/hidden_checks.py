@@ -7,6 +7,7 @@ import torch
 from grader.checks import (
     check,
     expect,
+    expect_strict,
     expect_unchanged,
     fail,
     given_module,
@@ -118,10 +119,10 @@ def test_any_sizes(submission, draw):
     model = build(submission, draw, vocab_size=7, d_model=8, num_heads=2, d_ff=12, max_len=12).to(
         torch.float64
     )
-    given_module(submission, "probes").refill(model, draw.seed, 8.0)
+    given_module(submission, "probes").refill(model, draw.seed, 300.0)
     text = draw.integers(0, 7, batch=16, time=12)
     whole, half = (score(model, with_axes(text[:, :end].contiguous(), "batch", "time"), 7) for end in (12, 6))
-    expect(half, "logits of the first half, with scores in the hundreds", axes=LOGITS).same_as(
+    expect(half, "logits of the first half, with scores above 10,000", axes=LOGITS).same_as(
         whole[:, :6], name="the whole text", tolerance=1e-4 * float(whole.abs().max())
     )
 
@@ -168,8 +169,27 @@ def test_two_models(submission, draw):
     before = [score(first, text, 11) for text in texts]
     other = submission.LanguageModel(**{**sizes, "max_len": 5}, norm="last", positions=False).to(draw.device)
     score(other, texts[1], 11)
+    expect_strict(first)
     for text, wanted in zip(texts, before, strict=True):
         expect(score(first, text, 11), "logits", axes=LOGITS).same_as(wanted, name="those before")
+
+
+def expect_mean_loss(submission, draw):
+    """Of a text of one token all pieces are alike, and the first loss is the start's mean over their positions."""
+    lengths = None
+    for word in draw.permutation(9)[:3].tolist():
+        text = with_axes(torch.full((700,), word, device=draw.device), "time")
+        model, _ = expect(submission.train(text, 9, 0, 5), "result").is_tuple(2)
+        _, rows = expect(submission.train(text, 9, 1, 5), "result").is_tuple(2)
+        logits = score(model, with_axes(text[None, : model.max_len].contiguous(), "batch", "time"), 9)[0]
+        paid = -logits.double().log_softmax(dim=-1)[:, word]
+        means = paid.cumsum(0) / torch.arange(1, len(paid) + 1, device=paid.device)
+        same = ((means - rows[0][1]).abs() < 1e-3).tolist()
+        lengths = (
+            same if lengths is None else [one and other for one, other in zip(lengths, same, strict=True)]
+        )
+    if not any(lengths):
+        fail("wrong value  the loss of step 1  the mean over all positions of a piece is another", stage="values")
 
 
 @check(
@@ -177,21 +197,28 @@ def test_two_models(submission, draw):
     aspect="learning",
     points=4,
     trained=True,
-    asked=["predict the next token", "norm, positions, num_layers: of the model."],
+    asked=[
+        "predict the next token at every position of each piece",
+        "norm, positions, num_layers: of the model.",
+        "loss is the mean of -log p over the batch of this step",
+    ],
 )
 def test_other_texts(submission, draw):
+    expect_mean_loss(submission, draw)
     for vocab, settings in (
         (13, {"norm": "last"}),
         (4, {"positions": False}),
         (23, {"num_layers": 1, "warmup": 5}),
     ):
         period = draw.permutation(vocab)
-        text = with_axes(period.repeat(300 // vocab), "time")
+        text = period.repeat(300 // vocab)
+        # A token that is nowhere else comes before it: pieces are drawn from all of a text.
+        long = with_axes(torch.cat((torch.full_like(text, vocab).repeat(4), text.repeat(12))), "time")
         model, _ = expect(
-            submission.train(text, vocab, 60, draw.size(2, 999), **settings), "result"
+            submission.train(long, vocab + 1, 60, draw.size(2, 999), **settings), "result"
         ).is_tuple(2)
         model.eval()
-        found = score(model, with_axes(text[None, :30].contiguous(), "batch", "time"), vocab)
+        found = score(model, with_axes(text[None, :30].contiguous(), "batch", "time"), vocab + 1)
         right = float((found.argmax(dim=-1) == text[None, 1:31]).float().mean())
         expect(right, f"share of right next tokens with vocab_size={vocab} after 60 steps").is_between(
             0.9, 1.0
@@ -233,8 +260,12 @@ def test_any_generation(submission, draw):
 def test_chance_goes_on(submission, draw):
     model = given_module(submission, "probes").ScriptedModel(draw.normal(state=STATES, token=WORDS))
     prompt = draw.integers(0, WORDS, batch=2, time=3)
-    one, other = (submission.generate(model, prompt, 40) for _ in range(2))
-    expect(one, "tokens", axes="batch time").differs_from(other, why="torch's global generator goes on")
+    even = given_module(submission, "probes").ScriptedModel(
+        draw.normal(state=STATES, token=WORDS, scale=0.05)
+    )
+    for which, options in ((model, {}), (even, {"temperature": 0.05})):
+        one, other = (submission.generate(which, prompt, 40, **options) for _ in range(2))
+        expect(one, "tokens", axes="batch time").differs_from(other, why="torch's global generator goes on")
 
 
 @check(

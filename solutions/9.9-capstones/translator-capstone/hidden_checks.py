@@ -7,6 +7,8 @@ import torch
 from grader.checks import (
     check,
     expect,
+    expect_parameter_gradients,
+    expect_strict,
     expect_unchanged,
     fail,
     given_module,
@@ -57,7 +59,11 @@ def expect_dtypes(model, whole, *texts):
     "models of any sizes score every word from what was written, and never from padding",
     aspect="causality",
     points=6,
-    asked=["All of it works for any sizes, one word and one sentence included.", "changes nothing."],
+    asked=[
+        "All of it works for any sizes, one word and one sentence included.",
+        "changes nothing.",
+        "gradients reach every parameter",
+    ],
 )
 def test_any_sizes(submission, draw):
     for heads, width, layers, norm, longest in (
@@ -93,6 +99,21 @@ def test_any_sizes(submission, draw):
                 score(model, source, part, vocab), f"logits of the first {length} words", axes=LOGITS
             ).same_as(whole[:, :length], name=f"theirs among {longest}")
         expect_dtypes(model, whole, source, target)
+    # What is blocked stays blocked when all scores are far below a finite number that stands for minus infinity.
+    model = build(submission, draw, source_vocab=9, target_vocab=8, d_model=8, num_heads=2, d_ff=12).to(
+        torch.float64
+    )
+    given_module(submission, "probes").refill(model, draw.seed, 300.0)
+    source, target = (2 + draw.integers(0, 6, batch=8, time=time) for time in (3, 10))
+    whole, half = (score(model, source, tokens(target[:, :end]), 8) for end in (10, 5))
+    expect(half, "logits of the first half, with scores above 10,000", axes=LOGITS).same_as(
+        whole[:, :5], name="the whole text", tolerance=1e-4 * float(whole.abs().max())
+    )
+    # After one word, gradients reach the source as well; token 0 is a word where another one is padding.
+    model = build(submission, draw, source_vocab=9, target_vocab=8, d_model=8, num_heads=2, d_ff=4, pad_id=5)
+    model.double()
+    source, target = (torch.tensor(ids, device=draw.device) for ids in ([[0, 3, 5], [6, 0, 0]], [[0], [3]]))
+    expect_parameter_gradients(model, lambda: model(source, target), draw, "logits", LOGITS, shape=(2, 1, 8))
 
 
 @check(
@@ -102,6 +123,7 @@ def test_any_sizes(submission, draw):
     asked=[
         "TranslationModel(source_vocab, target_vocab, d_model=48,",
         "Arguments are left as they were and need not be contiguous in memory.",
+        "loss is the mean of -log p over the words of this step's batch, in nats, before its update",
     ],
 )
 def test_names(submission, draw):
@@ -113,6 +135,7 @@ def test_names(submission, draw):
     with torch.no_grad():
         found = model(source=source, target=target)
     expect(found, "logits", axes=LOGITS).same_as(score(other, source, target, 9), name="those by position")
+    expect_strict(model)
     first, sizes = [], {"source_vocab": 9, "target_vocab": 9}
     for given in ((source, target), (draw.noncontiguous(source), draw.noncontiguous(target))):
         _, rows = expect(
@@ -121,6 +144,15 @@ def test_names(submission, draw):
         expect_unchanged(submission)
         first.append(expect(rows, "rows").is_list(1)[0][1])
     expect(first[1], "loss of pairs that are not contiguous").is_between(first[0] - 1e-3, first[0] + 1e-3)
+    # Of pairs that are all alike the first loss is what the start pays for one of them.
+    said = torch.cat((3 + draw.integers(0, 5, batch=1, time=3), torch.full_like(source[:1, :1], EOS)), dim=1)
+    begun = torch.cat((torch.full_like(said[:, :1], BOS), said[:, :-1]), dim=1)
+    alike = tokens(source[:1].repeat(30, 1)), tokens(said.repeat(30, 1))
+    start, _ = expect(submission.train(*alike, **sizes, steps=0, seed=3), "result").is_tuple(2)
+    _, rows = expect(submission.train(*alike, **sizes, steps=1, seed=3), "result").is_tuple(2)
+    logits = score(start, tokens(source[:1]), tokens(begun), 9)[0]
+    paid = float(torch.nn.functional.cross_entropy(logits.double(), said[0]))
+    expect(rows[0][1], "loss of step 1").is_between(paid - 1e-3, paid + 1e-3)
     written = submission.translate(model=model, source=source, max_len=3)
     expect(written, "tokens", axes="batch time").is_tensor(shape=(2, None), dtype=torch.int64)
 

@@ -5,7 +5,8 @@ let leaving = false;
 let early = Infinity; // when the page was drawn, or the last key came that was too early
 const typing = (element) => element.matches("input:not([type=checkbox]), textarea, select");
 const lines = () => [...document.querySelectorAll("a[data-line]")].filter((line) => line.getClientRects().length);
-if (document.querySelector("[data-again]")) setTimeout(() => location.reload(), 3000); // not yet known
+// Not yet known; what somebody is typing is not taken away.
+if (document.querySelector("[data-again]")) setTimeout(() => typing(document.activeElement) || location.reload(), 3000);
 // A frame that was asked for in a frame begins after the first was painted: only then has anybody seen the page.
 requestAnimationFrame(() =>
   requestAnimationFrame(() => {
@@ -33,6 +34,11 @@ document.addEventListener("submit", (event) => {
     leaving = true; // the browser leaves a moment later, and until then more keys may come
   }
 });
+for (const label of document.querySelectorAll("[data-all]")) {
+  label.hidden = false; // without a script it would do nothing
+  const [all, ...boxes] = label.closest("form").querySelectorAll("input[type=checkbox]");
+  all.addEventListener("change", () => boxes.forEach((box) => (box.checked = all.checked)));
+}
 // The bank of remarks: typing narrows it, Enter or a click takes one over.
 const say = (button) => {
   const remark = document.getElementById("comment");
