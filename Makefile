@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick changed everything gate newest versions hostile jupyter pictures lint house bench peers curriculum gpu lock clean
+.PHONY: setup services demo test quick changed everything gate newest versions hostile proof jupyter pictures lint house bench peers curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -62,6 +62,9 @@ versions:              ## newest, and one kata of each kind, with several versio
 
 hostile: setup         ## every hostile submission at every level that this machine offers; the table of docs/security.md
 	$(BIN)/python benchmarks/corpus.py --write
+
+proof: setup           ## right, wrong and hostile answers as replies of a model; the tables of docs/proof.md
+	$(BIN)/python benchmarks/proof.py --write
 
 # JupyterLab is a quarter of a gigabyte that nothing else here needs: it has an environment of its own.
 .jupyter/installed: tests/jupyter/requirements.txt | setup

@@ -137,3 +137,17 @@ def test_an_instructor_gets_pages_without_answers_and_quizzes_with_them(kata: Ru
         assert sheet.read_text().count("☐") == 12
         assert "why" not in sheet.read_text()
     assert kata("gradebook", "questions", "layer-norm").code == 2
+    answered = folder / "answered.csv"
+    chosen = [line.split(",")[4] for line in keys]
+    chosen[0] = "" if chosen[0] == "a" else "A"
+    rows = [f"{','.join(line.split(',')[:5])},{letter}" for line, letter in zip(keys, chosen, strict=True)]
+    answered.write_text("\n".join(["learner,kata,question,kind,right,answer", *rows, ""]))
+    record = ("gradebook", "quiz-results", answered, "--costs", 0.5, "--author", "kim")
+    done = kata(*record)
+    assert done.code == 0, done.err
+    assert "ada, masks: -0.5  1 of 3 questions about one's own code wrong, 0.5 each" in done.out
+    assert "1 with all answers right" in done.err
+    assert "0 changed, 1 already recorded" in kata(*record).err
+    assert "kim: 1 of 3 questions" in kata("gradebook", "history", "ada", "masks").out
+    answered.write_text(answered.read_text().replace(",A\n", ",x\n").replace(",\n", ",x\n"))
+    assert "'x' is not one of a, b, c and d" in kata(*record).err

@@ -5,14 +5,17 @@ from __future__ import annotations
 import importlib.util
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from benchmarks import proof
 from grader.cli.main import cli
 from tests import ours
+from tests.conftest import TESTS, evenly
 
 pytestmark = pytest.mark.slow
 
@@ -61,14 +64,34 @@ def test_a_package_declares_what_it_needs_and_holds_no_answer(
 
 
 @pytest.mark.nightly
-def test_the_reference_gets_everything_and_the_stub_nothing(scoring: Any) -> None:
+def test_replies_that_come_at_once_are_graded_together_and_each_gets_its_own(scoring: Any) -> None:
     right = scoring.reference("masks")
-    assert scoring.score("masks", "masks", right)["score"] == 1.0
     windows = f"Here it is:\r\n\r\n{right}\r\nDone.".replace("\n", "\r\n").replace("\r\r", "\r")
-    assert scoring.score("masks", "masks", windows)["passed"]
-    nothing = scoring.score("masks", "masks", scoring.TASKS[0]["prompt"])
-    assert (nothing["score"], nothing["passed"]) == (0.0, False)
-    assert scoring.score("masks", "masks", "no code at all")["score"] == 0.0
+    replies = [right, scoring.TASKS[0]["prompt"], windows, "no code at all, and half a pair: \ud800"]
+    with ThreadPoolExecutor(len(replies)) as threads:
+        found = list(threads.map(lambda reply: scoring.score("masks", "masks", reply), replies))
+    assert [(one["score"], one["passed"]) for one in found] == [(1.0, True), (0.0, False)] * 2
+
+
+@pytest.mark.gate
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("slug", ours.katas())
+def test_what_is_known_of_replies_is_what_they_get(
+    slug: str, scoring: Any, launcher: Any, everything: bool
+) -> None:
+    known = proof.known_replies([ours.katas()[slug]], launcher, everything=everything)
+    some = [one for one in known if everything or one.seed < 2]
+    assert not proof.troubles(scoring, some).values()
+
+
+@pytest.mark.gate
+def test_hostile_replies_earn_nothing_that_is_not_theirs(
+    scoring: Any, everything: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KATA_PACKS", str(TESTS / "packs" / "tiny"))
+    every = list(proof.hostile())
+    assert len(every) > 200
+    assert not proof.troubles(scoring, every if everything else evenly(every, 12)).values()
 
 
 def test_what_cannot_be_graded_is_no_zero(scoring: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -89,6 +91,22 @@ def test_a_link_to_the_solution_earns_nothing(tasks: Path, tmp_path: Path) -> No
     assert trial.verify()["score"] == 0  # nothing there
     trial.answer.symlink_to(tasks / "masks" / "solution" / "masks.py")
     assert trial.verify()["score"] == 0
+
+
+def test_nothing_beside_the_answer_gets_to_the_verifier(tasks: Path, tmp_path: Path) -> None:
+    trial = Trial(tasks / "masks", tmp_path)
+    right, stub = trial.task / "solution" / trial.answer.name, trial.answer.read_text()
+    # Python takes byte code for current whose source had the same size and time.
+    longest = max(len(stub), right.stat().st_size)
+    trial.answer.write_text(right.read_text().ljust(longest))
+    os.utime(trial.answer, (0, 0))
+    py_compile.compile(str(trial.answer), doraise=True)
+    trial.answer.write_text(stub.ljust(longest))
+    os.utime(trial.answer, (0, 0))
+    (trial.app / "torch.py").write_text("raise SystemExit(0)\n")
+    assert trial.verify()["score"] == 0
+    shutil.copyfile(right, trial.answer)
+    assert trial.verify()["score"] == 1
 
 
 def test_what_cannot_be_graded_is_an_error_and_no_zero(tasks: Path, tmp_path: Path) -> None:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _EXAMPLE = "For example: the header learner,kata,points,comment and a line like ada,masks,+2,oral exam"
 
 
-class _Line(NamedTuple):
+class MarkLine(NamedTuple):
+    """One change of a mark."""
+
     learner: str
     kata: str
     kind: str
@@ -45,10 +47,20 @@ def adjust_all(book: Gradebook, file: Path, dry_run: bool, beyond: bool, author:
       kata gradebook adjust-all oral.csv --dry-run
       kata gradebook adjust-all oral.csv --author kim
     """
+    lines = lines_of(file, ("learner", "kata", "points", "comment"), partial(_line, book), _EXAMPLE)
+    write_changes(book, lines, author_of(author), dry_run=dry_run, beyond=beyond)
+
+
+def write_changes(
+    book: Gradebook, lines: list[MarkLine], who: str, *, dry_run: bool, beyond: bool = False
+) -> None:
+    """Record those of some changes that are not recorded yet, or none of them, and print them.
+
+    Raises:
+        UsageError: a mark would be more than may be.
+    """
     from grader.instructor.gradebook.meant import mark_meant
 
-    lines = lines_of(file, ("learner", "kata", "points", "comment"), partial(_line, book), _EXAMPLE)
-    who = author_of(author)
     standing = {(row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})}
     recorded: set[tuple[object, ...]] = {
         (*mark, one.kind, one.points, one.comment)
@@ -67,13 +79,13 @@ def adjust_all(book: Gradebook, file: Path, dry_run: bool, beyond: bool, author:
             change = book.override if line.kind == "override" else book.adjust
             change(line.learner, line.kata, line.points, comment=line.comment, author=who)
         sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
-        said = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
-        console().print(safe(said), soft_wrap=True, markup=False, highlight=False)
+        text = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
+        console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
     already = len(lines) - len(new)
     note(f"{len(new)} {'would change' if dry_run else 'changed'}, {already} already recorded")
 
 
-def _line(book: Gradebook, cells: dict[str, str]) -> _Line:
+def _line(book: Gradebook, cells: dict[str, str]) -> MarkLine:
     """Return what a line says.
 
     Raises:
@@ -93,4 +105,4 @@ def _line(book: Gradebook, cells: dict[str, str]) -> _Line:
     if kind == "adjust" and not given:
         raise UsageError("0 points change nothing.")
     who, kata = learner_meant(book, cells["learner"]), kata_meant(book, cells["kata"])
-    return _Line(who, kata, kind, given, cells["comment"])
+    return MarkLine(who, kata, kind, given, cells["comment"])

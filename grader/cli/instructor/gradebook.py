@@ -26,7 +26,7 @@ from grader.cli.instructor.groups import groups
 from grader.cli.instructor.items import items
 from grader.cli.instructor.problems import problems
 from grader.cli.instructor.push import push
-from grader.cli.instructor.questions import questions
+from grader.cli.instructor.questions import questions, quiz_results
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
 from grader.errors import UsageError
 from grader.report.style import console, points, safe
@@ -334,6 +334,7 @@ def _points(text: str) -> float:
 
 
 for _command in (
-    adjust_all, assign, code, export, groups, items, problems, push, questions, *WRITTEN, *RULINGS,
+    adjust_all, assign, code, export, groups, items, problems, push, questions, quiz_results, *WRITTEN,
+    *RULINGS,
 ):  # fmt: skip
     gradebook.add_command(_command)

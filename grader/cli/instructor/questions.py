@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
+from collections import defaultdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from grader import interpreter
 from grader.cli.context import complete_id, json_option, note, print_json
-from grader.cli.instructor.class_options import with_gradebook
+from grader.cli.instructor.adjust_all import MarkLine, write_changes
+from grader.cli.instructor.class_options import author_of, author_option, lines_of, with_gradebook
 from grader.errors import EngineError, UsageError
-from grader.report.style import safe
+from grader.report.style import points, safe
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -76,6 +79,69 @@ def questions(book: Gradebook, id_: str | None, wanted: int, out: Path, as_json:
     click.echo(
         f"quizzes    {safe(str(out / 'quizzes'))}   {counted(len(found), 'quiz file')}, with the answers"
     )
+
+
+class _Answered(NamedTuple):
+    learner: str
+    kata: str
+    question: str
+    is_right: bool
+
+
+@click.command("quiz-results", short_help="Record what learners answered about their own code.")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--costs",
+    metavar="POINTS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1,
+    show_default=True,
+    help="What each wrong answer takes from the kata's mark.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+@author_option
+@with_gradebook
+def quiz_results(book: Gradebook, file: Path, costs: float, dry_run: bool, author: str | None) -> None:
+    """Record what learners answered about their own code: wrong answers take points from a kata's mark.
+
+    FILE is the keys.csv of `questions` with a further column, answer: a letter each, or nothing where nobody answered.
+    Each mark keeps the reason, and who says so; the same file changes nothing when it is used again.
+
+    \b
+    Example:
+      kata gradebook quiz-results quiz3/quizzes/keys.csv --costs 0.5 --author kim
+    """
+    lines = lines_of(
+        file, ("learner", "kata", "question", "right", "answer"), partial(_answered, book), _EXAMPLE
+    )
+    answers: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
+    for line in lines:
+        answers[line.learner, line.kata][line.question] = line.is_right
+    changes = []
+    for (learner, kata), right in answers.items():
+        if wrong := len(right) - sum(right.values()):
+            why = f"{wrong} of {len(right)} questions about one's own code wrong, {points(costs)} each"
+            changes.append(MarkLine(learner, kata, "adjust", -wrong * costs, why))
+    write_changes(book, changes, author_of(author), dry_run=dry_run)
+    note(f"{len(answers) - len(changes)} with all answers right")
+
+
+_EXAMPLE = "For example: the keys.csv of kata gradebook questions with a column answer, and a letter in it"
+
+
+def _answered(book: Gradebook, cells: dict[str, str]) -> _Answered:
+    """Return what a line says.
+
+    Raises:
+        UsageError: it breaks a rule.
+    """
+    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+
+    answer = cells["answer"].casefold()
+    if answer not in ("", *"abcd"):
+        raise UsageError(f"{cells['answer']!r} is not one of a, b, c and d.")
+    learner, kata = learner_meant(book, cells["learner"]), kata_meant(book, cells["kata"])
+    return _Answered(learner, kata, cells["question"], answer == cells["right"])
 
 
 def _questions_of(book: Gradebook, rows: list[Row], wanted: int) -> list[list[QuizQuestion] | str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
@@ -25,6 +26,7 @@ _PAIRS = (
     ("scatter", "scatter_add"), ("append", "extend"), ("cumsum", "cumprod"), ("new_zeros", "new_ones"),
 )  # fmt: skip
 _NAMED = {**dict(_PAIRS), **{other: one for one, other in _PAIRS}}
+_MINUS_ZERO = re.compile(r"-0(?![\d.])")
 E = TypeVar("E", bound=ast.expr)
 
 
@@ -52,20 +54,20 @@ def edits_of(code: OwnCode) -> list[Edit]:
         names = [one.arg for one in (*function.args.args, *function.args.kwonlyargs)]
         parameters = [name for name in names if name not in ("self", "cls")]
         for statement in statements(function.body):
-            for node, text in _of(statement, parameters, imported):
+            for node, text in _of(code, statement, parameters, imported):
                 changed = code.changed(node, text)
                 if changed is None:
                     continue
                 away = node is statement
                 line = "" if away else shown(changed.split("\n")[node.lineno - 1])
-                # An edit that shows no difference in its line could not be asked about.
-                if line != code.line(node.lineno):
+                # An edit that shows no difference in its line could not be asked about, and nobody writes -0 for 0.
+                if line != code.line(node.lineno) and not _MINUS_ZERO.search(line):
                     found.setdefault(changed, Edit(node.lineno, line, changed))
     return list(found.values())
 
 
 def _of(
-    statement: ast.stmt, parameters: list[str], imported: set[str]
+    code: OwnCode, statement: ast.stmt, parameters: list[str], imported: set[str]
 ) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
     """Yield the nodes of a statement that can be changed, each with the text that takes its place."""
     docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -75,10 +77,8 @@ def _of(
         for other in _variants(node, parameters, imported):
             text = ast.unparse(other)
             # Parentheses keep an operator of another rank from taking what is next to it.
-            inside = isinstance(other, ast.BinOp | ast.BoolOp) and node is not getattr(
-                statement, "value", None
-            )
-            yield node, f"({text})" if inside else text
+            alone = node is getattr(statement, "value", None) or code.in_parentheses(node)
+            yield node, f"({text})" if isinstance(other, ast.BinOp | ast.BoolOp) and not alone else text
 
 
 def _variants(node: ast.expr, parameters: list[str], imported: set[str]) -> Iterator[ast.expr]:

@@ -13,16 +13,20 @@ _OPAQUE = (ast.JoinedStr, ast.Lambda)
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SEEN, TAKE = "_kata_seen", "_kata_take"
+HITS = -1
+"""Among the expressions' numbers: how often any of them was evaluated."""
 _HELPERS = f"""
-def {SEEN}(number, value, facts={{}}):
+def {SEEN}(number, value, facts={{}}, hits=[0]):
     if number is None:
-        taken = [[key, list(texts)] for key, texts in facts.items()]
+        taken = [[{HITS}, [str(hits[0])]], *([key, list(texts)] for key, texts in facts.items())]
         facts.clear()
+        hits[0] = 0
         return taken
+    hits[0] += 1
     import torch
     if isinstance(value, torch.Tensor):
         text = f"{{str(value.dtype)[6:]}} {{list(value.shape)}}"
-    elif type(value) in (bool, int) or type(value) is str and len(value) <= 16:
+    elif type(value) is int:
         text = repr(value)
     elif isinstance(value, tuple) and len(value) <= 5 and all(type(part) is int for part in value):
         text = repr(tuple(value))
@@ -93,9 +97,17 @@ class OwnCode:
             for statement in statements(function.body):
                 for node in expressions(statement):
                     stored = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
-                    if isinstance(node, _PROBED) and not stored:
+                    # What holds no name is written there in full.
+                    open_ = any(isinstance(part, ast.Name) for part in ast.walk(node))
+                    if isinstance(node, _PROBED) and open_ and not stored:
                         found.append(Watched(node, statement))
         return found
+
+    def in_parentheses(self, node: ast.expr) -> bool:
+        """Return whether parentheses are right around a node."""
+        before = self._lines[node.lineno - 1][: node.col_offset]
+        after = self._lines[(node.end_lineno or 0) - 1][node.end_col_offset :]
+        return before.endswith(b"(") and after.startswith(b")")
 
     def changed(self, node: ast.expr | ast.stmt, text: str) -> str | None:
         """Return the module with other text for a node; None where that is not within one line."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple
 
 import msgspec
 import pytest
@@ -25,9 +25,10 @@ from grader.learner.questions.own_code import OwnCode
 from grader.learner.questions.rehearsal import NotedCall, Version, raised_in, stage
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 SEEDS = (0, 1, 2)
 CHECKS, CHEAPEST = 7, 5
-"""Checks that are drawn and watched, and those of them that are run with changed lines: the ones of fewest calls."""
+"""Checks that are drawn and watched, and those of them that questions are about: what evaluates least."""
 EDITS = 9
 """Changed lines that are tried."""
 AN_OPTION_MORE = 3
@@ -76,7 +77,7 @@ class Quiz:
                     "First: kata check",
                 )
             self.calls[item] = self.watched.calls(item, 0)
-        # By calls, and not by time: the same questions come on every machine.
+        # By what is evaluated, and not by time: the same questions come on every machine.
         self.items = sorted(self.calls, key=lambda item: self.watched.cost(item, 0))[:CHEAPEST]
 
     def change(self, put: Callable[[str], Version]) -> None:
@@ -112,10 +113,17 @@ class Quiz:
         for item in self.shuffled(self.items):
             passing: list[tuple[Edit, Version]] = []
             failing: list[tuple[Edit, Version]] = []
-            for edit, version in self.shuffled([one for one in self.changed if one[0].shown]):
-                (passing if version.end(item, 0).status == "pass" else failing).append((edit, version))
+            ran, clear = self.ran(item), False
             # What does not even run in this check is not a choice to think about: it comes last.
-            passing.sort(key=lambda one: one[0].line not in self.ran(item))
+            tried = self.shuffled([one for one in self.changed if one[0].shown])
+            for edit, version in sorted(tried, key=lambda one: one[0].line not in ran):
+                status = version.end(item, 0).status
+                (passing if status == "pass" else failing).append((edit, version))
+                clear |= status == "fail" and edit not in self.questioned
+                if clear and len(passing) == AN_OPTION_MORE:
+                    break
+            # What raises an exception is easily seen to; a wrong number has to be thought about.
+            failing.sort(key=lambda one: one[1].end(item, 0).status == "error")
             for edit, version in failing:
                 if edit in self.questioned or len(passing) < AN_OPTION_MORE:
                     continue
@@ -149,7 +157,7 @@ class Quiz:
                 self.questioned.append(edit)
                 yield self.question(
                     "purpose",
-                    f"{_happens(edit)} Which of these checks fails then?",
+                    f"{_happens(edit)}Which of these checks fails then?",
                     [self.titles[one.name] for one in (item, *passing)],
                     _reason(end),
                     edit.line,
@@ -168,12 +176,15 @@ class Quiz:
                 if not lines or lines[-1] == edit.line or self.steady(version, item) is None:
                     continue
                 self.questioned.append(edit)
-                others = [edit.line, *self.shuffled(sorted(self.ran(item) - {edit.line, *lines}))]
+                others = self.shuffled(sorted(self.ran(item) - {edit.line, *lines}))
+                options = [self.line(number) for number in (lines[-1], *others)]
+                if edit.shown:  # a line that is gone raises nothing
+                    options.insert(1, f"line {edit.line}: `{edit.shown}`")
                 yield self.question(
                     "raises",
-                    f"{_happens(edit)} The check “{self.titles[item.name]}” then ends in an error. "
+                    f"{_happens(edit)}The check “{self.titles[item.name]}” then ends in an error. "
                     f"Which line of {self.file} raises it?",
-                    [self.line(number) for number in (lines[-1], *others)],
+                    options,
                     _reason(version.end(item, 0)),
                     edit.line,
                 )
@@ -182,7 +193,7 @@ class Quiz:
     def results(self) -> Iterator[QuizQuestion]:
         """What does a call return, and what would it have returned with another line?"""
         places = [(one, place) for one, calls in self.calls.items() for place in range(len(calls))]
-        for item, place in self.shuffled(places):
+        for item, place in self.cheapest_first(places):
             call = self.calls[item][place]
             if not call.result or self.sure(item, place).result != call.result:
                 continue
@@ -203,7 +214,7 @@ class Quiz:
             if number < len(self.code.places) and len(texts) == 1 and texts[0]
         ]
         per_line: Counter[int] = Counter()
-        for item, place, number, fact in self.shuffled(found):
+        for item, place, number, fact in self.cheapest_first(found):
             where, call = self.code.places[number], self.sure(item, place)
             # Twice a line at most, or a long expression would fill the quiz.
             if per_line[where.line] > 1 or call.facts.get(number) != [fact]:
@@ -238,6 +249,10 @@ class Quiz:
     def shuffled(self, things: Sequence[T]) -> list[T]:
         """Return things in an order that is this learner's."""
         return self.draw.sample(list(things), len(things))
+
+    def cheapest_first(self, things: Sequence[tuple[pytest.Item, *Ts]]) -> list[tuple[pytest.Item, *Ts]]:
+        """Return things of checks in this learner's order, those of expensive checks last: each costs two more runs."""
+        return sorted(self.shuffled(things), key=lambda one: one[0] not in self.items)
 
     def ran(self, item: pytest.Item) -> set[int]:
         """Return the lines of which something was evaluated in a check's calls."""
@@ -300,9 +315,11 @@ def _first(things: Sequence[T], holds: Callable[[T], bool]) -> list[T]:
 
 
 def _happens(edit: Edit) -> str:
-    return f"Line {edit.line} becomes\n{edit.shown}\n" if edit.shown else f"Line {edit.line} is taken away."
+    return f"Line {edit.line} becomes\n{edit.shown}\n" if edit.shown else f"Line {edit.line} is taken away. "
 
 
 def _reason(end: Outcome) -> str:
-    """Return what a check says first, as the reason why an option is right."""
-    return clean(" / ".join(line.strip() for line in (end.message or "").splitlines()[:4]), 300)
+    """Return what a check says, as the reason why an option is right: how it begins, and an error's own line."""
+    lines = [line.strip() for line in (end.message or "").splitlines()]
+    shown = [*lines[:1], *lines[1:][-3:]] if end.status == "error" else lines[:4]
+    return clean(" / ".join(shown), 300)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,11 @@ from grader.engine.runner.backend import CheckContext, Conditions, WorkerBackend
 from grader.engine.runner.outcome import Outcome, Wording
 from grader.engine.runner.plugin import check_seed
 from grader.engine.runner.suite import Suite
-from grader.learner.questions.own_code import TAKE
+from grader.learner.questions.own_code import HITS, TAKE
 
 MOST_CALLS, MOST_FACTS, MOST_TEXT = 12, 400, 60
 """Calls of a check that are noted, expressions whose values are read after each, letters of such a value."""
+_GONE = (SubmissionRaised, WorkerDied, WorkerTimeout)
 TIMEOUT_S = 5.0
 """A changed line may make a loop endless; a check that passes takes a tenth of a second."""
 
@@ -48,18 +49,16 @@ class NotingCalls(Calls):
     def __init__(self, take: Callable[[], dict[int, list[str]]]) -> None:
         super().__init__()
         self.noted: list[NotedCall] = []
-        self.count = 0
         self._take = take
 
     def clear(self) -> None:
         """Forget the calls of an earlier check."""
         super().clear()
-        self.noted, self.count = [], 0
+        self.noted = []
 
     def add(self, record: CallRecord, result: Any) -> None:
         """Note a call."""
         super().add(record, result)
-        self.count += 1
         if len(self.noted) < MOST_CALLS:
             names = list(self.parameters.get(record.signature, ()))
             lines = describe_call(record.label, names, record.args, record.kwargs)
@@ -75,6 +74,7 @@ class Version:
     backend: WorkerBackend
     wording: Wording
     watched: bool
+    _hits: int = 0
     _runs: dict[tuple[str, int], tuple[Outcome, list[NotedCall], int]] = field(default_factory=dict)
 
     def end(self, item: pytest.Item, seed: int) -> Outcome:
@@ -86,15 +86,18 @@ class Version:
         return self._run(item, seed)[1]
 
     def cost(self, item: pytest.Item, seed: int) -> int:
-        """Return how many calls a check makes: about what its time goes by."""
+        """Return how many expressions a check evaluates: about what its time goes by, and the same everywhere."""
         return self._run(item, seed)[2]
 
     def _run(self, item: pytest.Item, seed: int) -> tuple[Outcome, list[NotedCall], int]:
         key = item.name, seed
         if key not in self._runs:
+            self._hits = 0
             outcome, calls = self._outcome(item, seed), self.backend.calls
             assert isinstance(calls, NotingCalls)
-            self._runs[key] = outcome, calls.noted, calls.count
+            with suppress(*_GONE):
+                self.take()  # of the last calls nothing is noted, but they take time as well
+            self._runs[key] = outcome, calls.noted, self._hits
         return self._runs[key]
 
     def _outcome(self, item: pytest.Item, seed: int) -> Outcome:
@@ -103,7 +106,7 @@ class Version:
         try:
             self.backend.begin(check_seed(seed, item.name))
             self.take()  # what was evaluated while it was loaded belongs to no call
-        except (SubmissionRaised, WorkerDied, WorkerTimeout) as error:
+        except _GONE as error:
             return Outcome("timeout", [clean(str(error))])
         outcome = self.suite.plugin.run(item, context)
         self.backend.take_output()
@@ -121,7 +124,9 @@ class Version:
         # The module is its author's, and may have returned anything in place of what our function does.
         for pair in found[:MOST_FACTS] if isinstance(found, list) else ():
             match pair:
-                case [int(number), [*texts]] if all(isinstance(text, str) for text in texts):
+                case [int(number), [str(count)]] if number == HITS and count[:12].isdecimal():
+                    self._hits += int(count[:12])
+                case [int(number), [*texts]] if number >= 0 and all(isinstance(text, str) for text in texts):
                     facts[number] = [clean(text, MOST_TEXT) for text in texts]
         return facts
 
