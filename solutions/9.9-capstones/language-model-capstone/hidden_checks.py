@@ -189,7 +189,10 @@ def expect_mean_loss(submission, draw):
             same if lengths is None else [one and other for one, other in zip(lengths, same, strict=True)]
         )
     if not any(lengths):
-        fail("wrong value  the loss of step 1  the mean over all positions of a piece is another", stage="values")
+        fail(
+            "wrong value  the loss of step 1  the mean over all positions of a piece is another",
+            stage="values",
+        )
 
 
 @check(
