@@ -46,7 +46,7 @@ FAST = 1e5
 
 def others_take(monkeypatch: pytest.MonkeyPatch, *, used: float) -> None:
     """Let workers wait for a processor all the time, and use so many seconds of one in a second."""
-    monkeypatch.setattr(deadline, "waited_time", lambda pid: FAST * time.monotonic())
+    monkeypatch.setattr(deadline, "waited_time", lambda pid: FAST * time.monotonic() if pid else 0.0)
     monkeypatch.setattr(deadline, "processor_time", lambda pid: used * time.monotonic())
 
 
@@ -55,6 +55,13 @@ def test_waiting_for_a_processor_that_others_have_does_not_count(
 ) -> None:
     opened = examine(SOURCE)
     others_take(monkeypatch, used=-FAST)
+    opened.begin(0, NO_TIME_S)
+    assert opened.submission.answer() == sum(range(100_000))
+
+
+def test_waiting_of_the_grader_itself_does_not_count(examine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = examine(SOURCE)
+    monkeypatch.setattr(deadline, "waited_time", lambda pid: 0.0 if pid else FAST * time.monotonic())
     opened.begin(0, NO_TIME_S)
     assert opened.submission.answer() == sum(range(100_000))
 
