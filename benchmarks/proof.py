@@ -166,7 +166,7 @@ def troubles(scoring: Any, known: Sequence[Known]) -> dict[Known, str]:
     found = {}
     for seed in sorted({one.seed for one in known}):
         some = [one for one in known if one.seed == seed]
-        replies = [scoring.Reply(one.kata.slug, one.kata.module, one.reply) for one in some]
+        replies = [scoring.ModelReply(one.kata.slug, one.kata.module, one.reply) for one in some]
         began = time.monotonic()
         scoring.grade(replies, "--seed", str(seed))
         print(
@@ -199,7 +199,7 @@ def throughput(scoring: Any, kata: Kata) -> tuple[float, float]:
     for count in REPEATED:
         # Every text differs: equal ones would be graded once.
         texts = [f"{code}\n# {number} of {count}\n" for number in range(count)]
-        replies = [scoring.Reply(kata.slug, kata.module, text) for text in texts]
+        replies = [scoring.ModelReply(kata.slug, kata.module, text) for text in texts]
         began, used = time.monotonic(), _processor_s()
         scoring.grade(replies, "-j", "1")
         times.append((_processor_s() - used, time.monotonic() - began))

@@ -76,7 +76,7 @@ def post(desk: Running, action: str, form: dict[str, str]) -> int:
     """Send it, and return the number of the decision."""
     answer = desk.ask("POST", f"/do/{action}", urlencode(form))
     assert answer.status == 303, re.search('class="trouble".*', answer.text)
-    return int(answer.headers["location"].rpartition("just=")[2])
+    return int(answer.headers["location"].rpartition("just=")[2].partition("&")[0])
 
 
 def undo(desk: Running, number: int) -> None:

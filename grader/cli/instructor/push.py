@@ -17,7 +17,7 @@ from grader.report.style import console, points, safe
 from grader.words import counted
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.push import Difference, Target
+    from grader.instructor.gradebook.push import Difference, PushTarget
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.lms.online import RemoteMark
 
@@ -65,7 +65,7 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     found = unmatched(book)
     note_waiting(book, katas, None, system)
     seen = Counter[str]()
-    last: Target | None = None
+    last: PushTarget | None = None
     for difference in pusher.differences(targets, found.unsure):
         if not dry_run:
             difference = pusher.push(difference)
@@ -75,7 +75,7 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     note_unmatched(found, katas, system)
 
 
-def _print(one: Difference, last: Target | None, where: str) -> Target:
+def _print(one: Difference, last: PushTarget | None, where: str) -> PushTarget:
     """Print a line for what differs, after one for its assignment."""
     text = {
         "push": f"{_mark(one.theirs)} → {points(one.ours or 0.0)}",

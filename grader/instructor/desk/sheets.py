@@ -12,7 +12,7 @@ from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.gradebook.decisions import releases
 from grader.instructor.gradebook.records import AnswerMark, HistoryEvent
 from grader.instructor.gradebook.written import WITHDRAWN, AnswerSheet, Rubrics, WrittenAnswer, sheet
-from grader.instructor.similarity.answers import Wording, worded
+from grader.instructor.similarity.answers import AnswerGroup, worded
 
 
 class AnswerPlace(NamedTuple):
@@ -28,7 +28,7 @@ class AnswerPlace(NamedTuple):
     """Of the text; empty where there is none."""
     mark: AnswerMark | None = None
     """The mark that counts."""
-    wording: Wording | None = None
+    wording: AnswerGroup | None = None
 
 
 class QuestionLine(NamedTuple):
@@ -105,7 +105,7 @@ class Sheets:
         self._desk = desk
         self._texts: dict[str, str] = {}
         """By digest, so they never grow old."""
-        self._worded: dict[tuple[str, int], tuple[Counter[str], dict[str, Wording]]] = {}
+        self._worded: dict[tuple[str, int], tuple[Counter[str], dict[str, AnswerGroup]]] = {}
         """By kata and question, for the answers that there were when they were compared."""
 
     def places(self, chosen: Filter) -> list[AnswerPlace]:
@@ -139,7 +139,7 @@ class Sheets:
         # What most people say comes first; learners stay in their order where they say the same.
         return sorted(known, key=lambda one: (one.wording is None, one.wording))
 
-    def _wordings(self, kata: str, question: int, people: Counter[str]) -> dict[str, Wording]:
+    def _wordings(self, kata: str, question: int, people: Counter[str]) -> dict[str, AnswerGroup]:
         before, found = self._worded.get((kata, question), (None, {}))
         if before != people:
             if not people.keys() <= self._texts.keys():

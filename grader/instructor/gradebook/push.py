@@ -27,7 +27,7 @@ Verdict = Literal["push", "same", "kept", "unmarked", "no_account"]
 
 
 @dataclass(frozen=True)
-class Target:
+class PushTarget:
     """A column of ours with its assignment there."""
 
     column: Column
@@ -43,7 +43,7 @@ class Difference:
 
     learner: str
     name: str
-    target: Target
+    target: PushTarget
     verdict: Verdict
     ours: float | None = None
     theirs: RemoteMark = NO_MARK
@@ -60,7 +60,7 @@ class Pusher:
         self._client = client
         self._author = author
 
-    def targets(self, only: Collection[str] | None, titles: Mapping[str, str]) -> list[Target]:
+    def targets(self, only: Collection[str] | None, titles: Mapping[str, str]) -> list[PushTarget]:
         """Return the columns that have a number there, of `only` these katas if given.
 
         Raises:
@@ -73,7 +73,7 @@ class Pusher:
                 assignment = self._client.assignment(number)
                 self._insist_on_same(column, assignment)
                 address = f"{self._book.course.lms.partition('#')[0]} {number}"
-                found.append(Target(column, assignment.title, assignment, address))
+                found.append(PushTarget(column, assignment.title, assignment, address))
         if not found:
             raise UsageError(
                 f"No column of the course has a number in {self._client.title}.",
@@ -95,7 +95,7 @@ class Pusher:
             )
 
     def differences(
-        self, targets: Sequence[Target], unsure: Collection[tuple[str, str]]
+        self, targets: Sequence[PushTarget], unsure: Collection[tuple[str, str]]
     ) -> Iterator[Difference]:
         """Yield everybody's marks here and there, assignment by assignment.
 

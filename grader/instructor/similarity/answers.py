@@ -17,7 +17,7 @@ LONGEST = 2000
 """Letters that are compared: of longer answers the beginning."""
 
 
-class Wording(NamedTuple):
+class AnswerGroup(NamedTuple):
     """What an answer says, as a place among all answers to its question."""
 
     group: int
@@ -26,7 +26,7 @@ class Wording(NamedTuple):
     """Answers with one number say the same but for blanks, capitals and a full stop: one mark is right for all."""
 
 
-def worded(texts: Mapping[str, str], people: Mapping[str, int]) -> dict[str, Wording]:
+def worded(texts: Mapping[str, str], people: Mapping[str, int]) -> dict[str, AnswerGroup]:
     """Return what answers say.
 
     Args:
@@ -47,7 +47,7 @@ def worded(texts: Mapping[str, str], people: Mapping[str, int]) -> dict[str, Wor
         size[number] += often[words]
     rank = {number: place for place, (number, _) in enumerate(size.most_common())}
     place = {words: number for number, words in enumerate(order)}
-    return {digest: Wording(rank[group[words]], place[words]) for digest, words in plain.items()}
+    return {digest: AnswerGroup(rank[group[words]], place[words]) for digest, words in plain.items()}
 
 
 def _group(words: str, heads: dict[str, int]) -> int:

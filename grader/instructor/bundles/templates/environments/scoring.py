@@ -29,7 +29,7 @@ def code_in(reply: str) -> str:
 
 
 @dataclass(eq=False)
-class Reply:
+class ModelReply:
     """What a model replied to a task, and the report of it, if it could be graded."""
 
     slug: str
@@ -38,7 +38,7 @@ class Reply:
     report: dict[str, Any] | None = None
 
 
-_waiting: list[Reply] = []
+_waiting: list[ModelReply] = []
 _turn = threading.Lock()
 
 
@@ -48,7 +48,7 @@ def score(slug: str, module: str, reply: str) -> dict[str, Any]:
     Raises:
         RuntimeError: it could not be graded; that is not a zero.
     """
-    mine = Reply(slug, module, reply)
+    mine = ModelReply(slug, module, reply)
     _waiting.append(mine)
     with _turn:
         # To load torch takes longer than most answers: whoever's turn it is takes along all that wait by now.
@@ -66,7 +66,7 @@ def score(slug: str, module: str, reply: str) -> dict[str, Any]:
     return {"score": share, "passed": report["status"] == "pass", "message": message}
 
 
-def grade(replies: list[Reply], *options: str) -> None:
+def grade(replies: list[ModelReply], *options: str) -> None:
     """Grade replies in one run, each in a folder of its own; those that cannot be graded get no report.
 
     Raises:
