@@ -78,6 +78,7 @@ def test_a_new_kata_passes_and_all_its_mutants_are_named(course: Path, launcher:
     assert verdict.mutants == verdict.named == 11
 
 
+@pytest.mark.nightly
 def test_a_mistake_without_fingerprints_is_tried_whatever_is_drawn(course: Path, launcher: Any) -> None:
     _twins(course)
     verdict = examine(course, launcher, handed_in=())

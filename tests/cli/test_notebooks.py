@@ -118,6 +118,7 @@ def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
     assert only(outputs[12], "text/markdown").startswith("```python")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_kernel_starts_no_interpreter_where_a_process_stands_by(
     play: Callable[..., list[Any]], place: Place
@@ -293,6 +294,7 @@ def test_without_an_id_what_was_run_is_looked_at_too(
     assert "Checked: the cells that you ran" in capfd.readouterr().out
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_stdin_is_judged_as_if_it_were_saved(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -101,6 +101,7 @@ def test_of_a_module_the_instance_and_its_input_are_there(unit: Path) -> None:
     assert "same True True" in text
 
 
+@pytest.mark.nightly
 def test_no_answer_is_in_the_process(unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     text = typed(
@@ -136,6 +137,7 @@ def test_pdb_stops_where_the_wrong_value_was_returned(unit: Path) -> None:
     assert "('mine', torch.Size(" in text
 
 
+@pytest.mark.nightly
 def test_quitting_the_debugger_ends_its_stops_and_the_check_goes_on(unit: Path) -> None:
     wrong = "\n\ndef bidirectional_mask(seq_len, *, device=None):\n    return torch.zeros(seq_len, seq_len).bool()\n"
     (unit / "masks" / "masks.py").write_text(WRONG + wrong)
@@ -157,6 +159,7 @@ def test_pdb_shows_the_line_of_a_notebooks_cell(kata: Run, folder: Path) -> None
     assert "-> return ones.tril(1).bool()" in text
 
 
+@pytest.mark.nightly
 def test_what_raised_is_there_and_pdb_stops_at_its_line(unit: Path) -> None:
     broken = WRONG.replace("return ones.tril(1).bool()", "return ones @ torch.ones(99)")
     (unit / "masks" / "masks.py").write_text(broken)
@@ -220,6 +223,7 @@ def hurried(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return answer
 
 
+@pytest.mark.nightly
 def test_a_call_that_never_ends_is_broken_off_and_at_hand(hurried: Path) -> None:
     # An `except` of the learner's does not keep it going.
     hurried.write_text(

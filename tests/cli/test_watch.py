@@ -185,6 +185,7 @@ def test_a_stop_from_outside_restores_the_terminal_too(screen: Callable[..., Scr
     assert watching.mode() == watching.before
 
 
+@pytest.mark.nightly
 def test_what_is_saved_while_it_starts_is_not_missed(screen: Callable[..., Screen], unit: Path) -> None:
     file = unit / "masks" / "masks.py"
     watching = screen("watch", "masks", cwd=unit)

@@ -100,6 +100,7 @@ def test_a_slider_and_buttons_choose_by_keyboard(show: Open) -> None:
     assert frames(opened, "mask") == ["all"]
 
 
+@pytest.mark.nightly
 def test_weights_follow_the_sentence_and_the_mask(show: Open) -> None:
     opened = show()
     box = opened.get_by_role("textbox")
@@ -128,6 +129,7 @@ def test_a_sentence_is_put_together(show: Open) -> None:
     assert opened.locator("[data-play='sentence.js'] td").first.inner_text() == "negative"
 
 
+@pytest.mark.nightly
 def test_without_a_script_every_state_is_there(show: Open) -> None:
     opened = show(java_script_enabled=False)
     assert opened.locator("input, button, select").count() == 0

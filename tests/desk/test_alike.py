@@ -69,6 +69,7 @@ def listed(page: str) -> list[str]:
     return [" ".join(re.sub("<[^>]*>", " ", one.split("<form")[0]).split()) for one in found]
 
 
+@pytest.mark.nightly
 def test_a_verdict_is_recorded_once_for_all_katas_and_taken_back(desk: Running) -> None:
     first, second = listed(compared(desk))
     assert first.startswith("Ada Lovelace and Bob Roe : ")
@@ -90,6 +91,7 @@ def test_a_verdict_is_recorded_once_for_all_katas_and_taken_back(desk: Running) 
     assert "Pairs to look at: 2" in compared(desk)
 
 
+@pytest.mark.nightly
 def test_pairs_and_identical_files_lead_to_what_was_handed_in(desk: Running) -> None:
     compared(desk)
     page = compared(desk, kata="masks")

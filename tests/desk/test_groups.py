@@ -128,6 +128,7 @@ def test_a_remark_for_a_group_reaches_each_but_who_was_left_out(
     page.context.close()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "score"),

@@ -109,6 +109,7 @@ def test_files_are_taken_by_ticks_graded_at_once_and_one_undo_takes_the_marks_ba
     assert marks(desk) == before | {"ada": ("pass", 5)}
 
 
+@pytest.mark.nightly
 def test_a_file_that_is_not_there_decides_nothing(desk: Running) -> None:
     form = ticked(desk, "misnamed", "Ada", by="nosuch.py")
     refused = desk.ask("POST", "/do/settle", urlencode(form))
@@ -119,6 +120,7 @@ def test_a_file_that_is_not_there_decides_nothing(desk: Running) -> None:
     assert open_problems(desk) == 4
 
 
+@pytest.mark.nightly
 def test_names_are_matched_as_proposed_or_as_typed(desk: Running) -> None:
     before = marks(desk)
     first = post(desk, "settle", ticked(desk, "unmatched", "linus.p"))

@@ -113,6 +113,7 @@ def test_a_page_takes_as_few_queries_in_a_large_class_as_in_a_small_one(
     assert {name: most for name, (_, _, most) in PAGES.items() if counts[1][name] > most} == {}
 
 
+@pytest.mark.nightly
 def test_after_a_decision_one_learner_is_read_again(tmp_path: Path, asked: list[tuple[str, Any]]) -> None:
     book, get = desk_over(made_class.make(tmp_path, 60), tmp_path)
     with book:

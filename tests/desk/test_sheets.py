@@ -132,6 +132,7 @@ def alike(running: Open, tmp_path: Path) -> tuple[Running, list[str]]:
     return running(where, tmp_path), learners
 
 
+@pytest.mark.nightly
 def test_answers_that_say_the_same_are_marked_together_and_taken_back_together(
     alike: tuple[Running, list[str]],
 ) -> None:
@@ -169,6 +170,7 @@ def criterion(desk: Running, **form: Any) -> Answer:
     )
 
 
+@pytest.mark.nightly
 def test_a_criterion_is_added_while_marking_and_points_follow_on_request(desk: Running) -> None:
     who, other, third = learners_of(desk.where)
     assert criterion(desk, met="names the diagonal", points="0.5").status == 303
@@ -195,6 +197,7 @@ def test_a_criterion_is_added_while_marking_and_points_follow_on_request(desk: R
     assert 'value="-0.25"' in answer(desk, who)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", [{"points": "9"}, {"points": "nan"}, {"met": " "}, {"number": 7}])
 def test_a_criterion_that_cannot_be_is_refused(
     alike: tuple[Running, list[str]], form: dict[str, Any]
@@ -344,6 +347,7 @@ def test_what_was_just_given_is_said_and_taken_back_by_one_key(opened: Any) -> N
     assert [(one.points, one.revoked) for one in marks(desk, who)][1:] == [(0, False)]
 
 
+@pytest.mark.nightly
 def test_a_remark_is_found_by_typing(opened: Any) -> None:
     page, desk = opened
     who, after, _ = learners_of(desk.where)

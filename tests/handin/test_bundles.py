@@ -94,6 +94,7 @@ def test_nothing_hidden_is_in_a_bundle_that_learners_can_read(bundles: dict[str,
         )
 
 
+@pytest.mark.nightly
 def test_the_same_katas_make_the_same_bytes(bundles: dict[str, Path], tmp_path: Path) -> None:
     again = tmp_path / "again.zip"
     assert made("classroom50", "insertion-sort", "--out", str(again)).exit_code == 0
@@ -235,6 +236,7 @@ def test_gradescope_gives_the_marks_that_kata_grade_gives(
     assert "line 1" in found["cyd"]["output"]
 
 
+@pytest.mark.nightly
 @root_only
 def test_a_submission_that_writes_the_results_earns_nothing(gradescope: Gradescope) -> None:
     """Where this one keeps them; the corpus tries the rest (`test_hostile_on_gradescope.py`)."""
@@ -373,6 +375,7 @@ def test_what_is_absent_or_has_another_name_is_missing_and_the_autograder_did_no
     assert f"There is no insertion_sort.py or insertion_sort.ipynb{meant}" in found["output"]
 
 
+@pytest.mark.nightly
 @root_only
 def test_folders_of_one_submission_are_not_a_class(gradescope: Gradescope) -> None:
     files = {f"{name}/insertion_sort.py": REFERENCE.read_bytes() for name in ("sorting", "old sorting")}

@@ -85,6 +85,7 @@ def test_other_right_answers_earn_all_and_a_wrong_one_a_part(tasks: Path, tmp_pa
     assert rewards["passed"] == 0
 
 
+@pytest.mark.nightly
 def test_a_link_to_the_solution_earns_nothing(tasks: Path, tmp_path: Path) -> None:
     trial = Trial(tasks / "masks", tmp_path)
     trial.answer.unlink()
@@ -93,6 +94,7 @@ def test_a_link_to_the_solution_earns_nothing(tasks: Path, tmp_path: Path) -> No
     assert trial.verify()["score"] == 0
 
 
+@pytest.mark.nightly
 def test_nothing_beside_the_answer_gets_to_the_verifier(tasks: Path, tmp_path: Path) -> None:
     trial = Trial(tasks / "masks", tmp_path)
     right, stub = trial.task / "solution" / trial.answer.name, trial.answer.read_text()

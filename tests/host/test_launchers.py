@@ -81,6 +81,7 @@ def test_calls_gradients_prints_and_errors(either: Any) -> None:
         either.submission.Model(1, 2)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_takes_long_to_import_is_there_before_the_submission(either: Any, tmp_path: Path) -> None:
     launcher = either.session._launcher

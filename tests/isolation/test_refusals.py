@@ -89,6 +89,7 @@ def opened() -> dict[Lab, Submission]:
     return {}
 
 
+@pytest.mark.sampled(19)
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WORDS)
 def test_what_is_refused_is_explained(confined: Lab, opened: dict[Lab, Submission], way: str) -> None:

@@ -183,6 +183,7 @@ def test_output(lab: Lab, neighbour: Submission) -> None:
     wasteful(lab, "output", "printed more than 256 MB, so it was stopped", neighbour)
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(1)
 def test_processes(lab: Lab, neighbour: Submission) -> None:
     words = (

@@ -158,6 +158,7 @@ def column(page: Any, number: int) -> list[str]:
     return page.locator(f"table.roll tbody tr:visible > :nth-child({number})").all_inner_texts()  # type: ignore[no-any-return]
 
 
+@pytest.mark.nightly
 def test_the_table_of_learners_sorts_and_finds(show: Open, report: Path) -> None:
     page = show(report / "index.html")
     names = column(page, 1)
@@ -181,6 +182,7 @@ def test_the_table_of_learners_sorts_and_finds(show: Open, report: Path) -> None
     assert "Barbara Okafor" in column(page, 1)[0]
 
 
+@pytest.mark.nightly
 def test_the_table_shows_who_has_at_most_so_much(show: Open, report: Path) -> None:
     page = show(report / "index.html")
     slider = page.get_by_label("With a total of at most")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("authors")]  # walked once
+pytestmark = [pytest.mark.slow, pytest.mark.nightly, pytest.mark.xdist_group("authors")]  # walked once
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "authors.md").read_text(encoding="utf-8")
@@ -78,7 +78,6 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
     return Walk(tmp_path_factory.mktemp("author"))
 
 
-@pytest.mark.nightly
 def test_every_line_of_the_page_ends_as_it_says(walk: Walk) -> None:
     failed = [line for line, code, _ in walk.outcomes if code != 0]
     # A wrong answer, and a stub on which nothing is written yet.

@@ -93,6 +93,7 @@ def test_torch_meets_the_memory_limit(found):
     assert found["memory"] in ("RuntimeError", "MemoryError")
 
 
+@pytest.mark.nightly
 def test_the_standard_library_can_be_imported_late(found):
     assert found["lazy"]
     assert found["sqlite"] == [42]

@@ -72,6 +72,7 @@ def written(folder: Path) -> dict[str, bytes]:
     return {name: re.sub(rb"\d\d:\d\d:\d\d", b"", data) for name, data in found.items()}
 
 
+@pytest.mark.nightly
 def test_a_folder_that_is_gone(place: Place, workspace: Path, tmp_path: Path) -> None:
     place.warmed(workspace)
     script = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
@@ -112,6 +113,7 @@ def test_streams_that_are_not_usual(place: Place, workspace: Path, shell: str, c
     assert code is None or told[1][0] == code
 
 
+@pytest.mark.nightly
 def test_on_a_terminal_it_is_as_wide_and_as_colourful(place: Place, workspace: Path) -> None:
     place.warmed(workspace)
     write(workspace, WRONG)

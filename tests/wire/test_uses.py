@@ -126,6 +126,7 @@ WAYS = {
 """Uses whose name nobody can read: only torch's dispatcher tells."""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_use_is_seen_wherever_the_dispatcher_takes_it(examine: Any, way: str) -> None:

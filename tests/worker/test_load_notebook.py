@@ -31,6 +31,7 @@ def load(examine: Any) -> Any:
     return load
 
 
+@pytest.mark.sampled(33)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "scratch",
