@@ -112,6 +112,15 @@ def test_a_download_of_one_late_learner_leaves_the_others(kata: Kata, week: Any,
     assert after["bob", "insertion-sort"][0] == "fail"
 
 
+def test_a_misnamed_file_is_told_of_who_handed_in_before(kata: Kata, week: Any) -> None:
+    place = week(1, "ada", WRONG)
+    kata("grade", "week1", "-j", "1")
+    (place / "insertion_sort.py").rename(place / "insertionsort.py")
+    ran = kata("grade", "week1", "-j", "1")
+    assert "take ada insertion-sort insertionsort.py" in ran.out
+    assert marks(kata)["ada", "insertion-sort"][0] == "fail"  # until somebody says so
+
+
 def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Kata, week: Any, folder: Path) -> None:
     (folder / "course.toml").unlink()
     week(1, "ada")

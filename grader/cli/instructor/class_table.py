@@ -142,7 +142,7 @@ def _print_remarks(remarks: Remarks, notes: str, out: Console) -> None:
             "Not in the roster, and graded under the names that they handed in with:",
             _strangers(matches),
         ),
-        ("Missing, though a file with another name may be the answer:", _proposals(tally)),
+        ("No file of the right name, but one that may be the answer:", _proposals(tally)),
         ("Decided, and without effect by now:", remarks.idle),
         ("Marked late without a time:", remarks.late),
     ):
@@ -218,7 +218,7 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
         ],
         "Not in the roster": _strangers(matches),
         "In the roster, but not in this download": matches.absent,
-        "Missing, though a file with another name may be the answer": _proposals(tally),
+        "No file of the right name, but one that may be the answer": _proposals(tally),
         "Decided, and without effect by now": remarks.idle,
         "Marked late without a time": remarks.late,
         "Worth a look": _notes(tally),

@@ -107,7 +107,7 @@ class Tally:
     """What could not be graded, though not for the submission's fault: graded again next time."""
     notes: list[tuple[Submission, str]] = field(default_factory=list)
     proposed: list[Submission] = field(default_factory=list)
-    """What is missing, though a file of another name may be meant."""
+    """What is missing, or was handed in before, though a file of another name may be the answer."""
 
     @property
     def done(self) -> int:
@@ -194,6 +194,8 @@ class Run:
                 # What was graded once stays, also when a later download does not hold it any more.
                 if submission.status == "missing" and any(key.digest for key in had):
                     tally.kept += 1
+                    if submission.proposal is not None:  # what came in since may be a better answer, misnamed
+                        tally.proposed.append(submission)
                     watch(tally, submission, None)
                     continue
                 tally.notes += [(submission, note) for note in submission.notes]
