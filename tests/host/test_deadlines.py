@@ -61,6 +61,7 @@ def test_waiting_for_a_processor_that_others_have_does_not_count(
 
 def test_waiting_of_the_grader_itself_does_not_count(examine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = examine(SOURCE)
+    others_take(monkeypatch, used=-FAST)
     monkeypatch.setattr(deadline, "waited_time", lambda pid: 0.0 if pid else FAST * time.monotonic())
     opened.begin(0, NO_TIME_S)
     assert opened.submission.answer() == sum(range(100_000))

@@ -20,7 +20,6 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
         self._before = core_times()
-        self._grader_before = waited_time(None)
         self._worker: _Waiting | None = None
 
     def follow(self, pid: int) -> None:
@@ -29,10 +28,7 @@ class Deadline:
 
     def waited(self) -> float:
         """Return the seconds by which it has moved because the worker or this thread waited for a processor."""
-        # Between two questions the check's own lines run here: that others keep them waiting is nobody's fault either.
-        grader = max(waited_time(None) - self._grader_before, 0.0)
-        worker = self._worker.seconds() if self._worker is not None else 0.0
-        return min(grader + worker, MOST_WAITED_S)
+        return self._worker.seconds() if self._worker is not None else 0.0
 
     def left(self) -> float:
         """Return the seconds left; 0 or less when it has passed."""
@@ -55,7 +51,7 @@ class Deadline:
 
 
 class _Waiting:
-    """How long a worker has been kept from running by others.
+    """How long a worker, or this thread between two questions, has been kept from running by others.
 
     Its main thread's waits are not enough: its own other threads may be what it waits for. Those use the processor, so
     what the whole process has used of the time that went by is not waiting.
@@ -63,7 +59,7 @@ class _Waiting:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._began, self._used, self._waited = time.monotonic(), processor_time(pid), waited_time(pid)
+        self._began, self._used, self._waited = time.monotonic(), processor_time(pid), self._both()
         self._known = 0.0
 
     def seconds(self) -> float:
@@ -73,6 +69,10 @@ class _Waiting:
             idle = time.monotonic() - self._began - (used - self._used)
             # Never more than its threads left unused together: one thread must not wait on account of the
             # others.
-            found = min(waited_time(self._pid) - self._waited, idle, MOST_WAITED_S)
+            found = min(self._both() - self._waited, idle, MOST_WAITED_S)
             self._known = max(self._known, found)
         return self._known
+
+    def _both(self) -> float:
+        # Between two questions the check's own lines run here: that others keep them waiting is nobody's fault.
+        return waited_time(self._pid) + waited_time(None)
