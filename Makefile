@@ -30,7 +30,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 quick: setup           ## the fast tests: a minute on two cores
 	$(PYTEST) -m "not slow and not gate"
 
-test: setup services   ## fast and slow tests: some seven minutes on two cores
+test: setup services   ## fast and slow tests: some eleven minutes on two cores
 	$(PYTEST) -m "not gate and not nightly"
 
 gate: setup            ## of every kata a part of the gate, and hostile submissions at the strongest level
