@@ -30,7 +30,7 @@ def run(self, before=serve.Worker._send):
 
 
 NEXT = []
-plain = serve.Worker._answer
+plain = serve.Worker._call
 
 
 def answer(self, request, payload):
@@ -38,7 +38,7 @@ def answer(self, request, payload):
     return plain(self, request, payload)
 
 
-serve.Worker._answer = answer
+serve.Worker._call = answer
 serve.Worker._send = run(None)
 
 
