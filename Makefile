@@ -27,7 +27,7 @@ export PYTHONDONTWRITEBYTECODE =
 JOBS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-quick: setup           ## the fast tests: a minute on two cores
+quick: setup           ## the fast tests: a minute and a half on two cores
 	$(PYTEST) -m "not slow and not gate"
 
 test: setup services   ## fast and slow tests: some eleven minutes on two cores
