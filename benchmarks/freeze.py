@@ -66,12 +66,10 @@ def grade(slug: str) -> None:
     [kata] = [kata for kata in load_pack(ROOT / "katas").katas if kata.slug == slug]
     launcher = start_launcher(many=True)
 
-    def every(suites: dict[str, Suite]) -> dict[str, Any]:
-        suite = suites[slug].but_for(suites[slug].trained())
-        return {name: said(suite, kata, launcher, content) for name, content in answers(kata)}
-
     with suites_of([kata], hidden=True) as suites:
-        click.echo(json.dumps(every(suites), ensure_ascii=False))
+        suite = suites[slug].but_for(suites[slug].trained())
+        every = {name: said(suite, kata, launcher, content) for name, content in answers(kata)}
+    click.echo(json.dumps(every, ensure_ascii=False))
 
 
 def answers(kata: Kata) -> Iterator[tuple[str, bytes]]:

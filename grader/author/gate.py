@@ -55,17 +55,8 @@ _LONG_LINE = 24
 """Characters from which a line of the reference in a hint counts as the answer."""
 
 
-def sample(names: list[str]) -> list[str]:
+def sample(names: list[str], most: int = SAMPLE) -> list[str]:
     """Return a sample of mistakes, always the same: by their place among all, evenly far from each other."""
-    return _evenly(names, SAMPLE)
-
-
-def small_sample(names: list[str]) -> list[str]:
-    """Return a smaller one."""
-    return _evenly(names, SMALL_SAMPLE)
-
-
-def _evenly(names: list[str], most: int) -> list[str]:
     return names[:: -(-len(names) // most) or 1]
 
 

@@ -7,6 +7,8 @@ ONES = ["null", "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht
 TENS = ["", "", "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
 PARTS = [*ONES, *TENS[2:], "eins", "und", "hundert", "tausend"]
 """All that the words of numbers below a million are made of."""
+ASKED = (47, 1, 21_304, 600_093, 999_999, 70_017)
+"""Numbers that runs ask for: ones before tens, zeros between, the shortest and the longest."""
 
 
 def parts(number: int, last: bool = True) -> list[str]:

@@ -66,7 +66,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
     """
     launcher, katas = _prepared(id_)
     from grader.author import steadiness
-    from grader.author.gate import Gate, sample, small_sample
+    from grader.author.gate import SAMPLE, SMALL_SAMPLE, Gate, sample
     from grader.cli.progress import examining
     from grader.engine.runner.suite import suites_of
 
@@ -74,7 +74,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
 
         def gate(suite: Suite) -> Gate:
             # All mistakes take minutes: without --full, a sample has to do.
-            drawn = small_sample if suite.trained() else sample
+            drawn = partial(sample, most=SMALL_SAMPLE if suite.trained() else SAMPLE)
             return Gate(
                 launcher,
                 seeds=SEEDS if full else 1,

@@ -28,7 +28,7 @@ class LookAlikes:
     def __init__(self, book: Gradebook) -> None:
         self._place = process.BookAddress.of(book)
         self._found: dict[str, tuple[int, Findings | str]] = {}
-        self._running: dict[str, int] = {}
+        self._comparing = False
         self._guard = threading.Lock()
 
     def all(self, katas: Iterable[Kata], state: Callable[[str], int]) -> bool:
@@ -50,8 +50,8 @@ class LookAlikes:
             kept = self._found.get(kata.slug)
             if kept is not None and kept[0] == state:
                 return kept[1]
-            if not self._running:  # one at a time: each takes a core and its memory
-                self._running[kata.slug] = state
+            if not self._comparing:  # one at a time: each takes a core and its memory
+                self._comparing = True
                 # In the background: comparing takes seconds, and no page should wait for it.
                 threading.Thread(target=self._compare, args=(kata.slug, state), daemon=True).start()
             return None
@@ -64,7 +64,7 @@ class LookAlikes:
             found = f"The hand-ins could not be compared: {error}"
         with self._guard:
             self._found[kata] = state, found
-            del self._running[kata]
+            self._comparing = False
 
 
 Verdicts = Mapping[tuple[frozenset[str], str], Decision]

@@ -159,9 +159,9 @@ def _verdict(ours: float | None, theirs: RemoteMark, sent: Push | None) -> Verdi
 
 def _columns(book: Gradebook, titles: Mapping[str, str]) -> list[Column]:
     """Return a column for each assignment and each kata."""
-    katas = [one for one in columns_of(book.rows(), titles) if not one.written]
-    every = by_assignment(columns_of(book.rows(), titles), book.course, {})
-    return [*(one for one in every if one.katas), *katas]
+    own = columns_of(book.rows(), titles)
+    every = by_assignment(own, book.course, {})
+    return [*(one for one in every if one.katas), *(one for one in own if not one.written)]
 
 
 def _number(course: Course, column: Column) -> str:

@@ -198,25 +198,24 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
     counted = counts(book.course, learner, kata, sheets, mine)
     texts = answers_in(book.answer_sheet(counted.content)) if counted is not None else {}
     given, rubric = standing(marks), rubrics.of(kata)
-    asked = dict(enumerate(rubrics.asked(kata), 1))
+    asked = rubrics.asked(kata)
     # All three: a lesson may have lost a question since, and neither words nor a mark may vanish with it. 0
     # is what stands under no number.
-    numbers = sorted({*asked, *given, *texts} - {0})
+    numbers = {*range(1, len(asked) + 1), *given, *texts} - {0}
     due = book.course.due_for(learner, kata, mine)
     at = counted.submitted_at if counted is not None else None
     return AnswerSheet(
         learner=learner,
         kata=kata,
         answers=tuple(
-            WrittenAnswer(
-                number=number,
-                question=asked.get(number, f"(the kata has no question {number})"),
-                text=texts.get(number, ""),
-                digest=digest_of_answer(texts[number]) if number in texts else "",
-                rubric=rubric.questions[number - 1] if rubric and number <= len(rubric.questions) else None,
-                mark=given.get(number),
+            _answer(
+                number,
+                (texts.get(number, ""), digest_of_answer(texts[number]) if number in texts else ""),
+                asked,
+                rubric,
+                given.get(number),
             )
-            for number in numbers
+            for number in sorted(numbers)
         ),
         rest=texts.get(0, ""),
         handed_in=counted,
@@ -236,21 +235,32 @@ def answers_in_rows(book: Gradebook, rubrics: Rubrics) -> Callable[[Row], list[W
             return []
         rubric, questions = rubric_of_kata(row.kata), rubrics.asked(row.kata)
         given = {one.question: one for one in part.marks}
-        return [
-            WrittenAnswer(
-                number=number,
-                question=questions[number - 1]
-                if number <= len(questions)
-                else f"(the kata has no question {number})",
-                text=texts(row.kata).get(part.answered.get(number, ""), ""),
-                digest=part.answered.get(number, ""),
-                rubric=rubric.questions[number - 1] if rubric and number <= len(rubric.questions) else None,
-                mark=given.get(number),
-            )
-            for number in sorted({*part.answered, *given, *part.blank})
-        ]
+        found = []
+        for number in sorted({*part.answered, *given, *part.blank}):
+            digest = part.answered.get(number, "")
+            written = texts(row.kata).get(digest, ""), digest
+            found.append(_answer(number, written, questions, rubric, given.get(number)))
+        return found
 
     return answers
+
+
+def _answer(
+    number: int,
+    written: tuple[str, str],
+    asked: Sequence[str],
+    rubric: Rubric | None,
+    mark: AnswerMark | None,
+) -> WrittenAnswer:
+    """Return an answer of this number, from its text and the text's digest; the kata may not ask it any more."""
+    return WrittenAnswer(
+        number=number,
+        question=asked[number - 1] if number <= len(asked) else f"(the kata has no question {number})",
+        text=written[0],
+        digest=written[1],
+        rubric=rubric.questions[number - 1] if rubric and number <= len(rubric.questions) else None,
+        mark=mark,
+    )
 
 
 def mark(

@@ -68,7 +68,7 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
         if seen % 5 == 1:
             step(f"training, {right:.0%} right", round(SECONDS * done), round(SECONDS))
     asked = [one for one in (prompt or "").lower().split() if set(one) <= set(LETTERS)][:8]
-    words = asked or [german.spoken(number) for number in (47, 1, 21_304, 600_093, 999_999, 70_017)]
+    words = asked or [german.spoken(number) for number in german.ASKED]
     rows = [[word, answer] for word, answer in zip(words, answered(model, words), strict=True)]
     said = f"{right:.1%} of {len(tested)} numbers up to {LARGEST:,} that it never saw are right to the last digit, "
     said += f"after at most {SECONDS:.0f} seconds of processor time and {seen:,} steps. German says "

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Callable
 from pydoc_data import topics
 
 import torch
+from budget import steps_within
 
 from grader.learner.demos.exhibits import Exhibit, choice, lines, table, text
 
@@ -33,9 +33,8 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
     characters = sorted(one for one, _ in Counter(source).most_common(120))
     ids = {one: number for number, one in enumerate(characters)}
     tokens = torch.tensor([ids[one] for one in source if one in ids])
-    begun = time.process_time()
-    train(tokens, len(characters), TRIED, 0)
-    steps = int(min(MOST, SECONDS * TRIED / max(0.01, time.process_time() - begun) / sum(PARTS)))
+    within = steps_within(SECONDS, lambda count: train(tokens, len(characters), count, 0), TRIED, PARTS)
+    steps = int(min(MOST, within))
     start = "".join(one for one in prompt or source[:1] if one in ids) or characters[0]
     begin = torch.tensor([[ids[one] for one in start]])
     frames, rows, logged = {}, [], []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable
 
 import german
 import torch
+from budget import steps_within
 from torch import Tensor, nn
 
 from grader.learner.demos.exhibits import Exhibit, lines, table, text
@@ -22,7 +22,6 @@ SECONDS, MOST, TRIED, PAIRS = 90.0, 2000, 10, 20_000
 """How long it trains, the most steps, steps that show how long one takes, and pairs that it learns from."""
 PARTS, TESTED, LARGEST = (0.1, 0.3, 1.0), 300, 999_999
 PAD, BOS, EOS = 0, 1, 2
-ASKED = (47, 1, 21_304, 600_093, 999_999, 70_017)
 Step = Callable[[str, int, int], None]
 
 
@@ -38,9 +37,7 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
         if one not in tested
     ]
     pairs = (_sources(known), _targets(known), EOS + 1 + len(german.PARTS), EOS + 1 + 10)
-    begun = time.process_time()
-    train(*pairs, TRIED, 0)
-    steps = int(min(MOST, SECONDS * TRIED / max(0.01, time.process_time() - begun) / sum(PARTS)))
+    steps = int(min(MOST, steps_within(SECONDS, lambda count: train(*pairs, count, 0), TRIED, PARTS)))
     curve: tuple[list[int], list[float]] = ([], [])
     for number, part in enumerate(PARTS):
         count = max(1, int(part * steps))
@@ -51,7 +48,7 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
         curve[1].append(100 * right)
     step("done", len(PARTS), len(PARTS))
     asked = [int(one) for one in (prompt or "").split() if one.isdecimal() and 0 < int(one) <= LARGEST] or [
-        *ASKED
+        *german.ASKED
     ]
     rows = [[" ".join(german.parts(one)), answer, "yes" if answer == str(one) else "no"]
             for one, answer in zip(asked, _answers(model, asked), strict=True)]  # fmt: skip
