@@ -254,7 +254,7 @@ def test_what_waits_is_no_zero_and_everybody_has_the_same_maximum(
     ran = kata("gradebook", "export", "--format", "gradescope", "-o", "out")
     assert "2 written answers (2 learners) not marked yet: they count as 0 in this export." in ran.err
     assert kata("report", "--out", "pages").code == 0
-    (page,) = (path.read_text() for path in (folder / "pages/learners").glob("*ada*.html"))
+    (page,) = (path.read_text() for path in (folder / "pages/learners").glob("ada-*.html"))
     assert (
         '<span class="total score">6.5</span> of 8 points, 1 written answer still to be marked (1 point)'
         in page
