@@ -19,6 +19,7 @@ PIECES = re.compile(r"'(?:s|t|re|ve|m|ll|d)| ?[^\W\d_]+|\d| ?(?:[^\s\w]|_)+|\s+(
 """How a text is cut before pairs are merged: GPT-2's way, and every digit by itself."""
 SPECIAL = re.compile(r"(<\|(?:im_start|im_end|endoftext)\|>)")
 END = "<|im_end|>"
+UNSHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def model_of(kind: Any, folder: str) -> tuple[Any, str]:
@@ -108,4 +109,6 @@ class Vocabulary:
     def decode(self, ids: list[int]) -> str:
         """Return the text of ids."""
         letters = "".join(self.tokens[number] for number in ids)
-        return bytes(self.bytes.get(one, 63) for one in letters).decode("utf-8", "replace")
+        text = bytes(self.bytes.get(one, 63) for one in letters).decode("utf-8", "replace")
+        # There is a token for each control character, which a terminal would obey: none is shown.
+        return UNSHOWN.sub("\ufffd", text)

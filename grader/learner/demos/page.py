@@ -11,7 +11,7 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from grader.files import write_atomic
-from grader.learner.demos.exhibit_types import Exhibit, Heatmap, Still
+from grader.learner.demos.exhibit_types import Exhibit, Still
 from grader.learner.demos.pictures import NARROW, draw
 from grader.learner.demos.printing import cell, of_numbers
 from grader.report.html import environment, hash_of
@@ -61,11 +61,9 @@ def page(
         if svg is None:
             return None
         drawn = _inline(svg, exhibit.title, next(count))
-        # Maps next to each other are below each other on a phone: scrolled, nobody compares them.
-        if isinstance(exhibit, Heatmap) and len(exhibit.panels) > 1:
-            below = draw(exhibit, NARROW) or ""
-            drawn += _inline(below, exhibit.title, next(count), "narrow")
-        return drawn
+        # On a phone the end of a curve, or the second of two maps, would be out of sight: it has one of its own.
+        below = draw(exhibit, NARROW) or ""
+        return drawn + _inline(below, exhibit.title, next(count), "narrow")
 
     # A page without anything to play with runs no script at all, and its policy allows none.
     sources = {"": (HERE / "play.js").read_text(encoding="utf-8"), **(scripts or {})}

@@ -29,11 +29,11 @@ MARKERS = "os^Dv*Px"
 NUMBERS = 12
 """Cells across in which numbers still fit."""
 BAR_LABELS = 90
-"""Letters that fit below bars, one label beside the other."""
+"""Letters that fit below bars on a page, one label beside the other."""
 LETTER, LINE = 0.085, 0.15
 """Inches that a number's letters take above a bar, each: lying, and turned."""
 LEGEND = 44
-"""Letters beside each other in a legend: so much of a picture is in sight on a phone."""
+"""Letters beside each other in the legend of a picture for a phone."""
 WIDE, HIGH = 10.0, 4.4
 """Inches of a page's width, and of a plot's height."""
 NARROW = 4.9
@@ -41,17 +41,17 @@ NARROW = 4.9
 
 
 def draw(exhibit: Exhibit, page: float = WIDE) -> str | None:
-    """Return an exhibit as SVG, or None when it is words; maps fit a page of so many inches."""
+    """Return an exhibit as SVG that fits a page of so many inches, or None when it is words."""
     with pyplot.rc_context(STYLE):  # type: ignore[arg-type]
         match exhibit:
             case Heatmap():
                 figure = _heatmap(exhibit, page)
             case Lines():
-                figure = _lines(exhibit)
+                figure = _lines(exhibit, page)
             case Bars():
-                figure = _bars(exhibit)
+                figure = _bars(exhibit, page)
             case Scatter():
-                figure = _scatter(exhibit)
+                figure = _scatter(exhibit, page)
             case _:
                 return None
         stream = io.StringIO()
@@ -65,14 +65,26 @@ def _words(text: str) -> str:
     return text.replace("$", r"\$")
 
 
+def _labels(exhibit: Heatmap) -> float:
+    return 0.9 + 0.085 * max(len(label) for panel in exhibit.panels for label in panel.rows)
+
+
+def _cells(exhibit: Heatmap, page: float) -> tuple[int, int, float]:
+    """Return the most columns and rows of a map, and the inches of a cell with a number in it; 0 without."""
+    across = max(len(panel.columns) for panel in exhibit.panels)
+    down = max(len(panel.rows) for panel in exhibit.panels)
+    number = 0.6 if page == WIDE else 0.42
+    # A map whose end is out of sight says less than one without numbers: its colours are explained next to it.
+    fits = page == WIDE or _labels(exhibit) + across * number <= page - 0.8
+    return across, down, number if fits and across <= NUMBERS and down <= NUMBERS else 0.0
+
+
 def _heatmap(exhibit: Heatmap, page: float) -> Any:
     panels = exhibit.panels
     low, high = exhibit.limits()
-    across = max(len(panel.columns) for panel in panels)
-    down = max(len(panel.rows) for panel in panels)
-    written = across <= NUMBERS and down <= NUMBERS
-    labels = 0.9 + 0.085 * max(len(label) for panel in panels for label in panel.rows)
-    least = max(2.4, labels + across * (0.6 if written else 0.11))
+    across, down, written = _cells(exhibit, page)
+    labels = _labels(exhibit)
+    least = max(2.4, labels + across * (written or 0.11))
     # As many maps beside each other as the page is wide, each as wide as its labels and numbers need.
     per_row = max(1, min(len(panels), int(page / least)))
     wide = min((page - 0.8) / per_row, labels + across * 1.1)
@@ -127,21 +139,21 @@ def _write_numbers(axis: Any, values: list[list[float]], low: float, high: float
             axis.text(column, row, short(value), ha="center", va="center", fontsize=10, color=colour)
 
 
-def _axes(exhibit: Any) -> tuple[Any, Any]:
-    figure, axis = pyplot.subplots(figsize=(WIDE, HIGH))
+def _axes(exhibit: Any, page: float) -> tuple[Any, Any]:
+    figure, axis = pyplot.subplots(figsize=(page, HIGH))
     axis.set_ylabel(_words(exhibit.y_axis))
     return figure, axis
 
 
-def _legend(axis: Any, names: list[str]) -> None:
-    """Name what is drawn, above it: among it there may be no free place, and its right is out of sight on a phone."""
+def _legend(axis: Any, names: list[str], page: float) -> None:
+    """Name what is drawn, above it: among it there may be no free place."""
     if len(names) > 1:
-        columns = max(1, min(len(names), LEGEND // (max(map(len, names)) + 6)))
+        columns = max(1, min(len(names), int(LEGEND * page / NARROW) // (max(map(len, names)) + 6)))
         axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns)
 
 
-def _lines(exhibit: Lines) -> Any:
-    figure, axis = _axes(exhibit)
+def _lines(exhibit: Lines, page: float) -> Any:
+    figure, axis = _axes(exhibit, page)
     for place, series in enumerate(exhibit.series):
         few = len(series.x) <= 24
         axis.plot(
@@ -163,15 +175,15 @@ def _lines(exhibit: Lines) -> Any:
         axis.xaxis.get_major_locator().set_params(integer=True)  # there is no layer 1.5
     if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
-    _legend(axis, [series.name for series in exhibit.series])
+    _legend(axis, [series.name for series in exhibit.series], page)
     return figure
 
 
-def _bars(exhibit: Bars) -> Any:
-    figure, axis = _axes(exhibit)
+def _bars(exhibit: Bars, page: float) -> Any:
+    figure, axis = _axes(exhibit, page)
     width = 0.8 / max(len(exhibit.series), 1)
     texts = exhibit.written(3)
-    room = (WIDE - 1.2) / max(len(exhibit.labels), 1) * width
+    room = (page - 1.2) / max(len(exhibit.labels), 1) * width
     # All of them one way, or the one that stands upright would look like another kind.
     lies = room >= LETTER * max((len(text) for line in texts for text in line), default=0)
     for place, series in enumerate(exhibit.series):
@@ -189,21 +201,21 @@ def _bars(exhibit: Bars) -> Any:
             axis.bar_label(drawn, texts[place], fontsize=9, padding=2, rotation=0 if lies else 90)
     if not lies:
         axis.margins(y=0.15)
-    letters = BAR_LABELS // max(len(exhibit.labels), 1)
+    letters = int(BAR_LABELS * page / WIDE) // max(len(exhibit.labels), 1)
     labels = [_words(textwrap.fill(label, max(letters, 6))) for label in exhibit.labels]
     axis.set_xticks(range(len(labels)), labels, fontsize=10)
     if exhibit.log_y and any(value > 0 for series in exhibit.series for value in series.y):
         axis.set_yscale("log")
-    _legend(axis, [series.name for series in exhibit.series])
+    _legend(axis, [series.name for series in exhibit.series], page)
     return figure
 
 
-def _scatter(exhibit: Scatter) -> Any:
-    figure, axis = _axes(exhibit)
+def _scatter(exhibit: Scatter, page: float) -> Any:
+    figure, axis = _axes(exhibit, page)
     for place, group in enumerate(exhibit.groups):
         axis.scatter(
             group.x, group.y, s=18, marker=MARKERS[place % len(MARKERS)], label=_words(group.name), alpha=0.75
         )
     axis.set_xlabel(_words(exhibit.x_axis))
-    _legend(axis, [group.name for group in exhibit.groups])
+    _legend(axis, [group.name for group in exhibit.groups], page)
     return figure

@@ -23,8 +23,8 @@ except ImportError:
     from demo import ModernLM
 
 NEEDS = ("smollm2",)
-PERIOD, ROWS, OFF = 40, 2, 8
-"""Random tokens that are repeated once, texts of them, heads that are switched off."""
+PERIOD, ROWS, OFF, WEAK = 40, 2, 8, 0.1
+"""Random tokens that are repeated once, texts of them, heads that are switched off; scores below it are not shown."""
 CAPITAL, PARIS = "The capital of France is", " Paris"
 
 
@@ -45,10 +45,14 @@ def run(
     step("finding heads", 1, 5)
     with torch.no_grad(), watched(model, base) as weights:
         whole = paid(model, tokens)
+        if len(weights) < len(model.layers):
+            raise ValueError(
+                "ModernLM is watched where it calls w_q, w_k and w_o: it has to call them as modules"
+            )
         scores = induction_score(torch.stack(weights), PERIOD).mean(1)  # [layers, H]
     best = [divmod(int(at), smollm2.HEADS) for at in scores.flatten().topk(OFF).indices]
-    others = [(layer, (head + 4) % smollm2.HEADS) for layer, head in best]
-    others = [one for one in others if one not in best]
+    near = [(layer, head) for layer in {layer for layer, _ in best} for head in range(smollm2.HEADS)]
+    others = sorted(set(near) - set(best), key=lambda one: float(scores[one]))[:OFF]
     costs = {"all heads on": whole}
     for number, (name, heads) in enumerate(
         ((f"the best {OFF} off", best), (f"{len(others)} others off", others)), 2
@@ -58,6 +62,8 @@ def run(
     step("looking at layers", 4, 5)
     lens = _lens(model, vocabulary, prompt or CAPITAL, None if prompt else PARIS)
     layers, named = len(scores), [f"head {head}" for head in range(smollm2.HEADS)]
+    # Thirty rows, most of them empty, would push what was found out of a terminal's sight.
+    strong = [layer for layer in range(layers) if scores[layer].max() >= WEAK] or [best[0][0]]
     parts = {
         name: (float(cost[:, : PERIOD - 1].mean()), float(cost[:, PERIOD:].mean()))
         for name, cost in costs.items()
@@ -69,13 +75,14 @@ def run(
     said += f"what followed last time. The score says which heads do. {options}"
     return [
         text("Heads of SmolLM2", said),
-        heatmap("Induction score of each head", [panel("score", scores, [f"layer {i}" for i in range(layers)], named)],
-                row_axis="layer", column_axis="head"),
+        heatmap("Induction score of each head",
+                [panel("score", scores[strong], [f"layer {i}" for i in strong], named)], row_axis="layer",
+                column_axis="head", note=f"Of {layers} layers, those with a head that scores {WEAK} or more."),
         table("The heads that copy most", ["layer", "head", "score"],
               [[layer, head, f"{float(scores[layer, head]):.2f}"] for layer, head in best]),
         bars(f"Switched off: what a token costs without {OFF} of {layers * smollm2.HEADS} heads", list(parts),
              {"first half": [one for one, _ in parts.values()], "second half": [two for _, two in parts.values()]},
-             y_axis="nats a token"),
+             y_axis="nats a token", note="The others are the heads of the same layers that copy least."),
         lines("Token by token", curves, x_axis="position", y_axis="nats",
               note=f"From position {PERIOD} on, everything has been read before."),
         lens,
@@ -138,10 +145,12 @@ def watched(model: Any, base: float) -> Iterator[list[Tensor]]:
 def _lens(model: Any, vocabulary: smollm2.Vocabulary, prompt: str, answer: str | None) -> Exhibit:
     streams: list[Tensor] = []
 
-    def keep(_: Any, __: Any, out: Any) -> None:
-        streams.append((out[0] if isinstance(out, tuple) else out)[0, -1])
+    def keep(_: Any, inputs: tuple[Tensor, ...]) -> None:
+        streams.append(inputs[0][0, -1])
 
-    handles = [layer.register_forward_hook(keep) for layer in model.layers]
+    # What a layer leaves behind is what the next norm is given: a layer itself need not be called as one module.
+    norms = [*(layer.norm1 for layer in model.layers[1:]), model.norm]
+    handles = [norm.register_forward_pre_hook(keep) for norm in norms]
     last = model(torch.tensor([vocabulary.encode(prompt)]))[0][0, -1]
     for handle in handles:
         handle.remove()

@@ -33,8 +33,8 @@ NEEDS = ("smollm2",)
 Step = Callable[[str, int, int], None]
 CAPITAL = "The capital of France is"
 QUESTION = "What is the capital of Italy, and what should I see there?"
-ANSWER, TIMED, READ = 120, 24, 400
-"""Tokens of an answer, steps that are timed, tokens of a text that the loss is taken of."""
+ANSWER, TIMED, READ, LIKELIEST = 120, 24, 400, 1000
+"""Tokens of an answer, steps that are timed, tokens of a text that the loss is taken of, tokens drawn from."""
 
 
 class Writer:
@@ -55,8 +55,10 @@ class Writer:
             logits, _ = self.model(torch.tensor([self.ids]))
         row = logits[0, -1]
         if sample and top_p is not None:
-            chances = top_p(row / 0.7, 0.9).softmax(-1)
-            token = int(torch.multinomial(chances, 1, generator=self.generator))
+            # A filter that compares all tokens with all others is right, and of 49,152 it would need gigabytes.
+            likely = row.topk(min(LIKELIEST, len(row)))
+            chances = top_p(likely.values / 0.7, 0.9).softmax(-1)
+            token = int(likely.indices[torch.multinomial(chances, 1, generator=self.generator)])
         else:
             token = int(row.argmax())
         self.ids = [*self.ids, token]
@@ -97,7 +99,9 @@ def _answer(step: Step, model: Any, vocabulary: smollm2.Vocabulary, question: st
         if token == end:
             break
         written.append(token)
-    how = "drawn by your top_p (0.9, at temperature 0.7)" if top_p is not None else "always the best token"
+    how = "always the best token"
+    if top_p is not None:
+        how = f"drawn by your top_p (0.9, at temperature 0.7) from the {LIKELIEST:,} likeliest"
     return text(f"Asked: {question}", f"{vocabulary.decode(written)}\n\n({len(written)} tokens, {how}.)")
 
 

@@ -46,7 +46,7 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
         count = patchify(images[:1], size).shape[1]
         rows.append([f"{size} × {size}", count, f"{right:.1%}", f"{passed:,}"])
     best = max(SIZES, key=lambda size: int((guesses[size] == labels[new]).sum()))
-    wrong = (guesses[best] != labels[new]).nonzero()[:8, 0]
+    wrong = (guesses[best] != labels[new]).nonzero()[:4, 0]
     said = f"{len(seen):,} digits were learned from for at most {SECONDS:.0f} seconds of processor time at each patch "
     said += f"size; {tested:,} others were kept for the test."
     note = "Smaller patches are more of them: each step costs more, and says more about where a stroke is."
@@ -63,7 +63,7 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
         heatmap("One digit, and its patches in a row", _patches(images[new[0]], best), **axes),
     ]
     mistakes = [
-        panel(f"a {said}, read as {read}", images[new[at], 0, ::2, ::2], range(14), range(14))
+        panel(f"a {said}, read as {read}", images[new[at], 0], range(28), range(28))
         for at, said, read in zip(
             wrong.tolist(), labels[new[wrong]].tolist(), guesses[best][wrong].tolist(), strict=True
         )
