@@ -197,7 +197,7 @@ X = torch.randn(2, 3, 4, 4, generator=torch.Generator().manual_seed(3))
 @pytest.mark.parametrize(
     ("got", "statement"),
     [
-        (X.transpose(-1, -2), "yours is the expected with axes query and key swapped"),
+        (X.transpose(-1, -2), "yours is the expected with query and key swapped (transposed)"),
         (X * 2, "yours is the expected times 2 everywhere"),
         (X / 4, "yours is the expected divided by 4 everywhere"),
         (X * 0.3, "yours is the expected times 0.3 everywhere"),

@@ -188,7 +188,7 @@ def _moved(got: Tensor, want: Tensor, axes: Axes, tolerance: float) -> str | Non
     for i, j in combinations(range(got.ndim), 2):
         alike = got.shape[i] == got.shape[j] > 1 and spans[i] == spans[j]
         if alike and _close(got, want.transpose(i, j), tolerance):
-            return f"yours is the expected with axes {_bare(names[i])} and {_bare(names[j])} swapped"
+            return f"yours is the expected with {_bare(names[i])} and {_bare(names[j])} swapped (transposed)"
     long = [axis for axis in range(got.ndim) if got.shape[axis] > 1]
     for axis in long:
         if spans[axis] is not None or not _close(got, want.flip(axis), tolerance):

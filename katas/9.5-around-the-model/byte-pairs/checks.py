@@ -70,7 +70,7 @@ def test_most_frequent(submission, draw):
         submission,
         letters.text("cd\ngh\ncd\nab\ncd\nef\ngh\ncd\nabe\ngh"),
         letters.pairs("c|d", "g|h", "a|b"),
-        "the pairs stand 4, 3 and 2 times in the text",
+        "the pairs occur 4, 3 and 2 times",
     )
 
 
@@ -93,7 +93,7 @@ def test_counted_anew(submission, draw):
 
 
 @check(
-    "of pairs that are equally frequent the greatest is merged first",
+    "when pairs tie, the greatest is merged first",
     aspect="values",
     points=2,
     follows=["test_most_frequent"],
@@ -363,7 +363,7 @@ def test_special(submission, draw):
 
 
 @check(
-    "where several special strings begin, it is the longest",
+    "where several special strings start at the same place, the longest wins",
     aspect="values",
     points=1,
     follows=["test_special"],
@@ -459,7 +459,7 @@ def test_no_text(submission, draw):
         ([130, 130], "\ufffd\ufffd"),
         ([226, 257, 130], "\ufffd<end>\ufffd"),
     ):
-        with expect_no_error("any ids have a text"):
+        with expect_no_error("every list of ids decodes to some text"):
             decodes(tokenizer, ids, text)
 
 

@@ -98,7 +98,7 @@ def test_shapes(submission, draw):
 
 
 @check(
-    "top_k leaves each row its k best logits as they were, and -inf elsewhere",
+    "top_k keeps each row's k best logits as they were, and -inf elsewhere",
     aspect="values",
     points=2,
     follows=["test_shapes"],
@@ -111,7 +111,7 @@ def test_top_k(submission, draw):
 
 
 @check(
-    "top_k leaves everything when k is V or more",
+    "top_k keeps everything when k is V or more",
     aspect="values",
     points=1,
     follows=["test_top_k"],
@@ -124,7 +124,7 @@ def test_top_k_all(submission, draw):
 
 
 @check(
-    "top_p leaves the best tokens until their probabilities reach p, the one that reaches it included",
+    "top_p keeps the best tokens until their probabilities reach p, the one that reaches it included",
     aspect="values",
     points=2.5,
     follows=["test_shapes"],
@@ -140,7 +140,7 @@ def test_top_p(submission, draw):
 
 
 @check(
-    "top_p leaves the best token even where it alone is more than p",
+    "top_p always keeps the best token, even when p is 0",
     aspect="values",
     points=1,
     follows=["test_shapes"],
@@ -153,7 +153,7 @@ def test_top_p_small(submission, draw):
 
 
 @check(
-    "min_p leaves what is at least p times as likely as the best token",
+    "min_p keeps what is at least p times as likely as the best token",
     aspect="values",
     points=2,
     follows=["test_shapes"],

@@ -190,7 +190,7 @@ class padding_counted:
 
 
 class padding_in_the_count:
-    """your perplexity divides by all targets: those that do not count are not counted, too
+    """your perplexity divides by all targets: leave padding out of the count as well as the sum
 
     Fails: test_perplexity_padding
     """
