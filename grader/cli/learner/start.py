@@ -122,7 +122,8 @@ def _list_files(started: Sequence[Started], tools: dict[Path, str], folder: Path
         names.setdefault((path.parent, action), []).append(path.name)
     for (place, action), found in names.items():
         where = "" if place == folder.absolute() else f"{shown(place, folder)}/  "
-        say(f"  {action:8} {where}{safe(', '.join(found))}")
+        # A label first, two blanks after it: what is wider than the terminal goes on below its own beginning.
+        say(f"{action:8} {where}{safe(', '.join(found))}")
 
 
 def _say_what_to_do(started: Sequence[Started], folder: Path) -> None:

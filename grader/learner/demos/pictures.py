@@ -32,6 +32,8 @@ BAR_LABELS = 90
 """Letters that fit below bars on a page, one label beside the other."""
 LETTER, LINE = 0.085, 0.15
 """Inches that a number's letters take above a bar, each: lying, and turned."""
+TICK = 0.21
+"""Inches that a column's name takes below a map."""
 LEGEND = 44
 """Letters beside each other in the legend of a picture for a phone."""
 WIDE, HIGH = 10.0, 4.4
@@ -105,7 +107,7 @@ def _heatmap(exhibit: Heatmap, page: float) -> Any:
             panel.values, vmin=low, vmax=high, cmap=colours, aspect="auto", interpolation="nearest"
         )
         axis.set_title(_words(panel.title), fontsize=11)
-        _ticks(axis, panel.columns, panel.rows)
+        _ticks(axis, panel.columns, panel.rows, max(2, int((wide - labels) / TICK)))
         axis.set_xlabel(_words(exhibit.column_axis))
         if place % per_row == 0:  # the maps of a row share their axis
             axis.set_ylabel(_words(exhibit.row_axis))
@@ -116,9 +118,10 @@ def _heatmap(exhibit: Heatmap, page: float) -> Any:
     return figure
 
 
-def _ticks(axis: Any, columns: list[str], rows: list[str]) -> None:
+def _ticks(axis: Any, columns: list[str], rows: list[str], room: int) -> None:
+    """Name columns and rows, as many as fit: `room` for columns."""
     for labels, put, turn in ((columns, axis.set_xticks, 45), (rows, axis.set_yticks, 0)):
-        step = max(1, len(labels) // 16)
+        step = max(1, len(labels) // 16, -(-len(labels) // room) if turn else 1)
         long = max((len(label) for label in labels), default=0) > 3
         options = {"rotation": turn, "ha": "right"} if turn and long else {}
         put(range(0, len(labels), step), [_words(label) for label in labels[::step]], fontsize=10, **options)

@@ -118,7 +118,7 @@ def day(ordinal: int) -> Pair:
 def drawn(chance: random.Random, hidden: set[str]) -> Pair:
     """Draw a date, or a number of any length, the longest most often, that is not in the test."""
     while True:
-        if chance.random() < 0.4:
+        if chance.random() < 0.3:  # dates are learned sooner
             pair = day(chance.randint(FIRST, LAST))
         else:
             value = chance.randint(1, 10 ** chance.choice((1, 2, 3, 4, 5, 6, 6, 6)) - 1)
