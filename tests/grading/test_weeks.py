@@ -119,6 +119,15 @@ def test_a_misnamed_file_is_told_of_who_handed_in_before(kata: Kata, week: Any) 
     ran = kata("grade", "week1", "-j", "1")
     assert "take ada insertion-sort insertionsort.py" in ran.out
     assert marks(kata)["ada", "insertion-sort"][0] == "fail"  # until somebody says so
+    open_ = "kata gradebook take ada insertion-sort insertionsort.py"
+    assert open_ in kata("gradebook", "problems").out
+    shutil.rmtree(place)
+    week(1, "bob")
+    kata("grade", "week1", "-j", "1")
+    assert open_ in kata("gradebook", "problems").out  # the next download has settled nothing
+    week(1, "ada")
+    kata("grade", "week1", "-j", "1")
+    assert "Nothing is open." in kata("gradebook", "problems").err
 
 
 def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Kata, week: Any, folder: Path) -> None:
