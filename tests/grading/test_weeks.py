@@ -89,6 +89,7 @@ def test_the_second_week_changes_nothing_of_the_first(kata: Kata, week: Any) -> 
     assert both["bob", "bubble-sort"] == ("missing", 0.0)
 
 
+@pytest.mark.nightly
 def test_without_a_name_the_assignments_are_those_that_were_handed_in(kata: Kata, week: Any) -> None:
     week(1, "ada")
     ran = kata("grade", "week1", "-j", "1")
