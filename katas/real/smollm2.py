@@ -10,7 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors.torch import load_file
+from torch import Tensor
 
 HEADS, SHARED, LONGEST = 9, 3, 8192
 OPTIONS = {"base": 100_000.0, "eps": 1e-5}
@@ -46,6 +48,19 @@ def model_of(kind: Any, folder: str) -> tuple[Any, str]:
         "costs 4.10 nats a token in place of 3.98. A ModernLM that takes base and eps as optional arguments is given "
         "them."
     )
+
+
+def base_of(kind: Any) -> float:
+    """Return the base that `model_of` gives a class, or its own."""
+    return OPTIONS["base"] if "base" in inspect.signature(kind).parameters else 1e4
+
+
+def turned(x: Tensor, base: float) -> Tensor:
+    """Turn neighbouring columns of heads [B, H, T, d] by their positions, as the model does itself."""
+    length, width = x.shape[-2:]
+    angle = torch.outer(torch.arange(length), base ** (-torch.arange(0, width, 2) / width))
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angle), angle)).flatten(-2)
 
 
 def visible_bytes() -> dict[int, str]:

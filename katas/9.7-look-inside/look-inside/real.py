@@ -37,13 +37,12 @@ def run(
     model, options = smollm2.model_of(ModernLM, data["smollm2"])
     for layer in model.layers:
         layer.attention.num_heads = smollm2.HEADS
-    base = smollm2.OPTIONS["base"] if options.startswith("It takes") else 1e4
     half = torch.randint(
         100, len(vocabulary.tokens), (ROWS, PERIOD), generator=torch.Generator().manual_seed(0)
     )
     tokens = torch.cat((half, half), dim=1)
     step("finding heads", 1, 5)
-    with torch.no_grad(), watched(model, base) as weights:
+    with torch.no_grad(), watched(model, smollm2.base_of(ModernLM)) as weights:
         whole = paid(model, tokens)
         if len(weights) < len(model.layers):
             raise ValueError(
@@ -113,12 +112,7 @@ def watched(model: Any, base: float) -> Iterator[list[Tensor]]:
     found: list[Tensor] = []
 
     def heads(name: str) -> Tensor:
-        x = seen[name].unflatten(-1, (-1, width)).transpose(1, 2)
-        angle = torch.outer(torch.arange(x.shape[2]), base ** (-torch.arange(0, width, 2) / width))
-        pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous()) * torch.polar(
-            torch.ones_like(angle), angle
-        )
-        return torch.view_as_real(pairs).flatten(-2)
+        return smollm2.turned(seen[name].unflatten(-1, (-1, width)).transpose(1, 2), base)
 
     def finish(*_: Any) -> None:
         queries, keys = heads("w_q"), heads("w_k")
@@ -148,7 +142,7 @@ def _lens(model: Any, vocabulary: smollm2.Vocabulary, prompt: str, answer: str |
     def keep(_: Any, inputs: tuple[Tensor, ...]) -> None:
         streams.append(inputs[0][0, -1])
 
-    # What a layer leaves behind is what the next norm is given: a layer itself need not be called as one module.
+    # The next norm is given what a layer made: a layer itself need not be called as one module.
     norms = [*(layer.norm1 for layer in model.layers[1:]), model.norm]
     handles = [norm.register_forward_pre_hook(keep) for norm in norms]
     last = model(torch.tensor([vocabulary.encode(prompt)]))[0][0, -1]
