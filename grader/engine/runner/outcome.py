@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.engine.checks.describe import describe_call, describe_changed
+from grader.engine.checks.describe import describe_call, describe_changed, is_tensor
 from grader.engine.checks.failure import CheckFailure, Untold
 from grader.engine.checks.gradients import cut_off, is_cut_off
 from grader.engine.checks.raised import describe_frame, describe_raised
@@ -180,12 +180,26 @@ def _is_callable(value: object) -> bool:
 def _called(call: CallRecord | None, calls: Calls, signatures: Signatures) -> list[str]:
     if call is None:
         return []
-    lines = describe_call(call.label, list(signatures.get(call.signature, ())), call.args, call.kwargs)
+    names = signatures.get(call.signature, ())
+    if call.label.endswith("]"):  # a layer within a stack has no signature of its own
+        names = _names_before(call, calls, signatures)
+    lines = describe_call(call.label, list(names), call.args, call.kwargs)
     name = call.label.partition("(")[0].partition(".")[0]
     # What an author gave a name of its own speaks for itself: the check's model.
     if call.root in calls.given and name.isidentifier():
         lines.append(f"  {clean(name, 60)} is a helper of the check: it calls what you wrote")
     return lines
+
+
+def _names_before(call: CallRecord, calls: Calls, signatures: Signatures) -> list[str]:
+    """Return what a call's arguments were called in earlier ones, "" where they were not."""
+    known = {
+        id(value): name
+        for earlier in calls
+        for name, value in zip(signatures.get(earlier.signature, ()), earlier.args, strict=False)
+        if is_tensor(value)  # equal numbers are one object, whatever they are for
+    }
+    return [known.get(id(value), "") for value in call.args]
 
 
 def _unstarred(call: CallRecord | None, wording: Wording) -> list[str]:
