@@ -613,7 +613,7 @@ def test_decoder_options(submission, draw):
     "layer and decoder are written from scratch",
     aspect="scratch",
     points=0.5,
-    asked="`nn.Transformer…` is what you are writing, so it is not to be used.",
+    asked="`nn.Transformer…` is what you are writing, so do not use it.",
 )
 def test_from_scratch(submission, draw):
     x, memory = inputs(draw)

@@ -321,7 +321,7 @@ def test_norm_last(submission, draw):
 
 
 @check(
-    "the sizes asked for are the sizes built, each layer with parameters of its own",
+    "the model is built in the sizes asked for, each layer with parameters of its own",
     aspect="parameters",
     points=4,
     asked=[
@@ -917,7 +917,7 @@ def test_log_repeated(submission, draw):
 
 
 @check(
-    "no transformer class of torch is used",
+    "none of torch's transformer classes is used",
     aspect="scratch",
     points=2,
     asked="torch's transformer classes and its MultiheadAttention are excluded",

@@ -254,7 +254,7 @@ def test_padding(submission, draw):
 
 
 @check(
-    "token 0 is a word like any other when pad_id is another",
+    "token 0 is a word like any other when pad_id is not 0",
     aspect="padding",
     points=2,
     follows=["test_source"],
@@ -293,7 +293,7 @@ def tell_of_order(submission, before, source_swapped, target_swapped):
 
 
 @check(
-    "with positions the order of the source matters, and that of the target",
+    "with positions the order of the source matters, and so does that of the target",
     aspect="values",
     points=4,
     asked="whether anything besides the causal mask tells positions apart, in source and target.",
@@ -420,7 +420,7 @@ def test_norm_last(submission, draw):
 
 
 @check(
-    "the sizes asked for are the sizes built, in both halves, each layer with parameters of its own",
+    "both halves are built in the sizes asked for, each layer with parameters of its own",
     aspect="parameters",
     points=4,
     asked=["the sizes.", "of the encoder, and of the decoder, each layer with parameters of its own."],
@@ -725,7 +725,7 @@ def test_settings(submission, draw):
 
 
 @check(
-    f"trained on 1,000 pairs for {STEPS} steps, it translates {ACCURACY:.0%} of new sentences without a slip",
+    f"trained on 1,000 pairs for {STEPS} steps, it translates {ACCURACY:.0%} of new sentences without a mistake",
     aspect="learning",
     points=8,
     trained=True,
@@ -885,7 +885,7 @@ def test_modes(submission, draw):
 
 
 @check(
-    "your own model translates by its own best words",
+    "your own model translates with its own best words",
     aspect="values",
     points=2,
     needs=["test_causal"],
@@ -1003,7 +1003,7 @@ def test_log_repeated(submission, draw):
 
 
 @check(
-    "no transformer class of torch is used",
+    "none of torch's transformer classes is used",
     aspect="scratch",
     points=2,
     asked="torch's transformer classes and its MultiheadAttention are excluded",
