@@ -406,7 +406,7 @@ def test_final_norm(submission, draw):
 
 
 @check(
-    'with norm="last" every sublayer\'s sum is normed, though the sublayer adds nothing',
+    'with norm="last" every sublayer\'s sum is normed, even if the sublayer adds nothing',
     aspect="values",
     points=3,
     asked='"last": norm(x + f(x)).',
@@ -813,7 +813,7 @@ def standing_behind(found, rows, pad):
 
 
 @check(
-    "the best next word is written, beginning with BOS, up to EOS",
+    "each word that is written is the best next one, from BOS up to EOS",
     aspect="values",
     points=4,
     asked=["always with the best next word", "without BOS, up to EOS where it was written"],
@@ -862,7 +862,7 @@ def test_long(submission, draw):
     "it writes in eval mode without gradients, and leaves both as they were",
     aspect="mode",
     points=3,
-    asked="It comes in train or eval mode and is left as it came; it writes in eval",
+    asked="It may be in train or eval mode and is left as it was; it writes in eval",
     on_workers_word="modes are facts of state, seen in dropout and in whether gradients are recorded",
 )
 def test_modes(submission, draw):
