@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -19,6 +19,8 @@ from grader.errors import PackError
 if TYPE_CHECKING:
     from grader.engine.host.session import Session
 
+EVERY_MODULES = frozenset({"eval", "train", "to", "load_state_dict", "state_dict", "named_parameters"})
+"""Methods that every module has and checks call most: found and called in one exchange, not in two."""
 _LABELLED = 40
 """Columns of an argument in a label: beside it another, and a method, find room in a line."""
 
@@ -64,7 +66,11 @@ class RemoteObject:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _adopt(self, facts_of(self).session.get(handle_of(self), name), name)
+        mine = facts_of(self)
+        # A given module's methods are looked up all the same: what they return is not believed.
+        if mine.kind == "module" and name in EVERY_MODULES and not mine.helper:
+            return _call_by_name(self, name)
+        return _adopt(self, mine.session.get(handle_of(self), name), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         facts_of(self).session.set(handle_of(self), name, value)
@@ -201,6 +207,20 @@ def _call_method(value: RemoteObject, method: str, label: str, *args: Any) -> An
     return _out_of(mine, made[0])
 
 
+def _call_by_name(value: RemoteObject, name: str) -> Callable[..., Any]:
+    """Return what calls a method that need not be looked up before."""
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        mine = facts_of(value)
+        label, path = (f"{start}.{name}" if start else name for start in (mine.label, mine.path))
+        record = CallRecord(label, path, args, kwargs, root=mine.root)
+        with _noted(mine, record) as made:
+            made += mine.session.call(handle_of(value), record, name)
+        return made[0]
+
+    return method
+
+
 @contextmanager
 def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
     """Note for the report what becomes of the call inside, which adds to the list what `Session.call` returns."""
@@ -217,8 +237,10 @@ def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
         raise
     result, changed = made
     if mine.calls is not None:
-        done = replace(record, changed=tuple(changed), iterated=mine.session.iterated)
-        mine.calls.add(replace(done, request=mine.session.made), result)
+        done = replace(
+            record, changed=tuple(changed), iterated=mine.session.iterated, request=mine.session.made
+        )
+        mine.calls.add(done, result)
     note(mine.session, mine.root, None)
 
 
