@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -45,6 +45,8 @@ class Facts:
     """Where it stands behind that name: `DecoderLM.generate` of a method, whatever its object was made with."""
     calls: Calls | None = None
     """Where its calls are noted; None when a check has not got it from the submission by name."""
+    of: tuple[RemoteObject, str] | None = None
+    """Of a method that was not looked up: whose it is, and its name."""
     helper: str = ""
     """Where it came out of a module whose values the running check may not use: `probes.first_loss`."""
 
@@ -69,7 +71,9 @@ class RemoteObject:
         mine = facts_of(self)
         # A given module's methods are looked up all the same: what they return is not believed.
         if mine.kind == "module" and name in EVERY_MODULES and not mine.helper:
-            return _call_by_name(self, name)
+            method = RemoteObject(mine.session, -1, "builtins.method", "function")
+            facts_of(method).of = self, name
+            return _adopt(self, method, name)
         return _adopt(self, mine.session.get(handle_of(self), name), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -80,8 +84,9 @@ class RemoteObject:
         mine = facts_of(self)
         signature = mine.path if mine.kind in ("function", "class") else f"{mine.path}.forward"
         record = CallRecord(mine.label, signature, args, kwargs, root=mine.root)
+        target, method = (self, None) if mine.of is None else mine.of
         with _noted(mine, record) as made:
-            made += mine.session.call(handle_of(self), record)
+            made += mine.session.call(handle_of(target), record, method)
         result = _out_of(mine, made[0])
         # An object is named by how it was made, since learners recognise it by that: `DecoderLM(13, 12)`.
         if isinstance(result, RemoteObject) and mine.kind == "class":
@@ -137,7 +142,14 @@ def handle_of(value: RemoteObject, session: Session | None = None) -> int:
     # Numbers begin anew in each worker: one of an earlier worker would name another object.
     if mine.session is not (session or mine.session) or mine.generation != mine.session.generation:
         raise WorkerDied("had ended already")
-    return mine.number
+    if mine.of is None:
+        return mine.number
+    # Handed over instead of called: now it has to be known by a number.
+    owner, name = mine.of
+    found = mine.session.get(handle_of(owner), name)
+    if not isinstance(found, RemoteObject):
+        raise SubmissionUnsendable(f"something else than a method as {name}")
+    return handle_of(found)
 
 
 def stand_for(value: Any, other: Any) -> None:
@@ -205,20 +217,6 @@ def _call_method(value: RemoteObject, method: str, label: str, *args: Any) -> An
     with _noted(mine, record) as made:
         made += mine.session.call(handle_of(value), record, method)
     return _out_of(mine, made[0])
-
-
-def _call_by_name(value: RemoteObject, name: str) -> Callable[..., Any]:
-    """Return what calls a method that need not be looked up before."""
-
-    def method(*args: Any, **kwargs: Any) -> Any:
-        mine = facts_of(value)
-        label, path = (f"{start}.{name}" if start else name for start in (mine.label, mine.path))
-        record = CallRecord(label, path, args, kwargs, root=mine.root)
-        with _noted(mine, record) as made:
-            made += mine.session.call(handle_of(value), record, name)
-        return made[0]
-
-    return method
 
 
 @contextmanager
