@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TypeVar
 
 import msgspec
@@ -205,14 +206,18 @@ class Quiz:
     def results(self) -> Iterator[QuizQuestion]:
         """What does a call return, and what would it have returned with another line?"""
         places = [(one, place) for one, calls in self.calls.items() for place in range(len(calls))]
+        called: set[str] = set()
         for item, place in self.shuffled(places):
             call = self.calls[item][place]
-            if not call.result or self.sure(item, place).result != call.result:
+            function = call.text.partition("(")[0]
+            if not call.result or function in called or self.sure(item, place).result != call.result:
                 continue
+            called.add(function)
             # What other lines would have led to, as far as other questions have run them.
             noted = [version.noted(item, 0) for _, version in self.changed]
             others = [calls[place].result for calls in noted if len(calls) > place]
-            near = [*(text for text in others if text), *self.shuffled(results_near(call.result))]
+            alike = [text for text in others if text[:1] == call.result[:1]]
+            near = [*alike, *self.shuffled(results_near(call.result))]
             yield self.question(
                 "result", f"What does this return?\n{call.text}", [call.result, *near], "it was run"
             )
@@ -330,5 +335,11 @@ def _happens(edit: Edit) -> str:
 def _reason(end: Outcome) -> str:
     """Return what a check says, as the reason why an option is right: how it begins, and an error's own line."""
     lines = [line.strip() for line in (end.message or "").splitlines()]
-    shown = [*lines[:1], *lines[1:][-3:]] if end.status == "error" else lines[:4]
+    if end.status == "error":
+        # From the line that raised it on: where it was called from, the line, and what torch says first.
+        place = max((at for at, line in enumerate(lines) if re.match(r"\S+, line \d+", line)), default=1)
+        shown = [*lines[:1], *lines[max(place, 1) :][:3]]
+    else:
+        # Without the table of values, of which only the head would be left.
+        shown = list(takewhile(lambda line: not line.startswith("expected "), lines[:4]))
     return clean(" / ".join(shown), 300)
