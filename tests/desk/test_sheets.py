@@ -195,6 +195,11 @@ def test_a_criterion_is_added_while_marking_and_points_follow_on_request(desk: R
     assert desk.ask("POST", "/do/withdraw", urlencode(gone)).status == 303
     assert [one.points for one in marks(desk, who) if not one.revoked][-1] == 0.75
     assert 'value="-0.25"' in answer(desk, who)
+    further = criterion(desk, met="asked unclearly", points="0.2", follow=1)
+    assert further.status == 303
+    # Points that are not what the criteria give were given by hand, and stay.
+    last = [marks(desk, one)[-1] for one in (who, other, third)]
+    assert [(one.points, one.criteria) for one in last] == [(0.95, (1, 3, 4)), (0.5, (3,)), (0.3, (3,))]
 
 
 @pytest.mark.nightly
