@@ -87,7 +87,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for those in cases.values():
             mark = those[0].get_closest_marker("sampled")
             assert mark is not None
-            kept |= set(evenly(those, mark.args[0]))
+            kept |= set(evenly(those, *mark.args))
         left_out = {item for one in cases.values() for item in one} - kept
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
@@ -111,9 +111,9 @@ def _fork_once() -> Any:
     return _launchers[0]
 
 
-def evenly(names: Sequence[T], most: int) -> Sequence[T]:
+def evenly(names: Sequence[T], most: int, first: int = 0) -> Sequence[T]:
     """Return so many at the most, always the same: by their places, evenly far from each other."""
-    return names[:: -(-len(names) // most) or 1]
+    return names[first :: -(-len(names) // most) or 1]
 
 
 class Borrowed:

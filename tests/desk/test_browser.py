@@ -81,7 +81,7 @@ def show(browser: Any, desk: Running) -> Iterator[Show]:
     assert heard == []
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 375])
 def test_every_page_can_be_read_by_everybody(
@@ -240,6 +240,7 @@ def test_the_written_answers_are_one_key_away(show: Show, desk: Running) -> None
     heard(page, lambda url: "/answer?learner=ada.0000&of=masks" in url)
 
 
+@pytest.mark.nightly
 def test_what_passed_is_in_the_queue_only_where_it_is_asked_for(show: Show, desk: Running) -> None:
     wrong = failing(desk, "masks")
     page = show(f"/mark?learner={wrong[0]}&of=masks")
@@ -251,6 +252,7 @@ def test_what_passed_is_in_the_queue_only_where_it_is_asked_for(show: Show, desk
     assert (few, many) == (sum(one not in ("pass", "missing") for one in statuses), len(statuses))
 
 
+@pytest.mark.nightly
 def test_on_a_phone_question_and_answer_come_before_the_form(show: Show, desk: Running) -> None:
     page = show("/answer?learner=ada.0000&of=masks&question=1", width=375)
     assert top(page, ".paper h2") < top(page, "blockquote") < top(page, "fieldset") < top(page, ".model h2")

@@ -158,6 +158,7 @@ def test_answers_that_say_the_same_are_marked_together_and_taken_back_together(
     assert all(own.revoked for one in learners[:5] for own in marks(desk, one))
 
 
+@pytest.mark.nightly
 def test_without_the_tick_one_answer_alone_is_marked(alike: tuple[Running, list[str]]) -> None:
     desk, learners = alike
     assert send(desk, answer(desk, learners[0]), met1=1).status == 303

@@ -75,6 +75,7 @@ def test_a_dry_run_prints_the_difference_and_sets_nothing(push: Kata, lms: Lms) 
     assert lms.given == []
 
 
+@pytest.mark.slow
 def test_marks_are_set_once(push: Kata, lms: Lms) -> None:
     assert "2 set" in push().stderr
     assert sorted(lms.given) == [(ADA, 6.0), (ADAM, 0.0)]
@@ -82,6 +83,7 @@ def test_marks_are_set_once(push: Kata, lms: Lms) -> None:
     assert len(lms.given) == 2
 
 
+@pytest.mark.slow
 def test_what_changes_here_follows_there(push: Kata, kata: Kata, lms: Lms) -> None:
     push()
     kata("adjust", "ada", "masks", "+1.5", "--comment", "a bonus")
@@ -89,6 +91,7 @@ def test_what_changes_here_follows_there(push: Kata, kata: Kata, lms: Lms) -> No
     assert lms.marks[ADA] == 7.5
 
 
+@pytest.mark.slow
 def test_what_was_changed_there_stays(push: Kata, kata: Kata, lms: Lms) -> None:
     push()
     lms.marks[ADA] = 9.0
@@ -111,6 +114,7 @@ def test_a_mark_that_never_was_ours_stays(push: Kata, lms: Lms) -> None:
     assert lms.marks[ADA] == 3.0
 
 
+@pytest.mark.slow
 def test_one_that_is_set_there_between_looking_and_sending_stays(
     push: Kata, lms: Lms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +163,7 @@ def test_it_goes_on_after_a_break_at_any_request(push: Kata, kata: Kata, lms: Lm
     assert place > looking + 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("done", [False, True])
 def test_it_goes_on_after_a_kill(
@@ -226,6 +231,7 @@ class Empty(Ring):
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ring", "code"), [(Ring, 0), (Empty, 2)])
 def test_the_keyring_is_asked_where_the_environment_has_no_token(
     push: Kata, monkeypatch: pytest.MonkeyPatch, ring: type[Ring], code: int

@@ -101,7 +101,7 @@ def _of_mark(mark: Mark, course: Course, why: Mapping[tuple[str, str], str]) -> 
         yield made(UNREAD, why[who, kata], f"{take} FILE")
     for note in mark.notes:
         file, may_be, reason = note.partition(MAY_BE)
-        if may_be and mark.status == "missing":
+        if may_be and mark.status != "error":
             yield made(MISNAMED, f"{file}: {reason}", f"{take} {typed_name(file)}", file)
         if note.startswith("a newer hand-in was there but could not be read"):
             yield made(UNREAD, note, f"{take} FILE")
