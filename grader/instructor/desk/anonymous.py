@@ -9,6 +9,7 @@ from typing import Any
 from grader.instructor.gradebook.decisions import releases
 from grader.instructor.gradebook.records import Decision
 from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.html import text
 
 
 class Anonymity:
@@ -31,7 +32,7 @@ class Anonymity:
 
     def name(self, learner: str, *katas: str | None) -> str:
         """Return what a learner is called on a page."""
-        return self._book.course.name_of(self.word(learner, *katas))
+        return text.name(self._book.course.name_of(self.word(learner, *katas)))
 
     def learner(self, word: str, *katas: str | None) -> str:
         """Return whom a word means; a name means nobody while names are hidden."""
@@ -51,5 +52,5 @@ class Anonymity:
 
     def _number(self, learner: str, kata: str) -> str:
         # Another one for each kata: what is released of one tells nothing about the next.
-        text = f"{kata}\0{learner}".encode("utf-8", "surrogatepass")
-        return "answer-" + hashlib.blake2b(text, key=self._book.nonce, digest_size=5).hexdigest()
+        about = f"{kata}\0{learner}".encode("utf-8", "surrogatepass")
+        return "answer-" + hashlib.blake2b(about, key=self._book.nonce, digest_size=5).hexdigest()

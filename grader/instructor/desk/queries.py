@@ -271,9 +271,8 @@ class DeskReader:
         meant = [kata for kata in there if assignment is None or kata in assignment.katas]
         return [chosen.kata] if chosen.kata in meant else meant
 
-    def listed(self, chosen: Filter) -> list[str]:
-        """Return the katas that a list of learners is about: those without names are never in one with the others."""
-        katas = self.katas(chosen)
+    def listed(self, katas: list[str]) -> list[str]:
+        """Return which of them a list of learners is about: those without names are never in one with the others."""
         return [one for one in katas if not self.anonymity.hides(one)] or katas
 
     def in_order(self, katas: Sequence[str]) -> list[str]:
@@ -300,8 +299,7 @@ class DeskReader:
                 if (mark := own.get(kata)) is not None:
                     key = learner, kata
                     marker = about.markers.get(key, "")
-                    read = mark.attempt is not None and about.reviewed.get(key) == mark.attempt
-                    cells.append(ClassCell(mark, key in about.disputed, marker, read))
+                    cells.append(ClassCell(mark, key in about.disputed, marker, about.is_read(mark)))
             if cells and any(self.lets(chosen, one) for one in cells):
                 found[learner] = cells
         return found
@@ -330,7 +328,8 @@ class DeskReader:
 
     def class_page(self, chosen: Filter) -> ClassPage:
         """Return a page of the class."""
-        katas = self.listed(chosen)
+        every = self.katas(chosen)
+        katas = self.listed(every)
         found = self.found(chosen, katas)
         names = list(found)
         pages = max(1, -(-len(names) // ON_A_PAGE))
@@ -347,7 +346,7 @@ class DeskReader:
         return ClassPage(
             lines,
             katas,
-            [one for one in self.katas(chosen) if one not in katas],
+            [one for one in every if one not in katas],
             len(self.everybody.marks()[0]),
             len(names),
             pages,
@@ -390,7 +389,7 @@ class DeskReader:
         """Return what a filter lets through, was handed in, and is nobody's to mark."""
         return [
             (cell.mark.learner, cell.mark.kata)
-            for cells in self.found(chosen, self.listed(chosen)).values()
+            for cells in self.found(chosen, self.listed(self.katas(chosen))).values()
             for cell in cells
             if self.lets(chosen, cell) and _free(cell)
         ]

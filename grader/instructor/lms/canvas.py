@@ -10,16 +10,8 @@ from functools import cached_property, partial
 from typing import Any
 
 from grader.catalogue import ARCHIVES, SUBMISSION_SUFFIXES
-from grader.instructor.lms.online import (
-    HOW_IT_GOES_ON,
-    TIMEOUT_S,
-    Account,
-    RemoteAssignment,
-    RemoteError,
-    RemoteMark,
-    asking,
-    lowered,
-)
+from grader.instructor.lms import online
+from grader.instructor.lms.online import Account, RemoteAssignment, RemoteError, RemoteMark
 from grader.instructor.lms.person import Cells, Person, filled, turned
 from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Roster, System, SystemName
 
@@ -174,16 +166,16 @@ class CanvasCourse:
         requester = Requester(self.base, self.token)
         # It has no option for it, and without one a server that is silent would hold a push forever.
         session = requester._session
-        session.request = partial(session.request, timeout=TIMEOUT_S)
+        session.request = partial(session.request, timeout=online.TIMEOUT_S)
         return Course(requester, {"id": int(self.number)})
 
     def accounts(self) -> list[Account]:
         """Return the course's students; the test student is not among them."""
-        with asking(self.title, self.base):
+        with online.asking(self.title, self.base):
             return [
                 Account(
                     str(one.id),
-                    lowered(
+                    online.lowered(
                         canvas_id=one.id,
                         sis_user_id=getattr(one, "sis_user_id", None),
                         # Both are told only to teachers who may see logins.
@@ -196,13 +188,13 @@ class CanvasCourse:
 
     def assignment(self, number: str) -> RemoteAssignment:
         """Return an assignment by its number."""
-        with asking(self.title, self.base, f"an assignment {number} in this course"):
+        with online.asking(self.title, self.base, f"an assignment {number} in this course"):
             found = self._assignment(number)
             return RemoteAssignment(number, str(found.name), found.points_possible)
 
     def marks(self, assignment: RemoteAssignment) -> dict[str, RemoteMark]:
         """Return everybody's mark."""
-        with asking(self.title, self.base):
+        with online.asking(self.title, self.base):
             every = self._assignment(assignment.id).get_submissions()
             return {str(one.user_id): _canvas_mark(one) for one in every}
 
@@ -210,14 +202,16 @@ class CanvasCourse:
         self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark
     ) -> RemoteMark | None:
         """Set a mark unless there is another by now. Canvas has no way to do both in one request."""
-        with asking(self.title, self.base):
+        with online.asking(self.title, self.base):
             submission = self._assignment(assignment.id).get_submission(int(account))
             if (found := _canvas_mark(submission)) != over:
                 return found
             submission.edit(submission={"posted_grade": f"{points:.{self.decimals}f}"})
         # A redirect would have made a question of it, which changes nothing and is answered all the same.
         if _canvas_mark(submission).points != points:
-            raise RemoteError(f"{self.title} did not take the mark of account {account}.", HOW_IT_GOES_ON)
+            raise RemoteError(
+                f"{self.title} did not take the mark of account {account}.", online.HOW_IT_GOES_ON
+            )
         return None
 
     def _assignment(self, number: str) -> Any:

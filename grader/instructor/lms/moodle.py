@@ -7,17 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.errors import UsageError
-from grader.instructor.lms.online import (
-    HOW_IT_GOES_ON,
-    NO_MARK,
-    TIMEOUT_S,
-    Account,
-    RemoteAssignment,
-    RemoteError,
-    RemoteMark,
-    asking,
-    lowered,
-)
+from grader.instructor.lms import online
+from grader.instructor.lms.online import Account, RemoteAssignment, RemoteError, RemoteMark
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name
 from grader.instructor.lms.system import (
     Claim,
@@ -154,7 +145,7 @@ class MoodleCourse:
         return [
             Account(
                 str(one["id"]),
-                lowered(
+                online.lowered(
                     username=one.get("username"),
                     id_number=one.get("idnumber"),
                     moodle_id=one.get("idnumber") or one.get("username"),
@@ -190,7 +181,7 @@ class MoodleCourse:
         self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark
     ) -> RemoteMark | None:
         """Set a mark, of the latest attempt and of nobody else in a group, unless there is another by now."""
-        found = self.marks(assignment).get(account, NO_MARK)  # no function tells one alone
+        found = self.marks(assignment).get(account, online.NO_MARK)  # no function tells one alone
         if found != over:
             return found
         self._call(
@@ -203,23 +194,24 @@ class MoodleCourse:
         import requests
 
         form = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json", **given}
-        with asking(self.title, self.base):
+        with online.asking(self.title, self.base):
             # No redirects: after one a mark would be asked for instead of set, and the token be somewhere else.
             answer = requests.post(
                 f"{self.base}/webservice/rest/server.php",
                 data=form,
-                timeout=TIMEOUT_S,
+                timeout=online.TIMEOUT_S,
                 allow_redirects=False,
             )
             if answer.status_code != 200:
                 raise RemoteError(
-                    f"Moodle answered {function} with status {answer.status_code}.", HOW_IT_GOES_ON
+                    f"Moodle answered {function} with status {answer.status_code}.", online.HOW_IT_GOES_ON
                 )
             found = answer.json()
         if isinstance(found, dict) and "exception" in found:
             reason = found.get("message") or found.get("errorcode")
             raise RemoteError(
-                f"Moodle refuses {function}: {reason}", f"A token's service must allow it. {HOW_IT_GOES_ON}"
+                f"Moodle refuses {function}: {reason}",
+                f"A token's service must allow it. {online.HOW_IT_GOES_ON}",
             )
         return found
 
