@@ -303,6 +303,12 @@ def test_a_wrong_name_is_proposed_and_taken_by_one_command(
     slip = kata(*take, "nosuch.py", "--comment", "she asked")
     assert (slip.code, f"ada handed in no file nosuch.py.\n  There: {name}" in slip.text) == (2, True)
     assert f"misnamed: ada, insertion-sort: {name}: {why}" in kata("gradebook", "problems", "week1").out
+    exported = kata("gradebook", "export", "--format", "moodle")
+    assert (
+        "A misnamed file may be the answer of ada; until that is settled, their cells are empty"
+        in exported.err
+    )
+    assert exported.out.splitlines()[1:] == ["ada,ada,,", "bob,bob,,5"]
     ran = kata(*take, name, "--comment", "she asked")
     assert f"ada, insertion-sort: {name} is the answer, 5/5 points" in ran.out, ran.text
     assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import standing
 from grader.instructor.gradebook.records import Decision, Mark
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.grading.who import unmatched
+from grader.instructor.grading.who import Unmatched, unmatched
 from grader.instructor.submissions.submission import DECIDED, MAY_BE
 from grader.words import counted, typed_name
 
@@ -73,6 +74,16 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
     }
     left = [one for one in found if (one.learner, one.kata, one.text) not in ignored]
     return sorted(left, key=lambda one: order.get(one.of, -1))
+
+
+def unsettled(book: Gradebook) -> Unmatched:
+    """Return `unmatched`, and of whom a misnamed file waits to be settled: a mark that waits is not zero."""
+    marks = {name: {one.kata: one for one in own} for name, own in groupby(book.marks(), _LEARNER)}
+    found = unmatched(book, (mark for own in marks.values() for mark in own.values()))
+    waiting = {(one.learner, one.kata) for one in problems(book, marks) if one.kind == MISNAMED}
+    misnamed = {(who, kata) for who, kata in waiting if marks[who][kata].status == "missing"}
+    absent = [name for name in found.absent if name not in {who for who, _ in misnamed}]
+    return replace(found, absent=absent, misnamed=misnamed)
 
 
 def _unread(book: Gradebook, every: Sequence[Mark]) -> dict[tuple[str, str], str]:
