@@ -76,8 +76,9 @@ proof: setup           ## right, wrong and hostile answers as replies of a model
 jupyter: setup services .jupyter/installed    ## a kata in JupyterLab in a browser, from its stub to a pass
 	$(BIN)/python -m pytest tests/jupyter
 
-pictures: setup        ## the pictures of README, docs/ and the lessons, drawn from what is printed, shown and computed; needs Chromium
+pictures: setup        ## the pictures of README, docs/ and the lessons, and in build/pages/ every page of desk, report and feedback; needs Chromium
 	$(BIN)/python docs/pictures/draw.py
+	mkdir -p build/pages && $(PYTEST) --everything --pictures build/pages -k can_be_read_by_everybody tests/desk tests/pages
 
 lint: setup            ## style, types, that imports run one way, size, words
 	$(BIN)/ruff check .

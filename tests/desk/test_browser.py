@@ -19,7 +19,7 @@ from tests.desk.conftest import Open, Running, heard, turned_to
 from tests.desk.test_sheets import hand_in
 from tests.pages import demo_class
 from tests.pages.builders import hostile_rows
-from tests.pages.test_browser import CONTRAST, READABLE
+from tests.pages.test_browser import CLIPPED, CONTRAST, READABLE, Picture
 
 pytestmark = pytest.mark.slow
 
@@ -84,18 +84,22 @@ def show(browser: Any, desk: Running) -> Iterator[Show]:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 375])
-def test_every_page_can_be_read_by_everybody(show: Show, desk: Running, width: int, scheme: str) -> None:
+def test_every_page_can_be_read_by_everybody(
+    show: Show, desk: Running, picture: Picture, width: int, scheme: str
+) -> None:
     page = show(width=width, color_scheme=scheme)
     with opened(desk) as book:
         group = groups(book, "layer-norm")[0].id
-    for path in (one.replace("GROUP", group) for one in PATHS):
+    for number, path in enumerate(one.replace("GROUP", group) for one in PATHS):
         page.goto(desk.base + path)
         # The page of look-alikes comes again by itself until all were compared.
         page.wait_for_selector("html:not(:has([data-again]))", state="attached", timeout=240_000)
+        picture(page, f"desk-{number:02}-{re.split('[/?]', path)[1] or 'course'}")
         page.evaluate("document.querySelectorAll('details').forEach((folded) => { folded.open = true; })")
         found = Axe().run(page).response["violations"]
         assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], path
         assert page.evaluate(CONTRAST, READABLE) == [], path
+        assert page.evaluate(CLIPPED) == [], path
         assert page.evaluate("document.documentElement.scrollWidth") == width, path
         page.evaluate("window.scrollTo(500, 0)")
         assert page.evaluate("window.scrollX") == 0, path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import keyring
 import pytest
 from click.testing import Result
 from keyring.backend import KeyringBackend
+
+from grader.instructor.lms import online
 
 from .lms_servers import TOKEN, Canvas, Lms, Moodle, serving
 
@@ -180,6 +183,15 @@ def test_it_goes_on_after_a_kill(
     kata("adjust", "ada", "masks", "+1", "--comment", "changed before it goes on")
     assert push().exit_code == 0
     assert lms.marks == {ADA: 7.0, ADAM: 0.0}
+
+
+def test_a_server_that_is_silent_is_given_up(push: Kata, lms: Lms, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(online, "TIMEOUT_S", 0.05)
+    lms.hold, lms.break_at = threading.Event(), 1
+    result = push()
+    lms.hold.set()
+    assert result.exit_code == 3
+    assert "cannot be reached: ReadTimeout" in result.stderr
 
 
 def test_other_points_there_are_refused_before_anything_is_set(push: Kata, lms: Lms) -> None:

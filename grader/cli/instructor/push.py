@@ -51,7 +51,7 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
             "Pushing needs packages that are not installed.", f"Install them: {install_extra('lms')}"
         )
     from grader.instructor.gradebook.push import Pusher, token_for
-    from grader.instructor.lms.online import open_course
+    from grader.instructor.lms import open_course
 
     address = book.course.lms
     if not address:
