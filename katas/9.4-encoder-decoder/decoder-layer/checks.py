@@ -599,12 +599,11 @@ def test_decoder_options(submission, draw):
     for options in ({"activation": "swiglu"}, {"norm_first": False}, {"dropout": NEARLY_ALL}):
         drawn = layer_state(draw, options.get("activation", "relu"))
         decoder = submission.Decoder(2, D, H, FF, **options)
-        said = ", ".join(f"{name}={value!r}" for name, value in options.items())
         alone, _ = loaded(submission.DecoderLayer(D, H, FF, **options), drawn)
         wanted = alone(x, memory)
         for index in range(2):
             inside, _ = loaded(decoder.layers[index], drawn)
-            expect(inside(x, memory), f"output of layers[{index}] with {said}", axes=AXES).same_as(
+            expect(inside(x, memory), f"output of layers[{index}]", axes=AXES).same_as(
                 wanted, name="that of your DecoderLayer with the same option"
             )
 

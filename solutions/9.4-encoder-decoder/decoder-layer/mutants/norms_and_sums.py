@@ -243,8 +243,34 @@ class layers_shared:
         """
 
 
-class options_not_handed_on:
-    """your decoder does not pass all of its options on to the layers: dropout, norm_first and activation
+class decoder_activation_dropped:
+    """your decoder does not pass activation on to its layers
+
+    Fails: test_decoder_options
+    """
+
+    class Decoder:
+        __init__ = """
+            - DecoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
+            + DecoderLayer(d_model, num_heads, d_ff, dropout, norm_first) for _ in range(num_layers)
+        """
+
+
+class decoder_dropout_dropped:
+    """your decoder does not pass dropout on to its layers
+
+    Fails: test_decoder_options
+    """
+
+    class Decoder:
+        __init__ = """
+            - DecoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
+            + DecoderLayer(d_model, num_heads, d_ff, 0.0, norm_first, activation) for _ in range(num_layers)
+        """
+
+
+class decoder_norm_first_dropped:
+    """your decoder does not pass norm_first on to its layers
 
     Fails: test_decoder_options, test_decoder_post_norm
     """
@@ -252,7 +278,7 @@ class options_not_handed_on:
     class Decoder:
         __init__ = """
             - DecoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
-            + DecoderLayer(d_model, num_heads, d_ff) for _ in range(num_layers)
+            + DecoderLayer(d_model, num_heads, d_ff, dropout, True, activation) for _ in range(num_layers)
         """
 
 
