@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from grader.engine.runner.suite import Options, Suite, suites_of
+from grader.learner.questions.edits import edits_of
+from grader.learner.questions.own_code import OwnCode
 from tests import ours
 
 pytestmark = pytest.mark.slow
@@ -42,12 +44,29 @@ def test_the_same_code_gets_the_same_questions_and_another_name_others(kata: Run
     assert mine == quizzed(kata, "masks")
     assert len(mine) == 5
     assert all(len(set(one["options"])) == 4 and one["right"] in range(4) for one in mine)
-    of_all = [{one["text"] for one in mine}]
-    of_all += [
-        {one["text"] for one in quizzed(kata, "masks", "--as", name)} for name in ("ada", "bo", "cleo")
-    ]
+    quizzes = [mine, *(quizzed(kata, "masks", "--as", name) for name in ("ada", "bo", "cleo"))]
+    # Nobody knows what a function returns for values that are not shown.
+    results = [one["text"] for quiz in quizzes for one in quiz if one["kind"] == "result"]
+    assert results
+    assert not [text for text in results if "int64 [" in text or "bool [" in text]
+    of_all = [{one["text"] for one in quiz} for quiz in quizzes]
     shared = [len(one & another) for one, another in combinations(of_all, 2)]
     assert sum(shared) / len(shared) < len(mine) / 5
+
+
+def test_a_change_is_one_that_somebody_might_write() -> None:
+    code = OwnCode(
+        b"def attend(q: Tensor, k: Tensor, size: int, *, device: str | None = None):\n"
+        b"    return ones(size, device=device) * (q @ k).softmax(-1)\n\n\n"
+        b"class Maker:\n"
+        b"    def square(self, a, b):\n"
+        b"        return self.square(a - 1, b)\n"
+    )
+    lines = {edit.shown for edit in edits_of(code)}
+    assert "return ones(size, device=device) * (k @ k).softmax(-1)" in lines
+    assert "return self.square(b - 1, b)" in lines
+    assert not [line for line in lines if "ones(device" in line or "q @ size" in line or "sqrt" in line]
+    assert "return ones(size) * (q @ k).softmax(-1)" not in lines
 
 
 def test_off_a_terminal_the_answers_are_not_told(kata: Run, folder: Path) -> None:

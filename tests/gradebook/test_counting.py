@@ -256,7 +256,7 @@ def test_of_equals_the_earlier_is_the_best(book: Gradebook) -> None:
 def test_a_file_that_was_taken_counts_as_long_as_that_stands(book: Gradebook) -> None:
     run = book.start_run({})
     grade(book, run, "ada", source="mine", score=3.0, at=MONDAY - DAY)
-    for name, score in (("old.py", 5.0), ("final.py", 8.0)):
+    for name, score in (("final.py", 5.0), ("my_final.py", 8.0)):
         book.rule("take", "ada", f"week1/{name}", kata="masks", comment="asked", author="kim")
         note = f"ada.zip: week1/{name} was taken for masks.py{DECIDED}"
         taken = msgspec.structs.replace(

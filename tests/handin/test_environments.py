@@ -67,10 +67,17 @@ def test_a_package_declares_what_it_needs_and_holds_no_answer(
 def test_replies_that_come_at_once_are_graded_together_and_each_gets_its_own(scoring: Any) -> None:
     right = scoring.reference("masks")
     windows = f"Here it is:\r\n\r\n{right}\r\nDone.".replace("\n", "\r\n").replace("\r\r", "\r")
-    replies = [right, scoring.TASKS[0]["prompt"], windows, "no code at all, and half a pair: \ud800"]
+    late = right.replace("key <= query", "key < query")
+    assert late != right
+    replies = [right, scoring.TASKS[0]["prompt"], windows, "no code at all, and half a pair: \ud800", late]
     with ThreadPoolExecutor(len(replies)) as threads:
         found = list(threads.map(lambda reply: scoring.score("masks", "masks", reply), replies))
-    assert [(one["score"], one["passed"]) for one in found] == [(1.0, True), (0.0, False)] * 2
+    assert [(one["score"], one["passed"]) for one in found[:4]] == [(1.0, True), (0.0, False)] * 2
+    details = [one["details"] for one in found]
+    assert details[0] == {"status": "pass", "failing": [], "mistakes": []}
+    assert details[1]["status"] == "not_started"
+    assert "test_causal_values" in details[4]["failing"]
+    assert len(details[4]["mistakes"]) == 1
 
 
 @pytest.mark.gate

@@ -80,6 +80,13 @@ class Part:
         asked.state()
 
 
+class _NoTensorsError(Exception):
+    """Raised where the reference returns something else than tensors, which has no tolerance."""
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+
+
 class _Asked:
     """One part of a submission next to that of the reference, with the same parameters."""
 
@@ -95,6 +102,7 @@ class _Asked:
             self._state = {
                 name: self._drawn(value) for name, value in right(**part.made).state_dict().items()
             }
+        self._instances: dict[tuple[torch.dtype, torch.dtype | None], nn.Module] = {}
         self._answers = self._made(by_name=False)
 
     # What is asked -------------------------------------------------------------------------------------------------
@@ -244,16 +252,23 @@ class _Asked:
         found, call = self._reference, self._given(call)
         if not self._is_class:
             return self._taken(found(**call))
-        instance = found(**self._part.made)
         if not self._is_module:
-            return self._taken(getattr(instance, self._method or "__call__")(**call))
-        # `functional_call` replaces what is in the state: other buffers keep the constructor's precision.
-        instance = instance.to(next(iter(state.values())).dtype) if state else instance
-        instance.eval()
+            return self._taken(getattr(found(**self._part.made), self._method or "__call__")(**call))
+        instance = self._instance(next(iter(state.values())).dtype if state else None)
         if self._method:
             instance.load_state_dict(state)
             return getattr(instance, self._method)(**call)
         return torch.func.functional_call(instance, dict(state), (), call)
+
+    def _instance(self, dtype: torch.dtype | None) -> nn.Module:
+        """Return a module of the reference in a dtype; its parameters are whatever the last call made them."""
+        # To initialise parameters that are replaced at once would take longer than a small module's call.
+        key = torch.get_default_dtype(), dtype
+        if key not in self._instances:
+            # `functional_call` replaces what is in the state: other buffers keep the constructor's precision.
+            made: nn.Module = self._reference(**self._part.made)
+            self._instances[key] = made.to(dtype).eval()
+        return self._instances[key]
 
     def _right(self, call: Arguments, dtype: torch.dtype | None = None) -> Any:
         """Return what the reference gives, as `Expected` where it is tensors."""
@@ -266,17 +281,20 @@ class _Asked:
             named = dict(zip(names, values, strict=True))
             state = {name: named[name] for name in self._state}
             own = {**call, **{name: named[name] for name in tensors}}
-            return tuple(_several(self._run(state, own)))
-
-        with torch.no_grad():
-            plain = self._run(own, _on_cpu(call))
-            several = _several(plain)
+            result = self._run(state, own)
+            several = _several(result)
             # An empty list has no tensor either: it is compared as what it is.
             if not (several and all(isinstance(one, Tensor) for one in several)):
-                return plain
-            # Parameters too are arguments of the oracle, which computes once more with all of them in
-            # float64.
-            wanted = oracle(right, *given, dtype=dtype)
+                raise _NoTensorsError(result)
+            return tuple(several)
+
+        with torch.no_grad():
+            try:
+                # Parameters too are arguments of the oracle, which computes once more with all of them in
+                # float64.
+                wanted = oracle(right, *given, dtype=dtype)
+            except _NoTensorsError as error:
+                return error.result
             return tuple(_allowing(one, dtype) for one in wanted) if dtype == torch.float64 else wanted
 
     def _compare(self, found: Any, wanted: Any, when: str) -> None:

@@ -92,8 +92,10 @@ def oracle(
     """
     __tracebackhide__ = True
     working = dtype or _working_dtype(arguments)
-    exact = _run(function, arguments, torch.float64)
-    yardsticks = [_run(f, arguments, working) for f in (function, *also)]
+    own = _run(function, arguments, working)
+    # In float64 that is the value itself. References take most of a verdict's time, so none runs twice.
+    exact = own if working == torch.float64 else _run(function, arguments, torch.float64)
+    yardsticks = [own, *(_run(f, arguments, working) for f in also)]
     if working == torch.float64:
         # float64 has no exacter self to be compared with: take float32's error in units of its eps
         with suppress(RuntimeError):  # a float64 tensor in its closure: then eps alone must do
@@ -158,17 +160,20 @@ def _expected(exact: Tensor, yardsticks: Sequence[Tensor], nudged: Sequence[Tens
     if not exact.is_floating_point():
         return Expected(exact, 0.0, exact.dtype)
     limits = torch.finfo(dtype)
-    if dtype != torch.float64:  # what is beyond this dtype is infinite in it
-        rounded = exact.to(dtype)
-        exact = torch.where(rounded.isinf(), rounded.double(), exact)
-    finite = exact.isfinite()
-    if not bool(finite.any()):
-        return Expected(exact, 0.0, dtype)
-    everywhere = bool(finite.all())  # as nearly always: then nothing need be picked out
-    value = exact if everywhere else exact[finite]
+    value, top, finite = exact, _largest(exact), None
+    # Nearly always all of it is finite, and nothing need be picked out; else it may hold NaN as well.
+    if not top <= limits.max:
+        if dtype != torch.float64:  # what is beyond this dtype is infinite in it
+            rounded = exact.to(dtype)
+            exact = torch.where(rounded.isinf(), rounded.double(), exact)
+        finite = exact.isfinite()
+        if not bool(finite.any()):
+            return Expected(exact, 0.0, dtype)
+        value = exact[finite]
+        top = _largest(value)
     worst = 0.0
     for own in (*yardsticks, *nudged):
-        error = float(((own if everywhere else own[finite]).double() - value).abs().max())
+        error = _largest((own if finite is None else own[finite]).double() - value)
         if math.isfinite(error):
             worst = max(worst, error * limits.eps / torch.finfo(own.dtype).eps)
         elif own.dtype == dtype and not any(own is one for one in nudged):
@@ -176,9 +181,13 @@ def _expected(exact: Tensor, yardsticks: Sequence[Tensor], nudged: Sequence[Tens
                 f"an oracle's function overflows in {dtype} where its value does not",
                 "Write it in a numerically stable way: its rounding error is the yardstick.",
             )
-    top = float(value.abs().max())
     floor = limits.eps * max(top, limits.smallest_normal) if top else 0.0  # below it, digits get lost
     return Expected(exact, slack(dtype) * max(worst, floor), dtype)
+
+
+def _largest(value: Tensor) -> float:
+    """Return the largest absolute value; NaN where there is one, or nothing at all."""
+    return float(value.abs().max()) if value.numel() else math.nan
 
 
 def _cast(value: Any, dtype: torch.dtype) -> Any:

@@ -72,9 +72,10 @@ def read_names(source: Source, terms: Terms) -> NamesFound:
         return NamesFound({TOO_MUCH: ""})
 
 
-def excluded_operators(terms: Terms) -> list[str]:
-    """Return torch's operators that compute what the kata excludes."""
-    return operators_of(Excluded(terms.forbid).is_of) if terms.forbid else []
+@functools.cache  # each of torch's thousands of operators is looked at
+def excluded_operators(forbid: tuple[str, ...]) -> list[str]:
+    """Return torch's operators that compute what a kata excludes."""
+    return operators_of(Excluded(forbid).is_of) if forbid else []
 
 
 def told(used: Mapping[str, int], reading: NamesFound) -> list[str]:

@@ -19,6 +19,8 @@ from grader.errors import PackError
 if TYPE_CHECKING:
     from grader.engine.host.session import Session
 
+EVERY_MODULES = frozenset({"eval", "train", "to", "load_state_dict", "state_dict", "named_parameters"})
+"""Methods that every module has and checks call most: found and called in one exchange, not in two."""
 _LABELLED = 40
 """Columns of an argument in a label: beside it another, and a method, find room in a line."""
 
@@ -43,6 +45,8 @@ class Facts:
     """Where it stands behind that name: `DecoderLM.generate` of a method, whatever its object was made with."""
     calls: Calls | None = None
     """Where its calls are noted; None when a check has not got it from the submission by name."""
+    of: tuple[RemoteObject, str] | None = None
+    """Of a method that was not looked up: whose it is, and its name."""
     helper: str = ""
     """Where it came out of a module whose values the running check may not use: `probes.first_loss`."""
 
@@ -64,7 +68,13 @@ class RemoteObject:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _adopt(self, facts_of(self).session.get(handle_of(self), name), name)
+        mine = facts_of(self)
+        # A given module's methods are looked up all the same: what they return is not believed.
+        if mine.kind == "module" and name in EVERY_MODULES and not mine.helper:
+            method = RemoteObject(mine.session, -1, "builtins.method", "function")
+            facts_of(method).of = self, name
+            return _adopt(self, method, name)
+        return _adopt(self, mine.session.get(handle_of(self), name), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         facts_of(self).session.set(handle_of(self), name, value)
@@ -74,8 +84,9 @@ class RemoteObject:
         mine = facts_of(self)
         signature = mine.path if mine.kind in ("function", "class") else f"{mine.path}.forward"
         record = CallRecord(mine.label, signature, args, kwargs, root=mine.root)
+        target, method = (self, None) if mine.of is None else mine.of
         with _noted(mine, record) as made:
-            made += mine.session.call(handle_of(self), record)
+            made += mine.session.call(handle_of(target), record, method)
         result = _out_of(mine, made[0])
         # An object is named by how it was made, since learners recognise it by that: `DecoderLM(13, 12)`.
         if isinstance(result, RemoteObject) and mine.kind == "class":
@@ -131,7 +142,14 @@ def handle_of(value: RemoteObject, session: Session | None = None) -> int:
     # Numbers begin anew in each worker: one of an earlier worker would name another object.
     if mine.session is not (session or mine.session) or mine.generation != mine.session.generation:
         raise WorkerDied("had ended already")
-    return mine.number
+    if mine.of is None:
+        return mine.number
+    # Handed over instead of called: now it has to be known by a number.
+    owner, name = mine.of
+    found = mine.session.get(handle_of(owner), name)
+    if not isinstance(found, RemoteObject):
+        raise SubmissionUnsendable(f"something else than a method as {name}")
+    return handle_of(found)
 
 
 def stand_for(value: Any, other: Any) -> None:
@@ -217,8 +235,10 @@ def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
         raise
     result, changed = made
     if mine.calls is not None:
-        done = replace(record, changed=tuple(changed), iterated=mine.session.iterated)
-        mine.calls.add(replace(done, request=mine.session.made), result)
+        done = replace(
+            record, changed=tuple(changed), iterated=mine.session.iterated, request=mine.session.made
+        )
+        mine.calls.add(done, result)
     note(mine.session, mine.root, None)
 
 

@@ -182,7 +182,7 @@ class Session:
     @cached_property
     def _operators(self) -> list[str]:
         """The operators that the worker watches."""
-        return excluded_operators(self.terms)
+        return excluded_operators(self.terms.forbid)
 
     def close(self) -> None:
         """End the worker."""
@@ -280,7 +280,8 @@ class Session:
         done = self._checked(reply, payload)
         decoder = self._decoder(done, payload)
         value = self._decode(decoder, done.value)
-        self._observe(State(value) if target in self._states else value, decoder, payload)
+        tells_state = target in self._states or method in _TELL_STATE
+        self._observe(State(value) if tells_state else value, decoder, payload)
         # What it did besides: drew random numbers, recorded gradients, changed its arguments.
         self._advance(encoder.generators, decoder, done.generators)
         self.iterated = done.iterated

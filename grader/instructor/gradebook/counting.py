@@ -145,8 +145,10 @@ def count(
 def _valid(kata: str, given: Sequence[HandIn], rulings: Iterable[Decision]) -> Sequence[HandIn]:
     """Leave out files that were taken for the answer by a decision that does not stand any more."""
     takes = [one for one in rulings if one.kind == "take" and one.kata == kata]
-    names = tuple(str(one.value).rpartition("/")[2] for one in takes)
-    return [one for one in given if not one.taken or one.taken.endswith(names)] or given
+    names = [str(one.value).rpartition("/")[2] for one in takes]
+    # After a folder or an archive, so that my_masks.py is not taken for masks.py.
+    ends = tuple(start + name for name in names for start in ("/", ": "))
+    return [one for one in given if not one.taken or one.taken in names or one.taken.endswith(ends)] or given
 
 
 def _groups(times: Deadlines, handed_in: Iterable[str]) -> Iterable[_Group]:

@@ -51,8 +51,7 @@ def edits_of(code: OwnCode) -> list[Edit]:
     }
     found: dict[str, Edit] = {}
     for function in code.functions:
-        names = [one.arg for one in (*function.args.args, *function.args.kwonlyargs)]
-        parameters = [name for name in names if name not in ("self", "cls")]
+        parameters = _alike(function.args)
         for statement in statements(function.body):
             for node, text in _of(code, statement, parameters, imported):
                 changed = code.changed(node, text)
@@ -66,8 +65,22 @@ def edits_of(code: OwnCode) -> list[Edit]:
     return list(found.values())
 
 
+def _alike(arguments: ast.arguments) -> dict[str, list[str]]:
+    """Return by parameter those that it may be mixed up with: of the same annotation, with a default or without."""
+    # A size in place of a device raises at once, which nobody has to think about.
+    defaults = [None] * (len(arguments.args) - len(arguments.defaults)) + arguments.defaults
+    every = [*zip(arguments.args, defaults, strict=True)]
+    every += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    kinds = {
+        one.arg: (one.annotation and ast.dump(one.annotation), default is None)
+        for one, default in every
+        if one.arg not in ("self", "cls")
+    }
+    return {name: [one for one in kinds if one != name and kinds[one] == kinds[name]] for name in kinds}
+
+
 def _of(
-    code: OwnCode, statement: ast.stmt, parameters: list[str], imported: set[str]
+    code: OwnCode, statement: ast.stmt, parameters: dict[str, list[str]], imported: set[str]
 ) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
     """Yield the nodes of a statement that can be changed, each with the text that takes its place."""
     docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -81,7 +94,7 @@ def _of(
             yield node, f"({text})" if isinstance(other, ast.BinOp | ast.BoolOp) and not alone else text
 
 
-def _variants(node: ast.expr, parameters: list[str], imported: set[str]) -> Iterator[ast.expr]:
+def _variants(node: ast.expr, parameters: dict[str, list[str]], imported: set[str]) -> Iterator[ast.expr]:
     """Yield what may be written for an expression by mistake."""
     match node:
         case ast.Constant(value=bool(flag)):
@@ -105,7 +118,7 @@ def _variants(node: ast.expr, parameters: list[str], imported: set[str]) -> Iter
         case ast.UnaryOp(op=ast.Not() | ast.Invert() | ast.USub()):
             yield node.operand
         case ast.Name(ctx=ast.Load()) if node.id in parameters:
-            yield from (ast.Name(name, ast.Load()) for name in parameters if name != node.id)
+            yield from (ast.Name(name, ast.Load()) for name in parameters[node.id])
         case ast.Call():
             yield from _calls(node, imported)
 
@@ -113,9 +126,13 @@ def _variants(node: ast.expr, parameters: list[str], imported: set[str]) -> Iter
 def _calls(node: ast.Call, imported: set[str]) -> Iterator[ast.expr]:
     """Yield what may be written for a call: another function, without an argument, arguments exchanged, not at all."""
     function = node.func
-    if isinstance(function, ast.Attribute) and function.attr in _NAMED:
+    mine = isinstance(function, ast.Attribute) and ast.unparse(function.value) == "self"
+    # A method of the learner's own that is called like one of torch's has no counterpart.
+    if isinstance(function, ast.Attribute) and function.attr in _NAMED and not mine:
         yield _with(node, func=_with(function, attr=_NAMED[function.attr]))
     for keyword in node.keywords:
+        if keyword.arg == "device":
+            continue  # what happens without it depends on the machine
         yield _with(node, keywords=[one for one in node.keywords if one is not keyword])
     plain = [one for one in node.args if not isinstance(one, ast.Starred)]
     if len(node.args) >= 2 and plain == node.args:

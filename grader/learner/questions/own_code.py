@@ -23,6 +23,9 @@ def {SEEN}(number, value, facts={{}}, hits=[0]):
         hits[0] = 0
         return taken
     hits[0] += 1
+    texts = facts.setdefault(number, [])
+    if len(texts) == 2:
+        return value
     import torch
     if isinstance(value, torch.Tensor):
         text = f"{{str(value.dtype)[6:]}} {{list(value.shape)}}"
@@ -32,8 +35,7 @@ def {SEEN}(number, value, facts={{}}, hits=[0]):
         text = repr(tuple(value))
     else:
         text = ""
-    texts = facts.setdefault(number, [])
-    if text not in texts and len(texts) < 2:
+    if text not in texts:
         texts.append(text)
     return value
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import islice
-from typing import TypeVar, TypeVarTuple
+from itertools import islice, takewhile
+from typing import TypeVar
 
 import msgspec
 import pytest
@@ -25,12 +26,13 @@ from grader.learner.questions.own_code import OwnCode
 from grader.learner.questions.rehearsal import NotedCall, Version, raised_in, stage
 
 T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
 SEEDS = (0, 1, 2)
-CHECKS, CHEAPEST = 7, 5
+CHECKS, CHEAPEST = 6, 5
 """Checks that are drawn and watched, and those of them that questions are about: what evaluates least."""
-EDITS = 9
-"""Changed lines that are tried."""
+EDITS = 7
+"""Changed lines that are tried, each in a worker of its own."""
+REACHED = 2
+"""Checks that are tried to see whether a changed line raises an error elsewhere."""
 AN_OPTION_MORE = 3
 
 
@@ -59,7 +61,7 @@ class Quiz:
     watched: Version
     items: list[pytest.Item] = field(default_factory=list)
     calls: dict[pytest.Item, list[NotedCall]] = field(default_factory=dict)
-    """The calls of each check that was watched, at seed 0."""
+    """The calls of each of these checks, watched, at seed 0."""
     changed: list[tuple[Edit, Version]] = field(default_factory=list)
     questioned: list[Edit] = field(default_factory=list)
     """Changes that a question was about: the next one is not to give its answer away."""
@@ -70,15 +72,18 @@ class Quiz:
         Raises:
             UsageError: one does not pass.
         """
-        for item in self.shuffled(items)[:CHECKS]:
-            if self.watched.end(item, 0).status != "pass":
+        ends = {item: self.watched.end(item, 0).status for item in self.shuffled(items)[:CHECKS]}
+        for item, status in ends.items():
+            # Slow says nothing against it, and nothing can be asked about it.
+            if status not in ("pass", "timeout"):
                 raise UsageError(
                     f"{self.file} does not pass “{self.titles[item.name]}”; questions are about what passes.",
                     "First: kata check",
                 )
-            self.calls[item] = self.watched.calls(item, 0)
+        passing = [item for item in ends if ends[item] == "pass"]
         # By what is evaluated, and not by time: the same questions come on every machine.
-        self.items = sorted(self.calls, key=lambda item: self.watched.cost(item, 0))[:CHEAPEST]
+        self.items = sorted(passing, key=lambda item: self.watched.cost(item, 0))[:CHEAPEST]
+        self.calls = {item: self.watched.calls(item, 0) for item in self.items}
 
     def change(self, put: Callable[[str], Version]) -> None:
         """Draw changed lines, of those that ran in these checks."""
@@ -146,11 +151,19 @@ class Quiz:
     def purposes(self) -> Iterator[QuizQuestion]:
         """Which check notices that a line is gone, or another?"""
         for edit, version in sorted(self.shuffled(self.changed), key=lambda one: bool(one[0].shown)):
-            failing = [item for item in self.items if version.end(item, 0).status != "pass"]
-            rest = self.shuffled([item for item in self.items if item not in failing])
-            if edit in self.questioned or not failing or len(rest) < AN_OPTION_MORE:
+            if edit in self.questioned:
                 continue
-            item = self.draw.choice(failing)
+            failing: list[pytest.Item] = []
+            rest: list[pytest.Item] = []
+            for item in self.shuffled(self.items):
+                (rest if version.end(item, 0).status == "pass" else failing).append(item)
+                # Enough of both, or too few left that may pass: each further check takes time.
+                enough = failing and len(rest) == AN_OPTION_MORE
+                if enough or len(failing) > len(self.items) - AN_OPTION_MORE:
+                    break
+            if not failing or len(rest) < AN_OPTION_MORE:
+                continue
+            item = failing[0]
             passing = _first(rest, lambda other: self.passes(version, other))  # noqa: B023 - used at once
             end = self.steady(version, item)
             if end is not None and len(passing) == AN_OPTION_MORE:
@@ -168,7 +181,7 @@ class Quiz:
         for edit, version in self.shuffled(self.changed):
             reached = [
                 item for item in self.items if edit.line in self.ran(item) and edit not in self.questioned
-            ]
+            ][:REACHED]
             for item in reached:
                 lines = raised_in(version.end(item, 0), self.file)
                 # Raised in the changed line itself it would be no question, and raised now and then it has
@@ -193,13 +206,18 @@ class Quiz:
     def results(self) -> Iterator[QuizQuestion]:
         """What does a call return, and what would it have returned with another line?"""
         places = [(one, place) for one, calls in self.calls.items() for place in range(len(calls))]
-        for item, place in self.cheapest_first(places):
+        called: set[str] = set()
+        for item, place in self.shuffled(places):
             call = self.calls[item][place]
-            if not call.result or self.sure(item, place).result != call.result:
+            function = call.text.partition("(")[0]
+            if not call.result or function in called or self.sure(item, place).result != call.result:
                 continue
-            noted = [version.calls(item, 0) for _, version in self.changed if item in self.items]
+            called.add(function)
+            # What other lines would have led to, as far as other questions have run them.
+            noted = [version.noted(item, 0) for _, version in self.changed]
             others = [calls[place].result for calls in noted if len(calls) > place]
-            near = [*(text for text in others if text), *self.shuffled(results_near(call.result))]
+            alike = [text for text in others if text[:1] == call.result[:1]]
+            near = [*alike, *self.shuffled(results_near(call.result))]
             yield self.question(
                 "result", f"What does this return?\n{call.text}", [call.result, *near], "it was run"
             )
@@ -214,7 +232,7 @@ class Quiz:
             if number < len(self.code.places) and len(texts) == 1 and texts[0]
         ]
         per_line: Counter[int] = Counter()
-        for item, place, number, fact in self.cheapest_first(found):
+        for item, place, number, fact in self.shuffled(found):
             where, call = self.code.places[number], self.sure(item, place)
             # Twice a line at most, or a long expression would fill the quiz.
             if per_line[where.line] > 1 or call.facts.get(number) != [fact]:
@@ -249,10 +267,6 @@ class Quiz:
     def shuffled(self, things: Sequence[T]) -> list[T]:
         """Return things in an order that is this learner's."""
         return self.draw.sample(list(things), len(things))
-
-    def cheapest_first(self, things: Sequence[tuple[pytest.Item, *Ts]]) -> list[tuple[pytest.Item, *Ts]]:
-        """Return things of checks in this learner's order, those of expensive checks last: each costs two more runs."""
-        return sorted(self.shuffled(things), key=lambda one: one[0] not in self.items)
 
     def ran(self, item: pytest.Item) -> set[int]:
         """Return the lines of which something was evaluated in a check's calls."""
@@ -321,5 +335,11 @@ def _happens(edit: Edit) -> str:
 def _reason(end: Outcome) -> str:
     """Return what a check says, as the reason why an option is right: how it begins, and an error's own line."""
     lines = [line.strip() for line in (end.message or "").splitlines()]
-    shown = [*lines[:1], *lines[1:][-3:]] if end.status == "error" else lines[:4]
+    if end.status == "error":
+        # From the line that raised it on: where it was called from, the line, and what torch says first.
+        place = max((at for at, line in enumerate(lines) if re.match(r"\S+, line \d+", line)), default=1)
+        shown = [*lines[:1], *lines[max(place, 1) :][:3]]
+    else:
+        # Without the table of values, of which only the head would be left.
+        shown = list(takewhile(lambda line: not line.startswith("expected "), lines[:4]))
     return clean(" / ".join(shown), 300)

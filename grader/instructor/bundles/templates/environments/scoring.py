@@ -43,7 +43,7 @@ _turn = threading.Lock()
 
 
 def score(slug: str, module: str, reply: str) -> dict[str, Any]:
-    """Return the share of all points, whether everything passed, and the first message.
+    """Return the share of all points, whether everything passed, the first message, and what traces are sorted by.
 
     Raises:
         RuntimeError: it could not be graded; that is not a zero.
@@ -63,7 +63,16 @@ def score(slug: str, module: str, reply: str) -> dict[str, Any]:
         (one["message"] for one in report["checks"] if one["message"]), ""
     )
     share = report["score"] / report["max_score"]
-    return {"score": share, "passed": report["status"] == "pass", "message": message}
+    return {
+        "score": share,
+        "passed": report["status"] == "pass",
+        "message": message,
+        "details": {
+            "status": report["status"],
+            "failing": [one["id"] for one in report["checks"] if one["status"] != "pass"],
+            "mistakes": sorted({one["misconception"] for one in report["checks"] if one["misconception"]}),
+        },
+    }
 
 
 def grade(replies: list[ModelReply], *options: str) -> None:
