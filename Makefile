@@ -27,13 +27,14 @@ export PYTHONDONTWRITEBYTECODE =
 JOBS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-quick: setup           ## the fast tests: a minute and a half on two cores
+quick: JOBS = 2        # what is fast waits for nobody, and a third process would import everything once more
+quick: setup           ## the fast tests: a minute on two cores
 	$(PYTEST) -m "not slow and not gate"
 
 test: setup services   ## fast and slow tests: some eleven minutes on two cores
 	$(PYTEST) -m "not gate and not nightly"
 
-gate: setup            ## of every kata a part of the gate, and hostile submissions at the strongest level
+gate: setup            ## a part of our katas' gate, and hostile submissions at the strongest level
 	$(PYTEST) -m "gate and not nightly"
 
 changed: setup services    ## the tests of what differs from main
@@ -75,8 +76,9 @@ proof: setup           ## right, wrong and hostile answers as replies of a model
 jupyter: setup services .jupyter/installed    ## a kata in JupyterLab in a browser, from its stub to a pass
 	$(BIN)/python -m pytest tests/jupyter
 
-pictures: setup        ## the pictures of README, docs/ and the lessons, drawn from what is printed, shown and computed; needs Chromium
+pictures: setup        ## the pictures of README, docs/ and the lessons, and in build/pages/ every page of desk, report and feedback; needs Chromium
 	$(BIN)/python docs/pictures/draw.py
+	mkdir -p build/pages && $(PYTEST) --everything --pictures build/pages -k can_be_read_by_everybody tests/desk tests/pages
 
 lint: setup            ## style, types, that imports run one way, size, words
 	$(BIN)/ruff check .

@@ -50,8 +50,9 @@ _launchers: list[Any] = []
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add what `make everything` asks for."""
+    """Add what `make everything` and `make pictures` ask for."""
     parser.addoption("--everything", action="store_true", help="nothing is sampled: all of every kata's gate")
+    parser.addoption("--pictures", metavar="FOLDER", type=Path, help="store how every page looks there")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -86,7 +87,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for those in cases.values():
             mark = those[0].get_closest_marker("sampled")
             assert mark is not None
-            kept |= set(evenly(those, mark.args[0]))
+            kept |= set(evenly(those, *mark.args))
         left_out = {item for one in cases.values() for item in one} - kept
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
@@ -110,9 +111,9 @@ def _fork_once() -> Any:
     return _launchers[0]
 
 
-def evenly(names: Sequence[T], most: int) -> Sequence[T]:
+def evenly(names: Sequence[T], most: int, first: int = 0) -> Sequence[T]:
     """Return so many at the most, always the same: by their places, evenly far from each other."""
-    return names[:: -(-len(names) // most) or 1]
+    return names[first :: -(-len(names) // most) or 1]
 
 
 class Borrowed:
@@ -156,6 +157,20 @@ def explicit_gradients(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 def everything(pytestconfig: pytest.Config) -> bool:
     """Whether nothing is sampled: `make everything`."""
     return bool(pytestconfig.getoption("everything"))
+
+
+@pytest.fixture
+def picture(pytestconfig: pytest.Config) -> Callable[[Any, str], None]:
+    """Store how a page looks in its window's width and colours, under a name, where `make pictures` asks for it."""
+    into = pytestconfig.getoption("pictures")
+
+    def store(page: Any, name: str) -> None:
+        if into is not None:
+            scheme = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'")
+            file = into / f"{name}-{page.viewport_size['width']}-{scheme}.png"
+            page.screenshot(path=file, full_page=True)
+
+    return store
 
 
 @pytest.fixture(scope="session")

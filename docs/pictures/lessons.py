@@ -574,7 +574,7 @@ def _transfer(f: Figure) -> None:
     rates = [group["lr"] for group in reference("transfer").layerwise_groups(layers, 0.001, 0.8)]
     ways = {"frozen": [0.0] * 4, "tuned": [0.001] * 4, "rates by layer": rates}
     for column, (name, speeds) in enumerate(ways.items()):
-        x = 80 + 124 * column
+        x = 66 + 122 * column
         f.text(x + 55, 18, name, "h m")
         f.named(x, 28, 110, "head", "b")
         for number, rate in enumerate(speeds):
@@ -585,9 +585,9 @@ def _transfer(f: Figure) -> None:
                 f.box(x, y, 110, 22, "a", 0.62 * (rate / 0.001) ** 3)
             f.text(x + 55, y + 15.5, f"{rate:.3g}" if rate else "0", "m")
     for number in range(4):
-        f.text(72, 169 - 32 * number, f"layer {number}", "s e")
-    f.text(72, 43, "new", "s e")
-    f.text(80, 202, "blue: learning rate · dashed: no gradient is kept", "s")
+        f.text(58, 169 - 32 * number, f"layer {number}", "s e")
+    f.text(58, 43, "new", "s e")
+    f.text(66, 202, "blue: learning rate · dashed: no gradient is kept", "s")
 
 
 @figure("look-inside", "An induction head's attention map", 282)

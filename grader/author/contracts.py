@@ -253,7 +253,8 @@ def _of_arguments(part: SeenPart) -> Iterator[tuple[str, str, str]]:
         yield "padding", "takes_last_row_of_mask", name
     for name in part.given("members"):
         yield "members", "drops_last_member", name
-    for name in part.given("floating") if "floating return" in part.facts else ():
+    differentiable = "floating return" in part.facts and "array return" not in part.facts
+    for name in part.given("floating") if differentiable else ():
         yield "gradients", "cuts_argument", name
     if any(word in ast.unparse(part.node) for word in ("no_grad", "inference_mode", "set_grad_enabled")):
         yield "modes", "leaves_gradients_off", ""
@@ -277,7 +278,7 @@ def _of_results(part: SeenPart) -> Iterator[tuple[str, str, str]]:
         yield "dtype", "rounds_to_float32", ""
         yield "dtype", "returns_float32", ""
         yield "dtype", "zero_in_half", ""
-        if part.module or part.given("floating"):
+        if part.module or (part.given("floating") and "array return" not in part.facts):
             yield "gradients", "cuts_gradients", ""
         if part.module:
             yield "gradients", "cuts_parameters", ""

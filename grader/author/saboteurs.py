@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -80,9 +81,15 @@ def wrong(
 
 
 def each(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    """Change every tensor in a value, also in lists, tuples and dicts."""
+    """Change every tensor in a value, and every NumPy array as one, also in lists, tuples and dicts."""
     if isinstance(value, Tensor):
         return change(value)
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufc":
+        own = np.asarray(value)
+        backwards = any(step < 0 for step in own.strides)
+        # Over its own memory: what is written there is written to the argument.
+        changed = change(torch.from_numpy(own.copy() if backwards else own)).numpy()
+        return changed[()] if isinstance(value, np.generic) else changed
     if type(value) in (list, tuple):
         return type(value)(each(part, change) for part in value)
     if isinstance(value, dict):
@@ -347,6 +354,7 @@ def observes(call: SabotagedCall) -> Any:
         found = tensors(value)
         holds = {
             "tensor": bool(found),
+            "array": isinstance(value, np.ndarray | np.generic),
             "module": isinstance(value, nn.Module) or callable(value),
             "boolean": any(one.dtype == torch.bool and one.dim() > 1 for one in found),
             "members": type(value) in (list, tuple) and len(value) > 1,

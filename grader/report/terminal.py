@@ -238,6 +238,8 @@ def _held(report: KataReport, held: int) -> str:
         if held == asked:
             return f"{'this' if held == 1 else 'these'} {held} of {whole} {verb}"
         return f"{held} of these {asked} {verb} (the kata has {whole})"
+    if asked == 1:
+        return "the check holds" if held else "the check does not hold"
     return f"{f'all {asked}' if held == asked else f'{held} of {asked}'} checks {verb}"
 
 

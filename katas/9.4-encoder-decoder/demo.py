@@ -64,10 +64,10 @@ def demo() -> list[Exhibit]:
     return [
         text(
             "Three families, a task of every kind",
-            "An encoder alone reads a sequence as a whole and says something at each of its places (BERT). A decoder "
-            "alone goes on with a text, one word after the other (GPT). Both together read one sequence as a whole and "
-            "write another (the first transformer, T5). Below, each family is trained on a task of each kind, with as "
-            "many steps, on sequences of digits.",
+            "An encoder alone reads a sequence as a whole and says something about each of its positions (BERT). A "
+            "decoder alone continues a text, one word at a time (GPT). Both together read one sequence as a whole and "
+            "write another (the first transformer, T5). Below, each family is trained on a task of each kind, for the "
+            "same number of steps, on sequences of digits.",
         ),
         _results(curves),
         choice(
@@ -164,10 +164,10 @@ def _results(curves: dict[str, dict[str, tuple[list[int], list[float]]]]) -> Exh
             [f"{task}: {what}", *(f"{last[task][family]:.0f}%" for family in FAMILIES)]
             for task, what in TASKS.items()
         ],
-        note=f"Labels want what comes later: under a causal mask {labels[FAMILIES[1]]:.0f}% are right, without it "
+        note=f"Labels need what comes later: under a causal mask {labels[FAMILIES[1]]:.0f}% are right, without it "
         f"{labels[FAMILIES[0]]:.0f}%. Where more than one answer is right, words that are filled in at once know "
         f"nothing of each other, and {go_on[FAMILIES[0]]:.0f}% agree; words that see what was written before them "
-        f"agree in {go_on[FAMILIES[1]]:.0f}%. Where there is but one answer, "
+        f"agree in {go_on[FAMILIES[1]]:.0f}%. Where there is only one answer, "
         f"{sum(share >= 95 for share in last['rewrite'].values())} of {len(FAMILIES)} families "
         "find it in at least 95%.",
     )
@@ -181,7 +181,7 @@ def _answers(said: dict[str, dict[str, Tensor]]) -> Exhibit:
             answers = [" ".join(map(str, said[task][family][row].tolist())) for family in FAMILIES]
             right = "up or down" if task == "go on" else " ".join(map(str, wanted[row].tolist()))
             rows.append([task, " ".join(map(str, source[row].tolist())), *answers, right])
-    return table("What they say", ["task", "read", *FAMILIES, "right"], rows)
+    return table("What they answer", ["task", "read", *FAMILIES, "right"], rows)
 
 
 def _looks(model: Model) -> Exhibit:
@@ -201,6 +201,6 @@ def _looks(model: Model) -> Exhibit:
         [panel("share of the gradient", found, wanted[0].tolist(), source[0].tolist())],
         row_axis="word written",
         column_axis="word read",
-        note=f"{back:.0%} of what a word depends on is the one that stands as far from the other end. The order was "
+        note=f"{back:.0%} of what a word depends on is the word at the same distance from the other end. The order was "
         "not given: cross-attention found it.",
     )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader.author.contracts import ContractCell, Contracts, table
-from grader.catalogue import load_pack
-from grader.engine.runner.suite import suites_of
+from grader.catalogue import Kata, load_pack
+from grader.engine.runner.suite import Options, Suite, suites_of
 from grader.errors import PackError
 from tests.authors.courses import write_course
+from tests.conftest import TINY
 
 pytestmark = pytest.mark.slow
 
@@ -93,3 +95,101 @@ def test_a_turned_comparison_and_a_score_that_only_blocks_the_small_are_tried(
     tried = {cell.sabotage.name: cell for cell in cells(course, launcher)}
     assert tried["turned: weights < 0"].caught
     assert {"-20 for -inf", "-100 for -inf", "-10000 for -inf"} <= tried.keys()
+
+
+LISTS = (
+    """
+PART = Part("insertion_sort", outputs=["list"])
+
+
+def call(draw, rows, length):
+    return {"values": draw.integers(-9, 9, n=length).tolist()}
+""",
+    None,
+)
+ARRAYS = (
+    """
+DTYPES = [torch.float64, torch.float16]
+PART = Part("insertion_sort", outputs=["sorted"], axes=["row place"], dtypes=DTYPES, arrays=True)
+
+
+def call(draw, rows, length):
+    return {"values": draw.normal(row=rows, place=length)}
+""",
+    "import numpy as np\n\n\ndef insertion_sort(values):\n    return np.sort(values, axis=-1)\n",
+)
+
+
+ASKED_OF_ARRAYS = {"values", "rows", "dtype", "layout", "arguments", "memory", "forms"}
+
+
+@pytest.fixture
+def suite(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Kata, Suite]]:
+    """A kata without transformers, whose checks are a contract; `request.param`: its part, and the reference if new."""
+    part, reference = request.param
+    for folder in ("tiny", "solutions"):
+        shutil.copytree(TINY.parent / folder, tmp_path / folder)
+    own = Path("1.1-sorting/insertion-sort")
+    if reference is not None:
+        (tmp_path / "solutions" / own / "insertion_sort.py").write_text(reference)
+    (tmp_path / "solutions" / own / "hidden_checks.py").unlink()
+    reason = '[insertion_sort]\n"turned: other <= value" = "equal numbers look alike"\n'
+    (tmp_path / "solutions" / own / REASONS.name).write_text("" if reference else reason)
+    settings = tmp_path / "tiny" / own / "kata.toml"
+    settings.write_text(settings.read_text().replace("points = 4\nhidden_points = 1\n", ""))
+    (tmp_path / "tiny" / own / "checks.py").write_text(
+        f"""import torch
+
+from grader.checks import Part, check
+
+{part}
+
+@check("it is in order", aspect="values")
+def test_contract(submission, draw):
+    calls = [call(draw, *size) for size in [(3, 5), (1, 4), (3, 1), (2, 70)]]
+    PART.expect(submission, right, draw, calls)
+
+
+def right(values):
+    return sorted(values) if isinstance(values, list) else __import__("numpy").sort(values, axis=-1)
+"""
+    )
+    [kata] = load_pack(tmp_path / "tiny").katas
+    with suites_of([kata], hidden=True) as suites:
+        yield kata, suites[kata.slug]
+
+
+@pytest.mark.parametrize("suite", [LISTS, ARRAYS], ids=["lists", "arrays"], indirect=True)
+def test_a_kata_of_another_field_gets_the_same_contract(suite: tuple[Kata, Suite], launcher: Any) -> None:
+    kata, own = suite
+    assert kata.solution is not None
+    found = Contracts(kata, own, launcher).cells()
+    assert holes(found) == set()
+    broken = {cell.sabotage.breaks for cell in found}
+    arrays = "import numpy" in kata.solution.read_text()
+    assert broken == (ASKED_OF_ARRAYS if arrays else {"forms", "members", "borders"})
+
+
+@pytest.mark.parametrize("suite", [ARRAYS], ids=["arrays"], indirect=True)
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return values.tolist()", "wrong type  sorted  got list  want a NumPy array of numbers"),
+        ("return np.array(['one'])", "wrong type  sorted  got numpy.ndarray  want a NumPy array of numbers"),
+        ("return values", "first difference  sorted[row 0, place 0]"),
+        (
+            "values.sort(axis=-1); return values.copy()",
+            "changed what it was given: values\n  it was float32 [3, 5]\n  x += 1 and an assignment into an array",
+        ),
+        ("return np.sort(values, axis=-1)[:, ::-1][:, ::-1]", None),
+        ("return np.sort(values, axis=-1).max()", "wrong shape  sorted  got []"),
+    ],
+)
+def test_arrays_cross_and_what_is_no_array_is_named(
+    suite: tuple[Kata, Suite], launcher: Any, body: str, words: str | None
+) -> None:
+    kata, own = suite
+    text = f"import numpy as np\ndef insertion_sort(values):\n    {body}\n"
+    [check] = own.check(kata.stub, launcher, Options(), content=text.encode()).checks
+    assert (check.status == "pass") == (words is None)
+    assert words is None or words in (check.message or "")

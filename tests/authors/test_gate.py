@@ -86,6 +86,7 @@ def test_a_mistake_without_fingerprints_is_tried_whatever_is_drawn(course: Path,
     assert "fingerprints" in {finding.rule for finding in verdict.findings}
 
 
+@pytest.mark.nightly
 def test_the_command_says_what_it_tried_and_what_full_would(
     course: Path, kata_process: Callable[..., Any]
 ) -> None:
@@ -250,7 +251,7 @@ def _called_idle(course: Path) -> None:
     edit(path, "Fails: test_contract", "Fails: test_contract\n    Idle: nothing is learned")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spoil", "rule", "words", "handed_in"),
     [
@@ -331,6 +332,7 @@ def test_what_spoils_a_kata_is_found_by_name(
     assert any(words in finding.message for finding in findings), [finding.message for finding in findings]
 
 
+@pytest.mark.nightly
 def test_renewing_writes_what_changed_and_no_rounding(course: Path, launcher: Any) -> None:
     noted = fingerprints(course)
     [mark] = re.findall(r'"not_divided":.*?("p":\[[^]]+\])', noted, re.DOTALL)

@@ -439,6 +439,7 @@ def test_is_between():
         "out of range  tokens[batch 0, time 1]  got 11  want 0 to 10\n1 of 3 values is out of range"
     )
     cached = X + (X > 20)
+    assert "  those before have " in said(lambda: expect(cached, "logits").same_as(X, name="those before"))
     assert said(lambda: expect(cached, "logits", "batch time width").same_as(X, "only faster", "cached")) == (
         """\
 first difference  logits[batch 1, time 2, width 0]  got 22.000  cached has 21.000

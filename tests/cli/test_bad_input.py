@@ -133,6 +133,7 @@ def without_powers() -> None:
         libc.prctl(24, power, 0, 0, 0)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_stub_that_may_not_be_read(kata_process: Run, folder: Path) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0
@@ -329,6 +330,7 @@ def test_not_a_number_is_told_before_values(kata: Run, stub: Path, right: str) -
     assert "NaN" in text
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_two_hundred_megabytes_of_prints(kata: Run, stub: Path, right: str) -> None:
     flood = "\n    for _ in range(200):\n        print('y' * 999_999)\n    return torch.ones(seq_len, seq_len).tril()"

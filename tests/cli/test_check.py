@@ -230,6 +230,7 @@ def test_a_file_a_folder_and_an_id_mean_the_same(
     assert "kata check masks.py -k" in ran.text  # the repeat line means the same file
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_progress_remembers_whole_checks_only(kata: Run, unit: Path) -> None:
     def entry() -> dict[str, Any]:

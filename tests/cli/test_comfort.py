@@ -122,6 +122,7 @@ def test_a_notebook_has_a_cell_that_checks_it_and_that_is_no_part_of_the_answer(
     assert "not started  9.3.1 masks" in capfd.readouterr().out
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_what_does_not_fit_goes_on_below_its_own_beginning(
@@ -180,6 +181,7 @@ def screen(command: list[str], folder: Path, keys: bytes, until: str, **variable
     return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", written.decode(errors="replace"))
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_watch_ends_with_the_verdict_and_the_score(stub: Path) -> None:
     stub.write_text(WRONG)

@@ -190,6 +190,7 @@ def index(wheel: Path) -> Iterator[type[Index]]:
     thread.join()
 
 
+@pytest.mark.slow
 def test_a_broken_connection_is_taken_up_where_it_was(
     kata: Run, listed: Path, index: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +202,7 @@ def test_a_broken_connection_is_taken_up_where_it_was(
     assert index.asked == [None, f"bytes={len(index.data) // 2}-"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_fetch_goes_on(
     kata: Run, listed: Path, index: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,6 +104,7 @@ def test_a_broken_pack_is_told_with_the_rest(
     assert any("pack.toml" in note for note in ran.json["notes"])
 
 
+@pytest.mark.slow
 def test_what_the_machine_lacks_for_grading_is_said(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -158,6 +158,7 @@ def test_a_verdict_is_there_before_its_command_has_ended_its_workers(
     pipe.open("w").close()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_message_names_the_cell_by_the_number_beside_it(play: Callable[..., list[Any]]) -> None:
     raises = "def causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len).reshape(3, 7)"
@@ -165,6 +166,7 @@ def test_a_message_names_the_cell_by_the_number_beside_it(play: Callable[..., li
     assert "masks.ipynb, cell 4, line 2" in only(outputs[4], "text/plain")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_notebook_that_was_started_holds_lesson_stub_and_check(
     play: Callable[..., list[Any]], kata: Run, folder: Path
@@ -233,6 +235,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_is_saved_and_what_was_run_are_told_alike(
     kata: Run, folder: Path, warm: None, monkeypatch: pytest.MonkeyPatch
@@ -271,7 +274,7 @@ def test_a_magic_that_hides_the_answer_is_named_live() -> None:
     assert "cell 2 begins with %%writefile and was left out" in told
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ["try", "try -k causal_values", "try test_causal_values"])
 @pytest.mark.parametrize("before", ["kata start masks", "%kata check masks"])
@@ -343,6 +346,7 @@ def contrast(one: tuple[int, ...], other: tuple[int, ...]) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+@pytest.mark.slow
 def test_what_a_terminal_says_stands_in_the_page_line_by_line() -> None:
     """Every message of a kata's catalogued mistakes, pictures among them, and every status."""
     masks = demo_class.known(Catalogue.discover().resolve_one("masks"))

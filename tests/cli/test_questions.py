@@ -37,6 +37,7 @@ def quizzed(kata: Run, *arguments: object) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.nightly
 def test_the_same_code_gets_the_same_questions_and_another_name_others(kata: Run, folder: Path) -> None:
     solved(kata, "masks", folder)
     mine = quizzed(kata, "masks")

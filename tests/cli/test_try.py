@@ -90,6 +90,7 @@ def test_inputs_yours_expected_and_the_difference_have_their_names(unit: Path, a
     assert (unit.parent / "kata-progress.json").read_bytes() == progress
 
 
+@pytest.mark.nightly
 def test_of_a_module_the_instance_and_its_input_are_there(unit: Path) -> None:
     (unit / "layer-norm" / "layer_norm.py").write_text(NORM)
     text = typed(
@@ -200,6 +201,7 @@ def test_a_failure_says_how_to_look_at_it(kata: Run, unit: Path) -> None:
     assert "look    kata try masks -k test_causal_values" in kata("check", "masks").out
 
 
+@pytest.mark.nightly
 def test_what_is_raised_in_the_repl_has_nothing_to_do_with_the_check(unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
     done = subprocess.run(
@@ -257,6 +259,7 @@ def test_a_debugger_has_all_the_time(hurried: Path) -> None:
     assert "no answer within" not in text
 
 
+@pytest.mark.nightly
 def test_ctrl_c_says_which_call_it_broke_off(unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(
         MASKS + "\n\ndef bidirectional_mask(seq_len, *, device=None):\n    while True: pass\n"

@@ -177,6 +177,7 @@ def test_leaving_restores_the_terminal(screen: Callable[..., Screen], unit: Path
     assert watching.mode() == watching.before
 
 
+@pytest.mark.nightly
 def test_a_stop_from_outside_restores_the_terminal_too(screen: Callable[..., Screen], unit: Path) -> None:
     watching = screen("watch", "masks", cwd=unit)
     watching.verdict()

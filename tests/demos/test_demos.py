@@ -105,13 +105,13 @@ def stills(shown: list[Exhibit]) -> list[Exhibit]:
 
 
 @pytest.mark.gate
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 def test_every_page_has_something_to_play_with(shown: list[Exhibit]) -> None:
     assert any(isinstance(exhibit, Choice | Play) for exhibit in shown)
 
 
 @pytest.mark.gate
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
     titles = [exhibit.title for exhibit in shown]
     assert len(set(titles)) == len(titles)
@@ -123,7 +123,7 @@ def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
 
 
 @pytest.mark.gate
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
     for exhibit in stills(shown):
         series = (
@@ -139,7 +139,7 @@ def test_curves_hold_finite_numbers(shown: list[Exhibit]) -> None:
 
 
 @pytest.mark.gate
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
     drawn = [(exhibit, draw(exhibit)) for exhibit in shown]
     for exhibit, svg in drawn:
@@ -150,7 +150,7 @@ def test_the_page_needs_nothing_else(shown: list[Exhibit]) -> None:
 
 
 @pytest.mark.gate
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 def test_a_terminal_of_80_columns_shows_it(shown: list[Exhibit]) -> None:
     text = printed(shown)
     for exhibit in shown:

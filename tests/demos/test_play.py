@@ -122,6 +122,7 @@ def test_weights_follow_the_sentence_and_the_mask(show: Open) -> None:
     assert cells.all_inner_texts() == ["1.00"]
 
 
+@pytest.mark.nightly
 def test_a_sentence_is_put_together(show: Open) -> None:
     opened = show()
     assert opened.locator("[data-play='sentence.js'] td").first.inner_text() == "positive"

@@ -137,7 +137,7 @@ def texts(shown: list[Exhibit]) -> str:
     return " ".join(f"{one.title} {getattr(one, 'body', '')}" for one in shown)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True], ids=["given", "own"])
 @pytest.mark.parametrize("slug", SLUGS)
@@ -164,6 +164,7 @@ def used_by(slug: str) -> set[str]:
     return {name for name, one in available([load_pack(ROOT / "katas")]).items() if slug in one.facts.used_by}
 
 
+@pytest.mark.slow
 def test_what_a_run_needs_can_be_had() -> None:
     for path in REAL:
         assert set(needs(path)) <= used_by(path.parent.name)
@@ -197,6 +198,7 @@ def test_a_class_that_takes_base_and_eps_is_given_them(
     assert "was given the base of 100,000" in said[1]
 
 
+@pytest.mark.slow
 def test_a_crash_in_the_learners_code_is_a_clear_sentence(
     quick: Pack, stand_ins: dict[str, Path], launcher: Any, tmp_path: Path
 ) -> None:
@@ -262,6 +264,7 @@ def test_the_command_shows_writes_and_says_whose_code_it_was(
     assert (again["id"], again["own"], again["data"]) == ("encoder-layer", [], ["minilm"])
 
 
+@pytest.mark.slow
 def test_what_is_not_here_or_has_no_run_is_said(kata: Run, cached: Path) -> None:
     ran = kata("run", "modern-block")
     assert ran.code == 2

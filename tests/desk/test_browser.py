@@ -19,7 +19,7 @@ from tests.desk.conftest import Open, Running, heard, turned_to
 from tests.desk.test_sheets import hand_in
 from tests.pages import demo_class
 from tests.pages.builders import hostile_rows
-from tests.pages.test_browser import CONTRAST, READABLE
+from tests.pages.test_browser import CLIPPED, CONTRAST, READABLE, Picture
 
 pytestmark = pytest.mark.slow
 
@@ -81,21 +81,25 @@ def show(browser: Any, desk: Running) -> Iterator[Show]:
     assert heard == []
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 375])
-def test_every_page_can_be_read_by_everybody(show: Show, desk: Running, width: int, scheme: str) -> None:
+def test_every_page_can_be_read_by_everybody(
+    show: Show, desk: Running, picture: Picture, width: int, scheme: str
+) -> None:
     page = show(width=width, color_scheme=scheme)
     with opened(desk) as book:
         group = groups(book, "layer-norm")[0].id
-    for path in (one.replace("GROUP", group) for one in PATHS):
+    for number, path in enumerate(one.replace("GROUP", group) for one in PATHS):
         page.goto(desk.base + path)
         # The page of look-alikes comes again by itself until all were compared.
         page.wait_for_selector("html:not(:has([data-again]))", state="attached", timeout=240_000)
+        picture(page, f"desk-{number:02}-{re.split('[/?]', path)[1] or 'course'}")
         page.evaluate("document.querySelectorAll('details').forEach((folded) => { folded.open = true; })")
         found = Axe().run(page).response["violations"]
         assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], path
         assert page.evaluate(CONTRAST, READABLE) == [], path
+        assert page.evaluate(CLIPPED) == [], path
         assert page.evaluate("document.documentElement.scrollWidth") == width, path
         page.evaluate("window.scrollTo(500, 0)")
         assert page.evaluate("window.scrollX") == 0, path
@@ -236,6 +240,7 @@ def test_the_written_answers_are_one_key_away(show: Show, desk: Running) -> None
     heard(page, lambda url: "/answer?learner=ada.0000&of=masks" in url)
 
 
+@pytest.mark.nightly
 def test_what_passed_is_in_the_queue_only_where_it_is_asked_for(show: Show, desk: Running) -> None:
     wrong = failing(desk, "masks")
     page = show(f"/mark?learner={wrong[0]}&of=masks")
@@ -247,6 +252,7 @@ def test_what_passed_is_in_the_queue_only_where_it_is_asked_for(show: Show, desk
     assert (few, many) == (sum(one not in ("pass", "missing") for one in statuses), len(statuses))
 
 
+@pytest.mark.nightly
 def test_on_a_phone_question_and_answer_come_before_the_form(show: Show, desk: Running) -> None:
     page = show("/answer?learner=ada.0000&of=masks&question=1", width=375)
     assert top(page, ".paper h2") < top(page, "blockquote") < top(page, "fieldset") < top(page, ".model h2")

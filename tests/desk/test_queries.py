@@ -195,6 +195,7 @@ def test_a_learner_is_found_by_any_word_of_a_name_without_accents(tmp_path: Path
             assert "Okafor" not in page
 
 
+@pytest.mark.nightly
 def test_the_log_is_not_flooded_by_names_that_were_learnt(tmp_path: Path) -> None:
     book, get = desk_over(made_class.make(tmp_path, 1), tmp_path)
     with book:

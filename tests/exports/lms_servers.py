@@ -36,6 +36,8 @@ class Lms:
         """Which request, from 1 on, gets no answer."""
         self.kill: int | None = None
         """The process that is ended at that request, in place of an answer."""
+        self.hold: threading.Event | None = None
+        """At that request nothing happens until it is set."""
         self.break_after = False
         """Do what is asked first."""
 
@@ -59,6 +61,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.lms.breaks:
             if self.lms.kill is not None:
                 os.kill(self.lms.kill, signal.SIGKILL)
+            if self.lms.hold is not None:
+                self.lms.hold.wait()
             self.close_connection = True
             self.connection.close()
             return

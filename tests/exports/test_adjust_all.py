@@ -18,6 +18,7 @@ adam,9.3.1,7,on paper,override
 """
 
 
+@pytest.mark.slow
 def test_a_table_is_written_once(kata: Kata, course_folder: Path) -> None:
     (course_folder / "oral.csv").write_text(TABLE)
     before = kata("show", "--json").stdout

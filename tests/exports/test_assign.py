@@ -44,6 +44,7 @@ def test_hand_ins_are_shared_and_taken_back(kata: Kata) -> None:
     assert theirs(kata) == {("ada", "masks"): "max"}, "all or none"
 
 
+@pytest.mark.slow
 def test_a_section_an_assignment_or_a_learner_alone(kata: Kata, course_folder: Path) -> None:
     (course_folder / "roster.csv").write_text("learner,section\nada,A\nadam,B\nzed,B\n")
     with (course_folder / "course.toml").open("a") as file:

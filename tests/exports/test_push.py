@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import keyring
 import pytest
 from click.testing import Result
 from keyring.backend import KeyringBackend
+
+from grader.instructor.lms import online
 
 from .lms_servers import TOKEN, Canvas, Lms, Moodle, serving
 
@@ -72,6 +75,7 @@ def test_a_dry_run_prints_the_difference_and_sets_nothing(push: Kata, lms: Lms) 
     assert lms.given == []
 
 
+@pytest.mark.slow
 def test_marks_are_set_once(push: Kata, lms: Lms) -> None:
     assert "2 set" in push().stderr
     assert sorted(lms.given) == [(ADA, 6.0), (ADAM, 0.0)]
@@ -79,6 +83,7 @@ def test_marks_are_set_once(push: Kata, lms: Lms) -> None:
     assert len(lms.given) == 2
 
 
+@pytest.mark.slow
 def test_what_changes_here_follows_there(push: Kata, kata: Kata, lms: Lms) -> None:
     push()
     kata("adjust", "ada", "masks", "+1.5", "--comment", "a bonus")
@@ -86,6 +91,7 @@ def test_what_changes_here_follows_there(push: Kata, kata: Kata, lms: Lms) -> No
     assert lms.marks[ADA] == 7.5
 
 
+@pytest.mark.slow
 def test_what_was_changed_there_stays(push: Kata, kata: Kata, lms: Lms) -> None:
     push()
     lms.marks[ADA] = 9.0
@@ -108,6 +114,7 @@ def test_a_mark_that_never_was_ours_stays(push: Kata, lms: Lms) -> None:
     assert lms.marks[ADA] == 3.0
 
 
+@pytest.mark.slow
 def test_one_that_is_set_there_between_looking_and_sending_stays(
     push: Kata, lms: Lms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +163,7 @@ def test_it_goes_on_after_a_break_at_any_request(push: Kata, kata: Kata, lms: Lm
     assert place > looking + 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("done", [False, True])
 def test_it_goes_on_after_a_kill(
@@ -175,6 +183,15 @@ def test_it_goes_on_after_a_kill(
     kata("adjust", "ada", "masks", "+1", "--comment", "changed before it goes on")
     assert push().exit_code == 0
     assert lms.marks == {ADA: 7.0, ADAM: 0.0}
+
+
+def test_a_server_that_is_silent_is_given_up(push: Kata, lms: Lms, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(online, "TIMEOUT_S", 0.05)
+    lms.hold, lms.break_at = threading.Event(), 1
+    result = push()
+    lms.hold.set()
+    assert result.exit_code == 3
+    assert "cannot be reached: ReadTimeout" in result.stderr
 
 
 def test_other_points_there_are_refused_before_anything_is_set(push: Kata, lms: Lms) -> None:
@@ -213,6 +230,7 @@ class Empty(Ring):
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ring", "code"), [(Ring, 0), (Empty, 2)])
 def test_the_keyring_is_asked_where_the_environment_has_no_token(
     push: Kata, monkeypatch: pytest.MonkeyPatch, ring: type[Ring], code: int

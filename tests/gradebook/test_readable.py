@@ -115,6 +115,7 @@ def whole(value: object) -> object:
     return [whole(item) for item in value] if isinstance(value, list) else value
 
 
+@pytest.mark.nightly
 @given(made=REPORT)
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_kept_reads_back_and_what_would_not_is_refused(

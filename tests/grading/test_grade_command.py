@@ -30,6 +30,7 @@ def reports(ran: Ran) -> dict[str, dict[str, Any]]:
     return {report["learner"]: report for report in found}
 
 
+@pytest.mark.slow
 def test_a_class(kata: Kata, hand_in: Hand, warm: Path) -> None:
     hand_in("ada", RIGHT)
     hand_in("bob", OTHER)
@@ -117,6 +118,7 @@ def test_only_a_learner(kata: Kata, hand_in: Hand) -> None:
     assert "Did you mean bob?" in ran.text
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_only_a_learner_by_another_name_and_what_comes_next_keeps_the_course(
     kata: Kata, hand_in: Hand, warm: Path
@@ -143,6 +145,7 @@ def test_fail_under(kata: Kata, hand_in: Hand) -> None:
     assert kata("grade", "submissions", *ONLY, "-j", "1").code == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_fail_under_weighs_katas_as_the_course_does(
     kata: Kata, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch
@@ -163,6 +166,7 @@ def test_fail_under_weighs_katas_as_the_course_does(
     assert under("60", 0.1, 9) == 1
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "how", [KeyboardInterrupt(), EngineError("The grading processes are gone.")], ids=["Ctrl-C", "engine"]
@@ -207,6 +211,7 @@ def test_a_damaged_mark_is_named_and_graded_again(kata: Kata, hand_in: Hand, war
     assert "cannot be read" not in kata("gradebook", "show").err
 
 
+@pytest.mark.slow
 def test_a_notebook_is_graded_as_a_module_is(kata: Kata, hand_in: Hand, warm: Path) -> None:
     import nbformat
 
@@ -235,6 +240,7 @@ def test_a_wrong_name_on_gradescope_is_missing_and_no_failure(warm: Path, files:
     assert "There is no insertion_sort.py" in json.dumps(results)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_loop_costs_its_own_time_and_nobody_else(kata: Kata, hand_in: Hand) -> None:
     hand_in("ada", RIGHT)
@@ -315,6 +321,7 @@ def test_a_scheduler_that_is_not_there(kata: Kata, hand_in: Hand, monkeypatch: p
     assert kata("grade", "submissions", "-j", "2", "--scheduler", "tcp://127.0.0.1:1").code == 2
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_from_there(hand_in: Hand, warm: Path, kata: Kata) -> None:
     for number in range(30):

@@ -109,6 +109,7 @@ def dies_unless(monkeypatch: pytest.MonkeyPatch, graded: Callable[[Task], bool])
     return asked
 
 
+@pytest.mark.nightly
 def test_what_ends_every_grading_process_but_the_references_is_the_submissions(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +121,7 @@ def test_what_ends_every_grading_process_but_the_references_is_the_submissions(
     assert [task.control for task in asked] == [False, False, True, False]
 
 
+@pytest.mark.nightly
 def test_a_fault_that_passes_while_the_reference_is_graded_is_nobodys(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,12 +131,14 @@ def test_a_fault_that_passes_while_the_reference_is_graded_is_nobodys(
     assert (answer.report.status, len(asked)) == ("pass", processes.ATTEMPTS + 2)
 
 
+@pytest.mark.nightly
 def test_another_version_of_the_pack_is_refused(setup: Setup) -> None:
     answer = ask(msgspec.structs.replace(setup, katas={"insertion-sort": "0" * 64}))
     assert isinstance(answer, NotGraded)
     assert "another version" in answer.message
 
 
+@pytest.mark.nightly
 def test_a_kata_that_is_not_there_is_refused(setup: Setup) -> None:
     answer = ask(msgspec.structs.replace(setup, katas={**setup.katas, "no-such-kata": "0" * 64}))
     assert isinstance(answer, NotGraded)
@@ -206,6 +210,7 @@ def stuck(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Setup:
     return setup_for([Catalogue.discover().resolve_one("insertion-sort")], RunPolicy(timeout_s=1.0))
 
 
+@pytest.mark.nightly
 def test_who_keeps_the_grader_busy_for_ever_gets_a_time_out_and_the_class_goes_on(
     stuck: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,6 +97,7 @@ def test_a_dispute_and_what_was_said_to_it_is_the_learners_own(
     assert "lee" in found["instructor's.html"]["bob"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_an_earlier_attempt_was_told_says_so(kata: Kata, book: Gradebook, folder: Path) -> None:
     (folder / "week1" / "ada" / "insertion_sort.py").write_text(RIGHT + "\n# another\n")
@@ -105,6 +106,7 @@ def test_what_an_earlier_attempt_was_told_says_so(kata: Kata, book: Gradebook, f
     assert f"line {LINE}, of an attempt other than the one that counts" in shown
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_nothing_is_released_that_is_not_there(kata: Kata, book: Gradebook) -> None:
     ran = kata("gradebook", "release", "no-such-kata", "--comment", "x", "--author", "kim")

@@ -89,6 +89,7 @@ def test_the_second_week_changes_nothing_of_the_first(kata: Kata, week: Any) -> 
     assert both["bob", "bubble-sort"] == ("missing", 0.0)
 
 
+@pytest.mark.nightly
 def test_without_a_name_the_assignments_are_those_that_were_handed_in(kata: Kata, week: Any) -> None:
     week(1, "ada")
     ran = kata("grade", "week1", "-j", "1")
@@ -119,6 +120,15 @@ def test_a_misnamed_file_is_told_of_who_handed_in_before(kata: Kata, week: Any) 
     ran = kata("grade", "week1", "-j", "1")
     assert "take ada insertion-sort insertionsort.py" in ran.out
     assert marks(kata)["ada", "insertion-sort"][0] == "fail"  # until somebody says so
+    open_ = "kata gradebook take ada insertion-sort insertionsort.py"
+    assert open_ in kata("gradebook", "problems").out
+    shutil.rmtree(place)
+    week(1, "bob")
+    kata("grade", "week1", "-j", "1")
+    assert open_ in kata("gradebook", "problems").out  # the next download has settled nothing
+    week(1, "ada")
+    kata("grade", "week1", "-j", "1")
+    assert "Nothing is open." in kata("gradebook", "problems").err
 
 
 def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Kata, week: Any, folder: Path) -> None:
@@ -293,6 +303,12 @@ def test_a_wrong_name_is_proposed_and_taken_by_one_command(
     slip = kata(*take, "nosuch.py", "--comment", "she asked")
     assert (slip.code, f"ada handed in no file nosuch.py.\n  There: {name}" in slip.text) == (2, True)
     assert f"misnamed: ada, insertion-sort: {name}: {why}" in kata("gradebook", "problems", "week1").out
+    exported = kata("gradebook", "export", "--format", "moodle")
+    assert (
+        "A misnamed file may be the answer of ada; until that is settled, their cells are empty"
+        in exported.err
+    )
+    assert exported.out.splitlines()[1:] == ["ada,ada,,", "bob,bob,,5"]
     ran = kata(*take, name, "--comment", "she asked")
     assert f"ada, insertion-sort: {name} is the answer, 5/5 points" in ran.out, ran.text
     assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)

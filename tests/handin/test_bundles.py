@@ -340,6 +340,7 @@ def test_classroom_50_gives_the_points_that_kata_check_gives(
     assert (result["score"] == result["max-score"]) is (verdict == "right")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("written", "parts"), [("points=0.5", 2), ("points=0.29", 100)])
 def test_points_are_counted_in_the_fewest_parts(
     packs: Path, tmp_path: Path, written: str, parts: int

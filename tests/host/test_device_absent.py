@@ -67,6 +67,7 @@ def test_no_command_begins_without_its_device(
     assert sorted(path.name for path in class_of_one.iterdir()) == ["class"]  # no gradebook, no row
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_nor_does_one_that_measures(class_of_one: Path, kata_process: Callable[..., Ran]) -> None:
     ran = kata_process("pack", "calibrate", "masks", "--device", ABSENT, cwd=class_of_one)
@@ -74,6 +75,7 @@ def test_nor_does_one_that_measures(class_of_one: Path, kata_process: Callable[.
     assert "on this machine" in ran.text
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_machine_of_a_cluster_without_the_device_refuses_and_blames_nobody(monkeypatch: Any) -> None:
     from grader.catalogue import load_pack

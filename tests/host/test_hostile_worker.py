@@ -222,6 +222,7 @@ def test_tensors_may_not_share_bytes(peer: Peer, payload: bytes) -> None:
     refuses(peer, done(both, tensors=[head(), head()], payload=payload))
 
 
+@pytest.mark.slow
 def test_a_chain_of_gradients_does_not_overflow_the_stack(peer: Peer) -> None:
     heads = [head(shape=(0,), nbytes=0, grad=index + 1, requires_grad=True) for index in range(15_000)]
     refuses(peer, done(TENSOR, tensors=heads))

@@ -97,6 +97,7 @@ def test_what_takes_long_to_import_is_there_before_the_submission(either: Any, t
         opened.session.close()
 
 
+@pytest.mark.slow
 def test_the_environment_is_empty_and_the_folder_a_scratch_one(either: Any) -> None:
     either.begin()  # its time began with the first test
     variables, folder, arguments, standard_input = either.submission.environment()

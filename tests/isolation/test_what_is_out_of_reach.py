@@ -210,11 +210,13 @@ def test_local_services(confined: Lab, submission: Submission, abstract: bool) -
     path.unlink(missing_ok=True)
 
 
+@pytest.mark.slow
 def test_other_programs(confined: Lab, submission: Submission) -> None:
     for program in ("/bin/true", "/usr/bin/su", "/usr/bin/passwd", "sh"):
         assert refused(submission("start", program).value)
 
 
+@pytest.mark.slow
 def test_powers(confined: Lab, submission: Submission) -> None:
     status = Path(f"/proc/{submission.pid}/status").read_text().splitlines()
     powers = {line.split()[0]: int(line.split()[1], 16) for line in status if line.startswith("Cap")}

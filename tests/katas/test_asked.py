@@ -33,6 +33,7 @@ def said() -> dict[str, list[CheckInfo]]:
     return infos()
 
 
+@pytest.mark.slow
 def test_every_check_quotes_the_words_that_ask_for_it(said: dict[str, list[CheckInfo]]) -> None:
     silent = [f"{slug}: {info.title}" for slug, found in said.items() for info in found if not info.asked]
     assert silent == []

@@ -265,6 +265,7 @@ def test_feed_forward_refuses_other_activations(blocks: ModuleType) -> None:
 # --- encoder ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm_first", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "swiglu"])
 def test_encoder(blocks: ModuleType, reference: Any, norm_first: bool, activation: str) -> None:

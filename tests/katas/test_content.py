@@ -380,6 +380,7 @@ def items(text: str) -> list[str]:
     return [" ".join(item.split()) for item in re.split(r"^- ", text, flags=re.M)[1:]]
 
 
+@pytest.mark.slow
 def test_all_lessons_have_one_form(content: Content) -> None:
     lesson = (content.folder / "README.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (.*)$", lesson, re.M)

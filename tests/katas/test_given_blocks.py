@@ -262,6 +262,7 @@ def test_a_file_beside_the_answer_is_followed_and_a_self_test_is_not(text: str, 
 # --- what is nobody's fault ---
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("kata", ours.katas().values(), ids=lambda kata: kata.slug)
 def test_no_honest_answer_is_accused(kata: Kata, tmp_path: Path, everything: bool) -> None:

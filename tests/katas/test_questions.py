@@ -18,7 +18,7 @@ FEW = 3
 
 
 @pytest.mark.gate
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("slug", ours.katas())
 def test_right_answers_give_five_questions_and_share_few(
     slug: str, launcher: Any, tmp_path: Path, everything: bool

@@ -177,6 +177,14 @@ def test_what_was_skipped_takes_a_line_beside_what_went_wrong(tmp_path: Path) ->
         ),
         ("called  f(1)\n\n     key 0 1\nquery 0  #.", ["called  f(1)", "query 0  #."]),
         ("the row\n[1.0   2.0   3.0]", ["the row"]),
+        (
+            "called  f(x)   x float32 [2]\n    y   int64 [3]\n  a 1   want -inf\nwant -inf",
+            [
+                "called  f(x)   x float32 [2]",
+                "    y   int64 [3]",
+                'want <span class="whole">-inf</span>',
+            ],
+        ),
     ],
 )
 def test_lines_of_words_wrap_and_those_of_pictures_do_not(

@@ -85,7 +85,7 @@ def complaints(report: KataReport) -> list[str]:
     return wrong if report.checks else [str(report.message)]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("slug", KATAS)
 def test_additions_that_are_no_answer_cost_nothing(slug: str, tmp_path: Path, launcher: Any) -> None:
     kata = KATAS[slug]
@@ -95,7 +95,7 @@ def test_additions_that_are_no_answer_cost_nothing(slug: str, tmp_path: Path, la
     assert report.score > 0
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("slug", KATAS)
 def test_an_answer_that_is_compiled_keeps_its_points_and_is_said_to_run_uncompiled(
     slug: str, tmp_path: Path, launcher: Any

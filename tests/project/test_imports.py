@@ -76,6 +76,7 @@ def test_every_breach_is_found(tmp_path: Path) -> None:
         assert told in words, f"{name}: {words}"
 
 
+@pytest.mark.slow
 def test_what_is_imported_is_a_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     lines = [

@@ -35,6 +35,7 @@ def files(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
+@pytest.mark.slow
 def test_holds_engine_and_katas(content: dict[str, bytes]) -> None:
     assert "grader/cli/main.py" in content
     for path in files(ROOT / "katas"):
@@ -52,6 +53,7 @@ def test_holds_no_file_of_the_solutions(content: dict[str, bytes]) -> None:
     assert not [name for name in packed if any(word in name for word in words)]
 
 
+@pytest.mark.slow
 def test_holds_neither_tests_nor_demo_nor_benchmarks(content: dict[str, bytes]) -> None:
     tops = {name.split("/")[0] for name in content}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"grader", "kata.py"}

@@ -253,12 +253,12 @@ def test_ends_without_a_value_are_told_each_by_its_own_words() -> None:
         (
             Untold("forward has to return", "it raised"),
             "skipped",
-            ["skipped: first forward has to return; then this can be told", "  it raised"],
+            ["skipped: first forward has to return; then this can be checked", "  it raised"],
         ),
         (
             Untold("forward has to return", ""),
             "skipped",
-            ["skipped: first forward has to return; then this can be told"],
+            ["skipped: first forward has to return; then this can be checked"],
         ),
     ]
     for error, status, lines in ends:

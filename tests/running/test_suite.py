@@ -611,13 +611,13 @@ PRESUPPOSED = """
         ("return 2 * x", ("pass", None), ("pass", None)),
         (
             "raise IndexError('out of range')",
-            ("skipped", "skipped: first thing has to return a tensor of 3; then this can be told\n"
+            ("skipped", "skipped: first thing has to return a tensor of 3; then this can be checked\n"
              "  IndexError: out of range"),
             ("error", None),
         ),
         (
             "return x[:2]",
-            ("skipped", "skipped: first thing has to return a tensor of 3; then this can be told\n"
+            ("skipped", "skipped: first thing has to return a tensor of 3; then this can be checked\n"
              "  wrong shape  thing  got [2]  want [3]"),
             ("skipped", None),
         ),

@@ -56,6 +56,7 @@ def test_where_files_keep_their_owner_the_worker_ends(
     assert f"could not be confined to 'full': owners of files cannot be mapped below {tmp_path}" in said
 
 
+@pytest.mark.slow
 def test_where_no_map_can_be_made_none_is_started(
     at_full: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

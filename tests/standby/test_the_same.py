@@ -47,7 +47,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, str], bytes]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("case", CASES)
 def test_a_command_says_and_leaves_the_same(place: Place, workspace: Path, case: str) -> None:
     arguments, source, variables, given = CASES[case]

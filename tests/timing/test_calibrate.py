@@ -195,6 +195,7 @@ def test_an_answer_that_is_cut_off_is_beyond_the_threshold(found: Callable[..., 
     assert refused(found(sums=Overrun(8.0), looped=50.0)) == ["right answers"]
 
 
+@pytest.mark.nightly
 def test_of_the_limit_that_is_reached_more_is_better(
     made: Handmade, found: Callable[..., Calibrated]
 ) -> None:
@@ -318,6 +319,7 @@ def calibrate(kata: Callable[..., Any], launcher: Any, monkeypatch: pytest.Monke
     return lambda *arguments: kata("pack", "calibrate", *arguments)
 
 
+@pytest.mark.nightly
 def test_the_command_measures_and_writes(
     made: Handmade, calibrate: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -245,6 +245,7 @@ def test_a_threshold_that_is_absent_for_a_device_is_skipped_and_costs_nothing(
     assert marks(report) == ("pass", 1.0, 1.0, None)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("answer", "form"), [("fast", "ratio"), ("slow", "ratio"), ("fast", "memory")])
 def test_a_threshold_that_was_not_measured_on_this_kind_of_device_is_shown_and_marks_nobody(
     answer: str, form: str, examine: Examine, tmp_path: Path

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
+import numpy as np
 import pytest
 import torch
 from msgspec import inspect
@@ -234,3 +235,31 @@ def test_a_length_that_no_check_comes_to_the_end_of_is_refused(examine: Any) -> 
     opened.begin(0)
     with pytest.raises(SubmissionUnsendable, match="a length of 1,099,511,627,776; at most 200,000 parts"):
         len(opened.submission.a)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "data"),
+    [
+        ("bfloat16", [codec.ARRAY, 0, False]),
+        ("float32", [codec.ARRAY, 1, False]),
+        ("float32", [codec.ARRAY, 0]),
+    ],
+    ids=["a dtype that NumPy has not", "not sent", "half of it"],
+)
+def test_an_array_is_a_tensor_that_was_sent(dtype: str, data: list[Any]) -> None:
+    size = 2 if dtype == "bfloat16" else 4
+    there = messages.TensorHead(dtype=dtype, shape=[1], offset=0, nbytes=size)
+    with pytest.raises(messages.ProtocolError):
+        Decoder([there], bytearray(size), lambda *handle: None).decode(data)
+
+
+def test_arrays_cross_with_their_dtype_and_scalars_as_scalars() -> None:
+    for value in (np.arange(6, dtype=np.int16).reshape(2, 3)[:, ::-1], np.float64(2.5), np.array(True)):
+        encoder = Encoder(lambda other: None)
+        data = encoder.encode(value)
+        found = Decoder(encoder.tensors, bytearray(b"".join(encoder.buffers)), lambda *handle: None).decode(
+            data
+        )
+        assert (type(found), found.dtype, found.tolist()) == (type(value), value.dtype, value.tolist())
+    with pytest.raises(Unencodable):
+        Encoder(lambda other: None).encode(np.array(["a"]))

@@ -229,11 +229,13 @@ def test_reset_moves_a_folder_that_took_the_stubs_place(merge: Kata, space: Work
     assert one.submission.read_text() == merge.stub.read_text()
 
 
+@pytest.mark.slow
 def test_reset_of_a_kata_that_was_not_started_says_so(merge: Kata, space: Workspace) -> None:
     with pytest.raises(UsageError, match="was not started in"):
         reset(merge, space)
 
 
+@pytest.mark.slow
 def test_a_full_disk_during_reset_leaves_the_work_where_it_was(
     merge: Kata, space: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,6 +252,7 @@ def test_a_full_disk_during_reset_leaves_the_work_where_it_was(
     assert one.submission.read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_workspace_is_the_nearest_folder_with_progress(
     insertion: Kata, space: Workspace, tmp_path: Path
 ) -> None:

@@ -109,6 +109,7 @@ def test_what_is_printed_for_vscode_fits_the_pattern_of_the_tasks() -> None:
     assert all(re.fullmatch(PROBLEM.strip("^$"), line) for line in lines)
 
 
+@pytest.mark.nightly
 def test_watch_says_where_a_check_begins_and_ends(
     kata_process: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

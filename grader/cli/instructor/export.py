@@ -124,14 +124,14 @@ def export(book: Gradebook, options: ExportOptions) -> int:
     """
     from grader.instructor.gradebook.exports import to_gradescope
     from grader.instructor.gradebook.meant import katas_meant
-    from grader.instructor.grading.who import unmatched
+    from grader.instructor.grading.problems import unsettled
 
     _refuse_contradictions(options)
     format_, output = options.format, options.output
     learners = of_section(book, options.section)
     # Before anything is written: a name that means nothing leaves no half-made file.
     katas = katas_meant(book, (*options.only, *_katas_of(options.whole_assignments, book)))
-    found = unmatched(book)
+    found = unsettled(book)
     note_waiting(book, katas, learners, format_)
     _note_columns(book, options)
     if format_ == "gradescope":
@@ -217,7 +217,7 @@ def _pieces(
         {kata.slug: kata.title for kata in Catalogue.discover().katas},
         {kata_meant(book, id_): number for id_, number in options.numbers.items()} if named is None else {},
         [_column_meant(book, column) for column in options.extra],
-        found.unsure,
+        {*found.unsure, *found.misnamed},
         named,
     )
 
@@ -317,6 +317,13 @@ def note_unmatched(found: Unmatched, katas: list[str] | None, format_: str) -> N
         note(
             "Until everybody who handed in is matched with the roster, cells are empty, not 0, for a kata that a "
             f"stranger handed in and these did not: {listed(empty, 10)}."
+        )
+    open_ = sorted({learner for learner, kata in found.misnamed if katas is None or kata in katas})
+    if open_:
+        cells = "their cells are empty, not 0" if format_ in SYSTEMS else "it counts as 0 in this export"
+        note(
+            f"A misnamed file may be the answer of {listed(open_, 10)}; until that is settled, {cells}. "
+            f"See: kata gradebook problems{same_book()}"
         )
 
 

@@ -44,14 +44,14 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     """
     from grader.catalogue import Catalogue
     from grader.instructor.gradebook.meant import katas_meant
-    from grader.instructor.grading.who import unmatched
+    from grader.instructor.grading.problems import unsettled
 
     if find_spec("canvasapi") is None or find_spec("keyring") is None:
         raise UsageError(
             "Pushing needs packages that are not installed.", f"Install them: {install_extra('lms')}"
         )
     from grader.instructor.gradebook.push import Pusher, token_for
-    from grader.instructor.lms.online import open_course
+    from grader.instructor.lms import open_course
 
     address = book.course.lms
     if not address:
@@ -62,11 +62,11 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     katas = katas_meant(book, only)
     pusher = Pusher(book, client, author_of(author))
     targets = pusher.targets(katas, {kata.slug: kata.title for kata in Catalogue.discover().katas})
-    found = unmatched(book)
+    found = unsettled(book)
     note_waiting(book, katas, None, system)
     seen = Counter[str]()
     last: PushTarget | None = None
-    for difference in pusher.differences(targets, found.unsure):
+    for difference in pusher.differences(targets, {*found.unsure, *found.misnamed}):
         if not dry_run:
             difference = pusher.push(difference)
         seen[difference.verdict] += 1

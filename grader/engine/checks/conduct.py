@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from grader.engine.checks.describe import changed_arguments, describe
+from grader.engine.checks.describe import changed_arguments, describe, is_array
 from grader.engine.checks.expect import expect
 from grader.engine.checks.failure import CheckFailure, Untold, fail, fail_breach
 from grader.engine.checks.text import WHOLE, clean
@@ -172,7 +172,9 @@ def expect_unchanged(submission: Any) -> None:
     fail(
         f"changed what it was given: {', '.join(names)}",
         *(f"  it was {describe(value)}" for value in call.changed[:2]),
-        "  an operation that ends in _ or an assignment into a tensor works in place: make a new tensor instead",
+        "  x += 1 and an assignment into an array work in place: make a new array instead"
+        if any(map(is_array, (*call.args, *call.kwargs.values())))
+        else "  an operation that ends in _ or an assignment into a tensor works in place: make a new tensor instead",
         stage="arguments",
     )
 

@@ -13,16 +13,18 @@ from dataclasses import dataclass, field, replace
 from inspect import isroutine
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from grader.engine.checks.conduct import expect_strict, expect_unchanged, presupposed
-from grader.engine.checks.describe import dtype_name
+from grader.engine.checks.describe import dtype_name, type_name
 from grader.engine.checks.draw import Draw, axes_of, with_axes
 from grader.engine.checks.expect import expect
 from grader.engine.checks.failure import fail
 from grader.engine.checks.gradients import cut_off, oracle_gradients
 from grader.engine.checks.oracle import Expected, oracle
+from grader.engine.wire.codec import tensor_of
 from grader.engine.wire.cotangents import products
 
 Arguments = dict[str, Any]
@@ -45,6 +47,8 @@ class Part:
     """Besides float32: those that the lesson promises."""
     gradients: bool = True
     """Whether gradients of the outputs are asked for, where any argument or parameter is floating."""
+    arrays: bool = False
+    """Whether it takes and returns NumPy arrays: `calls` hold tensors all the same. No gradients are asked for."""
     rows: bool = True
     """Whether each entry of the first axis, where tensors share it, is computed alone."""
     scores: float = 0.0
@@ -71,7 +75,7 @@ class Part:
                 asked.rows(call)
             for dtype in self.dtypes:
                 asked.dtype(call, dtype)
-            if self.gradients:
+            if self.gradients and not self.arrays:
                 asked.slopes(call)
         asked.state()
 
@@ -123,7 +127,7 @@ class _Asked:
         named = self._made(by_name=True) if self._is_class else self._answers
         # Where nothing needs gradients, code may write into its arguments without an error of torch's.
         with torch.no_grad():
-            found = named(**_fresh(call))
+            found = self._taken(named(**self._given(call)))
         self._compare(found, wanted, ", arguments given by name")
         expect_unchanged(self._submission)
         strided = {name: self._strided(value) for name, value in call.items()}
@@ -245,11 +249,11 @@ class _Asked:
 
     def _run(self, state: Mapping[str, Tensor], call: Arguments) -> Any:
         """Run the reference, with these parameters."""
-        found, call = self._reference, _fresh(call)
+        found, call = self._reference, self._given(call)
         if not self._is_class:
-            return found(**call)
+            return self._taken(found(**call))
         if not self._is_module:
-            return getattr(found(**self._part.made), self._method or "__call__")(**call)
+            return self._taken(getattr(found(**self._part.made), self._method or "__call__")(**call))
         instance = self._instance(next(iter(state.values())).dtype if state else None)
         if self._method:
             instance.load_state_dict(state)
@@ -307,7 +311,31 @@ class _Asked:
 
     def _call(self, answers: Callable[..., Any], call: Arguments) -> Any:
         __tracebackhide__ = True
-        return answers(*_fresh(call).values())
+        return self._taken(answers(*self._given(call).values()))
+
+    def _given(self, call: Arguments) -> Arguments:
+        """Return the arguments as the part takes them, with no memory of this call's or another's."""
+        call = _fresh(call)
+        if not self._part.arrays:
+            return call
+        return {name: value.numpy() if isinstance(value, Tensor) else value for name, value in call.items()}
+
+    def _taken(self, result: Any) -> Any:
+        """Return arrays as tensors, which is what is compared."""
+        __tracebackhide__ = True
+        if not self._part.arrays:
+            return result
+        names = self._part.outputs
+        results = _several(result) if len(names) > 1 else [result]
+        found = [tensor_of(one) if isinstance(one, np.ndarray | np.generic) else None for one in results]
+        for name, one, tensor in zip(names, results, found, strict=False):
+            if tensor is None:
+                fail(
+                    f"wrong type  {name}  got {type_name(one)}  want a NumPy array of numbers",
+                    stage="type",
+                    subject=one,
+                )
+        return tuple(found) if len(names) > 1 else found[0]
 
     def _learned(self, answers: Any) -> dict[str, Tensor]:
         """Return the learner's parameters with their gradients."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -29,6 +30,11 @@ def dtype_name(dtype: torch.dtype) -> str:
 def is_tensor(value: object) -> bool:
     """Tell whether this is a plain tensor or a parameter, and no other subclass."""
     return type(value) in (Tensor, torch.nn.Parameter)
+
+
+def is_array(value: object) -> bool:
+    """Tell whether this is a NumPy array, and no subclass."""
+    return type(value) is np.ndarray
 
 
 def type_name(value: object) -> str:
@@ -72,6 +78,8 @@ def _described(value: Any) -> str:
     """Return a value that is not plain in a few words."""
     if is_tensor(value):
         return _tensor(value)
+    if is_array(value):
+        return f"array {value.dtype} {sizes(value.shape)}"
     if type(value) in (torch.dtype, torch.device):
         return str(value)
     if isinstance(value, RemoteObject) and facts_of(value).calls is not None and facts_of(value).label:
@@ -207,6 +215,10 @@ def changed_arguments(
     names = [
         name or f"argument {place + 1}"
         for place, (name, value) in enumerate(_named(parameter_names, args, kwargs))
-        if any(value is tensor for tensor in changed)
+        # An array crosses as a tensor over its memory.
+        if any(
+            value is tensor or (is_array(value) and value.ctypes.data == tensor.data_ptr())
+            for tensor in changed
+        )
     ]
     return names or ["a tensor inside an argument"]

@@ -609,9 +609,10 @@ class Expectation:
         got, want, wrong, tolerance = compared
         (whole, axes), index = self._axes_of(got), first_index(wrong)
         mine, theirs = pair(got[index].item(), want[index].item(), tolerance)
+        has = "have" if "those" in against.split()[:3] else "has"
         first = [
             f"first difference  {axes.place(whole, index)}" if index else f"wrong value  {self._name}",
-            f"got {mine}  {against} has {theirs}" if against else f"got {mine}  want {theirs}",
+            f"got {mine}  {against} {has} {theirs}" if against else f"got {mine}  want {theirs}",
         ]
         # 100 columns are what a report's line has; longer ones are wrapped where it hurts most, in the
         # numbers.

@@ -121,7 +121,7 @@ def _judged(error: BaseException, calls: Calls, wording: Wording, observed: Sequ
         return Outcome("skipped", [clean(str(error.msg))], machine=True)
     if isinstance(error, Untold):
         why = [f"  {clean(error.why)}"] if error.why else []
-        return Outcome("skipped", [f"skipped: first {error.first}; then this can be told", *why])
+        return Outcome("skipped", [f"skipped: first {error.first}; then this can be checked", *why])
     if isinstance(error, SubmissionRaised):
         if error.not_written:
             return _unwritten(error, calls.last, wording)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from grader.engine.wire.messages import (
@@ -53,7 +54,8 @@ MRO = " < "
     ELLIPSIS,
     BYTES,
     LENT,
-) = range(15)
+    ARRAY,
+) = range(16)
 
 DTYPES: dict[str, torch.dtype] = {
     str(value).removeprefix("torch."): value
@@ -130,6 +132,8 @@ class Encoder:
             return [BYTES, value.decode("latin-1")]
         if isinstance(value, torch.Tensor):
             return self._tensor(value, kind)
+        if (kind is np.ndarray or isinstance(value, np.generic)) and (tensor := tensor_of(value)) is not None:
+            return [ARRAY, self._tensor(tensor, torch.Tensor)[1], kind is not np.ndarray]
         # What holds other values, and may hold itself.
         if depth > MAX_DEPTH:
             raise Unencodable(f"a value nested too deep (more than {MAX_DEPTH} levels)")
@@ -363,6 +367,9 @@ class Decoder:
             if not self._trusted:
                 self._budget.tensor(self._heads[rest[0]].nbytes)
             return found
+        if code == ARRAY:
+            array = self._decode(TENSOR, rest[:1], depth).detach().numpy()
+            return array[()] if rest[1] else array
         if code == HANDLE:
             self._budget.take(HANDLES)
             number, type_name, kind = rest
@@ -470,6 +477,17 @@ class Decoder:
         if head.kind not in ("tensor", "parameter", "buffer"):
             result.kata_type = head.kind  # type: ignore[attr-defined]
         return result
+
+
+def tensor_of(value: np.ndarray[Any, Any] | np.generic) -> torch.Tensor | None:
+    """Return a tensor over an array's memory, or over a copy where it runs backwards; None for what torch has not."""
+    array = np.asarray(value)
+    if any(step < 0 for step in array.strides) or not array.flags.writeable:
+        array = array.copy()
+    try:
+        return torch.from_numpy(array)
+    except (TypeError, ValueError):  # of text, of objects, in the other byte order
+        return None
 
 
 PARTS, KEYS, TENSORS, GENERATORS = "parts", "keys of dicts", "tensors", "random generators"

@@ -38,25 +38,27 @@ MOST_TAKEN = 1000
 
 def adjust(desk: DeskReader, form: Form) -> int:
     """Give points, or take them."""
-    points = _number(form, "points")
+    learner, kata = _mark(desk, form)
+    points = _points(desk, form, "adjust", [learner])
     if not points:
         raise UsageError(
             "0 points change nothing.", "Enter points to give, such as 2, or to take away, such as -1.5."
         )
-    _insist_on_maximum(desk, form, "adjust", points)
-    return desk.book.adjust(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
+    return desk.book.adjust(learner, kata, points, comment=_text(form), author=desk.author, seen=_seen(form))
 
 
 def override(desk: DeskReader, form: Form) -> int:
     """Set the mark."""
-    points = _number(form, "points")
-    _insist_on_maximum(desk, form, "override", points)
-    return desk.book.override(*_mark(form), points, comment=_text(form), author=desk.author, seen=_seen(form))
+    learner, kata = _mark(desk, form)
+    points = _points(desk, form, "override", [learner])
+    return desk.book.override(
+        learner, kata, points, comment=_text(form), author=desk.author, seen=_seen(form)
+    )
 
 
 def extend(desk: DeskReader, form: Form) -> int:
     """Give more time, for a kata, an assignment or everything."""
-    learner, kata = _mark(form)
+    learner, kata = _mark(desk, form)
     days, of = days_meant(form.get("days", "").replace(",", ".")), form.get("for", "")
     if of not in ("", kata, *desk.course.assignments):
         raise UsageError(f"There is no assignment {of}.")
@@ -69,7 +71,7 @@ def extend(desk: DeskReader, form: Form) -> int:
 
 def choose(desk: DeskReader, form: Form) -> int:
     """Say which attempt counts."""
-    learner, kata = _mark(form)
+    learner, kata = _mark(desk, form)
     hand_in = desk.book.hand_in_of(learner, kata, _whole(form, "attempt"))
     return desk.book.rule(
         "choose", learner, hand_in, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
@@ -78,7 +80,7 @@ def choose(desk: DeskReader, form: Form) -> int:
 
 def remark(desk: DeskReader, form: Form) -> int:
     """Say something about a line. Nobody's remark takes another's place, so no version is looked at."""
-    learner, kata = _mark(form)
+    learner, kata = _mark(desk, form)
     attempt, line, file = _whole(form, "attempt"), _whole(form, "line"), form.get("file", "")
     bundle = desk.book.bundle(attempt) if attempt in desk.attempts(learner, kata) else None
     lines = text_of(file, bundle.files[file]).splitlines() if bundle and file in bundle.files else []
@@ -90,11 +92,11 @@ def remark(desk: DeskReader, form: Form) -> int:
 
 def reviewed(desk: DeskReader, form: Form) -> int:
     """Note that the attempt that counts was reviewed."""
-    learner, kata = _mark(form)
+    learner, kata = _mark(desk, form)
     attempt = _whole(form, "attempt")
     number = desk.attempts(learner, kata).get(attempt)
     if number is None:
-        raise UsageError(f"{learner} has no such attempt of {kata}.")
+        raise UsageError(f"There is no such attempt of {kata}.")
     return desk.book.rule(
         "reviewed", learner, attempt, comment=f"attempt {number}", author=desk.author, kata=kata,
         seen=_seen(form),
@@ -103,7 +105,7 @@ def reviewed(desk: DeskReader, form: Form) -> int:
 
 def dispute(desk: DeskReader, form: Form) -> int:
     """Open a dispute in a learner's words."""
-    learner, kata = _mark(form)
+    learner, kata = _mark(desk, form)
     return desk.book.rule(
         "dispute", learner, None, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
     )
@@ -120,11 +122,11 @@ def close(desk: DeskReader, form: Form) -> int:
 
 
 def _in_dispute(desk: DeskReader, form: Form, kind: str) -> int:
-    learner, kata = _mark(form)
+    learner, kata = _mark(desk, form)
     number = _whole(form, "dispute")
     thread = next((one for one in desk.threads(learner, kata) if one.about.id == number), None)
     if thread is None:
-        raise UsageError(f"There is no dispute {number} about {learner}, {kata}.")
+        raise UsageError(f"There is no dispute {number} about this mark.")
     if thread.closed is not None:
         raise ChangedMeanwhile(f"{thread.closed.author} has closed this dispute: {thread.closed.comment}")
     return desk.book.rule(
@@ -142,15 +144,14 @@ def decide_group(desk: DeskReader, form: Form) -> int:
         raise ChangedMeanwhile(
             "In the meantime somebody handed in or was graded.", "Look at the group again."
         )
-    members = [one for one in found.members if not form.get(f"out:{one.learner}")]
+    word = desk.anonymity.word
+    members = [one for one in found.members if not form.get(f"out:{word(one.learner, kata)}")]
     if not form.get("points", "").strip():
         remarks = [(one.learner, kata, _place(desk, one)) for one in members]
         return desk.book.rule_together("remark", remarks, comment=comment, author=desk.author)
-    points = _number(form, "points")
     kind: DecisionKind = "override" if form.get("set") else "adjust"
     names = [one.learner for one in members]
-    for row in desk.book.rows(katas=[kata], learners=names):  # with what was decided about each until now
-        mark_meant(row, kind, points, beyond=bool(form.get("beyond")))
+    points = _points(desk, form, kind, names)
     changes = [(name, kata, points) for name in names]
     return desk.book.rule_together(kind, changes, comment=comment, author=desk.author)
 
@@ -159,7 +160,8 @@ def _place(desk: DeskReader, row: Row) -> dict[str, object]:
     """Return where a remark about a failure belongs: at the function at fault, else at the first line."""
     bundle = desk.book.bundle(row.attempt) if row.attempt is not None else None
     if bundle is None:
-        raise UsageError(f"The gradebook has no files of {row.learner}'s hand-in.", "Leave them out.")
+        name = desk.anonymity.name(row.learner, row.kata)
+        raise UsageError(f"The gradebook has no files of {name}'s hand-in.", "Leave them out.")
     fault = lines_at_fault(text_of(bundle.main, bundle.files[bundle.main]), row.report)
     return {"attempt": row.attempt, "file": bundle.main, "line": fault.start or 1}
 
@@ -173,7 +175,8 @@ def settle(desk: DeskReader, form: Form) -> int | None:
         return None
     settled_by = {one: form.get(f"by:{one.id}", one.proposal).strip() for one in ticked}
     if lacking := [one for one, how in settled_by.items() if not how]:
-        raise UsageError(f"{lacking[0].learner}, {lacking[0].what}: this says nothing that settles it.")
+        name = desk.anonymity.name(lacking[0].learner, lacking[0].kata)
+        raise UsageError(f"{name}, {lacking[0].what}: this says nothing that settles it.")
     if kind == UNMATCHED:
         names = [(learner_meant(desk.book, whose), None, one.learner) for one, whose in settled_by.items()]
         return desk.book.rule_together("alias", names, **by)
@@ -189,8 +192,9 @@ def ignore(desk: DeskReader, form: Form) -> int:
 
 def verdict(desk: DeskReader, form: Form) -> int:
     """Note what somebody has found out about two learners whose hand-ins are alike, in one kata or several."""
-    left, right = form.get("left", ""), form.get("right", "")
-    what = [(left, kata, right) for kata in form.get("katas", "").split()]
+    katas = form.get("katas", "").split()
+    left, right = (desk.anonymity.learner(form.get(side, ""), *katas) for side in ("left", "right"))
+    what = [(left, kata, right) for kata in katas]
     return desk.book.rule_together("alike", what, comment=_text(form), author=desk.author)
 
 
@@ -234,7 +238,7 @@ def assign(desk: DeskReader, form: Form) -> None:
 
 def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     """Mark a written answer by its rubric, or with other points; on request also those that say the same."""
-    learner, kata = _answer_of(desk, form)
+    learner, kata = _mark(desk, form)
     comment = _comment(form)
     met = [number for number in range(1, MOST_CRITERIA + 1) if form.get(f"met{number}")]
     points = _number(form, "points") if form.get("points", "").strip() else None
@@ -321,19 +325,18 @@ ACTIONS: dict[str, Callable[[DeskReader, Form], int | None]] = {
 """By the last word of the address that a form is sent to. What writes a single decision returns its number."""
 
 
-def _insist_on_maximum(desk: DeskReader, form: Form, kind: str, points: float) -> None:
-    learner, kata = _mark(form)
-    for row in desk.book.rows(katas=[kata], learners=[learner]):
-        mark_meant(row, kind, points, beyond=bool(form.get("beyond")))
+def _points(desk: DeskReader, form: Form, kind: str, learners: list[str]) -> float:
+    """Return the points that a form gives these learners; more than there are must be on purpose."""
+    points = _number(form, "points")
+    for row in desk.book.rows(katas=[form.get("of", "")], learners=learners):
+        named = replace(row, learner=desk.anonymity.name(row.learner, row.kata))
+        mark_meant(named, kind, points, beyond=bool(form.get("beyond")))
+    return points
 
 
-def _mark(form: Form) -> tuple[str, str]:
-    return form.get("learner", ""), form.get("of", "")
-
-
-def _answer_of(desk: DeskReader, form: Form) -> tuple[str, str]:
-    word, kata = _mark(form)
-    return desk.anonymity.learner(word, kata), kata
+def _mark(desk: DeskReader, form: Form) -> tuple[str, str]:
+    kata = form.get("of", "")
+    return desk.anonymity.learner(form.get("learner", ""), kata), kata
 
 
 def _seen(form: Form) -> int:

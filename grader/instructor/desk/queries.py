@@ -239,6 +239,8 @@ class ClassPage:
 
     lines: list[ClassLine]
     katas: list[str]
+    unnamed: list[str]
+    """Further ones, which are listed without names."""
     learners: int
     found: int
     pages: int
@@ -250,7 +252,7 @@ class ClassPage:
 
 
 class DeskReader:
-    """Reads what a page needs. One for each desk."""
+    """Reads what a page needs, by identity: `anonymity` says what is shown in its place. One for each desk."""
 
     def __init__(self, book: Gradebook, lessons: Lessons, author: str) -> None:
         self.book = book
@@ -260,7 +262,7 @@ class DeskReader:
         self.everybody = EverybodysMarks(book)
         self._groups: dict[str, tuple[int, list[Group]]] = {}
         self._problems: tuple[Any, list[Problem]] = None, []
-        self.anonymity = Anonymity(book)
+        self.anonymity = Anonymity(book, lambda: self.everybody.marks()[0])
 
     def katas(self, chosen: Filter) -> list[str]:
         """Return the katas that a filter means, in their order."""
@@ -269,14 +271,25 @@ class DeskReader:
         meant = [kata for kata in there if assignment is None or kata in assignment.katas]
         return [chosen.kata] if chosen.kata in meant else meant
 
+    def listed(self, katas: list[str]) -> list[str]:
+        """Return which of them a list of learners is about: those without names are never in one with the others."""
+        return [one for one in katas if not self.anonymity.hides(one)] or katas
+
+    def in_order(self, katas: Sequence[str]) -> list[str]:
+        """Return everybody as lists have them: without names by number, as the order of names would tell them."""
+        names = list(self.everybody.marks()[0])
+        if self.anonymity.hides(*katas):
+            names.sort(key=lambda name: self.anonymity.word(name, *katas))
+        return names
+
     def found(self, chosen: Filter, katas: Sequence[str]) -> dict[str, list[ClassCell]]:
         """Return the marks that a filter lets through, by learner. Of who has one, the others are there, too."""
         marks, about = self.everybody.marks()
         words = words_in(chosen.find)
         found = {}
-        for learner, own in marks.items():
-            name = self.course.name_of(learner)
-            there = " ".join(words_in(learner) + words_in(name))
+        for learner in self.in_order(katas):
+            own, called = marks.get(learner, {}), self.anonymity
+            there = " ".join(words_in(f"{called.word(learner, *katas)} {called.name(learner, *katas)}"))
             if any(word not in there for word in words):
                 continue
             if chosen.section and self.section_of(learner) != chosen.section:
@@ -286,8 +299,7 @@ class DeskReader:
                 if (mark := own.get(kata)) is not None:
                     key = learner, kata
                     marker = about.markers.get(key, "")
-                    read = mark.attempt is not None and about.reviewed.get(key) == mark.attempt
-                    cells.append(ClassCell(mark, key in about.disputed, marker, read))
+                    cells.append(ClassCell(mark, key in about.disputed, marker, about.is_read(mark)))
             if cells and any(self.lets(chosen, one) for one in cells):
                 found[learner] = cells
         return found
@@ -316,19 +328,25 @@ class DeskReader:
 
     def class_page(self, chosen: Filter) -> ClassPage:
         """Return a page of the class."""
-        katas = self.katas(chosen)
+        every = self.katas(chosen)
+        katas = self.listed(every)
         found = self.found(chosen, katas)
         names = list(found)
         pages = max(1, -(-len(names) // ON_A_PAGE))
         first = (min(chosen.page, pages) - 1) * ON_A_PAGE
         # Of the whole class, not of this page: learners who share a name are told apart on every page.
-        called = Counter(self.course.name_of(name) for name in self.everybody.marks()[0])
-        lines = [self._line(name, found[name], called) for name in names[first : first + ON_A_PAGE]]
+        called = {name: self.anonymity.name(name, *katas) for name in self.everybody.marks()[0]}
+        often = Counter(called.values())
+        lines = [
+            self._line(name, called[name], found[name], namesake=often[called[name]] > 1)
+            for name in names[first : first + ON_A_PAGE]
+        ]
         through = [one for cells in found.values() for one in cells if self.lets(chosen, one)]
         people = self.course.roster.values()
         return ClassPage(
             lines,
             katas,
+            [one for one in every if one not in katas],
             len(self.everybody.marks()[0]),
             len(names),
             pages,
@@ -337,8 +355,7 @@ class DeskReader:
             sum(_free(one) for one in through),
         )
 
-    def _line(self, learner: str, cells: list[ClassCell], called: Mapping[str, int]) -> ClassLine:
-        name = self.course.name_of(learner)
+    def _line(self, learner: str, name: str, cells: list[ClassCell], *, namesake: bool) -> ClassLine:
         marks = [one.mark for one in cells]
         return ClassLine(
             learner,
@@ -347,7 +364,7 @@ class DeskReader:
             total(marks, self.course),
             written_total(marks, self.course),
             cells,
-            namesake=called[name] > 1,
+            namesake=namesake,
             stranger=bool(self.course.roster) and self.course.person(learner) is None,
         )
 
@@ -372,7 +389,7 @@ class DeskReader:
         """Return what a filter lets through, was handed in, and is nobody's to mark."""
         return [
             (cell.mark.learner, cell.mark.kata)
-            for cells in self.found(chosen, self.katas(chosen)).values()
+            for cells in self.found(chosen, self.listed(self.katas(chosen))).values()
             for cell in cells
             if self.lets(chosen, cell) and _free(cell)
         ]
@@ -466,13 +483,15 @@ class DeskReader:
     def log(self) -> list[Logged]:
         """Return what was decided last, by everybody, the newest first."""
         return [
-            Logged(event, self.at(event.at), self._called(learner, kata, event), kata)
+            Logged(self._unnamed(event, kata), self.at(event.at), self.anonymity.word(learner, kata), kata)
             for learner, kata, event in self.book.decisions(LOGGED)
         ]
 
-    def _called(self, learner: str, kata: str | None, event: HistoryEvent) -> str:
-        of_answer = event.question is not None and kata is not None
-        return self.anonymity.word(learner, kata or "") if of_answer else learner
+    def _unnamed(self, event: HistoryEvent, kata: str | None) -> HistoryEvent:
+        """Return a decision as it is shown: one about a pair names the other learner first."""
+        if event.kind != "alike" or not self.anonymity.hides(kata):
+            return event
+        return msgspec.structs.replace(event, comment=(event.comment or "").rpartition(": ")[2])
 
     def just(self, number: int | None) -> Logged | None:
         """Return a decision that this marker has just made, by its number; None where it no longer stands."""
@@ -580,17 +599,26 @@ class MarkPage:
         Raises:
             UsageError: there is no such learner, kata or attempt.
         """
-        name, kata = asked.get("learner", ""), asked.get("of", "")
+        word, kata = asked.get("learner", ""), asked.get("of", "")
+        name = desk.anonymity.learner(word, kata)
         self.version = desk.book.version(name, kata)  # first: what changes meanwhile is another version
         rows = list(desk.book.rows(katas=[kata], learners=[name]))
         if not rows:
-            raise UsageError(f"There is no mark of {name} for {kata}.")
+            raise UsageError(f"There is no mark of {word} for {kata}.")
+        self.word, self.anonymous = desk.anonymity.word(name, kata), desk.anonymity.hides(kata)
         self.row = row = rows[0]
         self.view = Viewer(desk.course, desk.lessons, full=True).kata(row)
         self._desk, key = desk, (row.learner, kata)
         everybody, about = desk.everybody.marks()
         own = everybody.get(row.learner, {})
-        self.katas = [(one, own[one]) for one in desk.katas(replace(chosen, kata="")) if one in own]
+        # Without names no page is linked that has one, nor the other way round.
+        self.katas = [
+            (one, own[one])
+            for one in desk.katas(replace(chosen, kata=""))
+            if one in own and desk.anonymity.hides(one) == self.anonymous
+        ]
+        # They name files as they came in, most of them after their learner.
+        self.notes = () if self.anonymous else row.notes
         self.neighbours = _neighbours(desk, row.learner, kata, chosen)
         self.section = desk.section_of(row.learner)
         self.marker = about.markers.get(key, "")
@@ -601,12 +629,8 @@ class MarkPage:
 
     def _read_attempts(self, asked: Mapping[str, str]) -> None:
         events = self._desk.book.history(self.row.learner, self.row.kata)
-        self.anonymous = self._desk.anonymity.hides(self.row.kata)
-        self.events = [
-            Logged(one, self._desk.at(one.at))
-            for one in events
-            if one.kind not in ("attempt", "remark") and not (one.question and self.anonymous)
-        ]
+        left_out = {"attempt", "remark", *(("alias", "alike") if self.anonymous else ())}
+        self.events = [Logged(one, self._desk.at(one.at)) for one in events if one.kind not in left_out]
         attempts = [one for one in events if one.kind == "attempt" and one.attempt is not None]
         self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]
         self.numbers = {one.attempt: one.number for one in attempts}
@@ -695,7 +719,7 @@ def _neighbours(desk: DeskReader, learner: str, kata: str, chosen: Filter) -> Ne
         at = names.index(learner)
         place, before, after = at + 1, names[:at], names[at + 1 :]
     else:  # the filter no longer lets it through: it has just been dealt with
-        order = {name: place for place, name in enumerate(desk.everybody.marks()[0])}
+        order = {name: place for place, name in enumerate(desk.in_order([kata]))}
         at = order.get(learner, 0)
         before = [name for name in names if order[name] < at]
         after = [name for name in names if order[name] > at]

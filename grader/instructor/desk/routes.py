@@ -72,7 +72,7 @@ class Desk:
         self._environment = environment_of(TEMPLATES)
         self._environment.globals.update(
             course=reader.course, author=reader.author, when=reader.at, looks=LOOKS,
-            title=reader.lessons.title, word=reader.anonymity.word,
+            title=reader.lessons.title, word=reader.anonymity.word, name=reader.anonymity.name,
         )  # fmt: skip
         style = (REPORT / "style.css").read_text("utf-8") + (TEMPLATES / "desk.css").read_text("utf-8")
         self._files = {
@@ -146,7 +146,8 @@ class Desk:
             raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
         found = self.reader.groups(slug) if slug else []
         shown = next((one for one in found if one.id == query.get("group")), None)
-        mark = shown and MarkPage(self.reader, {"learner": shown.members[0].learner, "of": slug}, Filter())
+        word = shown and self.reader.anonymity.word(shown.members[0].learner, slug)
+        mark = word and MarkPage(self.reader, {"learner": word, "of": slug}, Filter())
         return self._page("groups.html", katas=katas, kata=slug, groups=found, shown=shown, mark=mark, **more)
 
     def _items(self, query: Mapping[str, str], **more: Any) -> str:
@@ -163,7 +164,11 @@ class Desk:
         state, known = reader.everybody.state, self._look_alikes.known
         found = self._look_alikes.findings(kata, state(slug)) if kata is not None else None
         done = found is not None if kata is not None else self._look_alikes.all(katas, state)
-        pairs = alike_pairs(known(), verdicts(reader.book))
+        settled, hides = verdicts(reader.book), reader.anonymity.hides
+        named = {slug: one for slug, one in known().items() if not hides(slug)}
+        # Apart: two who are alike in both would be called by their names next to their numbers.
+        unnamed = {slug: one for slug, one in known().items() if hides(slug)}
+        pairs = [*alike_pairs(unnamed, settled), *alike_pairs(named, settled)]
         section = None
         if kata is not None and isinstance(found, Findings):
             here = [one.katas[slug] for one in pairs if slug in one.katas]
@@ -178,8 +183,11 @@ class Desk:
     def _side(self, kata: str, side: Side) -> tuple[str, str]:
         """Return what a hand-in is called, and where it is: its learner's own number names the attempt."""
         number = f", attempt {side.attempt}" if side.attempt is not None else ""
-        where = urlencode({"learner": side.learner, "of": kata, "number": side.attempt or ""})
-        return f"{self.reader.course.name_of(side.learner)}{number}", f"/mark?{where}"
+        called = self.reader.anonymity
+        where = urlencode(
+            {"learner": called.word(side.learner, kata), "of": kata, "number": side.attempt or ""}
+        )
+        return f"{called.name(side.learner, kata)}{number}", f"/mark?{where}"
 
     # How they are answered
 

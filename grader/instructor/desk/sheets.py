@@ -81,6 +81,8 @@ class AnswerPage:
     """How many others say nearly the same."""
     bank: list[str]
     """What was said about answers to the question, most often first."""
+    marked: int
+    """How many answers to the question have a mark."""
     marked_with: dict[int, int]
     """By criterion, how many answers were marked with it."""
     previous: AnswerPlace | None
@@ -220,6 +222,7 @@ class Sheets:
             same=same,
             near=_near(own, of_question),
             bank=_bank(of_question),
+            marked=sum(one.mark is not None for one in of_question),
             marked_with=dict(Counter(met for one in of_question if one.mark for met in one.mark.criteria)),
             previous=every[at - 1] if 0 < at < len(every) else None,
             next=next(first, others[0] if others else None),

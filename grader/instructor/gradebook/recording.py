@@ -20,6 +20,7 @@ from grader.instructor.gradebook.storage import (
     insert,
     insert_all,
     insert_unless_there,
+    notes_of,
     packed,
     readable,
     report_to_json,
@@ -27,7 +28,7 @@ from grader.instructor.gradebook.storage import (
     storable_or_none,
 )
 from grader.instructor.submissions.names import printable
-from grader.instructor.submissions.submission import Bundle, Submission
+from grader.instructor.submissions.submission import MAY_BE, Bundle, Submission
 from grader.report.json_text import encode
 from grader.report.report import KataReport
 
@@ -71,6 +72,14 @@ _NUMBERS = (
 _OTHERS = schema.submissions.alias()
 _SIGHTINGS = select(func.coalesce(func.max(_OTHERS.c.seen), 0) + 1).where(
     _OTHERS.c.learner_id == bindparam("learner"), _OTHERS.c.kata_id == bindparam("kata")
+)
+_LAST_SEEN = (
+    select(schema.submissions.c.id, schema.submissions.c.notes)
+    .join(schema.learners, schema.learners.c.id == schema.submissions.c.learner_id)
+    .join(schema.katas, schema.katas.c.id == schema.submissions.c.kata_id)
+    .where(schema.learners.c.name == bindparam("learner"), schema.katas.c.slug == bindparam("kata"))
+    .order_by(schema.submissions.c.seen.desc())
+    .limit(1)
 )
 _LAST_SHEET = (
     select(schema.answers.c.content, schema.answers.c.submitted_at)
@@ -228,6 +237,18 @@ class Recording:
                 raise ValueError(
                     f"{submission.learner}, {submission.kata}: there is no attempt with this key"
                 )
+
+    def propose(self, submission: Submission) -> None:
+        """Note beside what was handed in last that a misnamed file came in: it stays open until it is settled."""
+        assert submission.proposal is not None
+        note = printable(submission.proposal.note)
+        with self._own.writing(_doing(submission)) as connection:
+            whose = {"learner": storable(submission.learner), "kata": storable(submission.kata)}
+            row, notes = connection.execute(_LAST_SEEN, whose).one()
+            earlier = (one for one in notes_of(notes) if MAY_BE not in one)
+            values = {"notes": encode((*earlier, note)).decode()}
+            table = schema.submissions
+            connection.execute(table.update().where(table.c.id == row).values(values))
 
     def record_answers(self, submission: Submission) -> None:
         """Keep a sheet of written answers, unless the learner's newest one for the kata holds the same."""

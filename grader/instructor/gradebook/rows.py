@@ -17,8 +17,8 @@ from grader.instructor.gradebook.errors import UnreadableRecord
 from grader.instructor.gradebook.lateness import settle
 from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenPart
 from grader.instructor.gradebook.scope import Somebody, find_learner, katas, names_of, people
-from grader.instructor.gradebook.storage import booked, report_of
-from grader.instructor.submissions.submission import DECIDED
+from grader.instructor.gradebook.storage import booked, notes_of, report_of
+from grader.instructor.submissions.submission import DECIDED, MAY_BE
 from grader.report.report import KataReport
 
 Tell = Callable[[str, str, str | None], None]
@@ -119,7 +119,7 @@ def marks(
                         max_score=blank.max_score, changed=any(not one.revoked for one in adjusted), written=written,
                     )  # fmt: skip
                     continue
-                row, counted, _ = stands
+                row, counted = stands.row, stands.counted
                 given = _hand_in(row)
                 score, taken = settle(given.score, counted.late.points, adjusted)
                 yield Mark(
@@ -134,7 +134,7 @@ def marks(
                     late_by=given.late_by,
                     changed=bool(taken) or any(not one.revoked for one in adjusted),
                     graded=given.graded,
-                    notes=(*_notes(row.notes), *counted.remarks),
+                    notes=(*stands.notes, *counted.remarks),
                     written=written,
                 )
 
@@ -186,11 +186,13 @@ class _Standing(NamedTuple):
     """What counts of a learner for a kata."""
 
     row: Any
-    graded: Any
-    """The row of its grading."""
+    """The hand-in that counts."""
     counted: Counted
     contents: int
     """How many different ones were handed in."""
+    notes: tuple[str, ...]
+    graded: Any = None
+    """The row of its grading, where its report is read."""
 
 
 _GIVEN = (
@@ -223,8 +225,8 @@ def _needed(connection: Connection, course: Course, chosen: Mapping[int, tuple[s
     return {**katas(connection, course.katas), **chosen} if course.late.late_days else chosen
 
 
-_Counting = dict[tuple[str, int], tuple[Any, Counted, int]]
-"""By learner and kata's row: the hand-in that counts, how, and how many different ones there are."""
+_Counting = dict[tuple[str, int], _Standing]
+"""By learner and kata's row."""
 
 
 def _counting(
@@ -244,7 +246,8 @@ def _counting(
             if slug in counted:
                 row = next(row for row in mine[slug] if row.id == counted[slug].id)
                 contents = {one.digest for one in hand_ins[slug] if one.digest}
-                stands[somebody.name, kata] = row, counted[slug], len(contents)
+                notes = _notes(row, mine[slug])
+                stands[somebody.name, kata] = _Standing(row, counted[slug], len(contents), notes)
     return stands
 
 
@@ -252,13 +255,17 @@ def _standing(
     connection: Connection, course: Course, some: Sequence[Somebody], chosen: Mapping[int, tuple[str, str]]
 ) -> dict[tuple[str, int], _Standing]:
     stands = _counting(connection, course, some, chosen)
-    numbers = {row.attempt_id for row, _, _ in stands.values()}
+    numbers = {one.row.attempt_id for one in stands.values()}
     wanted = _GRADED.where(schema.attempts.c.id.in_(list(numbers)))
     graded = {row.id: row for row in connection.execute(wanted)}
-    return {
-        key: _Standing(row, graded[row.attempt_id], counted, contents)
-        for key, (row, counted, contents) in stands.items()
-    }
+    return {key: one._replace(graded=graded[one.row.attempt_id]) for key, one in stands.items()}
+
+
+def _notes(row: Any, every: Sequence[Any]) -> tuple[str, ...]:
+    """Return what was noted of the hand-in that counts, and which file, seen since, may be meant for the answer."""
+    last = max(every, key=lambda one: one.seen)
+    since = () if last.id == row.id else notes_of(last.notes)
+    return (*notes_of(row.notes), *(note for note in since if MAY_BE in note))
 
 
 def _given(
@@ -345,13 +352,6 @@ def _told(why: str) -> str:
     return f"the report cannot be read: {why}; the status and points beside it count."
 
 
-def _notes(text: Any) -> tuple[str, ...]:
-    try:
-        return msgspec.json.decode(text, type=tuple[str, ...])
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
-        return ("the notes of this row cannot be read",)
-
-
 class _ByHand(NamedTuple):
     """What people, not checks, gave a learner for a kata."""
 
@@ -376,7 +376,7 @@ def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by
         late_points=taken,
         attempt=row.attempt_id,
         origin=row.origin,
-        notes=(*_notes(row.notes), *(report.look_at or ()), *counted.remarks),
+        notes=(*stands.notes, *(report.look_at or ()), *counted.remarks),
         time_source=None if row.submitted_at is schema.DAMAGED_TIME else row.time_source,
         late_days_used=counted.free_days,
         closed=counted.closed,

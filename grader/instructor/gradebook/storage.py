@@ -118,6 +118,14 @@ def readable(text: Any) -> bool:
     return True
 
 
+def notes_of(text: Any) -> tuple[str, ...]:
+    """Return what was noted of a hand-in; a sentence that says so where it is damaged."""
+    try:
+        return msgspec.json.decode(text, type=tuple[str, ...])
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        return ("the notes of this row cannot be read",)
+
+
 def packed(bundle: Bundle) -> tuple[bytes, int]:
     """Return what was handed in as `schema.contents` keeps it, and its size."""
     whole = msgspec.msgpack.encode((bundle.main, bundle.files))

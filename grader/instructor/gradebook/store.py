@@ -194,6 +194,11 @@ class Gradebook:
         with self._guard:
             self._in(run).reuse(submission, key)
 
+    def propose(self, run: int, submission: Submission) -> None:
+        """Note that a misnamed file, the newest that came in, may be meant for the answer."""
+        with self._guard:
+            self._in(run).propose(submission)
+
     def record_answers(self, run: int, submission: Submission) -> None:
         """Keep the sheet of written answers that came in with a submission, unless it is the one known last."""
         with self._guard:

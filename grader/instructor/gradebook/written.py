@@ -18,7 +18,7 @@ from grader.catalogue.rubric import Criterion, Question, Rubric, rubric_of
 from grader.instructor.gradebook.answers import ANY, counts, standing
 from grader.instructor.gradebook.decisions import releases
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Given, Marking, Row
+from grader.instructor.gradebook.records import AnswerMark, Answers, Given, Marking, Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.words import counted
 
@@ -51,14 +51,16 @@ class Rubrics:
         kata = self._catalogue.kata(slug)
         return rubric_of(kata) if kata is not None else None
 
-    def of(self, slug: str) -> Rubric | None:
-        """Return how a kata's answers are marked now, as `of_pack` does."""
+    def of(self, slug: str, new: CourseCriterion | None = None) -> Rubric | None:
+        """Return how a kata's answers are marked now, as `of_pack` does, or once there is also a new criterion."""
         rubric = self.of_pack(slug)
         if rubric is None:
             return None
-        made = [one for one in self._book.rulings(["criterion"]) if one.value["kata"] == slug]
+        rulings = self._book.rulings(["criterion"])
+        made = [(msgspec.convert(one.value, CourseCriterion), one.revoked) for one in rulings]
+        made += [(new, False)] if new is not None else []
         questions = [
-            _changed(question, [one for one in made if one.value["question"] == number])
+            _changed(question, [one for one in made if (one[0].kata, one[0].question) == (slug, number)])
             for number, question in enumerate(rubric.questions, 1)
         ]
         return Rubric(questions=tuple(questions))
@@ -75,17 +77,17 @@ WITHDRAWN = "(withdrawn)"
 """In the place of a criterion that was taken back: those after it keep their numbers, by which marks know them."""
 
 
-def _changed(question: Question, made: Sequence[Decision]) -> Question:
+def _changed(question: Question, made: Sequence[tuple[CourseCriterion, bool]]) -> Question:
     """Return a question with what people decided about its criteria, oldest first, also what they took back."""
     if not made:
         return question
     criteria = list(question.criteria)
-    for one in made:
-        new = Criterion(met=one.value["met"], points=one.value["points"])
-        if (number := one.value["number"]) is None:
-            criteria.append(Criterion(met=WITHDRAWN, points=0.0) if one.revoked else new)
-        elif not one.revoked and number <= len(criteria):
-            criteria[number - 1] = new
+    for one, revoked in made:
+        new = Criterion(met=one.met, points=one.points)
+        if one.number is None:
+            criteria.append(Criterion(met=WITHDRAWN, points=0.0) if revoked else new)
+        elif not revoked and one.number <= len(criteria):
+            criteria[one.number - 1] = new
     while criteria[-1].met == WITHDRAWN:
         criteria.pop()
     return CourseQuestion(
@@ -99,7 +101,8 @@ def _changed(question: Question, made: Sequence[Decision]) -> Question:
 
 def earned(question: Question, met: Iterable[int]) -> float:
     """Return what criteria give together, by their numbers: from 0 to what the question is worth."""
-    given = sum(question.criteria[number - 1].points for number in met)
+    # A mark may name one that was added and taken back since.
+    given = sum(question.criteria[number - 1].points for number in met if number <= len(question.criteria))
     return min(max(given, 0.0), question.points)
 
 
@@ -348,7 +351,8 @@ def set_criterion(
         book: where; the pack's rubric stays as it is, other courses know nothing of it.
         rubrics: how answers are marked so far.
         new: the criterion.
-        follow: answers that were marked with it get the new points, unless somebody gave them other points by hand.
+        follow: answers that were marked with it get the new points, unless somebody gave them other points by hand;
+            a further criterion becomes one that all answers meet that were marked so far.
         author: whose word it is.
 
     Raises:
@@ -363,29 +367,26 @@ def set_criterion(
         )
     if new.number is not None and not 1 <= new.number <= len(before.criteria):
         raise GradebookUsageError(f"There is no criterion {new.number}.")
-    given = []
-    if follow and new.number is not None:
-        criteria = list(before.criteria)
-        criteria[new.number - 1] = Criterion(met=new.met, points=new.points)
-        after = CourseQuestion(
-            question=before.question, model=before.model, criteria=tuple(criteria), worth=before.points
-        )
-        given = list(_following(book, new, before, after))
+    after = rubric_question(rubrics, new.kata, new.question, new)
+    given = list(_following(book, new, before, after)) if follow else []
     return book.mark_answers(given, author=author, criterion=msgspec.structs.asdict(new))
 
 
 def _following(book: Gradebook, new: CourseCriterion, before: Question, after: Question) -> Iterator[Given]:
-    """Yield the marks that a changed criterion makes of those that it gave points in."""
+    """Yield the marks that a criterion makes of those that it gave points in, and a further one of all."""
     for (learner, kata), (_, marks) in book.written_answers().items():
         stands = standing(marks).get(new.question) if kata == new.kata else None
-        if stands is None or new.number not in stands.criteria:
+        # What is not the sum of its criteria was given by hand, and stays.
+        if stands is None or stands.points != earned(before, stands.criteria):
             continue
-        points = earned(after, stands.criteria)
-        if stands.points == earned(before, stands.criteria) != points:
+        # Not the next number after those that stand: one that was taken back keeps its own.
+        met = stands.criteria if new.number is not None else (*stands.criteria, len(after.criteria))
+        points = earned(after, met)
+        if (points, met) != (stands.points, stands.criteria):
             marking = Marking(
                 question=new.question,
                 answer=stands.answer,
-                criteria=stands.criteria,
+                criteria=met,
                 points=points,
                 max_points=after.points,
             )
@@ -440,13 +441,15 @@ def covered(book: Gradebook, of: str) -> list[str]:
     return [slug for slug in book.katas() if book.course.covers(of, slug)]
 
 
-def rubric_question(rubrics: Rubrics, kata: str, question: int) -> Question:
-    """Return how one question is marked.
+def rubric_question(
+    rubrics: Rubrics, kata: str, question: int, new: CourseCriterion | None = None
+) -> Question:
+    """Return how one question is marked, or will be once there is also a new criterion.
 
     Raises:
         GradebookUsageError: the kata has no rubric, or no such question.
     """
-    rubric = rubrics.of(kata)
+    rubric = rubrics.of(kata, new)
     if rubric is None:
         raise GradebookUsageError(
             f"{kata}: this install has no rubric, so its answers cannot be marked.",

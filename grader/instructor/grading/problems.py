@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import standing
 from grader.instructor.gradebook.records import Decision, Mark
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.grading.who import unmatched
+from grader.instructor.grading.who import Unmatched, unmatched
 from grader.instructor.submissions.submission import DECIDED, MAY_BE
 from grader.words import counted, typed_name
 
@@ -75,6 +76,16 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
     return sorted(left, key=lambda one: order.get(one.of, -1))
 
 
+def unsettled(book: Gradebook) -> Unmatched:
+    """Return `unmatched`, and of whom a misnamed file waits to be settled: a mark that waits is not zero."""
+    marks = {name: {one.kata: one for one in own} for name, own in groupby(book.marks(), _LEARNER)}
+    found = unmatched(book, (mark for own in marks.values() for mark in own.values()))
+    waiting = {(one.learner, one.kata) for one in problems(book, marks) if one.kind == MISNAMED}
+    misnamed = {(who, kata) for who, kata in waiting if marks[who][kata].status == "missing"}
+    absent = [name for name in found.absent if name not in {who for who, _ in misnamed}]
+    return replace(found, absent=absent, misnamed=misnamed)
+
+
 def _unread(book: Gradebook, every: Sequence[Mark]) -> dict[tuple[str, str], str]:
     """Return why nothing could be read of what was handed in: only there a report is needed."""
     some = [one for one in every if one.status == "error" and one.graded and one.attempt is not None]
@@ -101,7 +112,7 @@ def _of_mark(mark: Mark, course: Course, why: Mapping[tuple[str, str], str]) -> 
         yield made(UNREAD, why[who, kata], f"{take} FILE")
     for note in mark.notes:
         file, may_be, reason = note.partition(MAY_BE)
-        if may_be and mark.status == "missing":
+        if may_be and mark.status != "error":
             yield made(MISNAMED, f"{file}: {reason}", f"{take} {typed_name(file)}", file)
         if note.startswith("a newer hand-in was there but could not be read"):
             yield made(UNREAD, note, f"{take} FILE")

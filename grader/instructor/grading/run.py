@@ -73,6 +73,10 @@ class Marks(Protocol):
         """Note that a submission was there again, unchanged."""
         ...
 
+    def propose(self, run: int, submission: Submission) -> object:
+        """Note that a misnamed file may be meant for the answer."""
+        ...
+
     def record_answers(self, run: int, submission: Submission) -> object:
         """Keep the written answers that came in with a submission."""
         ...
@@ -170,6 +174,9 @@ class Run:
                     out[self._hand_out(executor, one)] = one
                 # Nothing is being graded and nothing waits.
                 if not out:
+                    # Last, when what they are noted beside is there.
+                    for submission in tally.proposed:
+                        self._marks.propose(self._number, submission)
                     return tally
                 done = wait(out, return_when=FIRST_COMPLETED).done
                 for future in [future for future in out if future in done]:  # in the order of handing out

@@ -109,5 +109,8 @@ class Regrading:
     def reuse(self, run: int, submission: Submission, key: Key) -> None:
         """Nothing was handed in again: there is nothing to note."""
 
+    def propose(self, run: int, submission: Submission) -> None:
+        """What is stored was taken for an answer already."""
+
     def record_answers(self, run: int, submission: Submission) -> None:
         """What is stored brings no answers along: they are kept by themselves."""

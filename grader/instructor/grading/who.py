@@ -122,6 +122,8 @@ class Unmatched:
     """Of whom in the roster nothing came in at all."""
     unsure: Collection[tuple[str, str]]
     """Learners of the roster and katas of which nothing came in under their name, and something under a stranger's."""
+    misnamed: Collection[tuple[str, str]] = ()
+    """Learners and katas of which only a misnamed file came in that may be the answer, and nobody has settled it."""
 
 
 def unmatched(book: Gradebook, marks: Iterable[Mark] | None = None) -> Unmatched:

@@ -51,11 +51,17 @@ def _shown_line(line: str, lines: int) -> Markup:
     shown_line = escape(line)
     if lines:
         shown_line = Markup(_LINE.sub(lambda found: _link(found, lines), str(shown_line)))
-    # A row of a picture would mean nothing when it is broken: it keeps its columns.
+    # A row of a picture would mean nothing when it is broken: it keeps its columns. What was called with is none.
     picture = not re.search(r"[a-z]{3}", line) or re.search(r"\S {3,}\S|^ {3,}", line)
-    return shown_line if picture else Markup('<span class="words">{}</span>').format(shown_line)
+    if picture and not _CALLED.search(line):
+        return shown_line
+    # A browser breaks after a hyphen, and of -inf only the minus would stay.
+    whole = _MINUS.sub(r'<span class="whole">\g<0></span>', str(shown_line))
+    return Markup('<span class="words">{}</span>').format(Markup(whole))
 
 
+_CALLED = re.compile(r"^called |\b(?:bool|u?int|b?float)\d* \[")
+_MINUS = re.compile(r"[\w.]{0,20}-\w[\w.]{0,20}(?![^<]*>)")
 _LINE = re.compile(r"\bline (\d{1,5})\b")
 
 

@@ -297,7 +297,7 @@ def test_sinusoidal_gradient(submission, draw):
 
 
 @check(
-    "SinusoidalPositionalEncoding takes max_len positions; one more is a ValueError",
+    "SinusoidalPositionalEncoding takes max_len positions; one more raises ValueError",
     aspect="errors",
     points=0.5,
     asked="T > max_len is a ValueError.",
@@ -381,7 +381,7 @@ def test_learned_gradient(submission, draw):
 
 
 @check(
-    "LearnedPositionalEncoding takes max_len positions; one more is a ValueError",
+    "LearnedPositionalEncoding takes max_len positions; one more raises ValueError",
     aspect="errors",
     points=0.5,
     asked="T > max_len is a ValueError.",

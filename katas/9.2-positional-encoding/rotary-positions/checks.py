@@ -99,7 +99,7 @@ def right_slopes(num_heads):
 
 
 @check(
-    "rotate keeps the shape, whatever axes come first",
+    "rotate keeps the shape, with any number of axes in front",
     aspect="shape",
     points=1,
     asked="[.., T, D], queries or keys; any number of axes in front.",
@@ -207,7 +207,7 @@ def test_rotate_base(submission, draw):
 
 
 @check(
-    "an odd width is a ValueError",
+    "an odd width raises ValueError",
     aspect="errors",
     points=1,
     asked="ValueError when D is odd.",
@@ -313,7 +313,7 @@ def test_far_buckets(submission):
 
 
 @check(
-    "32 buckets up to a distance of 128 is what is meant when nothing is said",
+    "the default is 32 buckets up to a distance of 128",
     aspect="values",
     points=0.5,
     follows=["test_near_buckets", "test_far_buckets"],
@@ -401,7 +401,7 @@ def test_bias_values(submission, draw):
 
 
 @check(
-    "the module hands on the direction and the offset; its defaults are 32 buckets and 128 positions",
+    "the module passes on the direction and the offset; its defaults are 32 buckets and 128 positions",
     aspect="causality",
     points=1,
     follows=["test_bias_values"],
@@ -462,7 +462,7 @@ def test_slopes(submission):
 
 
 @check(
-    "a number of heads that is not a power of two is a ValueError",
+    "a number of heads that is not a power of two raises ValueError",
     aspect="errors",
     points=0.5,
     asked="ValueError when it is not a power of two.",

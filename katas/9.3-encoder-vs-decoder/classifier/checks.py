@@ -285,7 +285,7 @@ def test_pool_gradients(submission, draw):
 
 
 @check(
-    "a strategy that is none of the three is a ValueError",
+    "a strategy that is none of the three raises ValueError",
     aspect="errors",
     points=1,
     asked="ValueError: another strategy.",
@@ -344,7 +344,7 @@ def test_logits_shape(submission, draw):
 
 
 @check(
-    "the sizes asked for are the sizes built",
+    "the model is built in the sizes asked for",
     aspect="parameters",
     points=1,
     follows=["test_logits_shape"],
@@ -402,7 +402,7 @@ def test_raw_logits(submission, draw):
 
 
 @check(
-    "every real token has its say, the last as the first",
+    "every real token counts, from the first to the last",
     aspect="values",
     points=1,
     follows=["test_logits_shape"],
@@ -600,7 +600,7 @@ def test_gradients(submission, draw):
 
 
 @check(
-    "no transformer of torch's is used",
+    "none of torch's transformer classes is used",
     aspect="scratch",
     points=1,
     follows=["test_logits_shape"],

@@ -376,7 +376,7 @@ def test_sizes(submission):
 
 
 @check(
-    "dropout drops in train mode only, and not when it is 0",
+    "dropout acts in train mode only, and not at all when it is 0",
     aspect="mode",
     points=1.5,
     asked="share of activations that is dropped in train mode.",
@@ -690,7 +690,7 @@ def staged(submission, draw, eos_id, steps, length=3, count=8, dropout=0.0):
 
 
 @check(
-    "a row that has ended is filled with eos_id, while the others go on",
+    "a row that has ended is filled with eos_id while the others continue",
     aspect="values",
     points=3,
     asked="the token that ends a row: it is kept, and what follows in this row is eos_id too; None: no such token.",
@@ -708,7 +708,7 @@ def test_eos(submission, draw):
 
 
 @check(
-    "when all rows have ended it may stop, each with its eos_id",
+    "it may stop when all rows have ended, each with its eos_id",
     aspect="values",
     points=1.5,
     asked="int [B, T + n]: the prompt and what follows; shorter if all rows have ended.",
@@ -727,7 +727,7 @@ def test_all_ended(submission, draw):
 
 
 @check(
-    "no dropout acts while it writes, though the model comes in train mode",
+    "no dropout acts while it writes, even if the model was in train mode",
     aspect="mode",
     points=1,
     asked="so the model is in eval mode while it writes",
@@ -747,7 +747,7 @@ def test_rests_while_writing(submission, draw):
 
 
 @check(
-    "afterwards grad mode and train/eval are as before",
+    "grad mode and train/eval mode are restored afterwards",
     aspect="mode",
     points=1,
     asked="Grad mode and the model's train/eval mode are afterwards what they were before.",
@@ -853,7 +853,7 @@ def test_learning(submission, draw):
 
 
 @check(
-    "no transformer class of torch is used",
+    "none of torch's transformer classes is used",
     aspect="scratch",
     points=1.5,
     asked="torch's transformer classes (`nn.Transformer…`) are what you are building",

@@ -54,11 +54,11 @@ class DecoderLM(nn.Module):
 
         Args:
             tokens: int [B, T]. Without a cache the whole text; with one, only what is new since.
-            cache: None, or what the latest call gave back: whatever you need to remember of the text so far.
+            cache: None, or what the latest call returned: whatever you need to remember of the text so far.
 
         Returns:
             (logits [B, T, V], cache). logits[:, t] scores what follows tokens[:, t], and depends on that token and
-            those before it, in their order. The cache is for the call that goes on with this text.
+            those before it, in their order. The cache is for the call that continues this text.
         """
         # TODO: begin without a cache. Then decide what it holds: with it, the logits must be those of the whole text.
         raise NotImplementedError("DecoderLM.forward")

@@ -240,7 +240,7 @@ def test_feed_forward_sublayer(submission, draw):
 
 
 @check(
-    "pre-norm: the feed-forward network works on what attention has added",
+    "pre-norm: the feed-forward network reads the stream to which attention has added",
     aspect="values",
     points=4,
     follows=["test_layer_shapes", "test_parts"],
@@ -274,7 +274,7 @@ def test_post_norm(submission, draw):
 
 
 @check(
-    "the feed-forward network has the activation that the layer was asked for",
+    "the feed-forward network gets the layer's activation",
     aspect="values",
     points=1.5,
     follows=["test_parts"],
@@ -395,7 +395,7 @@ def test_post_norm_gradients(submission, draw):
 
 
 @check(
-    "dropout takes each sublayer's output before it is added, and nothing of x",
+    "dropout acts on each sublayer's output before it is added, not on x",
     aspect="mode",
     points=1.5,
     follows=["test_layer_shapes", "test_parts"],
@@ -453,7 +453,7 @@ def test_dropout_rate(submission, draw):
 
 
 @check(
-    "the dropout is handed on to FeedForward",
+    "the dropout is passed on to FeedForward",
     aspect="mode",
     points=1,
     follows=["test_layer_shapes", "test_parts"],
@@ -638,7 +638,7 @@ def test_encoder_masks(submission, draw):
 
 
 @check(
-    "an encoder hands dropout, norm_first and activation on to its layers",
+    "an encoder passes dropout, norm_first and activation on to its layers",
     aspect="arguments",
     points=1.5,
     follows=["test_layer_shapes", "test_encoder_layers"],
@@ -710,7 +710,7 @@ def test_padding(submission, draw):
     "layer and encoder are written from scratch",
     aspect="scratch",
     points=0.5,
-    asked="is what you are writing, so it is not to be used",
+    asked="is what you are writing, so do not use it",
 )
 def test_from_scratch(submission, draw):
     x, mask = inputs(draw), causal(draw, 5)

@@ -261,7 +261,7 @@ def test_gate_parameters(submission):
 
 
 @check(
-    "another activation is a ValueError when the module is made",
+    "another activation raises ValueError when the module is made",
     aspect="errors",
     points=0.5,
     asked='"relu", "gelu" or "swiglu"; ValueError for anything else.',

@@ -587,7 +587,7 @@ def test_modes(submission, draw):
 
 
 @check(
-    "a width that the heads cannot share is a ValueError",
+    "a width that the heads cannot share raises ValueError",
     aspect="errors",
     points=1,
     follows=["test_parameters"],

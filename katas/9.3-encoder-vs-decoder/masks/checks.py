@@ -121,7 +121,7 @@ def test_padding_shape(submission, draw):
 
 
 @check(
-    "real tokens are seen and padding is hidden, wherever it stands",
+    "real tokens are seen and padding is hidden, wherever it is",
     aspect="masks",
     points=1,
     follows=["test_padding_shape"],

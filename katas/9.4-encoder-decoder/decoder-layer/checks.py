@@ -290,7 +290,7 @@ def test_feed_forward_sublayer(submission, draw):
 
 
 @check(
-    "pre-norm: each sublayer works on what the one before has added",
+    "pre-norm: each sublayer reads the stream to which the one before it has added",
     aspect="values",
     points=3,
     follows=["test_layer_shapes", "test_parts"],
@@ -329,7 +329,7 @@ def test_self_mask(submission, draw):
 
 
 @check(
-    "memory_mask says who of x may look at what of the memory, and a query may have nothing to look at",
+    "memory_mask says which positions of the memory each position of x may attend to, and may allow none",
     aspect="masks",
     points=2,
     follows=["test_self_attention_sublayer", "test_cross_attention_sublayer"],
@@ -344,7 +344,7 @@ def test_memory_mask(submission, draw):
 
 
 @check(
-    "what comes later in x changes no earlier output under a causal mask, but the whole memory does",
+    "under a causal mask later positions of x change no earlier output, but all of the memory does",
     aspect="causality",
     points=1,
     follows=["test_layer_shapes"],
@@ -411,7 +411,7 @@ def test_gradients(submission, draw):
 
 
 @check(
-    "dropout takes each sublayer's output before it is added, and nothing of x or the memory",
+    "dropout acts on each sublayer's output before it is added, not on x or the memory",
     aspect="mode",
     points=1,
     follows=["test_layer_shapes", "test_parts"],
@@ -435,7 +435,7 @@ def test_dropout_of_sublayers(submission, draw):
 
 
 @check(
-    "the feed-forward network has the dropout and the activation that the layer was asked for",
+    "the feed-forward network gets the layer's dropout and activation",
     aspect="arguments",
     points=1,
     follows=["test_parts"],
@@ -479,7 +479,7 @@ def test_eval(submission, draw):
 
 
 @check(
-    "arguments are left as they were and need not be contiguous, and dtypes stay",
+    "arguments are left as they were and need not be contiguous, and dtypes are kept",
     aspect="arguments",
     points=0.5,
     follows=["test_layer_shapes"],
@@ -588,7 +588,7 @@ def test_decoder_masks(submission, draw):
 
 
 @check(
-    "a decoder hands dropout, norm_first and activation on to its layers",
+    "a decoder passes dropout, norm_first and activation on to its layers",
     aspect="arguments",
     points=1,
     follows=["test_layer_shapes", "test_decoder_layers"],
@@ -613,7 +613,7 @@ def test_decoder_options(submission, draw):
     "layer and decoder are written from scratch",
     aspect="scratch",
     points=0.5,
-    asked="`nn.Transformer…` is what you are writing, so it is not to be used.",
+    asked="`nn.Transformer…` is what you are writing, so do not use it.",
 )
 def test_from_scratch(submission, draw):
     x, memory = inputs(draw)

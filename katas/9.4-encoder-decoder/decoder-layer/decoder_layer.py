@@ -63,9 +63,12 @@ class DecoderLayer(nn.Module):
 
         Args:
             x: [B, T, D], what is being written; left as it is.
-            memory: [B, S, D], what an encoder has made of what was read; taken as it is, without a norm of this layer.
-            self_mask: who of x may look at whom of x: bool [T, T], or broadcastable to [B, H, T, T]; None allows all.
-            memory_mask: who of x may look at what of the memory: bool [T, S], or broadcastable to [B, H, T, S].
+            memory: [B, S, D], the encoder's output for the text that was read; taken as it is, without a norm of this
+                layer.
+            self_mask: which positions of x may attend to which: bool [T, T], or broadcastable to [B, H, T, T]; None
+                allows all.
+            memory_mask: which positions of the memory each position of x may attend to: bool [T, S], or broadcastable
+                to [B, H, T, S].
 
         Returns:
             [B, T, D]
@@ -118,5 +121,5 @@ class Decoder(nn.Module):
         Returns:
             [B, T, D]
         """
-        # TODO: each layer reads what the one before it has made, and all of them the same memory.
+        # TODO: each layer reads the output of the one before it, and all of them read the same memory.
         raise NotImplementedError("Decoder.forward")

@@ -74,8 +74,8 @@ def _parameters() -> Exhibit:
         "Where the parameters are (D = 512, 8 heads, d_ff = 2048)",
         ["part", "parameters", "share"],
         [*rows, ["decoder layer", f"{count(layer):,}", "100%"], ["encoder layer", f"{count(encoder):,}", ""]],
-        note=f"A decoder layer has {count(layer) / count(encoder):.2f} times as many as an encoder layer: one "
-        "attention and one norm more.",
+        note=f"A decoder layer has {count(layer) / count(encoder):.2f} times as many as an encoder layer: it has one "
+        "more attention and one more norm.",
     )
 
 
@@ -119,12 +119,12 @@ def _hangs_on() -> Exhibit:
             column_axis="input at",
         )
     return choice(
-        "What each output depends on: gradients of a fresh layer",
+        "What each output depends on: gradients of an untrained layer",
         "masks",
         frames,
-        note="1 is the largest gradient of a row, 0 a thousandth of it or none: no way leads from there. Left is what "
-        "was written, right is what was read. The causal mask belongs to the left table alone: the whole source was "
-        "there before the first word was written.",
+        note="1 is the largest gradient of a row, 0 a thousandth of it or none: nothing from there reaches the "
+        "output. Left is what was written, right is what was read. The causal mask applies to the left table alone: "
+        "the whole source was there before the first word was written.",
     )
 
 
@@ -216,7 +216,7 @@ def _reversed() -> list[Exhibit]:
             x_axis="word written",
             y_axis="share right",
             note="Under a causal mask over the memory, word t sees the source up to its word t. Then "
-            f"{early:.0%} of the first half are right and {late:.0%} of the second: what has to be "
-            f"written early stands late. A guess is right in {1 / WORDS:.0%}.",
+            f"{early:.0%} of the first half are right and {late:.0%} of the second: what has to be written early is "
+            f"late in the source. A guess is right in {1 / WORDS:.0%}.",
         ),
     ]

@@ -336,7 +336,7 @@ def test_shapes(submission, draw):
 
 
 @check(
-    "forward is decode with what encode has read",
+    "forward is decode applied to what encode returns",
     aspect="values",
     points=1,
     asked="Return decode(target, encode(source), source).",
@@ -371,7 +371,7 @@ def test_causal(submission, draw):
 
 
 @check(
-    "every target position looks at every word of the source, the last as the first",
+    "every target position attends to every word of the source, from the first to the last",
     aspect="values",
     points=3,
     asked="Those at t depend on target tokens 0 to t and on the whole memory.",
@@ -390,7 +390,7 @@ def test_sees_source(submission, draw):
 
 
 @check(
-    "every position of the memory is looked at by every target position, and read by every source position",
+    "every target position attends to every position of the memory, each of which depends on the whole source",
     aspect="values",
     points=1.5,
     asked=[
@@ -436,10 +436,10 @@ def test_padding_read(submission, draw):
 
 
 @check(
-    "decode looks at no position of the memory whose source token is padding",
+    "decode attends to no position of the memory whose source token is padding",
     aspect="padding",
     points=2.5,
-    asked="It says which positions of the memory are padding: nothing looks at those.",
+    asked="It says which positions of the memory are padding: no position may attend to those.",
 )
 def test_padding_looked_at(submission, draw):
     for pad_id in (PAD, 4):
@@ -459,7 +459,7 @@ def test_padding_looked_at(submission, draw):
 
 
 @check(
-    "token 0 is a word like any other when pad_id is another",
+    "token 0 is a word like any other when pad_id is not 0",
     aspect="padding",
     points=1,
     follows=["test_sees_source"],
@@ -478,7 +478,7 @@ def test_pad_id(submission, draw):
 
 
 @check(
-    "the order of the source matters, and that of the target",
+    "the order of the source matters, and so does that of the target",
     aspect="values",
     points=2,
     asked="In both languages order matters",
@@ -540,7 +540,7 @@ def test_scores(submission, draw):
 
 
 @check(
-    "the sizes asked for are the sizes built, in both halves, each layer with parameters of its own",
+    "both halves are built in the sizes asked for, each layer with parameters of its own",
     aspect="parameters",
     points=2,
     asked=["sizes of the encoder, and of the decoder.", "how many words either language has"],
@@ -589,7 +589,7 @@ def test_sizes(submission, draw):
 
 
 @check(
-    "dropout drops in train mode only, while reading and while writing, and not when it is 0",
+    "dropout acts in train mode only, in encoder and decoder, and not at all when it is 0",
     aspect="mode",
     points=1.5,
     asked="share of activations that is dropped in train mode.",
@@ -674,7 +674,7 @@ def test_arguments(submission, draw):
     "without smoothing the loss is the mean of -log p of the right words",
     aspect="values",
     points=2,
-    asked=["A scalar: the mean of -Σ q · log p over all targets that count", "No shift is wanted here"],
+    asked=["A scalar: the mean of -Σ q · log p over all targets that count", "Do not shift them"],
 )
 def test_plain_loss(submission, draw):
     for batch, time, vocab in ((3, 6, 11), (1, 1, 5)):
@@ -689,7 +689,7 @@ def test_plain_loss(submission, draw):
 
 
 @check(
-    "smoothing is shared out equally over all V words, the right one included",
+    "smoothing is spread evenly over all V words, the right one included",
     aspect="values",
     points=3,
     follows=["test_plain_loss"],
@@ -720,7 +720,7 @@ def padded(draw, pad_id):
 
 
 @check(
-    "targets that are pad_id do not count, and the mean is one over all the others",
+    "targets that are pad_id do not count, and there is one mean over all the others",
     aspect="padding",
     points=2.5,
     follows=["test_plain_loss", "test_smoothing"],
@@ -781,7 +781,7 @@ def test_loss_stability(submission, draw):
 
 
 @check(
-    "one beam is greedy: each next word is the best one after all that was written, with its own source",
+    "one beam is greedy: each word is the best one after those written so far, for its own source",
     aspect="values",
     points=3,
     asked="1 is greedy: always the best next word.",
@@ -799,7 +799,7 @@ def test_greedy(submission, draw):
 
 
 @check(
-    "a translation keeps its eos_id and is filled up with padding while others go on",
+    "a translation keeps its eos_id and is padded while others continue",
     aspect="values",
     points=3,
     follows=["test_greedy"],
@@ -820,7 +820,7 @@ def test_ends(submission, draw):
 
 
 @check(
-    "when all have ended it may stop, and no translation is longer than max_len",
+    "the search may stop when all have ended, and no translation is longer than max_len",
     aspect="values",
     points=1,
     follows=["test_greedy"],
@@ -882,7 +882,7 @@ def test_ended_hypotheses(submission, draw):
 
 
 @check(
-    "the score is the sum divided by the length to the power of length_penalty, eos_id counting",
+    "the score is the sum divided by the length to the power of length_penalty, and eos_id counts",
     aspect="values",
     points=3,
     follows=["test_beams", "test_ended_hypotheses"],
@@ -909,7 +909,7 @@ def test_length_penalty(submission, draw):
 
 
 @check(
-    "with as many beams as there are texts the best of all is found, and two that are kept are never the same",
+    "with as many beams as there are texts the best of all is found, and no hypothesis is kept twice",
     aspect="values",
     points=1.5,
     follows=["test_beams", "test_ended_hypotheses"],
@@ -924,7 +924,7 @@ def test_exhaustive(submission, draw):
 
 
 @check(
-    "the source is read once, however long the translation and however many the beams",
+    "the source is encoded once, however long the translation is and however many beams there are",
     aspect="cache",
     points=1,
     follows=["test_greedy"],
@@ -948,7 +948,7 @@ def test_read_once(submission, draw):
 
 
 @check(
-    "no dropout acts while it translates, though the model comes in train mode",
+    "no dropout acts while it translates, even if the model was in train mode",
     aspect="mode",
     points=1,
     asked="nothing is dropped while it translates.",
@@ -961,15 +961,15 @@ def test_rests(submission, draw):
         expect(wanted, "translations", axes="batch time").is_tensor(shape=(3, 8), dtype=torch.int64)
     model.train()
     expect(ask(submission, model, source, 8), "translations", axes="batch time").same_as(
-        wanted, name="those of eval mode", why="this model has dropout=0.5 and came in train mode"
+        wanted, name="the result in eval mode", why="this model has dropout=0.5 and was in train mode"
     )
 
 
 @check(
-    "afterwards grad mode and train/eval are as before",
+    "grad mode and train/eval mode are restored afterwards",
     aspect="mode",
     points=1,
-    asked="it comes in train or eval mode, and is left as it came",
+    asked="may be in train or eval mode, and is left as it was",
     on_workers_word="modes are facts of state, seen in dropout and in whether gradients are recorded",
 )
 def test_restored(submission, draw):
@@ -990,7 +990,7 @@ def test_restored(submission, draw):
 
 
 @check(
-    "your own model translates by its own best words, and the source is left as it was",
+    "with your own model, translate picks its best words, and the source is left as it was",
     aspect="arguments",
     points=1,
     needs=["test_causal", "test_rows", "test_forward", "test_greedy"],
@@ -1036,7 +1036,7 @@ def written(model, source, length, vocab=13):
 
 
 @check(
-    f"trained on 1,000 sentences, it translates {ACCURACY:.0%} of new ones without a slip",
+    f"trained on 1,000 sentences, it translates {ACCURACY:.0%} of new ones without a mistake",
     aspect="learning",
     trained=True,
     points=4,
@@ -1066,7 +1066,7 @@ def test_learning(submission, draw):
 
 
 @check(
-    "no transformer class of torch is used",
+    "none of torch's transformer classes is used",
     aspect="scratch",
     points=1,
     asked="torch's transformer classes (`nn.Transformer…`) are what you are building",

@@ -193,7 +193,7 @@ def _sentences(model: nn.Module, test: Pairs) -> Exhibit:
         ["English", "Spanish", "right"],
         rows,
         note=f"After {STEPS} steps on 1,000 sentences {_right(test, found):.0%} of {len(found)} others are right to "
-        "the last word. Articles, adjectives and verbs agree with nouns that stand elsewhere in the source. "
+        "the last word. Articles, adjectives and verbs agree with nouns that are elsewhere in the source. "
         + ("Your own translator." if OWN else "A given stand-in: yours takes its place when it passes."),
     )
 
@@ -297,7 +297,7 @@ def _fed_back(model: nn.Module, half: nn.Module, test: Pairs) -> list[Exhibit]:
             curves,
             x_axis="place in the translation",
             y_axis="share right",
-            note=f"The loss sees the upper kind of number. In use {lost:.0%} of all words are lost besides: a wrong "
+            note=f"The loss sees numbers of the upper kind. In use another {lost:.0%} of all words are lost: a wrong "
             "word becomes the past of the next.",
         ),
         table(
@@ -325,7 +325,7 @@ def _beams(half: nn.Module, test: Pairs) -> Exhibit:
         ["beams", "log p of the text, mean", "words, mean", "right"],
         rows,
         note=f"Eight beams find texts that the model thinks e^{better:.2f} times as likely as the greedy ones. "
-        f"Right to the last word are {rows[0][3]} greedily and {rows[-1][3]} with eight: a search is as good as "
+        f"Right to the last word are {rows[0][3]} greedily and {rows[-1][3]} with eight: a search is only as good as "
         "its model.",
     )
 
@@ -342,5 +342,5 @@ def _recurrent(train: Pairs, test: Pairs, curve: tuple[list[int], list[float]]) 
         y_axis="share right",
         note="The same pairs, steps and optimizer for all. Right at the end, "
         + "; ".join(f"{name}: {shares[-1]:.0%}" for name, (_, shares) in curves.items())
-        + ". Handing over one state leaves the whole sentence to one vector; attention was invented for that.",
+        + ". Handing over one state squeezes the whole sentence into one vector; attention was invented to avoid that.",
     )

@@ -49,13 +49,13 @@ class Translator(nn.Module):
         pad_id: int = 0,
     ) -> None:
         super().__init__()
-        # TODO: two embeddings, positions for the longer of two texts, an encoder, a decoder, a linear layer. What is no
-        # parameter?
+        # TODO: two embeddings, positions for the longer of the two texts, an encoder, a decoder, a linear layer. Which
+        # of these is not a parameter?
         raise NotImplementedError("Translator.__init__")
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
         """Read int tokens [B, S]; return the memory [B, S, D]. Padding never changes the vectors at real positions."""
-        # TODO: embed, scale by the root of D if you like, add positions, encode. Which tokens must nobody look at?
+        # TODO: embed, scale by the root of D if you like, add positions, encode. Which tokens must not be attended to?
         raise NotImplementedError("Translator.encode")
 
     def decode(self, target: torch.Tensor, memory: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
@@ -64,7 +64,8 @@ class Translator(nn.Module):
         Args:
             target: int tokens [B, T], what has been written so far, from the first token on.
             memory: [B, S, D], what `encode` has made of the source.
-            source: int tokens [B, S]. It says which positions of the memory are padding: nothing looks at those.
+            source: int tokens [B, S]. It says which positions of the memory are padding: no position may attend to
+                those.
 
         Returns:
             logits [B, T, V]: free numbers, no softmax. Those at t depend on target tokens 0 to t and on the whole
@@ -86,8 +87,8 @@ def smoothed_loss(
 
     Args:
         logits: [B, T, V].
-        targets: int [B, T], the word that is right at each position. No shift is wanted here: the caller has made it.
-        smoothing: how much of the target's probability is shared out equally, smoothing / V to every word, the right
+        targets: int [B, T], the word that is right at each position. Do not shift them: the caller has done that.
+        smoothing: the share of the target's probability that is spread evenly, smoothing / V to every word, the right
             one included.
         pad_id: targets that are this token do not count.
 
@@ -113,25 +114,24 @@ def translate(
 
     Begin with bos_id. At each step every hypothesis that has not ended is continued with each word of the vocabulary;
     one that has ended stays as it is. Of all these the `beams` with the best scores are kept, for each source by
-    itself.
-    The score of a hypothesis is the sum of the log-probabilities of its words, divided by their number to the power of
-    length_penalty; eos_id counts, bos_id does not. The search ends when all that is kept has ended, or has max_len
-    words.
+    itself. The score of a hypothesis is the sum of the log-probabilities of its words, divided by their number to the
+    power of length_penalty; eos_id counts, bos_id does not. The search ends when every hypothesis that is kept has
+    ended or has max_len words.
 
     Args:
-        model: it comes in train or eval mode, and is left as it came, also where it raises; nothing is dropped while it
+        model: may be in train or eval mode, and is left as it was, even if it raises; nothing is dropped while it
             translates.
         source: int tokens [B, S]; it is encoded once.
         bos_id: the token that comes before the first word.
         eos_id: the token that ends a translation.
         max_len: how many tokens a translation has at most, eos_id included.
         beams: how many hypotheses are kept. 1 is greedy: always the best next word. It may be more than there are
-            continuations; then all are kept.
-        length_penalty: above 0 longer translations gain; 0 takes the sum alone.
+            continuations; then all of them are kept.
+        length_penalty: above 0 it favours longer translations; with 0 the score is the sum.
 
     Returns:
         int64 [B, L], L <= max_len: for each source the hypothesis with the best score of those kept at the end, without
         bos_id, with its eos_id if it has ended, and with model.pad_id after that.
     """
-    # TODO: what has to be known of a hypothesis? When one is continued in two ways, what has to be copied?
+    # TODO: what do you have to know about a hypothesis? When one is continued in two ways, what has to be copied?
     raise NotImplementedError("translate")

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 PIECES = r" ?\w+| ?[^\w\s]+|\s+"
-"""What a text is cut into, for `re`, before anything is counted or merged; every character is in one piece."""
+"""The pattern by which a text is cut before anything is counted or merged. Each character is in one piece."""
 
 
 def train(text: str, num_merges: int) -> list[tuple[bytes, bytes]]:
     """Learn which pairs to merge.
 
     Args:
-        text: what to learn from. It is cut into PIECES, each becomes its UTF-8 bytes, and a token is one byte at first.
+        text: what to learn from. It is cut into PIECES, each of which becomes its UTF-8 bytes; at first a token is one
+            byte.
         num_merges: how many pairs to merge, one after the other.
 
     Returns:
@@ -34,7 +35,7 @@ class Tokenizer:
 
     Args:
         merges: pairs as `train` returns them.
-        special: strings that are one token each wherever they are in a text, such as "<|end|>".
+        special: strings that become one token each wherever they occur in a text, such as "<|end|>".
     """
 
     vocab_size: int
@@ -47,9 +48,9 @@ class Tokenizer:
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text.
 
-        A special string is its own id; where several begin at the same place, the longest. What stands between them is
-        cut into PIECES, each on its own side. In each piece the merge that was learned first is done first,
-        from left to right, wherever its pair stands; then the next, until none applies.
+        A special string becomes its own id; where several begin at the same place, the longest is taken. The text
+        between them is cut into PIECES, each on its own side. In each piece the merge that was learned first is done
+        first, from left to right, wherever its pair occurs; then the next, until none applies.
         """
         # TODO: special strings first, then pieces, then merges.
         raise NotImplementedError("Tokenizer.encode")

@@ -70,7 +70,7 @@ def test_most_frequent(submission, draw):
         submission,
         letters.text("cd\ngh\ncd\nab\ncd\nef\ngh\ncd\nabe\ngh"),
         letters.pairs("c|d", "g|h", "a|b"),
-        "the pairs stand 4, 3 and 2 times in the text",
+        "the pairs occur 4, 3 and 2 times in the text",
     )
 
 
@@ -88,12 +88,12 @@ def test_counted_anew(submission, draw):
         submission,
         text,
         letters.pairs("a|b", "ab|c", "g|h", "ab|d"),
-        "where the first pair was merged, its second part is next to nothing any more",
+        "where the first pair was merged, its second token is no longer there to form another pair",
     )
 
 
 @check(
-    "of pairs that are equally frequent the greatest is merged first",
+    "on a tie the greatest pair is merged first",
     aspect="values",
     points=2,
     follows=["test_most_frequent"],
@@ -107,7 +107,7 @@ def test_ties(submission, draw):
 
 
 @check(
-    "among equals it is the bytes of the two tokens that are compared, not their ids or what they are together",
+    "on a tie the bytes of both tokens are compared, not their ids or their bytes joined",
     aspect="values",
     points=1,
     follows=["test_ties", "test_counted_anew"],
@@ -119,13 +119,13 @@ def test_ties_of_merged(submission, draw):
         submission,
         letters.text("ab\nab\nabd\ncab\ngh"),
         letters.pairs("a|b", "g|h", "c|ab", "ab|d"),
-        "which token is new or longer says nothing: bytes are compared",
+        "it makes no difference which token is newer or longer: bytes are compared",
     )
     learns(
         submission,
         letters.text("ab\nab\naba\nac"),
         letters.pairs("a|b", "ab|a", "a|c"),
-        "the first token decides, and one that goes on is greater than one that ends",
+        "the first token decides, and of two that begin alike the longer is greater",
     )
 
 
@@ -213,11 +213,11 @@ def test_nothing_left(submission, draw):
 
 
 @check(
-    "it is bytes that are merged: a character may become one token, or share one with its neighbour",
+    "bytes are merged: a character may become one token, or share one with its neighbour",
     aspect="values",
     points=1.5,
     follows=["test_ties", "test_ties_of_merged"],
-    asked="each becomes its UTF-8 bytes, and a token is one byte at first.",
+    asked="each of which becomes its UTF-8 bytes; at first a token is one byte.",
 )
 def test_bytes(submission, draw):
     for text, pairs in (
@@ -226,7 +226,7 @@ def test_bytes(submission, draw):
         ("aä", [(b"\xc3", b"\xa4"), (b"a", b"\xc3\xa4")]),  # ä is a letter, in one piece with others
         ("e\u0301", [(b"\xcc", b"\x81")]),  # an accent by itself is not a letter to the pattern
     ):
-        learns(submission, text, pairs, "what is counted are bytes, not characters")
+        learns(submission, text, pairs, "bytes are counted, not characters")
 
 
 # --- encode ---
@@ -285,11 +285,11 @@ def test_order(submission, draw):
 
 
 @check(
-    "a merge is made wherever its pair stands, from left to right, and what it makes is merged further",
+    "a merge is made wherever its pair occurs, from left to right, and its result is merged further",
     aspect="values",
     points=1.5,
     follows=["test_ids"],
-    asked=["from left to right, wherever its pair stands; then the next, until none applies."],
+    asked=["from left to right, wherever its pair occurs; then the next, until none applies."],
 )
 def test_everywhere(submission, draw):
     letters = Letters(draw)
@@ -307,11 +307,11 @@ def test_everywhere(submission, draw):
 
 
 @check(
-    "a text is cut into the same pieces when it is encoded: no merge reaches from one into the next",
+    "encoding cuts a text into the same pieces: no merge crosses from one to the next",
     aspect="values",
     points=1.5,
     follows=["test_ids"],
-    asked="What stands between them is cut into PIECES",
+    asked="The text between them is cut into PIECES",
 )
 def test_encode_pieces(submission, draw):
     letters = Letters(draw, string.ascii_uppercase)  # no piece of theirs is one of another check's
@@ -333,12 +333,12 @@ def test_encode_pieces(submission, draw):
 
 
 @check(
-    "a special string is its id wherever it stands, and nothing is merged across it",
+    "a special string becomes its id wherever it occurs, and nothing is merged across it",
     aspect="values",
     points=1.5,
     follows=["test_ids"],
     asked=[
-        "A special string is its own id",
+        "A special string becomes its own id",
         "then the special strings in theirs.",
         "a result depends on the arguments alone.",
     ],
@@ -363,11 +363,11 @@ def test_special(submission, draw):
 
 
 @check(
-    "where several special strings begin, it is the longest",
+    "where several special strings begin at one place, the longest is taken",
     aspect="values",
     points=1,
     follows=["test_special"],
-    asked="where several begin at the same place, the longest.",
+    asked="where several begin at the same place, the longest is taken.",
 )
 def test_longest(submission, draw):
     for special in (("<1>", "<1", "<1>2"), ("<1>2", "<1>", "<1")):
@@ -381,7 +381,7 @@ def test_longest(submission, draw):
 
 
 @check(
-    "a special string means itself: . | + ( and the like are not patterns",
+    "special strings are literal: . | + ( and the like are not patterns",
     aspect="values",
     points=1,
     follows=["test_special"],
@@ -479,7 +479,7 @@ def test_no_text(submission, draw):
 def test_together(submission, draw):
     letters = Letters(draw)
     text = letters.text("bad cab, bad cab!\n  a dead bee fed a cab ")
-    with presupposed("train must learn pairs, and Tokenizer take them"):
+    with presupposed("train must learn pairs, and Tokenizer must accept them"):
         merges = submission.train(text, 8)
         expect(merges, "merges").is_list(8)
         encodes(submission.Tokenizer([]), text, [*text.encode()])  # what it remembers is nothing to another
@@ -493,4 +493,4 @@ def test_together(submission, draw):
         ids = tokenizer.encode(one)
         shorter = len(one.encode()) - len(expect(ids, "ids").is_list(of=int))
         expect(shorter, "how many ids fewer than bytes").is_between(least, len(one.encode()))
-        decodes(tokenizer, ids, one, "encoded and decoded it is the same text")
+        decodes(tokenizer, ids, one, "after encoding and decoding it is the same text")

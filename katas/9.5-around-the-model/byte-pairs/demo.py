@@ -144,7 +144,7 @@ def _try_it(merges: list[tuple[bytes, bytes]]) -> Exhibit:
         },
         table(start, ["tokens", "how many"], [[" ".join(tokens), len(tokens)]]),
         note="On the page each box is a token, with its id below. A byte that is not a character by itself is shown as "
-        "two figures: half an emoji has no picture. Look where a word is cut that the text above never had.",
+        "two figures: half an emoji has no picture. Watch where a word is cut that does not occur in the text above.",
     )
 
 
@@ -161,8 +161,8 @@ def _lengths(merges: list[tuple[bytes, bytes]]) -> Exhibit:
         curves,
         x_axis="merges",
         y_axis="bytes per token",
-        note=f"After {len(merges)} merges: {ends}. What was learned is this one text: it goes on getting shorter, and "
-        "others hardly.",
+        note=f"After {len(merges)} merges: {ends}. What was learned is this one text: it keeps getting shorter, and "
+        "others hardly do.",
     )
 
 

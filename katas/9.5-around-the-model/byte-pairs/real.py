@@ -40,9 +40,7 @@ except (
 NEEDS = ()
 ASKED = 1500
 """Characters of each text that are cut."""
-WRITTEN = (
-    "A blank parts two tokens; Ġ is a blank of the text, Ċ a new line; other bytes are written as GPT-2 does."
-)
+WRITTEN = "A blank separates two tokens; Ġ is a blank of the text, Ċ a new line; other bytes are written as GPT-2 does."
 TEXTS = {
     "English": "The keeper of the lighthouse wakes slowly, and counts the boats: the fishing boats, the sailing boats.",
     "German": "Der Wächter des Leuchtturms erwacht langsam und zählt die Fischerboote.",
@@ -106,7 +104,7 @@ def _by_number(sets: dict[str, Merges], source: str) -> Exhibit:
         counts = [count for count in (1, 10, 30, 100, 300, 1000, 3000) if count <= len(merges)]
         lengths = [len(source) / len(Tokenizer(merges[:count]).encode(source)) for count in counts]
         curves[name] = (counts, lengths)
-    note = "Merges learned from the very text help it sooner than those of a whole web."
+    note = "Merges learned from this very text shorten it sooner than those of a whole web."
     title, axes = (
         "Characters a token, by how many merges are used",
         {"x_axis": "merges", "y_axis": "characters a token"},

@@ -176,11 +176,11 @@ def test_not_clipped(submission, draw):
 
 
 @check(
-    "parameters without a gradient are passed over, and where there is none the norm is 0.0",
+    "parameters without a gradient are skipped, and if none has a gradient the norm is 0.0",
     aspect="arguments",
     points=1,
     follows=["test_norm"],
-    asked=["Those without a gradient are passed over.", "0.0 when there are none."],
+    asked=["Those without a gradient are skipped.", "0.0 when there are none."],
     on_workers_word=WORD,
 )
 def test_without_gradients(submission, draw):
@@ -191,7 +191,7 @@ def test_without_gradients(submission, draw):
 
 
 @check(
-    "parameters may come from a generator, which can be walked through once",
+    "parameters may come from a generator, which can be iterated over only once",
     aspect="arguments",
     points=1,
     follows=["test_clipped"],
@@ -207,7 +207,7 @@ def test_generator(submission, draw):
 
 
 @check(
-    "the first step is lr long in every entry, whatever the gradient",
+    "the first step has the length lr in every entry, whatever the gradient",
     aspect="values",
     points=1.5,
     asked="So the first step has the length lr in each entry, up to eps, however large or small the gradient is.",
@@ -227,7 +227,7 @@ def test_first_step(submission, draw):
 
 
 @check(
-    "later steps follow both moments, each corrected for its beginning",
+    "later steps follow both moments, each corrected for its start at 0",
     aspect="values",
     points=2.5,
     follows=["test_first_step"],
@@ -240,11 +240,11 @@ def test_steps(submission, draw):
 
 
 @check(
-    "betas say how much of each moment stays",
+    "betas say how much of each moment is kept",
     aspect="values",
     points=1,
     follows=["test_steps"],
-    asked="how much of the first and of the second moment stays, each step.",
+    asked="the share of the first and of the second moment that is kept at each step.",
     on_workers_word=WORD,
 )
 def test_betas(submission, draw):
@@ -265,10 +265,10 @@ def test_eps(submission, draw):
 
 
 @check(
-    "without a gradient to follow, a parameter loses lr · weight_decay of itself at each step",
+    "with a gradient of 0, a parameter loses lr · weight_decay of itself at each step",
     aspect="values",
     points=2,
-    asked="the share, times lr, of a parameter that goes at each step.",
+    asked="the share of a parameter, times lr, that it loses at each step.",
     on_workers_word=WORD,
 )
 def test_decay_alone(submission, draw):
@@ -284,7 +284,7 @@ def test_decay_alone(submission, draw):
 
 
 @check(
-    "decay goes past the moments, and takes its share of the parameter as it was before the step",
+    "decay bypasses the moments, and is a share of the parameter as it was before the step",
     aspect="values",
     points=2,
     follows=["test_steps", "test_decay_alone"],
@@ -296,7 +296,7 @@ def test_decoupled(submission, draw):
 
 
 @check(
-    "lr 1e-3, betas 0.9 and 0.999, eps 1e-8 and weight_decay 0.01 are meant when nothing is said",
+    "the defaults are lr 1e-3, betas 0.9 and 0.999, eps 1e-8 and weight_decay 0.01",
     aspect="arguments",
     points=0.5,
     follows=["test_decoupled"],
@@ -316,7 +316,7 @@ def test_defaults(submission, draw):
 
 
 @check(
-    "a parameter without a gradient stays as it is, and begins when its first one comes",
+    "a parameter without a gradient stays as it is, and its steps count from its first gradient on",
     aspect="arguments",
     points=1,
     follows=["test_first_step"],
@@ -342,7 +342,7 @@ def test_late_gradient(submission, draw):
     aspect="arguments",
     points=1,
     follows=["test_decoupled"],
-    asked='groups: dicts with "params" and whatever differs from the options below.',
+    asked='groups: dicts with "params" and any options that differ from those below.',
     on_workers_word=WORD,
 )
 def test_groups(submission, draw):
@@ -368,7 +368,7 @@ def test_groups(submission, draw):
     aspect="arguments",
     points=1,
     follows=["test_first_step"],
-    asked="The options are those that are in the parameter's group at this moment.",
+    asked="Options are read from the parameter's group at every step.",
     on_workers_word=WORD,
 )
 def test_schedule(submission, draw):
@@ -389,11 +389,12 @@ def test_schedule(submission, draw):
 
 
 @check(
-    "state_dict holds all that a step remembers: loaded into another optimizer, it goes on as this one",
+    "state_dict holds all that a step remembers: an optimizer that loads it continues as this one would",
     aspect="parameters",
     points=1.5,
     follows=["test_steps"],
-    asked="Whatever a step has to remember of a parameter is in self.state[parameter], so that `state_dict` holds it.",
+    asked="Everything that a step has to remember about a parameter is in self.state[parameter], so that "
+    "`state_dict` holds it.",
     on_workers_word=WORD,
 )
 def test_state_dict(submission, draw):
@@ -407,16 +408,16 @@ def test_state_dict(submission, draw):
     for place in range(2):
         name = f"parameter {place} after 3 steps, a state_dict and 2 more"
         expect(found[place], name, axes=ROWS).same_as(
-            wanted[place], name="what it is without the state_dict between"
+            wanted[place], name="its value without a state_dict in between"
         )
 
 
 @check(
-    "gradients stay as they are, and parameters can go on learning",
+    "a step leaves gradients as they are, and training can continue after it",
     aspect="gradient",
     points=0.5,
     follows=["test_first_step"],
-    asked="Move every parameter that has a gradient, in place; the gradients stay as they are.",
+    asked="Update every parameter that has a gradient, in place; the gradients stay as they are.",
     on_workers_word=WORD,
 )
 def test_left(submission, draw):
@@ -434,11 +435,11 @@ def test_left(submission, draw):
 
 
 @check(
-    "parameters keep their dtype, and any shape is moved",
+    "parameters of any shape are updated, and keep their dtype",
     aspect="dtype",
     points=0.5,
     follows=["test_first_step"],
-    asked="Parameters of any shape and dtype are moved, numbers without axes too",
+    asked="Parameters of any shape and dtype are updated, 0-d tensors included",
     on_workers_word=WORD,
 )
 def test_dtypes(submission, draw):
@@ -494,18 +495,18 @@ def test_after(submission):
 
 
 @check(
-    "without a warm-up it begins with peak",
+    "without a warm-up it begins at peak",
     aspect="values",
     points=0.5,
     follows=["test_cosine"],
-    asked="without any it begins with peak.",
+    asked="with warmup = 0 it begins at peak.",
 )
 def test_no_warmup(submission):
     expect_rates(submission, (0, 1, 5, 10), 0, 10, 0.25, 0.05)
 
 
 @check(
-    "nothing of torch's own is used for the update, the norm or the schedule",
+    "torch's own optimizers, clipping and schedulers are not used",
     aspect="scratch",
     points=0.5,
     asked="torch's own optimizers, clipping and schedulers are what you are building",

@@ -94,8 +94,8 @@ def _bad_batch() -> Exhibit:
         curves,
         x_axis="step",
         y_axis="loss",
-        note=f"Loss at the end, {'; '.join(ends)}. AdamW takes no giant step; but its moments remember that batch, and "
-        "the steps after it go its way and are tiny.",
+        note=f"Loss at the end, {'; '.join(ends)}. AdamW takes no giant step; but its moments remember that batch, "
+        "and the steps after it follow its direction and are tiny.",
     )
 
 
@@ -139,11 +139,11 @@ def _decay() -> Exhibit:
             found.append(f"{float(place.detach()):.3f}")
         rows.append([f"{scale:g}", *found])
     return table(
-        "A weight that begins with 1; its gradients are noise: 300 steps with weight decay 0.1",
+        "A weight that starts at 1, with noise for gradients: 300 steps with weight decay 0.1",
         ["size of the noise", "decoupled (AdamW)", "added to the gradient (L2)"],
         rows,
         note="Decoupled, decay does the same whatever the gradients' size. Added to the gradient it is divided by that "
-        "size, so that it is strong where gradients are small and nothing where they are large.",
+        "size, so that it is strong where gradients are small and next to nothing where they are large.",
     )
 
 

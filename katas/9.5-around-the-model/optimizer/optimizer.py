@@ -15,14 +15,14 @@ def clip_gradients(parameters: Iterable[torch.nn.Parameter], max_norm: float) ->
     """Scale all gradients by one factor, so that their common norm is at most max_norm.
 
     Args:
-        parameters: may be a generator, such as model.parameters(). Those without a gradient are passed over.
-        max_norm: the norm that is not exceeded. Gradients are changed in place, by a factor of max_norm / norm without
-            an epsilon; below it they stay as they are. Parameters are not touched.
+        parameters: may be a generator, such as model.parameters(). Those without a gradient are skipped.
+        max_norm: the greatest common norm that is allowed. Gradients are changed in place, by a factor of max_norm /
+            norm without an epsilon; below it they stay as they are. Parameters are not touched.
 
     Returns:
         a Python float: the norm of all gradients together, as it was before; 0.0 when there are none.
     """
-    # TODO: parameters may be a generator: how often can you go through it? One norm for all, then one factor for all.
+    # TODO: parameters may be a generator: how often can you iterate over it? One norm for all, then one factor for all.
     raise NotImplementedError("clip_gradients")
 
 
@@ -30,13 +30,13 @@ class AdamW(torch.optim.Optimizer):
     """Adam with decoupled weight decay.
 
     Args:
-        params: parameters, or groups: dicts with "params" and whatever differs from the options below.
+        params: parameters, or groups: dicts with "params" and any options that differ from those below.
         lr: the learning rate.
-        betas: how much of the first and of the second moment stays, each step.
+        betas: the share of the first and of the second moment that is kept at each step.
         eps: added to the root of the second moment.
-        weight_decay: the share, times lr, of a parameter that goes at each step.
+        weight_decay: the share of a parameter, times lr, that it loses at each step.
 
-    Whatever a step has to remember of a parameter is in self.state[parameter], so that `state_dict` holds it.
+    Everything that a step has to remember about a parameter is in self.state[parameter], so that `state_dict` holds it.
     """
 
     def __init__(
@@ -52,10 +52,10 @@ class AdamW(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self) -> None:
-        """Move every parameter that has a gradient, in place; the gradients stay as they are.
+        """Update every parameter that has a gradient, in place; the gradients stay as they are.
 
-        A parameter without a gradient stays as it is, does not decay, and its steps are not counted. The options are
-        those that are in the parameter's group at this moment.
+        A parameter without a gradient stays as it is, does not decay, and its steps are not counted. Options are read
+        from the parameter's group at every step.
         """
         # TODO: for every group, for every parameter with a gradient: count, update both moments, correct them by this
         # count, decay, move. What does the first step find in self.state?
@@ -67,12 +67,12 @@ def warmup_cosine(step: int, *, warmup: int, total: int, peak: float, floor: flo
 
     Args:
         step: from 0 on.
-        warmup: from 0 at step 0 the rate rises linearly to peak at step = warmup; without any it begins with peak.
+        warmup: from 0 at step 0 the rate rises linearly to peak at step = warmup; with warmup = 0 it begins at peak.
         total: from peak it falls by half a cosine to floor at step = total; above warmup. After it: floor.
         peak, floor: the greatest rate, and the last one.
 
     Returns:
         a Python float.
     """
-    # TODO: three ranges: before warmup, up to total, after it. In which of them does each border lie?
+    # TODO: three ranges: before warmup, up to total, after it. To which of them does each boundary belong?
     raise NotImplementedError("warmup_cosine")

@@ -85,7 +85,7 @@ FILTERS = (("top_k", right_top_k, 3), ("top_p", right_top_p, 0.7), ("min_p", rig
 
 
 @check(
-    "the filters keep the shape, whatever axes come first",
+    "the filters keep the shape, with any number of axes in front",
     aspect="shape",
     points=1,
     asked="[.., V], any number of axes in front; each row is filtered by itself.",
@@ -98,7 +98,7 @@ def test_shapes(submission, draw):
 
 
 @check(
-    "top_k leaves each row its k best logits as they were, and -inf elsewhere",
+    "top_k keeps the k best logits of each row as they were, with -inf elsewhere",
     aspect="values",
     points=2,
     follows=["test_shapes"],
@@ -111,7 +111,7 @@ def test_top_k(submission, draw):
 
 
 @check(
-    "top_k leaves everything when k is V or more",
+    "top_k keeps everything when k is V or more",
     aspect="values",
     points=1,
     follows=["test_top_k"],
@@ -124,7 +124,7 @@ def test_top_k_all(submission, draw):
 
 
 @check(
-    "top_p leaves the best tokens until their probabilities reach p, the one that reaches it included",
+    "top_p keeps the best tokens until their probabilities reach p, including the one that reaches it",
     aspect="values",
     points=2.5,
     follows=["test_shapes"],
@@ -140,7 +140,7 @@ def test_top_p(submission, draw):
 
 
 @check(
-    "top_p leaves the best token even where it alone is more than p",
+    "top_p keeps the best token even where its probability alone exceeds p",
     aspect="values",
     points=1,
     follows=["test_shapes"],
@@ -153,7 +153,7 @@ def test_top_p_small(submission, draw):
 
 
 @check(
-    "min_p leaves what is at least p times as likely as the best token",
+    "min_p keeps the tokens that are at least p times as likely as the best one",
     aspect="values",
     points=2,
     follows=["test_shapes"],
@@ -167,7 +167,7 @@ def test_min_p(submission, draw):
 
 
 @check(
-    "adding a number to all logits of a row changes nothing about who stays",
+    "adding a number to all logits of a row does not change which tokens are kept",
     aspect="values",
     points=1,
     follows=["test_top_p", "test_min_p"],
@@ -181,7 +181,7 @@ def test_shift(submission, draw):
 
 
 @check(
-    "filters may be applied one after the other: what is out stays out, and counts for nothing",
+    "filters may be applied one after the other: what one has removed, the next one ignores",
     aspect="values",
     points=1,
     follows=["test_top_p", "test_min_p"],
@@ -203,7 +203,7 @@ def test_chain(submission, draw):
 
 
 @check(
-    "logits in the thousands are filtered as small ones are",
+    "logits in the thousands are filtered like small ones",
     aspect="stability",
     points=1,
     follows=["test_top_p", "test_min_p"],
@@ -344,7 +344,7 @@ def test_perplexity_padding(submission, draw):
 
 
 @check(
-    "logits in the hundreds give no infinite perplexity",
+    "logits in the hundreds do not make the perplexity infinite",
     aspect="stability",
     points=0.5,
     follows=["test_perplexity"],

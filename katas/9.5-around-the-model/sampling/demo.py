@@ -100,7 +100,7 @@ def _three_filters(logits: Tensor) -> Exhibit:
         "What may follow: one row of logits, four ways",
         "place",
         frames,
-        note=f"How many words top-k, top-p and min-p leave: {'; '.join(sizes)}. top-k cannot leave fewer than three, "
+        note=f"How many words top-k, top-p and min-p keep: {'; '.join(sizes)}. top-k cannot leave fewer than three, "
         "even where one word is nearly certain; the others see how sure the model is.",
     )
 
@@ -138,8 +138,8 @@ def _texts(logits: Tensor) -> list[Exhibit]:
             f"{TEXTS} texts of {LENGTH} words each",
             ["drawn from", "pairs never seen", "different words"],
             counts,
-            note=f"Drawn from everything, a text has {wild:.1f} pairs of words that never stood together, and "
-            f"{many:.1f} different words; the best word each time goes round in a circle of {circle:.0f}. With a "
+            note=f"Drawn from everything, a text has {wild:.1f} pairs of words that never occurred together, and "
+            f"{many:.1f} different words; the best word each time goes round in a cycle of {circle:.0f}. With a "
             f"filter there are {some[0]:.1f} to {some[-1]:.1f} different words, and {unseen:.1f} new pairs at most.",
         ),
     ]
@@ -162,8 +162,8 @@ def _repetition(logits: Tensor) -> Exhibit:
         x_axis="words written",
         y_axis="different words so far",
         note=f"Without a penalty (1.0) the text ends with {ends[0]} different words, with 1.2 it has {ends[1]}, "
-        f"with 2.0 {ends[2]} of {len(WORDS)}. What is never said again may have been needed: “the” is "
-        "punished like any word.",
+        f"with 2.0 {ends[2]} of {len(WORDS)}. A word that is never said again may have been needed: “the” is "
+        "penalised like any other.",
     )
 
 
@@ -183,5 +183,5 @@ def _surprise(logits: Tensor) -> Exhibit:
         ["text", "knows nothing", "counts of words", "counts of pairs"],
         rows,
         note=f"There are {len(WORDS)} words. Counts of pairs are scored on the text that they were counted in, which "
-        "is not a merit; that they are worse than nothing on shuffled words shows how much they depend on order.",
+        "flatters them; that they are worse than nothing on shuffled words shows how much they depend on order.",
     )

@@ -36,7 +36,7 @@ def top_p(logits: torch.Tensor, p: float) -> torch.Tensor:
     Returns:
         [.., V], with -inf elsewhere.
     """
-    # TODO: sort, and mind that what was sorted has to find its way back.
+    # TODO: sort, and decide in sorted order. How do the decisions get back to the tokens' own places?
     raise NotImplementedError("top_p")
 
 
@@ -71,7 +71,7 @@ def repetition_penalty(logits: torch.Tensor, tokens: torch.Tensor, penalty: floa
 
 
 def perplexity(logits: torch.Tensor, targets: torch.Tensor, pad_id: int | None = None) -> float:
-    """Return how many tokens, equally likely, would have been as hard to tell apart.
+    """Return the number of equally likely tokens among which it would have been as hard to choose.
 
     Args:
         logits: [B, T, V].

@@ -177,7 +177,7 @@ def scores(model, tokens, name="logits", vocab_size=WORDS):
 
 
 @check(
-    "hide gives inputs and targets [B, T], also for one token",
+    "hide returns inputs and targets [B, T], for a single token as well",
     aspect="shape",
     points=1,
     asked="inputs [B, T], what the model reads, and targets [B, T]",
@@ -188,7 +188,7 @@ def test_hide_shapes(submission, draw):
 
 
 @check(
-    "targets are the tokens as they were where one was chosen, and -100 elsewhere",
+    "targets are the original tokens where one was chosen, and -100 elsewhere",
     aspect="values",
     points=2,
     follows=["test_hide_shapes"],
@@ -212,7 +212,7 @@ def test_hide_targets(submission, draw):
 
 
 @check(
-    "about as many are chosen as rate says, of the tokens that are not special",
+    "of the tokens that are not special, about the share `rate` is chosen",
     aspect="values",
     points=2,
     follows=["test_hide_shapes"],
@@ -239,7 +239,7 @@ def test_hide_rate(submission, draw):
 
 
 @check(
-    "each token is drawn by itself: how many are chosen, and what becomes of those in a column, is left to chance",
+    "each token is drawn independently: how many are chosen, and what becomes of those in a column, is left to chance",
     aspect="values",
     points=1,
     follows=["test_hide_shapes", "test_hide_rate"],
@@ -283,7 +283,7 @@ def test_hide_by_itself(submission, draw):
 
 
 @check(
-    "of the chosen 80% become mask_id, 10% another token, and 10% stay",
+    "of the chosen tokens 80% become mask_id, 10% a random token, and 10% stay",
     aspect="values",
     points=3.5,
     follows=["test_hide_shapes", "test_hide_targets"],
@@ -328,7 +328,7 @@ def test_hide_mix(submission, draw):
     aspect="masks",
     points=2,
     follows=["test_hide_shapes"],
-    asked="special_ids: tokens that are never chosen and never put in at random.",
+    asked="special_ids: tokens that are never chosen and never inserted at random.",
 )
 def test_hide_special(submission, draw):
     tokens = text(draw, vocab_size=12)
@@ -348,11 +348,11 @@ def test_hide_special(submission, draw):
 
 
 @check(
-    "random tokens are never special, and any other as likely",
+    "random tokens are never special, and all others are equally likely",
     aspect="values",
     points=2,
     follows=["test_hide_shapes", "test_hide_mix"],
-    asked="10% a random token that is not special, each as likely",
+    asked="10% a random token that is not special, all equally likely",
 )
 def test_hide_random_tokens(submission, draw):
     tokens = torch.full_like(text(draw), 5)
@@ -374,7 +374,7 @@ def test_hide_random_tokens(submission, draw):
         for token in special:
             if counts[token]:
                 times = int(counts[token])
-                fail(f"special token put in  {token} is in inputs {times} times; it is special")
+                fail(f"special token inserted  {token} is in inputs {times} times; it is special")
         if counts[12] or (put_in < 0).any():
             fail("no such token  inputs hold tokens beyond vocab_size - 1 = 11")
         wanted = 1 / len(ordinary)
@@ -386,7 +386,7 @@ def test_hide_random_tokens(submission, draw):
 
 
 @check(
-    "a rate of 0 hides nothing, and one of 1 chooses all",
+    "a rate of 0 hides nothing, and a rate of 1 chooses everything",
     aspect="values",
     points=1,
     follows=["test_hide_shapes"],
@@ -482,7 +482,7 @@ def test_shapes(submission, draw):
 
 
 @check(
-    "the sizes asked for are the sizes built: layers, widths and heads",
+    "the model is built in the sizes asked for: layers, widths and heads",
     aspect="parameters",
     points=1,
     follows=["test_shapes"],
@@ -614,7 +614,7 @@ def test_both_sides(submission, draw):
     aspect="values",
     points=2,
     follows=["test_shapes"],
-    asked="Positions matter; padding never does to a real token.",
+    asked="Positions matter; padding never changes the vector of a real token.",
 )
 def test_positions(submission, draw):
     model = masked_lm(submission, draw)
@@ -629,11 +629,11 @@ def test_positions(submission, draw):
 
 
 @check(
-    "padding never matters to a real token",
+    "padding never changes the vector of a real token",
     aspect="padding",
     points=2,
     follows=["test_shapes"],
-    asked="Positions matter; padding never does to a real token.",
+    asked="Positions matter; padding never changes the vector of a real token.",
 )
 def test_padding(submission, draw):
     for pad_id in (0, 5):
@@ -653,7 +653,7 @@ def test_padding(submission, draw):
 
 
 @check(
-    "every parameter learns from the logits",
+    "gradients of the logits reach every parameter",
     aspect="gradient",
     points=1,
     follows=["test_shapes"],
@@ -669,11 +669,11 @@ def test_gradients(submission, draw):
 
 
 @check(
-    "dropout acts in train mode, and in eval mode never",
+    "dropout acts in train mode and never in eval mode",
     aspect="mode",
     points=1,
     follows=["test_shapes"],
-    asked="dropout: handed to the encoder; it acts in train mode only.",
+    asked="dropout: passed on to the encoder; it acts in train mode only.",
 )
 def test_dropout(submission, draw):
     model, tokens = masked_lm(submission, draw, dropout=0.5), real_tokens(draw)
@@ -688,7 +688,7 @@ def test_dropout(submission, draw):
 
 
 @check(
-    "what is not said is as in the stub: a rate of 0.15, no special tokens, 64 columns, 4 heads, 2 layers and so on",
+    "the defaults are those of the stub: a rate of 0.15, no special tokens, 64 columns, 4 heads, 2 layers and so on",
     aspect="arguments",
     points=1,
     follows=["test_shapes", "test_hide_shapes", "test_dropout"],

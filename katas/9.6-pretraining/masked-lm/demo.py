@@ -174,7 +174,7 @@ def _found(model: nn.Module) -> Exhibit:
 def _rates(curves: dict[float, tuple[list[int], list[float]]]) -> Exhibit:
     best = max(curves, key=lambda rate: curves[rate][1][-1])
     between = best not in (RATES[0], RATES[-1])
-    why = ". Few gaps are few lessons a step; many gaps leave little to read between them."
+    why = ". Few gaps teach little at each step; many gaps leave little to read between them."
     return lines(
         "Single hidden words that are found, by the rate in training",
         {f"rate {rate:g}": curve for rate, curve in curves.items()},
@@ -182,7 +182,7 @@ def _rates(curves: dict[float, tuple[list[int], list[float]]]) -> Exhibit:
         y_axis="% found",
         note="At the end: "
         + ", ".join(f"{rate:g}: {shares[-1]:.0f}%" for rate, (_, shares) in curves.items())
-        + (why if between else f". After these steps a rate of {best:g} finds most."),
+        + (why if between else f". After these steps a rate of {best:g} finds the most."),
     )
 
 
@@ -226,13 +226,13 @@ def _sides(model: nn.Module, train: Tensor, test: Tensor) -> list[Exhibit]:
             list(kinds),
             right,
             y_axis="% right",
-            note=f"Trained as long, on the same sentences. {helps} A thing has two words that fit equally, so that "
-            "about half is all there is.",
+            note=f"Trained as long, on the same sentences. {helps} A thing has two words that fit equally, so "
+            "about half is the most there is to find.",
         ),
         text(
             "What it costs",
             "The causal model learned from every word of a text, this one from the chosen ones. In return each of "
-            "its vectors has seen the whole sentence, which is what labels and searches want.",
+            "its vectors has seen the whole sentence, which is what labels and searches need.",
         ),
     ]
 
@@ -261,7 +261,7 @@ def _neighbors(model: nn.Module) -> Exhibit:
             ]
         )
     return table(
-        "Words that are told by the same company: nearest in the table",
+        "Words known by the same company: nearest in the table",
         ["word", "1st", "2nd", "3rd"],
         rows,
         note="Cosines of rows of the one table that reads and answers. A word of the same kind (a person, a place, a "

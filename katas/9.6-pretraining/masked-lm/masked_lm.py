@@ -28,22 +28,22 @@ def hide(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Choose tokens at random, hide most of them, and say what they were.
 
-    Each token that is not special is chosen with probability `rate`. Of the chosen, 80% become mask_id,
-    10% a random token that is not special, each as likely, and 10% stay as they were. All draws come from the generator
-    (from torch's global one when it is None).
+    Each token that is not special is chosen with probability `rate`. Of the chosen, 80% become mask_id, 10% a random
+    token that is not special, all equally likely, and 10% stay as they were. All draws come from the generator (from
+    torch's global one when it is None).
 
     Args:
         tokens: int64 [B, T]; left as it is.
-        mask_id: the token that says "hidden". When it must never be drawn at random, special_ids names it as well.
+        mask_id: the token that says "hidden". If it must never be drawn at random, name it in special_ids as well.
         vocab_size: V; tokens are 0 to V - 1.
-        special_ids: tokens that are never chosen and never put in at random.
+        special_ids: tokens that are never chosen and never inserted at random.
 
     Returns:
         inputs [B, T], what the model reads, and targets [B, T]: the token as it was where it was chosen, else -100,
-        which cross_entropy passes over.
+        which cross_entropy ignores.
     """
-    # TODO: two draws for each token: whether it is chosen, and what becomes of it. Where do the special tokens have to
-    # be left out, and how often?
+    # TODO: two draws for each token: whether it is chosen, and what becomes of it. In which steps must special tokens
+    # be left out?
     raise NotImplementedError("hide")
 
 
@@ -57,7 +57,7 @@ class MaskedLM(nn.Module):
         d_model, num_heads, d_ff, num_layers: sizes of the encoder.
         max_len: the longest sequence that must work.
         pad_id: the token that is padding.
-        dropout: handed to the encoder; it acts in train mode only.
+        dropout: passed on to the encoder; it acts in train mode only.
     """
 
     def __init__(
@@ -72,14 +72,15 @@ class MaskedLM(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        # TODO: one table for both ends. How large may its numbers be at the beginning, so that logits are not?
+        # TODO: one table for both ends. How large may its numbers be at the start, so that the logits are not too
+        # large?
         raise NotImplementedError("MaskedLM.__init__")
 
     def body(self, tokens: torch.Tensor) -> torch.Tensor:
         """Read int tokens [B, T] from both sides.
 
         Returns:
-            [B, T, D]. Positions matter; padding never does to a real token.
+            [B, T, D]. Positions matter; padding never changes the vector of a real token.
         """
         # TODO: embed, add positions, encode under a mask [B, 1, 1, T]. Nothing is causal here.
         raise NotImplementedError("MaskedLM.body")
@@ -90,5 +91,5 @@ class MaskedLM(nn.Module):
         Returns:
             logits [B, T, V]: what `body` returns, times the token embedding's weight; a bias [V] may be added.
         """
-        # TODO: [B, T, D] times a matrix that is there already, transposed.
+        # TODO: [B, T, D] times a matrix that the model has already, transposed.
         raise NotImplementedError("MaskedLM.forward")

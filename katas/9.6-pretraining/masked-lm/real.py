@@ -75,8 +75,8 @@ def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -
     of = "your text" if own else "the documentation of Python"
     return [
         text("A model that fills gaps", f"{cut:,} sentences of {of}, {len(vocabulary):,} words, at most {SECONDS:.0f} "
-             f"seconds of processor time, {seen:,} steps. A hidden word costs {curve[1][-1]:.2f} nats; how often words "
-             f"occur tells no more than {counted:.2f}."),
+             f"seconds of processor time, {seen:,} steps. A hidden word costs {curve[1][-1]:.2f} nats; counting "
+             f"words alone gets to {counted:.2f}."),
         lines("Hidden words of sentences that it never saw",
               {"model": curve, "counts": (curve[0], [counted] * len(curve[0]))},
               x_axis="steps", y_axis="nats a hidden word"),

@@ -80,12 +80,12 @@ def everything_real(hidden):
 
 
 @check(
-    "labels [B, T, L], two scores [B, T], a number [B], classes [B, C]; one text of one token included",
+    "labels [B, T, L], two scores [B, T], a number [B], classes [B, C]; for one text of one token as well",
     aspect="shape",
     points=1.5,
     asked=[
         "Return logits [B, T, L].",
-        "each [B, T]: a softmax over T is to choose.",
+        "each [B, T], for a softmax over T.",
         "Return [B].",
         "Return logits [B, C].",
     ],
@@ -113,7 +113,10 @@ def test_head_shapes(submission, draw):
     "each head has one linear layer, with a bias, and no other parameters",
     aspect="parameters",
     points=1.5,
-    asked=["nn.Linear from D to L, with a bias; all there is.", "nn.Linear from D to 2, with a bias"],
+    asked=[
+        "nn.Linear from D to L, with a bias; there are no other parameters.",
+        "nn.Linear from D to 2, with a bias",
+    ],
 )
 def test_head_parameters(submission):
     for kind in SIZES:
@@ -158,7 +161,7 @@ def test_span_head(submission, draw):
     aspect="masks",
     points=2,
     follows=["test_span_head"],
-    asked="Padding has -inf.",
+    asked="Padding gets -inf.",
 )
 def test_span_padding(submission, draw):
     head, _, _ = head_of(submission, draw, "SpanHead")
@@ -177,7 +180,7 @@ def test_span_padding(submission, draw):
     aspect="values",
     points=3.5,
     follows=["test_head_shapes", "test_head_parameters"],
-    asked="Name a text's class, from the mean of its real tokens' vectors.",
+    asked="Predict a text's class from the mean of its real tokens' vectors.",
 )
 def test_class_head(submission, draw):
     head, weight, bias = head_of(submission, draw, "ClassHead")
@@ -191,7 +194,7 @@ def test_class_head(submission, draw):
     aspect="values",
     points=2,
     follows=["test_head_shapes", "test_head_parameters"],
-    asked="Give a number for a text, from the mean of its real tokens' vectors.",
+    asked="Predict a number for a text from the mean of its real tokens' vectors.",
 )
 def test_regression_head(submission, draw):
     head, weight, bias = head_of(submission, draw, "RegressionHead")
@@ -201,7 +204,7 @@ def test_regression_head(submission, draw):
 
 
 @check(
-    "gradients go through the heads to the hidden vectors, and to no padding",
+    "gradients go through the heads to the hidden vectors, but not to padding",
     aspect="gradient",
     points=2,
     follows=["test_class_head", "test_span_head"],
@@ -230,7 +233,7 @@ def test_head_gradients(submission, draw):
 
 
 @check(
-    "hidden and mask are left as they were, in memory as they come, and results have the head's dtype",
+    "hidden and mask are left as they were and need not be contiguous, and results have the head's dtype",
     aspect="arguments",
     points=1.5,
     follows=["test_class_head", "test_span_head", "test_regression_head"],
@@ -252,7 +255,7 @@ def test_head_arguments(submission, draw):
         head.double()
         wide = head(hidden.double(), mask)
         wide = wide[0] if kind == "SpanHead" else wide
-        expect(wide, f"what {kind} gives in float64").is_tensor(dtype=torch.float64)
+        expect(wide, f"output of {kind} in float64").is_tensor(dtype=torch.float64)
 
 
 # --- modules in the worker ---
@@ -306,10 +309,10 @@ def shown_mode(found, twin, state, x):
 
 
 @check(
-    "no parameter of a frozen module learns, however deep inside",
+    "no parameter of a frozen module trains, however deep inside",
     aspect="gradient",
     points=2,
-    asked="Let no parameter of the module learn any more.",
+    asked="Make sure that no parameter of the module trains any more.",
     on_workers_word="a layer after the module has to learn from drawn numbers as one computed here does",
 )
 def test_freeze(submission, draw):
@@ -343,7 +346,7 @@ def test_freeze(submission, draw):
 
 
 @check(
-    "freezing changes no number and no mode, and lets gradients through",
+    "freezing changes no value and no mode, and lets gradients pass through",
     aspect="mode",
     points=2,
     follows=["test_freeze"],
@@ -369,12 +372,12 @@ def test_freeze_leaves(submission, draw):
             fail(f"wrong mode  a module in {mode} computes in {shown} once it is frozen", stage="mode")
         if not found.requires_grad:
             fail(
-                "cut off  what a frozen module gives has no gradient with respect to what went in",
-                "  layers in front of it could not learn: only its own parameters stand still",
+                "cut off  the output of a frozen module has no gradient with respect to its input",
+                "  layers before it could not train: only the module's own parameters are frozen",
                 stage="gradient",
             )
         right = computes(twin, training)
-        expect(found, f"what a frozen module gives in {mode}").close_to(oracle(right, state, x))
+        expect(found, f"output of a frozen module in {mode}").close_to(oracle(right, state, x))
         slope = oracle_gradients(
             lambda x, *values, right=right, names=tuple(state): right(
                 dict(zip(names, values, strict=True)), x
@@ -383,7 +386,7 @@ def test_freeze_leaves(submission, draw):
             cotangent := draw.like(found),
         )["x"]
         (found * cotangent).sum().backward()
-        expect(x.grad, "gradient of what went into the module").close_to(slope)
+        expect(x.grad, "gradient of the module's input").close_to(slope)
 
 
 # --- layerwise_groups ---
@@ -416,7 +419,7 @@ def is_parameter(found, value):
 
 
 @check(
-    "a group for each layer, in order, and every parameter in its own",
+    "one group for each layer, in order, with all of its parameters",
     aspect="values",
     points=2,
     asked="One group for each layer, in their order",
@@ -441,7 +444,7 @@ def test_rates(submission, draw):
 
 
 @check(
-    "an optimizer takes the groups as they are, and moves each layer at its rate",
+    "an optimizer takes the groups as they are, and updates each layer at its own rate",
     aspect="values",
     points=1.5,
     follows=["test_rates"],
@@ -505,10 +508,10 @@ def texts(draw, batch=3, time=6):
 
 
 @check(
-    "a task's answer is its own head's, of the body's vectors and the mask of real tokens",
+    "a task's output is that of its own head, given the body's vectors and the mask of real tokens",
     aspect="values",
     points=2.5,
-    asked="Return what the task's head gives for the body's hidden and the mask of real tokens.",
+    asked="Return the output of the task's head for the body's hidden and the mask of real tokens.",
 )
 def test_multi_task(submission, draw):
     model, _, numbers = tasks(submission, draw)
@@ -546,13 +549,13 @@ def test_multi_task_parameters(submission, draw):
     if copied:
         fail(
             f"a copy  {copied[0]} stays as it is when other numbers are loaded into the module that was given",
-            "  the body and the heads are the very objects: what one task learns, all who have the body see",
+            "  the body and the heads must be the same objects: other tasks must see what one of them learns",
             stage="values",
         )
 
 
 @check(
-    "a task teaches the body and its own head, and leaves the other heads alone",
+    "a task trains the body and its own head, and leaves the other heads alone",
     aspect="gradient",
     points=1.5,
     follows=["test_multi_task", "test_multi_task_parameters"],
@@ -565,7 +568,7 @@ def test_multi_task_gradients(submission, draw):
         model.zero_grad()
         cotangent = draw.normal(batch=3, number=size)
         found = model(tokens, task)
-        with presupposed("its answer must be a tensor of the head's shape"):
+        with presupposed("its output must be a tensor of the head's shape"):
             expect(found, "answer").is_tensor(shape=(3, size))
         (found * cotangent).sum().backward()
         with torch.no_grad():

@@ -266,7 +266,7 @@ def _reading(curve: tuple[list[int], list[float]]) -> Exhibit:
         x_axis="training step",
         y_axis="% found",
         note=f"{READ} letters such as “{letters.decode(letters.letters(1, 3).tokens[0])}”. Many gaps have several "
-        "right answers, so that 100% cannot be had. All that follows begins with this body, or with random weights.",
+        "right answers, so 100% is out of reach. Everything below starts from this body, or from random weights.",
     )
 
 
@@ -299,7 +299,7 @@ def _answers(trained: Trained, held: letters.Letters) -> list[Exhibit]:
     whose = "Your own heads." if OWN else "Given stand-ins: yours take their place when they pass."
     return [
         table(
-            "One body, four heads: what they say of new letters",
+            "One body, four heads: what they say about new letters",
             ["letter", "tagged as thing", "opinion", "degree (true)", "topic"],
             rows,
             note=f"Tuned on {LABELED} labelled letters, tasks in turn. {whose}",
@@ -327,15 +327,15 @@ def _by_labels(trained: Trained, held: letters.Letters) -> Exhibit:
     }
     few = {how: round(shares[0]) for how, (_, shares) in curves.items()}
     return lines(
-        "Topics told right, by the number of labelled letters",
+        "Topics named correctly, by the number of labelled letters",
         curves,
         x_axis="labelled letters",
         y_axis="% right",
         log_x=True,
         note=f"With {counts[0]} labels: "
         + ", ".join(f"{how} {share}%" for how, share in few.items())
-        + f". {counts[0]} letters name at most {counts[0]} of {sum(map(len, letters.THINGS))} things; a body that has "
-        "read knows which ones keep the same company.",
+        + f". {counts[0]} letters mention at most {counts[0]} of {sum(map(len, letters.THINGS))} things; a body that "
+        "has read knows which ones keep the same company.",
     )
 
 
@@ -374,7 +374,7 @@ def _moved(pretrained: dict[str, Tensor], trained: Trained, held: letters.Letter
             y_axis="% of its length",
             note="Frozen: not at all. By layer, decay ½: rates of "
             + ", ".join(f"{group['lr']:.2g}" for group in groups)
-            + ", so that what lies below stays nearer to what it was.",
+            + ", so that lower layers stay closer to what they were.",
         ),
         table(
             "What it costs, and what is forgotten",

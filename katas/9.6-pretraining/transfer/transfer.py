@@ -1,7 +1,7 @@
 """9.6.2 Transfer: heads for small tasks on a body that was trained on text, and which of its parameters still train.
 
-B batch, T length, D = d_model, L labels, C classes. What a body gives is called hidden, [B, T, D]; a mask, bool [B, T],
-is True at real tokens. Each row has one real token at least.
+B batch, T length, D = d_model, L labels, C classes. The output of a body is called hidden, [B, T, D]; a mask, bool [B,
+T], is True at real tokens. Each row has at least one real token.
 
 References: Devlin et al. 2018 (arXiv:1810.04805), section 4; Howard and Ruder 2018 (arXiv:1801.06146), section 3.2;
 Collobert and Weston 2008, for one body with many heads.
@@ -20,7 +20,7 @@ class TokenHead(nn.Module):
     """Label each token by its own vector.
 
     Attributes:
-        linear: nn.Linear from D to L, with a bias; all there is.
+        linear: nn.Linear from D to L, with a bias; there are no other parameters.
     """
 
     linear: nn.Linear
@@ -31,7 +31,7 @@ class TokenHead(nn.Module):
         raise NotImplementedError("TokenHead.__init__")
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return logits [B, T, L]. What is at padding is free: a loss passes over it."""
+        """Return logits [B, T, L]. The output at padding is up to you: a loss ignores it."""
         # TODO: nothing depends on the mask.
         raise NotImplementedError("TokenHead.forward")
 
@@ -51,13 +51,13 @@ class SpanHead(nn.Module):
         raise NotImplementedError("SpanHead.__init__")
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the logits of beginnings and of ends, each [B, T]: a softmax over T is to choose. Padding has -inf."""
+        """Return the logits of beginnings and of ends, each [B, T], for a softmax over T. Padding gets -inf."""
         # TODO: [B, T, 2] becomes two times [B, T]. Which positions must a softmax never choose?
         raise NotImplementedError("SpanHead.forward")
 
 
 class RegressionHead(nn.Module):
-    """Give a number for a text, from the mean of its real tokens' vectors.
+    """Predict a number for a text from the mean of its real tokens' vectors.
 
     Attributes:
         linear: nn.Linear from D to 1, with a bias.
@@ -72,13 +72,13 @@ class RegressionHead(nn.Module):
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return [B]."""
-        # TODO: the mean over real tokens first: the sum of what is divided by what? And which axis has to go at the
-        # end?
+        # TODO: the mean over real tokens first: which sum is divided by which number? And which axis has to be removed
+        # at the end?
         raise NotImplementedError("RegressionHead.forward")
 
 
 class ClassHead(nn.Module):
-    """Name a text's class, from the mean of its real tokens' vectors.
+    """Predict a text's class from the mean of its real tokens' vectors.
 
     Attributes:
         linear: nn.Linear from D to C, with a bias.
@@ -98,11 +98,11 @@ class ClassHead(nn.Module):
 
 
 def freeze(module: nn.Module) -> None:
-    """Let no parameter of the module learn any more. Gradients still pass through to what lies before it.
+    """Make sure that no parameter of the module trains any more. Gradients still pass through to what lies before it.
 
     Its numbers stay as they are, and so do train and eval mode, which are another matter.
     """
-    # TODO: parameters have a switch of their own. torch.no_grad would stop more than that.
+    # TODO: each parameter has a switch of its own. torch.no_grad would stop more than that.
     raise NotImplementedError("freeze")
 
 
@@ -110,7 +110,7 @@ def layerwise_groups(layers: Sequence[nn.Module], lr: float, decay: float) -> li
     """Make a group of parameters for each layer, in torch.optim's format; lower layers get lower rates.
 
     Args:
-        layers: from the first to the last. No parameter is in two of them.
+        layers: from the first to the last. No parameter belongs to two of them.
         lr: of the last layer; each earlier one has `decay` times the rate of the one after it.
 
     Returns:
@@ -124,7 +124,7 @@ class MultiTask(nn.Module):
     """One body and a head for each task.
 
     Args:
-        body: takes tokens [B, T] and gives hidden [B, T, D]; body.pad_id is the token that is padding.
+        body: takes tokens [B, T] and returns hidden [B, T, D]; body.pad_id is the token that is padding.
         heads: by the name of the task.
 
     Attributes:
@@ -138,11 +138,11 @@ class MultiTask(nn.Module):
 
     def __init__(self, body: nn.Module, heads: Mapping[str, nn.Module]) -> None:
         super().__init__()
-        # TODO: heads has to be an nn.ModuleDict, or their parameters are not found.
+        # TODO: heads has to be an nn.ModuleDict, or the parameters of the heads are not found.
         raise NotImplementedError("MultiTask.__init__")
 
     def forward(self, tokens: torch.Tensor, task: str) -> Any:
-        """Return what the task's head gives for the body's hidden and the mask of real tokens.
+        """Return the output of the task's head for the body's hidden and the mask of real tokens.
 
         Raises:
             ValueError: there is no such task.

@@ -237,7 +237,7 @@ class Patient:
         if left:
             fail(
                 f"parameters  {left[0]}  is not the parameter that it was",
-                "  after the block it is another object, or learns no more; an optimizer would go on with the old one",
+                "  after the block it is another object, or no longer trains: an optimizer would keep the old one",
                 stage="values",
             )
         for name, right in wanted.items():
@@ -259,7 +259,7 @@ class Patient:
             if name not in now or not torch.equal(now[name].cpu(), tensor.cpu()):
                 fail(
                     f"not undone  {name}  differs from what it was before the block",
-                    f"  looked at {when}; every parameter has to be the same, bit by bit",
+                    f"  looked at {when}; every parameter has to be the same, bit for bit",
                     stage="values",
                 )
         if not torch.equal(self().cpu(), output.cpu()):
@@ -287,7 +287,7 @@ def repeated_names(period=24, texts=2, copies=3):
 
 
 @check(
-    "every query gets a number: [.., Tq, Tk] becomes [.., Tq]",
+    "every query gets one number: [.., Tq, Tk] becomes [.., Tq]",
     aspect="shape",
     points=1,
     asked="weights: [.., Tq, Tk], any number of axes in front.",
@@ -337,10 +337,10 @@ def test_entropy_zeros(submission, draw):
 
 
 @check(
-    "gradients go back to the weights, and are finite at a weight of 0",
+    "gradients reach the weights, and are finite at a weight of 0",
     aspect="gradient",
     points=2,
-    asked="Gradients go back to the weights; they are finite, also at a weight of 0.",
+    asked="Gradients reach the weights, and are finite at a weight of 0 as well.",
 )
 def test_entropy_gradients(submission, draw):
     weights = attended(draw, 2, queries=3, keys=4).requires_grad_()
@@ -391,7 +391,7 @@ def test_induction_values(submission, draw):
 
 
 @check(
-    "positions without a previous copy do not count, the last of them neither",
+    "positions without a previous copy do not count, not even the last of them",
     aspect="values",
     points=1.5,
     follows=["test_induction_values"],
@@ -408,7 +408,7 @@ def test_induction_first_copy(submission, draw):
 
 
 @check(
-    "a period below 1, or one that leaves no previous copy, is a ValueError",
+    "a period below 1, or one that leaves no previous copy, raises ValueError",
     aspect="errors",
     points=1,
     asked="ValueError when period is below 1, or when no position has one.",
@@ -447,7 +447,7 @@ def test_dtypes(submission, draw):
 
 
 @check(
-    "on weights of the trained model both are right",
+    "both measures are right on the weights of the trained model",
     aspect="values",
     points=1,
     follows=["test_entropy_zeros", "test_induction_values", "test_induction_first_copy"],
@@ -495,7 +495,7 @@ def fitted(submission, features, labels, **options):
 
 
 @check(
-    "the probe gives labels as they were, whatever whole numbers they are",
+    "the probe returns labels as they were given, whatever whole numbers they are",
     aspect="values",
     points=2.5,
     asked=[
@@ -588,14 +588,14 @@ def compare_labels(submission, draw, features, labels, places, name, **options):
 
 
 @check(
-    "it is ridge regression on one-hot labels: the boundary lies where the squares put it",
+    "it is ridge regression on one-hot labels: the boundary lies where the squared errors put it",
     aspect="values",
     points=3,
     follows=["test_probe_labels"],
     asked=[
         "With Y the labels as one-hot rows it minimises Σ (Y - (features · W + b))² + ridge · Σ W², summed over all "
         "examples and classes.",
-        "what the squares of W count, beside a sum (not a mean) of squared errors.",
+        "the weight of the squares of W next to a sum (not a mean) of squared errors.",
     ],
 )
 def test_probe_ridge(submission, draw):
@@ -606,7 +606,7 @@ def test_probe_ridge(submission, draw):
 
 
 @check(
-    "ridge is 1e-3 when nothing is said",
+    "ridge is 1e-3 by default",
     aspect="values",
     points=0.5,
     follows=["test_probe_ridge"],
@@ -622,7 +622,7 @@ def test_probe_default(submission, draw):
 
 
 @check(
-    "features far from zero are told apart as those near zero are: the bias is not penalised",
+    "features far from zero are classified as well as those near zero: the bias is not penalised",
     aspect="stability",
     points=2,
     follows=["test_probe_ridge"],
@@ -635,7 +635,7 @@ def test_probe_bias(submission, draw):
 
 
 @check(
-    "fewer examples than features are enough, also one that occurs twice, and a feature that never changes",
+    "fewer examples than features are enough, an example may occur twice, and a feature may be constant",
     aspect="values",
     points=1.5,
     follows=["test_probe_labels"],
@@ -708,13 +708,13 @@ def test_arguments(submission, draw):
 
 
 @check(
-    "a head that is off adds nothing, the others add what they did, and so does the bias",
+    "a head that is off adds nothing; the other heads and the bias add what they did",
     aspect="values",
     points=3.5,
     asked=[
         "A head that is off counts as if its columns were zero there; the others, and the bias of `w_o`, stay as they "
         "are.",
-        "which query heads, in any order, none or several, a head perhaps named twice.",
+        "which query heads, in any order; there may be none, and one may be named twice.",
     ],
     on_workers_word=WORD,
 )
@@ -737,7 +737,7 @@ def test_ablate_shared(submission, draw):
 
 
 @check(
-    "in a decoder's layer it is self_attention that loses heads, and cross_attention keeps them",
+    "in a decoder layer self_attention loses the heads, and cross_attention keeps its own",
     aspect="values",
     points=1.5,
     follows=["test_ablate_values"],
@@ -750,11 +750,11 @@ def test_ablate_decoder(submission, draw):
 
 
 @check(
-    "after the block everything is as it was, bit by bit: parameters, outputs, hooks",
+    "after the block everything is as it was, bit for bit: parameters, outputs, hooks",
     aspect="values",
     points=3,
     asked=[
-        "nothing is copied, and it computes as ever when the block has ended",
+        "nothing is copied, and after the block it computes as before",
         "Parameters are then the same objects with the same bits, and no hook is left.",
     ],
     on_workers_word=f"{WORD}; a hook that does nothing shows in nothing else",
@@ -774,10 +774,10 @@ def test_ablate_undone(submission, draw):
 
 
 @check(
-    "an exception inside undoes it too, and is passed on",
+    "an exception inside the block is passed on, and the heads are back on after it",
     aspect="errors",
     points=2,
-    asked=["by an exception too. Exceptions are passed on."],
+    asked=["even if the block raised. Exceptions are passed on."],
     on_workers_word=WORD,
 )
 def test_ablate_exception(submission, draw):
@@ -785,17 +785,17 @@ def test_ablate_exception(submission, draw):
     before = patient()
     with presupposed("the block must run"):
         patient.off((0, [1]))
-    with expect_raises("Interrupted", what="it was raised inside of the block"):
+    with expect_raises("Interrupted", what="it was raised inside the block"):
         given_module(submission, "probes").interrupt(submission.ablate_heads(patient.model, 1, [0, 2, 3, 5]))
     patient.expect_as_before(before, "after a block that was left by an exception")
 
 
 @check(
-    "blocks may be nested, and a head named twice",
+    "blocks may be nested, and a head may be named twice",
     aspect="values",
     points=2,
     follows=["test_ablate_values", "test_ablate_undone"],
-    asked=["a head perhaps named twice. Blocks may be nested."],
+    asked=["one may be named twice. Blocks may be nested."],
     on_workers_word=WORD,
 )
 def test_ablate_nested(submission, draw):
@@ -805,27 +805,27 @@ def test_ablate_nested(submission, draw):
     patient.expect_as_before(before, "after a block with heads [2, 0, 2]")
     patient.compare((1, [0]), (2, [1, 3]), (1, [2]))
     patient.compare((1, [0, 1]), after=(1, [1, 2]))
-    patient.expect_as_before(before, "after blocks inside of each other")
+    patient.expect_as_before(before, "after nested blocks")
 
 
 @check(
-    "a head that the layer does not have is a ValueError, and nothing is changed",
+    "a head that the layer does not have raises ValueError, and nothing is changed",
     aspect="errors",
     points=1,
-    asked="ValueError, by the time the block is entered, when one is not among 0 to num_heads - 1.",
+    asked="ValueError, at the latest when the block is entered, if one is not between 0 and num_heads - 1.",
     on_workers_word=WORD,
 )
 def test_ablate_errors(submission, draw):
     patient = Patient(submission, draw, "encoder")
     before = patient()
     for heads in ([H], [0, H + 3], [-1]):
-        with expect_raises("ValueError", what=f"of heads {heads} one is not among 0 to {H - 1}"):
+        with expect_raises("ValueError", what=f"one of the heads {heads} is not between 0 and {H - 1}"):
             patient.off((1, heads))
         patient.expect_as_before(before, f"after heads {heads} were refused")
 
 
 @check(
-    "the trained model computes without its heads what it should",
+    "the trained model computes what it should without some of its heads",
     aspect="values",
     points=1.5,
     asked="the trained model",

@@ -272,7 +272,7 @@ def _looks(model: nn.Module, best: tuple[int, list[int]]) -> Exhibit:
                 )
             ],
             note=f"Weight on what followed: {float(induction_score(weights[layer, 0, head], PERIOD)):.2f}; "
-            f"inside of the first copy lies {float(map_.sum(-1).mean()):.2f} of the whole.",
+            f"the first copy gets {float(map_.sum(-1).mean()):.2f} of the whole.",
         )
     return choice(
         "Where a head looks while it reads the second copy",
@@ -403,8 +403,8 @@ def _prices(model: nn.Module, scores: Tensor) -> Exhibit:
         [names, others],
         row_axis="layer",
         column_axis="head",
-        note=f"Dearest for names: head {dearest[1]} of layer {dearest[0]}, {float(price[0].max()):.2f} nats a letter. "
-        f"Its induction score is {float(scores[dearest]):.2f}.",
+        note=f"Most expensive for names: head {dearest[1]} of layer {dearest[0]}, {float(price[0].max()):.2f} nats a "
+        f"letter. Its induction score is {float(scores[dearest]):.2f}.",
     )
 
 

@@ -24,10 +24,10 @@ def attention_entropy(weights: Tensor) -> Tensor:
         weights: [.., Tq, Tk], any number of axes in front.
 
     Returns:
-        [.., Tq], in nats (natural logarithms), in the dtype of the weights. A weight of 0 adds 0. Gradients go
-        back to the weights; they are finite, also at a weight of 0.
+        [.., Tq], in nats (natural logarithms), in the dtype of the weights. A weight of 0 adds 0. Gradients reach the
+        weights, and are finite at a weight of 0 as well.
     """
-    # TODO: 0 · log 0 is not a number. Is its gradient one, in what you write instead?
+    # TODO: 0 · log 0 is NaN. What do you write instead, and is its gradient finite?
     raise NotImplementedError("attention_entropy")
 
 
@@ -58,7 +58,7 @@ def probe(features: Tensor, labels: Tensor, *, ridge: float = 1e-3) -> Callable[
     Args:
         features: [N, D], of any floating dtype, however far from zero; N may be smaller than D.
         labels: int [N], any whole numbers.
-        ridge: what the squares of W count, beside a sum (not a mean) of squared errors.
+        ridge: the weight of the squares of W next to a sum (not a mean) of squared errors.
 
     Returns:
         A function of features [M, D]: for each row the label with the greatest score, [M] in the dtype of labels.
@@ -76,14 +76,15 @@ def ablate_heads(model: nn.Module, layer: int, heads: Iterable[int]) -> Abstract
     counts as if its columns were zero there; the others, and the bias of `w_o`, stay as they are.
 
     Args:
-        model: as above; nothing is copied, and it computes as ever when the block has ended, by an exception too.
+        model: as above; nothing is copied, and after the block it computes as before, even if the block raised.
             Exceptions are passed on. Parameters are then the same objects with the same bits, and no hook is left.
-        layer: its place in model.layers.
-        heads: which query heads, in any order, none or several, a head perhaps named twice. Blocks may be nested.
-            ValueError, by the time the block is entered, when one is not among 0 to num_heads - 1.
+        layer: its index in model.layers.
+        heads: which query heads, in any order; there may be none, and one may be named twice. Blocks may be nested.
+            ValueError, at the latest when the block is entered, if one is not between 0 and num_heads - 1.
 
     Returns:
         A context manager, for `with ablate_heads(model, 1, [0, 3]): ...`
     """
-    # TODO: what has to be kept to undo it, and where does that belong, so that it is undone whatever happens?
+    # TODO: what do you have to keep to undo it? Where does the undoing belong, so that it happens whatever the block
+    # does?
     raise NotImplementedError("ablate_heads")

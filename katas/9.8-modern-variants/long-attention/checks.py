@@ -160,7 +160,7 @@ def ragged(draw, batch=3, time=LONGEST):
 
 
 @check(
-    "any axes in front, as many queries as one likes, and values of another width: [.., Tq, Dv]",
+    "any axes in front, any number of queries, and values of another width: [.., Tq, Dv]",
     aspect="shape",
     points=1,
     asked=["[.., Tq, D], with any number of axes in front.", "[.., Tq, Dv], in the dtype of the query."],
@@ -191,7 +191,7 @@ def test_weights(submission, draw):
 
 
 @check(
-    "every value is an average: values that are all the same come out as they are",
+    "every output is an average: values that are all the same come out unchanged",
     aspect="values",
     points=2,
     follows=["test_shapes"],
@@ -209,7 +209,7 @@ def test_average(submission, draw):
 
 
 @check(
-    "each row of a batch and each head is attended by itself",
+    "each row of a batch and each head is computed by itself",
     aspect="values",
     points=1,
     follows=["test_weights"],
@@ -222,7 +222,7 @@ def test_rows(submission, draw):
 
 
 @check(
-    "under causal a query sees its own key and those before, and none after",
+    "with causal=True a query sees its own key and those before it, and none after",
     aspect="causality",
     points=3,
     follows=["test_shapes"],
@@ -239,7 +239,7 @@ def test_causal(submission, draw):
 
 
 @check(
-    "under causal each query's weights are divided by the sum over the keys that it sees",
+    "with causal=True each query's weights are divided by their sum over the keys that it sees",
     aspect="values",
     points=2,
     follows=["test_causal", "test_weights"],
@@ -254,7 +254,7 @@ def test_causal_values(submission, draw):
 
 
 @check(
-    "a long sequence is right to its end",
+    "a long sequence is right to the end",
     aspect="values",
     points=2,
     follows=["test_causal_values"],
@@ -269,7 +269,7 @@ def test_long(submission, draw):
 
 
 @check(
-    "gradients reach queries, keys and values, the sums that divide included",
+    "gradients reach queries, keys and values, through the denominator as well",
     aspect="gradient",
     points=2,
     follows=["test_rows", "test_causal_values"],
@@ -288,7 +288,7 @@ def test_gradients(submission, draw):
     aspect="stability",
     points=2,
     follows=["test_weights", "test_causal_values"],
-    asked="Sums are taken in float32 at least: large numbers in half precision",
+    asked="Sums are computed in float32 at least, so that large numbers in half precision",
 )
 def test_dtypes(submission, draw):
     for dtype, size in ((torch.float64, 1.0), (torch.bfloat16, 1.0), (torch.float16, 60.0)):
@@ -380,7 +380,7 @@ def test_values(submission, draw):
 
 
 @check(
-    "a shorter sequence takes the first columns of both mixtures",
+    "a shorter sequence uses the first columns of both mixtures",
     aspect="values",
     points=2,
     follows=["test_values"],
@@ -395,7 +395,7 @@ def test_shorter(submission, draw):
 
 
 @check(
-    "padding never matters to a real position",
+    "padding never changes the output at real positions",
     aspect="masks",
     points=2,
     follows=["test_linformer_shapes"],
@@ -426,7 +426,7 @@ def test_mask_values(submission, draw):
     y = expect(output_of(model, x, mask)[mask], "output at real positions", axes="position width")
     y.close_to(
         oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}, mask.cpu())[mask.cpu()], x),
-        why="what is added after has to be 0: a bias is not",
+        why="what padding adds to a mixture has to be 0, and the bias of w_k or w_v is not",
     )
 
 

@@ -73,9 +73,7 @@ def _by_length() -> list[Exhibit]:
             took[name].append(1000 * seconds)
     grown = {name: ms[-1] / ms[-3] for name, ms in took.items()}
     odd = [name for name, factor in grown.items() if (factor < 8) == (name == "softmax, all pairs")]
-    otherwise = (
-        f" Not so here: {', '.join(odd)}. Something else was running, or it is computed in another way."
-    )
+    otherwise = f" That is not so here: {', '.join(odd)}. Something else was running, or it is computed in another way."
     held = {
         "softmax, all pairs": [HEADS * length**2 for length in LENGTHS],
         f"{MIXED} mixtures (Linformer)": [HEADS * length * MIXED for length in LENGTHS],
@@ -150,7 +148,7 @@ def _sharpness() -> Exhibit:
         counts,
         {"softmax": exact, "linear": flat},
         y_axis="% of the weight",
-        note=f"The query is twice the key that it looks for; the others are drawn. Among 1,024 keys softmax gives it "
+        note=f"The query is twice the key that it looks for; the others are random. Among 1,024 keys softmax gives it "
         f"{exact[-1]:.0f}%, linear attention {flat[-1]:.1f}%.",
     )
 
@@ -177,7 +175,7 @@ def _recall() -> Exhibit:
         right,
         y_axis="% found again",
         note="Pairs of a key and a value are stored, and each key is asked for its value; keys are as far apart as "
-        f"linear attention likes. A state of {WIDTH} x {WIDTH} numbers runs full; a cache of all keys does not.",
+        f"suits linear attention best. A state of {WIDTH} x {WIDTH} numbers fills up; a cache of all keys does not.",
     )
 
 
@@ -211,7 +209,7 @@ def _recurrent() -> Exhibit:
             "apart by",
         ],
         rows,
-        note="The state is as large at the first word as at the millionth. A cache has passed it after "
+        note="The state is as large at the first word as at the millionth. A cache is larger after "
         f"{(WIDTH * WIDTH + WIDTH) // (2 * WIDTH) + 1} positions.",
     )
 

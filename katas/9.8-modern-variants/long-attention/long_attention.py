@@ -16,7 +16,7 @@ def linear_attention(
 ) -> torch.Tensor:
     """Attend with the weights φ(q)·φ(k), divided by their sum over keys, where φ(x) = elu(x) + 1.
 
-    There is no scale, no softmax and, at no time, a matrix of all queries against all keys.
+    There is no scale and no softmax, and never a matrix of all queries against all keys.
 
     Args:
         query: [.., Tq, D], with any number of axes in front.
@@ -25,11 +25,11 @@ def linear_attention(
         causal: query i sees keys 0 to i; Tq and Tk are equal then.
 
     Returns:
-        [.., Tq, Dv], in the dtype of the query. Sums are taken in float32 at least: large numbers in half precision
-        do not overflow. In float64 they are taken in float64.
+        [.., Tq, Dv], in the dtype of the query. Sums are computed in float32 at least, so that large numbers in half
+        precision do not overflow; for float64, in float64.
     """
-    # TODO: which of the three products has no axis as long as the sequence twice? And what has to be kept when a query
-    # may see the keys up to its own only?
+    # TODO: the features φ(q) [.., Tq, D] and φ(k) [.., Tk, D] first. Which order of the three factors gives no matrix
+    # with the length on two axes? And what has to be carried along when a query may only see the keys up to its own?
     raise NotImplementedError("linear_attention")
 
 
@@ -58,7 +58,7 @@ class Linformer(nn.Module):
     def __init__(self, d_model: int, num_heads: int, max_len: int, k: int) -> None:
         super().__init__()
         # TODO: four linear layers, two parameters [k, max_len]. How large may their numbers be, so that a mixture of
-        # max_len keys is as large as a key?
+        # max_len keys is about as large as a key?
         raise NotImplementedError("Linformer.__init__")
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
@@ -73,5 +73,6 @@ class Linformer(nn.Module):
         Returns:
             [B, T, D]
         """
-        # TODO: project, mix along the time, split into heads, attend. In which step is padding still to be told apart?
+        # TODO: project to [B, T, D], mix along time to [B, k, D], split into heads, attend. At which step can padding
+        # still be told apart?
         raise NotImplementedError("Linformer.forward")

@@ -245,7 +245,7 @@ def test_norm_values(submission, draw):
 
 
 @check(
-    "eps is added to the mean of the squares, under the root; 1e-6 unless said otherwise",
+    "eps is added to the mean of the squares, under the root; 1e-6 by default",
     aspect="values",
     points=2.5,
     follows=["test_norm_values"],
@@ -267,11 +267,11 @@ def test_norm_eps(submission, draw):
 
 
 @check(
-    "in float16 and bfloat16 squares are taken in float32, and the output has the dtype of x",
+    "in float16 and bfloat16 squares are computed in float32, and the output has the dtype of x",
     aspect="stability",
     points=3,
     follows=["test_norm_values"],
-    asked="Squares, mean and root are taken in float32 at least, whatever the dtype of x.",
+    asked="Squares, mean and root are computed in float32 at least, whatever the dtype of x",
 )
 def test_norm_half(submission, draw):
     for dtype, scale in ((torch.float16, 1000.0), (torch.bfloat16, 3.0)):
@@ -411,7 +411,7 @@ def test_attention_values(submission, draw):
 
 
 @check(
-    "with the cache, pieces give what all positions give in one go",
+    "with the cache, reading in pieces gives the same output as reading in one go",
     aspect="cache",
     points=3,
     asked=["with one, the positions that follow those of the cache.", "in pieces or in one go"],
@@ -509,7 +509,7 @@ def test_feed_forward(submission, draw):
 
 
 @check(
-    "the logits are what tokens, layers, norm and head make, one after the other",
+    "the logits are those of tokens, layers, norm and head, applied one after the other",
     aspect="values",
     points=2,
     follows=["test_model_parameters"],
@@ -528,11 +528,11 @@ def test_model_parts(submission, draw):
             wanted = model.head(model.norm(x))
             expect(wanted, "head(norm(x))", axes=LOGITS).is_tensor(shape=(2, 5, SIZES[0])).is_finite()
         found = output_of(model(tokens))
-    expect(found, "logits", axes=LOGITS).same_as(wanted, name="its own parts, one after the other,")
+    expect(found, "logits", axes=LOGITS).same_as(wanted, name="its own parts, applied one after the other,")
 
 
 @check(
-    "with the cache, pieces of a text get the logits of the whole",
+    "with the cache, a text read in pieces gets the logits of the whole",
     aspect="cache",
     points=2.5,
     follows=["test_cache"],
@@ -549,11 +549,11 @@ def test_model_cache(submission, draw):
 
 
 @check(
-    "a cache may be gone on from twice",
+    "the same cache can be continued more than once",
     aspect="cache",
     points=1,
     follows=["test_model_cache"],
-    asked="each with its own cache, and a cache may be gone on from twice.",
+    asked="each with its own cache, and the same cache may be continued more than once.",
     on_workers_word="logits that the reader hands on are compared with what the model gives for drawn texts in one go",
 )
 def test_cache_twice(submission, draw):
@@ -573,7 +573,7 @@ def test_cache_twice(submission, draw):
                 tokens=with_axes(text[:, 3:].contiguous(), "batch", "time"), cache="the first cache"
             )
             expect(found, "logits at positions 3 to 5", axes=LOGITS).same_as(
-                whole[:, 3:], name="the text in one go", why="the same cache is gone on from several times"
+                whole[:, 3:], name="the text in one go", why="the same cache is continued several times"
             )
 
 
@@ -667,7 +667,7 @@ def test_checkpoint(submission, draw):
 
 
 @check(
-    "it goes on with a story as it should, always by the best character",
+    "it continues a story as it should, always with the best character",
     aspect="values",
     points=2.5,
     follows=["test_checkpoint"],
@@ -706,7 +706,7 @@ def test_text_cached(submission, draw):
     "the norm is written from scratch",
     aspect="scratch",
     points=1,
-    asked="torch's own RMSNorm is what you are writing, so it is not to be used.",
+    asked="torch's own RMSNorm is what you are writing, so do not use it.",
 )
 def test_from_scratch(submission, draw):
     with presupposed("norm and model must return something"):

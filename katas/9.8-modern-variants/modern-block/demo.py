@@ -145,9 +145,10 @@ def _names() -> Exhibit:
         {"letters after the first": (times, mean)},
         x_axis="times that it has occurred before",
         y_axis="nats a letter",
-        note=f"New, a letter of a name costs {float(mean[0]):.2f} nats. Names are drawn, a vowel of 5 and a consonant "
-        f"of 14 by turns, so nobody can pay much less. When it has occurred once it costs {float(mean[1]):.2f}: the "
-        "model looks up where the name stood before. Counts of other stories know nothing of it.",
+        note=f"New, a letter of a name costs {float(mean[0]):.2f} nats. Names are drawn at random, one of 5 vowels "
+        "and one of 14 consonants by turns, so nobody can pay much less. When it has occurred once it costs "
+        f"{float(mean[1]):.2f}: the model looks up where the name occurred before. Counts of other stories know "
+        "nothing of it.",
     )
 
 

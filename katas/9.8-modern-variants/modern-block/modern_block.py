@@ -41,10 +41,10 @@ class RMSNorm(nn.Module):
             x: [.., D], any number of axes in front; left as it is.
 
         Returns:
-            [.., D] in the dtype of x. Squares, mean and root are taken in float32 at least, whatever the dtype of x.
-            Of float64 they are taken in float64.
+            [.., D] in the dtype of x. Squares, mean and root are computed in float32 at least, whatever the dtype of x;
+            for float64, in float64.
         """
-        # TODO: what happens to the square of 300 in float16?
+        # TODO: square x [.., D] first, in float32 or wider: what would the square of 300 be in float16?
         raise NotImplementedError("RMSNorm.forward")
 
 
@@ -77,13 +77,14 @@ class GroupedQueryAttention(nn.Module):
 
         Args:
             x: [B, T, D]. Without a cache the whole sequence; with one, the positions that follow those of the cache.
-            cache: None, or what the latest call gave back; left as it is.
+            cache: None, or what the latest call returned; left as it is.
 
         Returns:
             (output [B, T, D], cache). The cache is a pair (keys, values) of all positions so far, each [B, G, S, d]: a
             head that is shared is kept once.
         """
-        # TODO: where does the first of the new positions stand? Which head of keys and values does query head h read?
+        # TODO: first queries [B, H, T, d], and keys and values [B, G, T, d]. At which position are the new ones? Which
+        # head of keys and values does query head h read?
         raise NotImplementedError("GroupedQueryAttention.forward")
 
 
@@ -95,7 +96,7 @@ class ModernLM(nn.Module):
         d_model, num_heads, num_kv_heads: as above.
         d_ff: the inner width of each layer's feed-forward network.
         num_layers: how many layers, each with parameters of its own.
-        max_len: the longest text, if you like to keep a table of angles; rotary positions need none.
+        max_len: the longest text, in case you keep a table of angles; rotary positions need none.
 
     Attributes:
         tokens: nn.Embedding [V, D].
@@ -104,7 +105,7 @@ class ModernLM(nn.Module):
         norm: RMSNorm, after the last layer.
         head: nn.Linear without a bias, D to V.
 
-    These are all the parameters. A buffer should be made with persistent=False, or trained weights lack it.
+    These are all the parameters. Make any buffer with persistent=False: the trained weights hold none.
     """
 
     tokens: nn.Embedding
@@ -131,7 +132,7 @@ class ModernLM(nn.Module):
 
         Args:
             tokens: int [B, T]. Without a cache the whole text; with one, only what is new since.
-            cache: None, or what the latest call gave back; left as it is.
+            cache: None, or what the latest call returned; left as it is.
 
         Returns:
             (logits [B, T, V], cache). The cache is a list with the pair of each layer's attention.

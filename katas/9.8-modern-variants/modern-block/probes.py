@@ -23,7 +23,7 @@ class reader:
         """Begin a text, or go on from a cache by its name; return the logits."""
         result = self.model(tokens) if cache is None else self.model(tokens, self.caches[cache])
         if not isinstance(result, tuple) or len(result) != 2:
-            raise TypeError("forward returned no pair (logits, cache), so there is no cache to go on with")
+            raise TypeError("forward returned no pair (logits, cache), so there is no cache to continue with")
         if cache is None:
             self.caches[NAMES[len(self.caches)]] = result[1]
         return result[0]

@@ -298,7 +298,7 @@ def test_patches(submission, draw):
 
 
 @check(
-    "an image whose height or width is not a multiple of size is a ValueError",
+    "an image whose height or width is not a multiple of size raises ValueError",
     aspect="errors",
     points=1,
     asked="ValueError: H or W is not a multiple of size.",
@@ -407,7 +407,7 @@ def test_logits_shape(submission, draw):
 
 
 @check(
-    "embedding, class token, positions, encoder and head are as large as they should be, and are all there is",
+    "embedding, class token, positions, encoder and head have the right sizes, and are the only parameters",
     aspect="parameters",
     points=2,
     asked=[
@@ -436,7 +436,7 @@ def test_parameters(submission, draw):
 
 
 @check(
-    "the sizes asked for are the sizes built: layers, widths, and 64, 4, 128, 2 when nothing is said",
+    "the model is built in the sizes asked for: layers, widths; by default 64, 4, 128 and 2",
     aspect="parameters",
     points=1,
     follows=["test_parameters"],
@@ -534,7 +534,7 @@ def test_alone(submission, draw):
 
 
 @check(
-    "a side that is not a multiple of patch_size is a ValueError, as soon as the model is made",
+    "a side that is not a multiple of patch_size raises ValueError as soon as the model is built",
     aspect="errors",
     points=1,
     asked="ValueError when image_size is not a multiple of it.",
@@ -606,7 +606,7 @@ split. A model with a slip that matters then names 87% of new images at most, an
 
 
 @check(
-    f"trained for {STEPS} steps on noisy outlines, it names {WANTED:.0%} of shapes it has never seen",
+    f"trained for {STEPS} steps on noisy outlines, it recognises {WANTED:.0%} of shapes that it has never seen",
     aspect="learning",
     trained=True,
     points=3,
@@ -636,12 +636,12 @@ def test_learning(submission, draw):
         f"too little learned  {right.double().mean():.0%} of {len(right)} new images are right after {STEPS} steps; "
         f"want {WANTED:.0%}",
         f"  it knows a {shapes.SHAPES[worst]} worst, and mostly takes it for a {shapes.SHAPES[taken]}",
-        "  25% is a guess; a model that does not know where its patches stand gets about 86%",
+        "  a guess gets 25%; a model that does not know where its patches are gets about 86%",
     )
 
 
 @check(
-    "the model is built on the given Encoder: no transformer of torch's is used",
+    "the model is built on the given Encoder, without torch's own transformer",
     aspect="scratch",
     points=0.5,
     asked="torch's own `nn.Transformer…` modules are excluded",

@@ -143,8 +143,8 @@ def _finer() -> Exhibit:
         f"An image of {SIDE} x {SIDE} in finer and finer patches: tokens and parameters (D = {WIDTH}, one layer)",
         ["patch", "tokens", "scores a head", "embedding", "encoder", "positions"],
         rows,
-        note="Half the side: four times the patches, and in the long run 16 times the scores. The encoder's parameters "
-        "do not know of it.",
+        note="Half the side: four times the patches, and in the long run 16 times the scores. The encoder's "
+        "parameters stay as they are.",
     )
 
 
@@ -229,7 +229,7 @@ def _places(model: nn.Module) -> Exhibit:
         "How alike the learned positions are: cosines between rows of the table, their mean taken off",
         "place",
         frames,
-        note=f"Places side by side have a cosine of {nearby:.2f} on average, corners among each other {opposite:.2f}: "
+        note=f"Places side by side have a cosine of {nearby:.2f} on average, corners with each other {opposite:.2f}: "
         f"in this model corners are {kind} alike than places side by side. In large models trained on photographs "
         "places side by side are alike, so that the grid can be seen in the table. Here a place is known by what it "
         "means for a shape to be light there; nobody has told the model that places have neighbours.",
@@ -258,5 +258,5 @@ def _shuffled(model: nn.Module, blind: nn.Module) -> Exhibit:
         y_axis="right, of 1",
         note=f"With positions {seeing[0]:.0%} are right, and {seeing[1]:.0%} when patches are shuffled: it knows where "
         f"things belong. Without them it is {bag[0]:.0%} both times: a bag of patches has no order to lose. That it is "
-        f"more than {1 / len(SHAPES):.0%} is because strokes that lean, and corners, are seen in single patches.",
+        f"more than {1 / len(SHAPES):.0%} is because slanted strokes, and corners, can be seen in single patches.",
     )

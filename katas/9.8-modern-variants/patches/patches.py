@@ -30,7 +30,8 @@ def patchify(images: torch.Tensor, size: int) -> torch.Tensor:
     Raises:
         ValueError: H or W is not a multiple of size.
     """
-    # TODO: every axis of the result is made of which parts of which axes?
+    # TODO: begin by splitting the axes: [B, C, H / size, size, W / size, size]. Which of these six make up each axis of
+    # the result?
     raise NotImplementedError("patchify")
 
 
@@ -89,7 +90,8 @@ class VisionTransformer(nn.Module):
         num_layers: int = 2,
     ) -> None:
         super().__init__()
-        # TODO: how many rows does `positions` need?
+        # TODO: check the division first. How many numbers does a patch have, and how many rows [.., D] does `positions`
+        # need?
         raise NotImplementedError("VisionTransformer.__init__")
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
@@ -98,5 +100,6 @@ class VisionTransformer(nn.Module):
         Returns:
             logits [B, K]: free numbers, no softmax, from the encoder's output at the class token alone.
         """
-        # TODO: cut, embed, put the token in front, add positions, encode, decide.
+        # TODO: cut into [B, N, ..] and embed, put the token in front, add positions, encode, and read the token's
+        # output.
         raise NotImplementedError("VisionTransformer.forward")

@@ -306,7 +306,7 @@ def test_final_norm(submission, draw):
 
 
 @check(
-    'with norm="last" every sublayer\'s sum is normed, though the sublayer adds nothing',
+    'with norm="last" every sublayer\'s sum is normed, even if the sublayer adds nothing',
     aspect="values",
     points=4,
     asked='"last": norm(x + f(x)).',
@@ -321,7 +321,7 @@ def test_norm_last(submission, draw):
 
 
 @check(
-    "the sizes asked for are the sizes built, each layer with parameters of its own",
+    "the model is built in the sizes asked for, each layer with parameters of its own",
     aspect="parameters",
     points=4,
     asked=[
@@ -686,7 +686,7 @@ def chance(draw, seed):
 
 
 @check(
-    "at temperature 0 the best token is written, after all that is there",
+    "at temperature 0 each token that is written is the best one after all that is there",
     aspect="values",
     points=4,
     asked=["0 takes the best token.", "int64 [B, T + count]: tokens, then what was written."],
@@ -769,7 +769,7 @@ def test_temperature(submission, draw):
 
 
 @check(
-    "the generator given is what is drawn from: the same seed writes the same, another seed something else",
+    "all draws come from the generator: the same seed writes the same text, another seed another one",
     aspect="values",
     points=2,
     asked="what is drawn from, each row by itself; None is torch's own.",
@@ -795,7 +795,7 @@ def test_generator(submission, draw):
     "it writes in eval mode without gradients, and leaves both as they were",
     aspect="mode",
     points=3,
-    asked="it comes in train or eval mode and is left as it came; it writes in eval mode, without gradients.",
+    asked="may be in train or eval mode and is left as it was; it writes in eval mode, without gradients.",
     on_workers_word="modes are facts of state, seen in dropout and in whether gradients are recorded",
 )
 def test_modes(submission, draw):
@@ -917,7 +917,7 @@ def test_log_repeated(submission, draw):
 
 
 @check(
-    "no transformer class of torch is used",
+    "none of torch's transformer classes is used",
     aspect="scratch",
     points=2,
     asked="torch's transformer classes and its MultiheadAttention are excluded",

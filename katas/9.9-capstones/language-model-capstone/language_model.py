@@ -97,7 +97,7 @@ def generate(
     """Write `count` more tokens after each text, with your model or any that has max_len and gives logits.
 
     Args:
-        model: it comes in train or eval mode and is left as it came; it writes in eval mode, without gradients.
+        model: may be in train or eval mode and is left as it was; it writes in eval mode, without gradients.
         tokens: int [B, T], T >= 1.
         count: how many tokens are added.
         temperature: the logits are divided by it before they are drawn from; 0 takes the best token.

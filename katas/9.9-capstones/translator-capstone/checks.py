@@ -254,7 +254,7 @@ def test_padding(submission, draw):
 
 
 @check(
-    "token 0 is a word like any other when pad_id is another",
+    "token 0 is a word like any other when pad_id is not 0",
     aspect="padding",
     points=2,
     follows=["test_source"],
@@ -293,7 +293,7 @@ def tell_of_order(submission, before, source_swapped, target_swapped):
 
 
 @check(
-    "with positions the order of the source matters, and that of the target",
+    "with positions the order of the source matters, and so does that of the target",
     aspect="values",
     points=4,
     asked="whether anything besides the causal mask tells positions apart, in source and target.",
@@ -406,7 +406,7 @@ def test_final_norm(submission, draw):
 
 
 @check(
-    'with norm="last" every sublayer\'s sum is normed, though the sublayer adds nothing',
+    'with norm="last" every sublayer\'s sum is normed, even if the sublayer adds nothing',
     aspect="values",
     points=3,
     asked='"last": norm(x + f(x)).',
@@ -420,7 +420,7 @@ def test_norm_last(submission, draw):
 
 
 @check(
-    "the sizes asked for are the sizes built, in both halves, each layer with parameters of its own",
+    "both halves are built in the sizes asked for, each layer with parameters of its own",
     aspect="parameters",
     points=4,
     asked=["the sizes.", "of the encoder, and of the decoder, each layer with parameters of its own."],
@@ -725,7 +725,7 @@ def test_settings(submission, draw):
 
 
 @check(
-    f"trained on 1,000 pairs for {STEPS} steps, it translates {ACCURACY:.0%} of new sentences without a slip",
+    f"trained on 1,000 pairs for {STEPS} steps, it translates {ACCURACY:.0%} of new sentences without a mistake",
     aspect="learning",
     points=8,
     trained=True,
@@ -813,7 +813,7 @@ def standing_behind(found, rows, pad):
 
 
 @check(
-    "the best next word is written, beginning with BOS, up to EOS",
+    "each word that is written is the best next one, from BOS up to EOS",
     aspect="values",
     points=4,
     asked=["always with the best next word", "without BOS, up to EOS where it was written"],
@@ -862,7 +862,7 @@ def test_long(submission, draw):
     "it writes in eval mode without gradients, and leaves both as they were",
     aspect="mode",
     points=3,
-    asked="It comes in train or eval mode and is left as it came; it writes in eval",
+    asked="It may be in train or eval mode and is left as it was; it writes in eval",
     on_workers_word="modes are facts of state, seen in dropout and in whether gradients are recorded",
 )
 def test_modes(submission, draw):
@@ -885,7 +885,7 @@ def test_modes(submission, draw):
 
 
 @check(
-    "your own model translates by its own best words",
+    "your own model translates with its own best words",
     aspect="values",
     points=2,
     needs=["test_causal"],
@@ -1003,7 +1003,7 @@ def test_log_repeated(submission, draw):
 
 
 @check(
-    "no transformer class of torch is used",
+    "none of torch's transformer classes is used",
     aspect="scratch",
     points=2,
     asked="torch's transformer classes and its MultiheadAttention are excluded",

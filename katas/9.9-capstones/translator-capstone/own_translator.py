@@ -107,7 +107,7 @@ def translate(model: nn.Module, source: torch.Tensor, *, max_len: int) -> torch.
     """Write a translation of every source, always with the best next word, with your model or any that has pad_id.
 
     Args:
-        model: called as model(source, target). It comes in train or eval mode and is left as it came; it writes in eval
+        model: called as model(source, target). It may be in train or eval mode and is left as it was; it writes in eval
             mode, without gradients.
         source: int tokens [B, S].
         max_len: how many tokens a translation has at most, EOS included.

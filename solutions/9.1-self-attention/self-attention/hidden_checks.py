@@ -84,7 +84,7 @@ def test_long(submission, reference, draw):
 
 
 @check(
-    "each call answers for its own x and the weights of now, whatever came before",
+    "each call depends on its own x and the current weights alone, whatever came before",
     aspect="values",
     points=1,
     asked=[

@@ -144,7 +144,7 @@ def test_learned_is_reusable(submission, draw):
 
 
 @check(
-    "a table of one row is not stretched over a longer sequence: that is a ValueError too",
+    "a table of one row is not stretched over a longer sequence: that raises ValueError too",
     aspect="errors",
     points=0.5,
     asked=[
@@ -189,7 +189,7 @@ def test_long(submission, reference, draw):
 
 
 @check(
-    "each call answers for its own arguments and its own module",
+    "each call depends on its own arguments and its own module alone",
     aspect="values",
     points=0.5,
     asked=[

@@ -57,7 +57,7 @@ def test_far_rotation(submission, reference, draw):
 
 
 @check(
-    "every odd width is a ValueError, with positions too",
+    "every odd width raises ValueError, with positions too",
     aspect="errors",
     points=0.5,
     asked="ValueError when D is odd.",

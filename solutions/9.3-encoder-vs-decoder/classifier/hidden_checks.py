@@ -248,7 +248,7 @@ def test_long(submission, draw):
 
 
 @check(
-    "each call answers for its own text and the parameters of now, whatever came before",
+    "each call depends on its own text and the current parameters alone, whatever came before",
     aspect="values",
     points=1,
     asked=[

@@ -158,10 +158,10 @@ def test_any_pieces(submission, draw):
 
 
 @check(
-    "a model that has written a text can still learn",
+    "training still works after a text was written",
     aspect="gradient",
     points=3,
-    asked="a model that has written can still learn",
+    asked="training still works after `generate`",
     on_workers_word=HANDED_ON,
 )
 def test_learns_after_writing(submission, draw):

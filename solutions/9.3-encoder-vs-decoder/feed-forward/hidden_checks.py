@@ -147,7 +147,7 @@ def test_large(submission, reference, draw):
 
 
 @check(
-    "each call answers for its own x and the parameters of now, whatever came before",
+    "each call depends on its own x and the current parameters alone, whatever came before",
     aspect="values",
     points=0.5,
     asked=[

@@ -157,7 +157,7 @@ def test_wide(submission, reference, draw):
 
 
 @check(
-    "each call answers for its own x and its own module, whatever came before",
+    "each call depends on its own x and its own module alone, whatever came before",
     aspect="values",
     points=0.5,
     asked=[

@@ -65,7 +65,7 @@ def test_decoder_contract(submission, reference, draw):
 
 
 @check(
-    "parameters that are loaded between two calls count in the second",
+    "parameters that are loaded between two calls take effect in the second",
     aspect="values",
     points=1,
     asked="a result depends only on the arguments of this call and on the parameters as they are now",

@@ -41,7 +41,7 @@ def scored(model, source, target, vocab):
 
 
 @check(
-    "sources of different lengths are translated in one batch as each alone, for any sizes",
+    "sources of different lengths are translated in one batch as they are alone, for any sizes",
     aspect="padding",
     points=4,
     asked=[
@@ -216,7 +216,7 @@ class Scripted(torch.nn.Module):
 
 
 @check(
-    "long texts in larger batches are translated word by word as they should",
+    "long texts in larger batches are translated correctly, word for word",
     aspect="values",
     points=3,
     asked="All of it works for any sizes",
@@ -253,7 +253,7 @@ def test_any_search(submission, reference, draw):
     "a model computes and is searched in its own dtype, and its mode is left as it was",
     aspect="mode",
     points=2,
-    asked=["it comes in train or eval mode, and is left as it came", "Memory and logits have the model's"],
+    asked=["may be in train or eval mode, and is left as it was", "Memory and logits have the model's"],
 )
 def test_own_dtype(submission, draw):
     # As many words in one language as in the other: whether they are mixed up is for other checks to say.
@@ -278,10 +278,10 @@ def test_own_dtype(submission, draw):
 
 
 @check(
-    "a model that raises is left in the mode in which it came",
+    "a model that raises is left in the mode it was in",
     aspect="mode",
     points=1,
-    asked="is left as it came, also where it raises",
+    asked="is left as it was, even if it raises",
     on_workers_word="the mode of a model that raises can be seen in the worker alone",
 )
 def test_mode_after_error(submission, draw):

@@ -50,7 +50,7 @@ def encodes(tokenizer, right, text):
 
 
 @check(
-    "any text is learned from, in any script, however many merges are asked for",
+    "train learns from any text, in any script, however many merges are asked for",
     aspect="values",
     points=2.5,
     asked=["All of it works for any text, an empty one and one of many pages, in any script"],
@@ -93,7 +93,7 @@ def test_any_encoding(submission, reference, draw):
 
 
 @check(
-    "any ids have a text, whatever bytes they make together",
+    "any ids decode to a text, whatever bytes they form",
     aspect="stability",
     points=1,
     asked='invalid UTF-8 becomes U+FFFD, as errors="replace" has it.',
@@ -111,7 +111,7 @@ def test_any_ids(submission, reference, draw):
 
 
 @check(
-    "several tokenisers work side by side, and what one has read is nothing to another",
+    "several tokenisers work side by side, and none is affected by what another has read",
     aspect="values",
     points=1,
     asked=["a result depends on the arguments alone.", "Arguments are left as they were"],

@@ -66,7 +66,7 @@ def compare(found, parameters, said):
     aspect="values",
     points=2.5,
     asked=[
-        "Parameters of any shape and dtype are moved",
+        "Parameters of any shape and dtype are updated",
         "θ ← θ - lr · ( m̂ / (√v̂ + eps) + weight_decay · θ )",
     ],
     on_workers_word=WORD,

@@ -79,7 +79,7 @@ def test_reached(submission, draw):
     if all(number > token / 2 for token, number in kept.items()):
         fail(
             "one too many  top_p with p=0.5  of 2, 4, 8 and 16 equally likely tokens keeps "
-            f"{', '.join(map(str, kept.values()))}  want the half",
+            f"{', '.join(map(str, kept.values()))}  want half of them",
             stage="values",
         )
 

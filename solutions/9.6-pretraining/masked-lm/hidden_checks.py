@@ -47,12 +47,12 @@ def scored(model, tokens, vocab, name="logits"):
 
 
 @check(
-    "any text, any rate, any special tokens",
+    "hide works for any text, any rate and any special tokens",
     aspect="values",
     points=3.5,
     asked=[
         "Each token that is not special is chosen with probability `rate`.",
-        "special_ids: tokens that are never chosen and never put in at random.",
+        "special_ids: tokens that are never chosen and never inserted at random.",
     ],
 )
 def test_any_text(submission, draw):
@@ -152,7 +152,10 @@ def test_other_sizes(submission, draw):
     "padding in front, between words and at the end",
     aspect="padding",
     points=2,
-    asked=["Positions matter; padding never does to a real token.", "Gradients reach every parameter"],
+    asked=[
+        "Positions matter; padding never changes the vector of a real token.",
+        "Gradients reach every parameter",
+    ],
 )
 def test_padding_anywhere(submission, draw):
     model = noisy(submission, draw, 30, d_model=12, num_heads=3, d_ff=20, num_layers=2, max_len=16, pad_id=7)
@@ -188,7 +191,7 @@ def test_padding_anywhere(submission, draw):
 
 
 @check(
-    "nothing is kept from another text or model; one word, any dtype and any way to call are right",
+    "nothing is kept from another text or model; one word, any dtype and arguments by name work",
     aspect="values",
     points=1.5,
     asked=[

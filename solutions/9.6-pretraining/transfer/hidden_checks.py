@@ -100,7 +100,7 @@ def answer(body, head, tokens, pad):
 
 
 @check(
-    "two models of other bodies and other tasks, in turn",
+    "two models with different bodies and tasks, in turn",
     aspect="values",
     points=2,
     asked="One body and a head for each task.",

@@ -103,7 +103,7 @@ def test_any_probe(submission, reference, draw):
 
 
 @check(
-    "features in bfloat16 and float64 are read, labels in int32 given back as such",
+    "features may be bfloat16 or float64, and int32 labels come back as int32",
     aspect="dtype",
     points=1,
     asked=["of any floating dtype, however far from zero", "[M] in the dtype of labels."],
@@ -178,12 +178,12 @@ class Stack:
 
 
 @check(
-    "heads go off in models of any sizes and dtype, and come back",
+    "heads are switched off and on again in models of any size and dtype",
     aspect="values",
     points=3,
     asked=[
         "with d = w_o.in_features / num_heads",
-        "nothing is copied, and it computes as ever when the block has ended",
+        "nothing is copied, and after the block it computes as before",
     ],
     on_workers_word="outputs of a model with drawn parameters are compared with what is computed here",
 )
@@ -206,10 +206,10 @@ def test_any_model(submission, reference, draw):
 
 
 @check(
-    "two models do not disturb each other, and learn as ever afterwards",
+    "two models do not disturb each other, and train as before afterwards",
     aspect="values",
     points=1,
-    asked="nothing is copied, and it computes as ever when the block has ended",
+    asked="nothing is copied, and after the block it computes as before",
     on_workers_word="outputs of a model with drawn parameters are compared with what is computed here",
 )
 def test_two_models(submission, reference, draw):
@@ -229,7 +229,7 @@ def test_two_models(submission, reference, draw):
     now = stacks[0].model.state_dict()
     for name, value in stacks[0].state.items():
         if torch.equal(now[name], value):
-            fail(f"parameters  {name}  learns no more after a block", stage="values")
+            fail(f"parameters  {name}  no longer trains after a block", stage="values")
 
 
 @check(

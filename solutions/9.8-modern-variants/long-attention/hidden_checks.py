@@ -55,7 +55,7 @@ def test_attention_contract(submission, reference, draw):
     "a text so long that all queries against all keys do not fit into memory",
     aspect="values",
     points=1,
-    asked="There is no scale, no softmax and, at no time, a matrix of all queries against all keys.",
+    asked="There is no scale and no softmax, and never a matrix of all queries against all keys.",
 )
 def test_too_long_for_all_pairs(submission, reference, draw):
     given = triple(draw, LONG, LONG, 1, 1)

@@ -83,7 +83,7 @@ def test_norm_contract(submission, reference, draw):
     asked=[
         "It works for any sizes, one position and hundreds, any G that divides H.",
         "Outputs have the dtype of the module",
-        "for s ≤ t, the others never",
+        "for s ≤ t only",
     ],
 )
 def test_any_groups(submission, reference, draw):
@@ -104,7 +104,7 @@ def test_any_groups(submission, reference, draw):
 
 
 @check(
-    "gradients reach what was read into the cache, through what is written after it",
+    "gradients reach the positions in the cache through those that follow",
     aspect="gradient",
     points=1,
     asked="Gradients reach all inputs and parameters",
@@ -135,7 +135,7 @@ def test_cache_gradients(submission, reference, draw):
 
 
 @check(
-    "hundreds of positions are right, and so is what is written after them",
+    "hundreds of positions are right, and so are those that follow with the cache",
     aspect="values",
     points=3.5,
     asked=["It works for any sizes, one position and hundreds", "in pieces or in one go"],
@@ -161,13 +161,13 @@ def test_long(submission, reference, draw):
 
 
 @check(
-    "models of any sizes are right, layers and all, in every dtype, and save nothing but their parameters",
+    "models of any size are right, in every dtype, and save nothing but their parameters",
     aspect="values",
     points=3.5,
     asked=[
         "logits = head(norm(y_last))",
         "It works for any sizes, one position and hundreds",
-        "A buffer should be made with persistent=False, or trained weights lack it.",
+        "Make any buffer with persistent=False: the trained weights hold none.",
     ],
 )
 def test_any_model(submission, reference, draw):
@@ -191,10 +191,10 @@ def test_any_model(submission, reference, draw):
 
 
 @check(
-    "a cache may be gone on from twice, and several texts are read in turns",
+    "the same cache can be continued more than once, and several texts can be read in turns",
     aspect="cache",
     points=1.5,
-    asked="several texts may be read in turns, each with its own cache, and a cache may be gone on from twice.",
+    asked="texts may be read in turns, each with its own cache, and the same cache may be continued more than once.",
     on_workers_word="logits that the reader hands on are compared with what the model gives for drawn texts in one go",
 )
 def test_in_turns(submission, reference, draw):
@@ -216,7 +216,7 @@ def test_in_turns(submission, reference, draw):
                 expect(reader(tokens=rest, cache=cache), "logits at positions 3 to 5", axes=LOGITS).same_as(
                     its[place][:, 3:],
                     name="the text in one go",
-                    why="other texts were read since this cache was given back",
+                    why="other texts were read after this cache was returned",
                 )
 
 

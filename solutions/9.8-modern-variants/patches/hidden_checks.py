@@ -62,7 +62,7 @@ def load(model, state):
 
 
 @check(
-    "images of any sizes are cut and put together again, in every dtype, however that is called",
+    "images of any size are cut and put together again, in every dtype, however the functions are called",
     aspect="values",
     points=2.5,
     asked=[
@@ -119,7 +119,7 @@ def test_any_model(submission, reference, draw):
 
 
 @check(
-    "each call answers for its own images and the parameters of now, whatever came before",
+    "each call depends on its own images and the current parameters alone, whatever came before",
     aspect="values",
     points=1.5,
     asked="a result depends on the image and the parameters as they are now",

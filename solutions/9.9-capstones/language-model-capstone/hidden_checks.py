@@ -255,7 +255,7 @@ def test_any_generation(submission, draw):
 
 
 @check(
-    "chance goes on from text to text",
+    "the generator carries on from text to text",
     aspect="values",
     points=1,
     asked="None is torch's own.",

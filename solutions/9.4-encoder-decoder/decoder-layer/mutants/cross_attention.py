@@ -39,7 +39,7 @@ class memory_asks:
 
 
 class memory_normalised:
-    """your pre-norm layer normalises the memory too: it comes from an encoder that has done so
+    """your pre-norm layer normalises the memory too: it comes from an encoder that has already done so
 
     Fails: test_cross_attention_sublayer, test_pre_norm
     """
@@ -118,7 +118,7 @@ class memory_cut_off:
 
 
 class memory_never_asked:
-    """your layer has no cross-attention in its forward: the memory is never asked
+    """your layer has no cross-attention in its forward: the memory is never read
 
     Fails: test_cross_attention_sublayer
     Costs: a model without its source is wrong wherever there is one
@@ -150,7 +150,7 @@ class memory_as_mask:
 
 
 class stream_as_memory:
-    """your decoder hands the stream on in the memory's place: every layer looks at the same memory
+    """your decoder passes the stream on as the memory: every layer looks at the same memory
 
     Fails: test_decoder_pre_norm, test_decoder_post_norm
     """

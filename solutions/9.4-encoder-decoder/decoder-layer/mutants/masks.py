@@ -31,7 +31,7 @@ class self_mask_twice:
 
 
 class self_mask_ignored:
-    """your self-attention goes without its mask: each position sees what comes after it
+    """your self-attention ignores its mask: each position sees what comes after it
 
     Fails: test_self_mask
     """
@@ -44,7 +44,7 @@ class self_mask_ignored:
 
 
 class memory_mask_ignored:
-    """your cross-attention goes without its mask: the padding of the source is looked at
+    """your cross-attention ignores its mask: it attends to the padding of the source
 
     Fails: test_memory_mask
     """
@@ -57,7 +57,7 @@ class memory_mask_ignored:
 
 
 class always_causal:
-    """your layer makes a causal mask of its own: which mask there is, the caller says
+    """your layer makes a causal mask of its own: the caller says which mask applies
 
     Fails: test_self_attention_sublayer, test_pre_norm, test_post_norm
     Costs: a whole layer is what is compared, in values, masks and gradients
@@ -73,7 +73,7 @@ class always_causal:
 
 
 class decoder_drops_memory_mask:
-    """your decoder does not hand memory_mask on to its layers
+    """your decoder does not pass memory_mask on to its layers
 
     Fails: test_decoder_masks
     """
@@ -86,7 +86,7 @@ class decoder_drops_memory_mask:
 
 
 class decoder_drops_self_mask:
-    """your decoder does not hand self_mask on to its layers
+    """your decoder does not pass self_mask on to its layers
 
     Fails: test_decoder_masks
     """

@@ -149,7 +149,7 @@ class dropout_missing_after_cross:
 
 
 class dropout_not_handed_on:
-    """your FeedForward gets no dropout: hand it on as its fourth argument
+    """your FeedForward gets no dropout: pass it on as its fourth argument
 
     Fails: test_feed_forward_options
     """
@@ -162,7 +162,7 @@ class dropout_not_handed_on:
 
 
 class activation_not_handed_on:
-    """your FeedForward gets no activation: it is relu whatever the layer was asked for
+    """your FeedForward gets no activation: it uses relu whatever the layer was given
 
     Fails: test_feed_forward_options
     """
@@ -175,7 +175,7 @@ class activation_not_handed_on:
 
 
 class drops_after_eval:
-    """your dropout does not know of eval(): F.dropout drops unless it is told training=self.training
+    """your dropout ignores eval(): F.dropout drops unless training=self.training is passed
 
     Fails: test_eval
     """
@@ -244,7 +244,7 @@ class layers_shared:
 
 
 class options_not_handed_on:
-    """your decoder does not hand all of its options on to the layers: dropout, norm_first and activation
+    """your decoder does not pass all of its options on to the layers: dropout, norm_first and activation
 
     Fails: test_decoder_options, test_decoder_post_norm
     """
@@ -300,7 +300,7 @@ class norms_on_both_sides:
 
 
 class sums_from_the_beginning:
-    """your sublayers are all added to the x that came in: each is added to what the one before has made
+    """your sublayers are all added to the layer's input: each is added to the sum that the one before has made
 
     Fails: test_self_attention_sublayer, test_pre_norm, test_post_norm
     Costs: a whole layer is what is compared, in values, masks and gradients
@@ -383,7 +383,7 @@ class dropout_missing_after_self:
 
 
 class dropout_of_the_sums:
-    """your dropout takes the sums, and with them the stream: it takes a sublayer's output alone
+    """your dropout acts on the sums, and so on the stream: it acts on a sublayer's output alone
 
     Fails: test_dropout_of_sublayers
     """

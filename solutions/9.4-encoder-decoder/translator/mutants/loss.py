@@ -51,7 +51,7 @@ class loss_sum:
 
 
 class loss_padding_is_zero:
-    """your loss passes over token 0, whatever pad_id is
+    """your loss skips token 0, whatever pad_id is
 
     Fails: test_loss_padding
     """
@@ -88,7 +88,7 @@ class smoothing_ignored:
 
 
 class smoothing_among_the_wrong:
-    """your smoothing is shared out among the wrong words alone: every word gets smoothing / V, the right one too
+    """your smoothing is spread over the wrong words alone: every word gets smoothing / V, the right one too
 
     Fails: test_smoothing
     """
@@ -113,7 +113,7 @@ class smoothing_not_shared:
 
 
 class smoothing_added:
-    """your smoothing is added to a whole target: the right word keeps 1 - smoothing and its share
+    """your smoothing is added to a full target: the right word keeps 1 - smoothing and its share
 
     Fails: test_smoothing
     """
@@ -161,7 +161,7 @@ class loss_by_rows:
 
 
 class share_of_two_fewer:
-    """your smoothing passes over the right word and padding: every word of the V gets smoothing / V
+    """your smoothing leaves out the right word and padding: each of the V words gets smoothing / V
 
     Fails: test_smoothing
     """

@@ -5,7 +5,7 @@ The encoder reads both ways and passes over padding; the decoder looks left, and
 
 
 class decoder_sees_ahead:
-    """your decoder has no causal mask: each position sees the word that it has to say
+    """your decoder has no causal mask: each position sees the word that it has to predict
 
     Fails: test_causal, test_learning
     """
@@ -200,7 +200,7 @@ class logits_softmaxed:
 
 
 class dropout_not_handed_on:
-    """your dropout acts on nothing: hand it on to the encoder and to the decoder
+    """your dropout acts on nothing: pass it on to the encoder and to the decoder
 
     Fails: test_modes
     """
@@ -270,7 +270,7 @@ class encoder_of_one_layer:
 
 
 class mask_upside_down:
-    """your causal mask is the upper triangle: True says what may be looked at, 0 to t
+    """your causal mask is the upper triangle: True marks what may be attended to, 0 to t
 
     Fails: test_causal
     """
@@ -326,7 +326,7 @@ class own_words_for_memory:
 
 
 class source_not_handed_on:
-    """your forward does not hand the source on to decode: there its padding is looked at
+    """your forward does not pass the source on to decode: its padding is attended to there
 
     Fails: test_forward
     """
@@ -339,7 +339,7 @@ class source_not_handed_on:
 
 
 class batch_second:
-    """your encoder is given [S, B, D]: words of other sentences are looked at, and those of the own one are not
+    """your encoder is given [S, B, D]: words attend to other sentences, and not to their own
 
     Fails: test_rows
     """

@@ -15,7 +15,7 @@ class bos_returned:
 
 
 class eos_dropped:
-    """your translations lack their eos_id: it is a word of theirs
+    """your translations lack their eos_id: it is one of their words
 
     Fails: test_ends
     """
@@ -192,7 +192,7 @@ class logits_summed:
 
 
 class ended_dropped:
-    """your ended hypotheses leave the search, or pay on: they stay as they are while among the best
+    """your ended hypotheses leave the search, or keep paying: they stay as they are while among the best
 
     Fails: test_ended_hypotheses
     """
@@ -279,7 +279,7 @@ class reads_at_every_step:
 
 
 class drops_while_writing:
-    """your model translates in the mode in which it comes: in train mode its dropout acts
+    """your translate leaves the model in the mode it was in: in train mode its dropout acts
 
     Fails: test_rests
     """
@@ -290,7 +290,7 @@ class drops_while_writing:
 
 
 class left_in_eval:
-    """your translate leaves the model in eval mode: what trained before goes on without dropout
+    """your translate leaves the model in eval mode: training would continue without dropout
 
     Fails: test_restored
     """
@@ -302,7 +302,7 @@ class left_in_eval:
 
 
 class always_back_to_train:
-    """your translate leaves the model in train mode, also when it came in eval mode
+    """your translate leaves the model in train mode, even if it was in eval mode
 
     Fails: test_restored
     """

@@ -124,7 +124,7 @@ class special_unknown_to_decode:
 
 
 class decoded_text_stripped:
-    """your decode takes the spaces from the ends of the text
+    """your decode strips the spaces from the ends of the text
 
     Fails: test_decode
     """

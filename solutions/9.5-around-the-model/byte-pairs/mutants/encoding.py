@@ -60,7 +60,7 @@ class greatest_pair_first:
 
 
 class one_merge_a_piece:
-    """your encode makes one merge in each piece: it goes on until no pair was learned
+    """your encode makes one merge in each piece: it continues until no learned pair is left
 
     Fails: test_everywhere
     """
@@ -77,7 +77,7 @@ class one_merge_a_piece:
 
 
 class each_merge_at_one_place:
-    """your encode makes each merge at its first place alone: it is made wherever its pair stands
+    """your encode makes each merge at its first place only: it is made wherever its pair occurs
 
     Fails: test_everywhere
     """
@@ -219,7 +219,7 @@ class size_to_be_called:
 
 
 class ids_one_by_one_off:
-    """your first merge has the id 257: the ids go on after 255
+    """your first merge has the id 257: the ids continue after 255
 
     Fails: test_ids
     """
@@ -289,7 +289,7 @@ class only_whole_special:
 
 
 class special_as_a_piece:
-    """your encode knows a special string only where it is a piece by itself: it may stand next to anything
+    """your encode knows a special string only where it is a piece by itself: it may be next to anything
 
     Fails: test_special
     """
@@ -328,7 +328,7 @@ class special_dropped:
 
 
 class special_between_spaces:
-    """your encode finds special strings only between spaces: they may stand anywhere
+    """your encode finds special strings only between spaces: they may be anywhere
 
     Fails: test_special
     """
@@ -381,7 +381,7 @@ class shortest_special_first:
 
 
 class special_as_patterns:
-    """your special strings are used as patterns: | . + ( mean themselves, as re.escape has it
+    """your special strings are used as patterns: | . + ( are literal, as re.escape makes them
 
     Fails: test_no_patterns
     """
@@ -411,7 +411,7 @@ class pieces_remembered_by_all:
 
 
 class pieces_remembered_across_calls:
-    """your encode goes on with the ids of the call before: each text begins anew
+    """your encode continues with the ids of the call before: each text starts afresh
 
     Fails: test_bytes_alone
     """

@@ -29,7 +29,7 @@ class frequency_forgotten:
 
 
 class first_of_equals:
-    """your train takes of equally frequent pairs the one that it met first: the greatest is wanted
+    """on a tie your train takes the pair that it met first: the greatest is wanted
 
     Fails: test_ties
     """
@@ -41,7 +41,7 @@ class first_of_equals:
 
 
 class last_of_equals:
-    """your train takes of equally frequent pairs the one that it met last: the greatest is wanted
+    """on a tie your train takes the pair that it met last: the greatest is wanted
 
     Fails: test_ties
     """
@@ -53,7 +53,7 @@ class last_of_equals:
 
 
 class least_of_equals:
-    """your train takes of equally frequent pairs the least: the greatest is wanted
+    """on a tie your train takes the least pair: the greatest is wanted
 
     Fails: test_ties
     """
@@ -65,7 +65,7 @@ class least_of_equals:
 
 
 class ties_by_joined_bytes:
-    """your train compares what equally frequent pairs make together: compare the pairs, token by token
+    """on a tie your train compares the joined bytes: compare the pairs, token by token
 
     Fails: test_ties_of_merged
     """
@@ -77,7 +77,7 @@ class ties_by_joined_bytes:
 
 
 class ties_by_ids:
-    """your train compares the ids of equally frequent pairs: it is their bytes that are compared
+    """on a tie your train compares ids: bytes are compared
 
     Fails: test_ties_of_merged
     """
@@ -92,7 +92,7 @@ class ties_by_ids:
 
 
 class ties_by_length:
-    """your train takes of equally frequent pairs the longest: the greatest is wanted, as bytes compare
+    """on a tie your train takes the longest pair: the greatest is wanted, as bytes compare
 
     Fails: test_ties_of_merged
     """
@@ -216,7 +216,7 @@ class merged_from_the_right:
 
 
 class one_place_in_a_piece:
-    """your train merges a pair at one place of each piece: it is merged wherever it stands
+    """your train merges a pair at one place of each piece: it is merged wherever it occurs
 
     Fails: test_runs
     """
@@ -247,7 +247,7 @@ class nothing_left_is_an_error:
 
 
 class single_pairs_left:
-    """your train stops at pairs that are there once: it goes on until no pair is left
+    """your train stops at pairs that occur once: it continues until no pair is left
 
     Fails: test_ties_of_merged
     """

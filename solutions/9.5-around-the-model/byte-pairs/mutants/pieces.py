@@ -25,7 +25,7 @@ class spaces_thrown_away:
 
 
 class spaces_apart:
-    """your words stand without the space before them: it belongs to the word's piece
+    """your words lose the space before them: it belongs to the word's piece
 
     Fails: test_pieces
     """
@@ -43,7 +43,7 @@ class spaces_behind:
 
 
 class pattern_of_gpt2:
-    """your pattern is GPT-2's, with figures apart and 's in one piece: another is given here
+    """your pattern is GPT-2's, with digits apart and 's in one piece: another is given here
 
     Fails: test_pattern
     """

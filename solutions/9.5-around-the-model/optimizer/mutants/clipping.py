@@ -118,7 +118,7 @@ class norm_as_tensor:
 
 
 class generator_walked_twice:
-    """your parameters are walked through twice: a generator is empty the second time
+    """your parameters are iterated over twice: a generator is empty the second time
 
     Fails: test_generator
     """
@@ -147,7 +147,7 @@ class gradient_expected_everywhere:
 
 
 class ends_at_a_missing_gradient:
-    """your gradients end at the first parameter without one: pass it over and go on
+    """your gradients end at the first parameter without one: skip it and continue
 
     Fails: test_without_gradients
     """

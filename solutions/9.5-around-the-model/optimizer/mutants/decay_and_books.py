@@ -48,7 +48,7 @@ class decay_without_lr:
 
 
 class decay_after_the_step:
-    """your decay takes its share of the parameter after it was moved: of the one before the step
+    """your decay takes its share of the parameter after the update: it is a share of the parameter before the step
 
     Fails: test_decoupled
     """
@@ -92,7 +92,7 @@ class missing_as_zeros:
 
 
 class stops_at_a_missing_gradient:
-    """your step ends at the first parameter without a gradient: those after it have to be moved
+    """your step ends at the first parameter without a gradient: those after it have to be updated too
 
     Fails: test_late_gradient
     """
@@ -148,7 +148,7 @@ class lr_of_the_beginning:
 
 
 class books_of_its_own:
-    """your moments lie outside of self.state: state_dict does not hold them
+    """your moments are outside self.state: state_dict does not hold them
 
     Fails: test_state_dict
     """
@@ -194,7 +194,7 @@ class torchs_own:
 
 
 class other_defaults:
-    """your defaults are Adam's, without decay: weight_decay is 0.01 when nothing is said
+    """your defaults are Adam's, without decay: weight_decay is 0.01 by default
 
     Fails: test_defaults
     """
@@ -205,7 +205,7 @@ class other_defaults:
 
 
 class other_default_betas:
-    """your betas are 0.9 and 0.99 when nothing is said: 0.9 and 0.999 are meant
+    """your betas are 0.9 and 0.99 by default: they should be 0.9 and 0.999
 
     Fails: test_defaults
     """
@@ -216,7 +216,7 @@ class other_default_betas:
 
 
 class other_default_lr:
-    """your lr is 1e-2 when nothing is said: 1e-3 is meant
+    """your lr is 1e-2 by default: it should be 1e-3
 
     Fails: test_defaults
     """
@@ -227,7 +227,7 @@ class other_default_lr:
 
 
 class other_default_eps:
-    """your eps is 1e-6 when nothing is said: 1e-8 is meant
+    """your eps is 1e-6 by default: it should be 1e-8
 
     Fails: test_defaults
     """

@@ -49,7 +49,7 @@ class second_not_corrected:
 
 
 class correction_kept:
-    """your correction is written into the moment: what goes on to the next step is the uncorrected one
+    """your correction is written into the moment: the next step needs the uncorrected one
 
     Fails: test_steps
     """
@@ -140,7 +140,7 @@ class betas_exchanged:
 
 
 class eps_under_the_root:
-    """your eps stands under the root: it is added to it
+    """your eps is under the root: it is added to the root
 
     Fails: test_eps
     """
@@ -166,7 +166,7 @@ class root_of_second_forgotten:
 
 
 class square_forgotten:
-    """your second moment is a mean of g: of its square it is to be one
+    """your second moment is a mean of g: it has to be one of its square
 
     Fails: test_first_step, test_steps
     """

@@ -53,7 +53,7 @@ class floor_on_top:
 
 
 class rises_again:
-    """your cosine goes on after total, where it rises again
+    """your cosine continues after total, where it rises again
 
     Fails: test_after
     """

@@ -5,7 +5,7 @@ What may be drawn keeps its logit, what may not becomes -inf; each row decides f
 
 
 class top_k_strict:
-    """your top_k keeps one token less: the k-th itself stays
+    """your top_k keeps one token too few: the k-th is kept as well
 
     Fails: test_top_k
     """
@@ -53,7 +53,7 @@ class top_k_finite:
 
 
 class top_k_too_large:
-    """your top_k fails when k is larger than the vocabulary: then all stay
+    """your top_k fails when k is larger than the vocabulary: then all are kept
 
     Fails: test_top_k_all
     """
@@ -386,7 +386,7 @@ class filtered_in_place:
 
 
 class result_in_float32:
-    """your min_p gives float32 whatever comes in
+    """your min_p returns float32 whatever the dtype of the logits
 
     Fails: test_dtypes
     """

@@ -142,7 +142,7 @@ class mean_of_rows:
 
 
 class mean_of_probabilities:
-    """your perplexity takes the mean of the probabilities: of their logarithms it is to be taken
+    """your perplexity takes the mean of the probabilities: take the mean of their logarithms
 
     Fails: test_perplexity
     """
@@ -166,7 +166,7 @@ class mean_of_perplexities:
 
 
 class shifted_here:
-    """your perplexity shifts the targets by one: they belong to the logits as they stand
+    """your perplexity shifts the targets by one: they belong to the logits as they are
 
     Fails: test_perplexity
     """
@@ -190,7 +190,7 @@ class padding_counted:
 
 
 class padding_in_the_count:
-    """your perplexity divides by all targets: those that do not count are not counted, too
+    """your perplexity divides by all targets: divide by those that count
 
     Fails: test_perplexity_padding
     """

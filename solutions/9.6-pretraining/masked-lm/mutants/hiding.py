@@ -79,7 +79,7 @@ class targets_of_masked_only:
 
 
 class no_random_words:
-    """your hide puts in no random tokens: all chosen ones that are not masked stay as they were
+    """your hide inserts no random tokens: all chosen ones that are not masked stay as they were
 
     Fails: test_hide_mix
     """
@@ -221,7 +221,7 @@ class same_for_each_row:
 
 
 class ignored_as_zero:
-    """your targets are 0 where none was chosen: -100 is what cross_entropy passes over
+    """your targets are 0 where none was chosen: -100 is what cross_entropy ignores
 
     Fails: test_hide_targets
     """
@@ -270,7 +270,7 @@ class mask_returned:
 
 
 class last_word_never_drawn:
-    """your random tokens never are the last ordinary one: randint leaves its end out
+    """your random tokens are never the last ordinary one: randint leaves its end out
 
     Fails: test_hide_random_tokens
     """
@@ -373,7 +373,7 @@ class chosen_by_count_of_all:
 
 
 class zero_never_drawn:
-    """your random tokens never are 0: it is a word like any other unless special_ids names it
+    """your random tokens are never 0: it is a word like any other unless special_ids names it
 
     Fails: test_hide_random_tokens
     """

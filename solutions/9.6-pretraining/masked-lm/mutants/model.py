@@ -187,7 +187,7 @@ class only_the_first_scored:
 
 
 class dropout_not_handed_on:
-    """your dropout acts on nothing: hand it on to the encoder
+    """your dropout acts on nothing: pass it on to the encoder
 
     Fails: test_dropout
     """
@@ -266,7 +266,7 @@ class max_len_fixed:
 
 
 class other_default_sizes:
-    """your model has other sizes than the stub's where none are said
+    """your model's default sizes are not those of the stub
 
     Fails: test_defaults
     """

@@ -130,7 +130,7 @@ class largest_not_mean:
 
 
 class real_tokens_in_front:
-    """your mean takes as many tokens from the front as are real: padding may stand anywhere, so ask the mask
+    """your mean takes as many tokens from the front as are real: padding may be anywhere, so ask the mask
 
     Fails: test_class_head, test_regression_head
     """
@@ -219,7 +219,7 @@ class log_probabilities_of_classes:
 
 
 class mean_of_scores_squashed:
-    """your number is squeezed between 0 and 1: it is free
+    """your number is squeezed between 0 and 1: it may be any number
 
     Fails: test_regression_head
     """

@@ -44,7 +44,7 @@ class nothing_frozen:
 
 
 class eval_mode_only:
-    """your freeze sets eval mode: that stops dropout, and nothing from learning
+    """your freeze sets eval mode: that stops dropout, not training
 
     Fails: test_freeze
     """
@@ -209,7 +209,7 @@ class parameters_in_a_set:
 
 
 class parameters_copied:
-    """your groups hold copies of the parameters: an optimizer would move the copies, and the layers would not learn
+    """your groups hold copies of the parameters: an optimizer would update the copies, and the layers would not learn
 
     Fails: test_groups
     """

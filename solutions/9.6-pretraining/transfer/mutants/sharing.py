@@ -54,7 +54,7 @@ class mask_of_padding:
 
 
 class heads_in_a_dict:
-    """your heads lie in a plain dict: the model does not know their parameters, nn.ModuleDict tells it
+    """your heads are in a plain dict: nn.ModuleDict makes their parameters known
 
     Fails: test_multi_task_parameters
     """
@@ -67,7 +67,7 @@ class heads_in_a_dict:
 
 
 class body_copied:
-    """your model copies its body: what one task learns the body itself would never hear of
+    """your model copies its body: the body itself would never get what one task learns
 
     Fails: test_multi_task_parameters
     """
@@ -96,7 +96,7 @@ class body_without_gradient:
 
 
 class unknown_task_is_a_key_error:
-    """your model raises a KeyError for a task that it does not know: it is a ValueError
+    """your model raises a KeyError for an unknown task: raise ValueError
 
     Fails: test_unknown_task
     """
@@ -109,7 +109,7 @@ class unknown_task_is_a_key_error:
 
 
 class unknown_task_is_an_assertion:
-    """your model asserts that it knows the task: it raises a ValueError, which python -O does not take away
+    """your model asserts that it knows the task: raise ValueError, which python -O does not remove
 
     Fails: test_unknown_task
     """
@@ -123,7 +123,7 @@ class unknown_task_is_an_assertion:
 
 
 class unknown_task_guessed:
-    """your model answers a task that it does not know with another head: it is a ValueError
+    """your model answers an unknown task with another head: raise ValueError
 
     Fails: test_unknown_task
     """

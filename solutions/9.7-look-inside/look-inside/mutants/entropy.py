@@ -135,7 +135,7 @@ class zero_times_infinity:
 
 
 class eps_in_the_logarithm:
-    """your entropy adds 1e-9 inside of the logarithm, which moves every weight, not only those of 0
+    """your entropy adds 1e-9 inside the logarithm, which moves every weight, not only those of 0
 
     Fails: test_dtypes
     """
@@ -207,7 +207,7 @@ class logarithms_detached:
 
 
 class entropy_in_float32:
-    """your entropy is float32 whatever comes in
+    """your entropy is float32 whatever the dtype of the weights
 
     Fails: test_dtypes
     """

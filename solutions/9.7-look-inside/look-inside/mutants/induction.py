@@ -2,7 +2,7 @@
 
 
 class looks_at_the_copy:
-    """your score is about the previous copy itself, at t - period: what followed it stands one further
+    """your score is about the previous copy itself, at t - period: what followed it is one further on
 
     Fails: test_induction_values
     """
@@ -26,7 +26,7 @@ class one_too_far:
 
 
 class token_before:
-    """your score is about the token before, at t - 1: period says how far back the follower stands
+    """your score is about the token before, at t - 1: period says how far back the follower is
 
     Fails: test_induction_values
     """
@@ -159,7 +159,7 @@ class one_for_all_heads:
 
 
 class score_in_float32:
-    """your score is float32 whatever comes in
+    """your score is float32 whatever the dtype of the weights
 
     Fails: test_dtypes
     """
@@ -183,7 +183,7 @@ class periods_not_refused:
 
 
 class no_copy_scores_zero:
-    """your score is 0 where no position has a previous copy: a ValueError is asked for
+    """your score is 0 where no position has a previous copy: ValueError is asked for
 
     Fails: test_induction_errors
     """

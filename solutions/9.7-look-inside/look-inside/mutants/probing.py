@@ -184,7 +184,7 @@ class ridge_everywhere:
 
 
 class another_default:
-    """your ridge is 1 when nothing is said: 1e-3 is asked for
+    """your ridge is 1 by default: it should be 1e-3
 
     Fails: test_probe_default
     """
@@ -246,7 +246,7 @@ class centred_in_place:
 
 
 class asked_the_other_way:
-    """your probe is fitted when it is asked, to what it keeps for all: the newest fit overwrites the others
+    """your probes share what they were fitted to: the newest fit overwrites the others
 
     Fails: test_probe_apart
     """

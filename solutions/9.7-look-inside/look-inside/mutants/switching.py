@@ -214,7 +214,7 @@ class self_attention_unknown:
 
 
 class copy_silenced:
-    """your heads go off in a copy: the model that the caller has computes as ever
+    """your heads go off in a copy: the caller's model computes as before
 
     Fails: test_ablate_values
     """
@@ -243,7 +243,7 @@ class never_undone:
 
 
 class lost_with_an_exception:
-    """your undoing comes after yield alone: an exception in the block passes it by
+    """your undoing comes only after yield: an exception in the block skips it
 
     Fails: test_ablate_exception
     """
@@ -291,7 +291,7 @@ class idle_hook_left:
 
 
 class other_parameter_left:
-    """your w_o gets its old numbers back in a new parameter: an optimizer goes on with the old one
+    """your w_o gets its old numbers back in a new parameter: an optimizer keeps updating the old one
 
     Fails: test_ablate_undone
     """
@@ -411,7 +411,7 @@ class newest_block_counts:
 
 
 class heads_not_looked_at:
-    """your heads are not looked at: columns past the last are none, and nothing is switched off
+    """your heads are not checked: there are no columns past the last, and nothing is switched off
 
     Fails: test_ablate_errors
     """
@@ -436,7 +436,7 @@ class negative_heads_taken:
 
 
 class index_error:
-    """your heads that are not there end in torch's own IndexError: a ValueError is asked for
+    """your heads that are not there end in torch's own IndexError: ValueError is asked for
 
     Fails: test_ablate_errors
     """
@@ -479,7 +479,7 @@ class refused_too_late:
 
 
 class parameters_frozen:
-    """your w_o does not learn any more after the block: its requires_grad stays off
+    """your w_o no longer trains after the block: its requires_grad stays off
 
     Fails: test_ablate_undone
     """

@@ -48,7 +48,7 @@ class last_columns:
 
 
 class whole_mixtures:
-    """your mixtures want max_len positions: a shorter sequence uses their first T columns
+    """your mixtures need max_len positions: a shorter sequence uses their first T columns
 
     Fails: test_linformer_shapes
     """

@@ -89,7 +89,7 @@ class causal_not_divided:
 
 
 class blocks_apart:
-    """your blocks do not see what lies before them: sums go on from block to block
+    """your blocks do not see what lies before them: sums carry over from block to block
 
     Fails: test_long
     """

@@ -53,7 +53,7 @@ class features_scaled:
 
 
 class key_without_features:
-    """your keys go in as they are: φ is taken of queries and of keys
+    """your keys are used as they are: φ is applied to queries and to keys
 
     Fails: test_weights
     """
@@ -65,7 +65,7 @@ class key_without_features:
 
 
 class query_without_features:
-    """your queries go in as they are: φ is taken of queries and of keys
+    """your queries are used as they are: φ is applied to queries and to keys
 
     Fails: test_weights
     """
@@ -241,7 +241,7 @@ class value_width_of_the_key:
 
 
 class half_sums:
-    """your sums are taken in the dtype of the query: in half precision they overflow
+    """your sums are computed in the dtype of the query: in half precision they overflow
 
     Fails: test_dtypes
     """

@@ -101,7 +101,7 @@ class turned_back:
 
 
 class not_turned:
-    """your queries and keys are not turned: nothing tells where they stand
+    """your queries and keys are not turned: nothing tells where they are
 
     Fails: test_rotary
     """
@@ -260,7 +260,7 @@ class biases:
 
 
 class any_number_of_heads:
-    """your attention takes any numbers of heads: those that do not divide are a ValueError
+    """your attention takes any numbers of heads: those that do not divide raise ValueError
 
     Fails: test_errors
     """

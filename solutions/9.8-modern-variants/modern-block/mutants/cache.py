@@ -122,7 +122,7 @@ class cache_not_read:
 
 
 class cache_changed:
-    """your model writes into the list that it was given as a cache: the caller may want to go on from it again
+    """your model writes into the list that it was given as a cache: the caller may want to continue from it again
 
     Fails: test_cache_twice
     """
@@ -141,7 +141,7 @@ class cache_changed:
 
 
 class last_layers_cache:
-    """your layers all go on from one cache, the last layer's: each has its own
+    """your layers all continue from one cache, the last layer's: each has its own
 
     Fails: test_model_cache
     """
@@ -154,7 +154,7 @@ class last_layers_cache:
 
 
 class cache_not_handed_on:
-    """your model does not hand the cache on to its layers
+    """your model does not pass the cache on to its layers
 
     Fails: test_model_cache
     """

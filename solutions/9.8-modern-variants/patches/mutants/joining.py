@@ -81,7 +81,7 @@ class cut_permutation_again:
 
 
 class number_not_looked_at:
-    """your unpatchify leaves it to reshape to complain: patches that do not fill the image are a ValueError
+    """your unpatchify leaves it to reshape to complain: patches that do not fill the image raise ValueError
 
     Fails: test_unpatchify_errors
     """

@@ -96,7 +96,7 @@ class layers_ignored:
 
 
 class norm_too_many:
-    """your model normalises once more before the head: the encoder's last act was a norm already
+    """your model normalises once more before the head: the encoder already ends in a norm
 
     Fails: test_parameters
     """
@@ -222,7 +222,7 @@ class dropout_in_the_model:
 
 
 class kept_from_the_first_call:
-    """your model keeps the first images of a shape that it is given, and answers for them ever after
+    """your model keeps the first images of each shape, and returns their logits ever after
 
     Fails: test_in_turns
     """
