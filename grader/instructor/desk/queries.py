@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import islice
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
 import msgspec
@@ -24,6 +24,7 @@ from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryE
 from grader.instructor.gradebook.said import Thread, threads
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.groups import Group, groups, lines_at_fault
+from grader.instructor.grading.items import ItemAnalysis, items
 from grader.instructor.grading.problems import Problem, problems
 from grader.instructor.html import Lessons, text
 from grader.instructor.html.text import MAX_LINES, code_lines
@@ -34,6 +35,7 @@ from grader.report.report import KataStatus
 from grader.report.style import LOOKS
 from grader.words import whole_number
 
+T = TypeVar("T")
 FRESH_S = 0.5
 """So long the class is not looked at again: all parts of a page see one state."""
 ON_A_PAGE = 100
@@ -260,7 +262,7 @@ class DeskReader:
         self.lessons = lessons
         self.author = author
         self.everybody = EverybodysMarks(book)
-        self._groups: dict[str, tuple[int, list[Group]]] = {}
+        self._found: dict[str, tuple[object, Any]] = {}
         self._problems: tuple[Any, list[Problem]] = None, []
         self.anonymity = Anonymity(book, lambda: self.everybody.marks()[0])
 
@@ -458,11 +460,13 @@ class DeskReader:
 
         Points of their members may be older than what was decided since.
         """
-        state = self.everybody.state(kata)
-        known = self._groups.get(kata)
-        if known is None or known[0] != state:
-            known = self._groups[kata] = state, groups(self.book, kata)
-        return known[1]
+        return self._kept(f"groups {kata}", self.everybody.state(kata), lambda: groups(self.book, kata))
+
+    def items(self, chosen: Filter) -> list[ItemAnalysis]:
+        """Return what each check and mistake tells: all reports are read, again only when something else counts."""
+        katas = self.katas(chosen)
+        state = [self.everybody.state(kata) for kata in katas]
+        return self._kept(f"items {katas}", state, lambda: items(self.book.rows(katas=katas)))
 
     def problems(self) -> list[Problem]:
         """Return what is open. It is found again when anything was graded or decided: then there are other marks."""
@@ -471,6 +475,13 @@ class DeskReader:
             # A name is a problem of every assignment that something came in for, and is settled once.
             self._problems = marks, list({one.id: one for one in problems(self.book, marks)}.values())
         return self._problems[1]
+
+    def _kept(self, what: str, state: object, find: Callable[[], list[T]]) -> list[T]:
+        """Return what was found before, and find it again when the state is another."""
+        known = self._found.get(what)
+        if known is None or known[0] != state:
+            known = self._found[what] = state, find()
+        return known[1]
 
     def attempts(self, learner: str, kata: str) -> dict[int, int]:
         """Return a learner's attempts at a kata with the numbers that people see."""

@@ -25,7 +25,6 @@ from grader.instructor.desk.look_alikes import LookAlikes, alike_pairs, verdicts
 from grader.instructor.desk.queries import DeskReader, Filter, MarkPage
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.gradebook.errors import ChangedMeanwhile
-from grader.instructor.grading.items import items
 from grader.instructor.html.html import TEMPLATES as REPORT
 from grader.instructor.html.html import environment_of
 from grader.instructor.html.similar import WORDS, section_of
@@ -152,8 +151,7 @@ class Desk:
 
     def _items(self, query: Mapping[str, str], **more: Any) -> str:
         chosen = Filter.of(query)
-        found = items(self.reader.book.rows(katas=self.reader.katas(chosen)))
-        return self._page("items.html", chosen=chosen, items=found, **more)
+        return self._page("items.html", chosen=chosen, items=self.reader.items(chosen), **more)
 
     def _alike(self, query: Mapping[str, str], **more: Any) -> str:
         reader, slug = self.reader, query.get("kata", "")
