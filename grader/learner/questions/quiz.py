@@ -232,11 +232,13 @@ class Quiz:
             if number < len(self.code.places) and len(texts) == 1 and texts[0]
         ]
         per_line: Counter[int] = Counter()
+        asked: set[int] = set()
         for item, place, number, fact in self.shuffled(found):
             where, call = self.code.places[number], self.sure(item, place)
-            # Twice a line at most, or a long expression would fill the quiz.
-            if per_line[where.line] > 1 or call.facts.get(number) != [fact]:
+            # Once an expression and twice a line at most, or a long one would fill the quiz.
+            if number in asked or per_line[where.line] > 1 or call.facts.get(number) != [fact]:
                 continue
+            asked.add(number)
             per_line[where.line] += 1
             seen = [texts[0] for texts in call.facts.values() if len(texts) == 1 and texts[0]]
             near = [text for text in self.shuffled(seen) if ("[" in text) == ("[" in fact)]
