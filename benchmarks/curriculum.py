@@ -29,8 +29,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from table import Figures, publish  # noqa: E402
 
 from grader.catalogue import Catalogue, Kata  # noqa: E402
+from grader.engine.host.bootstrap import start_launcher  # noqa: E402
 from grader.engine.host.launcher import Launcher  # noqa: E402
-from grader.engine.host.warm import start_launcher  # noqa: E402
 
 EQUIVALENT = "equivalent"
 """So begins the reason of a survivor that changes nothing the kata asks for."""

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from grader.catalogue import Catalogue  # noqa: E402
 from grader.instructor.gradebook.course import Course  # noqa: E402
-from grader.instructor.gradebook.errors import ChangedMeanwhile  # noqa: E402
+from grader.instructor.gradebook.errors import ConflictError  # noqa: E402
 from grader.instructor.gradebook.store import Gradebook  # noqa: E402
 from tests.desk import made_class  # noqa: E402
 from tests.desk.conftest import Running  # noqa: E402
@@ -137,7 +137,7 @@ def _work(where: str, name: str, edits: int, told: multiprocessing.Queue[int]) -
                 try:
                     book.adjust(who, "masks", 1, comment=f"{name} {number}", author=name, seen=seen)
                     break
-                except ChangedMeanwhile:
+                except ConflictError:
                     met += 1
     told.put(met)
 

@@ -25,7 +25,7 @@ import click
 
 from grader.catalogue import Kata, load_pack
 from grader.commands import COMMANDS
-from grader.engine.host.warm import start_launcher
+from grader.engine.host.bootstrap import start_launcher
 from grader.engine.mistakes.mistakes import mistakes
 from grader.engine.runner.suite import Options, Suite, suites_of
 from grader.files import write_atomic

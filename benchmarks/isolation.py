@@ -22,7 +22,7 @@ from table import Figures, arguments, publish, verdict
 from grader.engine import sandbox
 from grader.engine.host.channel import Channel
 from grader.engine.host.deadline import Deadline
-from grader.engine.host.launcher import ForkLauncher, Job
+from grader.engine.host.launcher import ForkLauncher, WorkerConfig
 from grader.engine.sandbox.levels import LEVELS, VARIABLE
 
 GOAL_MS = 10.0
@@ -46,7 +46,7 @@ def main() -> None:
         for _ in range(chosen.rounds):
             for level in random.sample(offered, len(offered)):
                 began = time.perf_counter()
-                channel = Channel(launchers[level].launch(Job((folder,), 2 << 30)))
+                channel = Channel(launchers[level].launch(WorkerConfig((folder,), 2 << 30)))
                 reached = channel.hello(Deadline(30))
                 greeted = time.perf_counter()
                 channel.close()

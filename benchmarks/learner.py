@@ -458,7 +458,7 @@ ANSWER = "def shifted(x):\n    return x + 1\n"
 
 def boundary(folder: Path, rounds: int) -> list[Figures]:
     """Measure the same calls and the same checks in this process and through the boundary."""
-    from grader.engine.host.warm import start_launcher
+    from grader.engine.host.bootstrap import start_launcher
 
     launcher = start_launcher()  # before anything else is loaded, as `kata check` does
     try:
@@ -472,10 +472,10 @@ def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
     import torch
 
     from grader.engine.host.calls import Calls
+    from grader.engine.host.limits import Terms
     from grader.engine.host.remote import RemoteSubmission
     from grader.engine.host.session import Session
     from grader.engine.host.source import read_source
-    from grader.engine.host.terms import Terms
 
     file = folder / "answer.py"
     file.write_text(ANSWER)

@@ -233,7 +233,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--everything", action="store_true")
     asked = parser.parse_args()
-    from grader.engine.host.warm import start_launcher
+    from grader.engine.host.bootstrap import start_launcher
 
     os.environ |= {"KATA_PACKS": str(ROOT / "tests/packs/tiny"), "KATA_SOLUTIONS": str(ROOT / "solutions")}
     began = time.monotonic()

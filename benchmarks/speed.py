@@ -37,7 +37,7 @@ from table import Figures, arguments, publish
 from grader.author.demands import demands_of
 from grader.catalogue import Catalogue, Kata
 from grader.devices import Device, kind_of
-from grader.engine.host.warm import start_launcher
+from grader.engine.host.bootstrap import start_launcher
 from grader.engine.mistakes.mistakes import slow_answers
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"

@@ -124,7 +124,7 @@ _KINDS = {
 }
 
 
-class NotRead(Exception):
+class UnreadableSubmission(Exception):
     """Raised where a file or an archive of a learner's is not read; the message says why, as the end of `NAME …`."""
 
 

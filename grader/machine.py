@@ -114,7 +114,7 @@ _SHORTAGES = {
 def shortage(error: BaseException) -> str | None:
     """Return what helps when an exception on the grader's side says that something ran out; None of any other.
 
-    Whether that is the machine's fault, the exception does not say: see `Examination`.
+    Whether that is the machine's fault, the exception does not say: see `KataRun`.
     """
     if isinstance(error, OSError):
         return _SHORTAGES.get(error.errno or 0)

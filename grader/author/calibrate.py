@@ -18,15 +18,15 @@ from grader.catalogue.file_types import CalibrationFile, MeasuredOn, MeasuredThr
 from grader.devices import Device, kind_of
 from grader.engine.checks.failure import CheckFailure
 from grader.engine.checks.raised import describe_raised
-from grader.engine.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.source import Unreadable, read_source
 from grader.engine.mistakes.mistakes import Mistake, in_full, slow_answers
 from grader.engine.runner.kata_terms import setting_of
 from grader.engine.runner.suite import versions
-from grader.engine.timing.benchmark_run import Overrun
+from grader.engine.timing.benchmark_run import TurnTimeout
 from grader.engine.timing.speed import CUT_FACTOR, MEMORY, Round, Speed
-from grader.engine.timing.work import Demand
+from grader.engine.timing.work import PerfRequest
 from grader.errors import EngineError, PackError, UsageError
 from grader.files import write_atomic
 
@@ -38,7 +38,7 @@ Step = Callable[[str, int], None]
 
 
 @dataclass(frozen=True)
-class Reading:
+class Measurement:
     """What one answer takes, in the threshold's unit."""
 
     answer: str
@@ -66,10 +66,10 @@ class Calibration:
     form: str
     threshold: float
     anchor: float | None
-    accepted: list[Reading] = field(default_factory=list)
-    slow: list[Reading] = field(default_factory=list)
-    slowest_accepted: Reading | None = None
-    fastest_slow: Reading | None = None
+    accepted: list[Measurement] = field(default_factory=list)
+    slow: list[Measurement] = field(default_factory=list)
+    slowest_accepted: Measurement | None = None
+    fastest_slow: Measurement | None = None
     proposed: float | None = None
     """In the middle between both; None where only the anchor tells them apart, or one of them is missing."""
     room_below: float | None = None
@@ -98,7 +98,7 @@ class Calibrated:
 class Scale:
     """How a form's values compare: growth by sizes counts in time, not in exponents."""
 
-    def __init__(self, demand: Demand, kind: str) -> None:
+    def __init__(self, demand: PerfRequest, kind: str) -> None:
         sizes = demand.work.sizes_on(kind)
         limit = demand.threshold.on(kind)
         assert limit is not None
@@ -151,7 +151,7 @@ class Calibrator:
                 "There are no speed checks to calibrate.", "They are in speed_checks.py of a kata's folder."
             )
         findings: list[Finding] = []
-        plan: list[tuple[Demand, list[Path], list[Mistake]]] = []
+        plan: list[tuple[PerfRequest, list[Path], list[Mistake]]] = []
         ungraded = []
         demands = demands_of(timed)
         for kata in timed:
@@ -185,7 +185,7 @@ class Calibrator:
             findings,
         )
 
-    def _one(self, demand: Demand, right: list[Path], named: list[Mistake], step: Step) -> Calibration:
+    def _one(self, demand: PerfRequest, right: list[Path], named: list[Mistake], step: Step) -> Calibration:
         threshold = demand.threshold.on(self._kind)
         assert threshold is not None
         grows = demand.form == "growth"
@@ -205,14 +205,16 @@ class Calibrator:
         ):
             for answer in answers:
                 reading = self._read(demand, scale, answer, step)
-                if isinstance(reading, Reading):
+                if isinstance(reading, Measurement):
                     readings.append(reading)
                 else:
                     self._find(found, rule, f"{_name(answer)} cannot be measured: {reading}")
         self._judge(found, scale)
         return found
 
-    def _read(self, demand: Demand, scale: Scale, answer: Path | Mistake, step: Step) -> Reading | str:
+    def _read(
+        self, demand: PerfRequest, scale: Scale, answer: Path | Mistake, step: Step
+    ) -> Measurement | str:
         """Return what an answer takes, or why that cannot be said."""
         kata, name = demand.kata, _name(answer)
         left = self._rounds
@@ -226,7 +228,7 @@ class Calibrator:
                 rounds.append(one)
                 left -= 1
                 step(f"{kata.slug} {demand.name}: {name}", 1)
-        except Overrun:
+        except TurnTimeout:
             # The median is among the rounds that ended when more than half of them did.
             cut_off = len(rounds) < self._rounds / 2
         except CheckFailure as error:
@@ -241,12 +243,12 @@ class Calibrator:
         # Medians, as the check takes them: a mean would follow the one round in which the machine was busy.
         values = [one.value for one in rounds]
         if cut_off:
-            return Reading(name, scale.beyond(CUT_FACTOR), CUT_FACTOR, values, cut_off=True)
+            return Measurement(name, scale.beyond(CUT_FACTOR), CUT_FACTOR, values, cut_off=True)
         value = statistics.median(values)
         anchors = [one.anchored for one in rounds if one.anchored is not None]
         anchored = statistics.median(anchors) if anchors else None
         over_anchor = anchored / demand.threshold.anchor if anchored is not None else 0.0
-        return Reading(
+        return Measurement(
             name,
             value,
             max(scale.excess(value), over_anchor),
@@ -290,7 +292,7 @@ class Calibrator:
             if 1 < found.room_above < self.room:
                 self._narrow(found, found.fastest_slow, found.room_above, "above", scale)
 
-    def _narrow(self, found: Calibration, reading: Reading, room: float, side: str, scale: Scale) -> None:
+    def _narrow(self, found: Calibration, reading: Measurement, room: float, side: str, scale: Scale) -> None:
         text = f"×{room:.2f} {side} it ({_against(found, reading)}, {reading.answer}), but ×{self.room:g} is required"
         if found.proposed is not None and found.room_below is not None and found.fastest_slow is not None:
             each = math.sqrt(found.fastest_slow.excess * found.room_below)
@@ -325,7 +327,7 @@ def _name(answer: Path | Mistake) -> str:
     return answer.stem if isinstance(answer, Path) else answer.name
 
 
-def _measurable(demand: Demand) -> bool:
+def _measurable(demand: PerfRequest) -> bool:
     """Return whether this system tells what the form asks for."""
     return demand.form not in MEMORY or sys.platform == "linux"
 
@@ -333,7 +335,7 @@ def _measurable(demand: Demand) -> bool:
 # --- For people ---
 
 
-def _shown(form: str, reading: Reading) -> str:
+def _shown(form: str, reading: Measurement) -> str:
     """Return a reading in the form's unit."""
     if reading.cut_off:
         return f"{'<' if form == 'roofline' else '>'} {_number(form, reading.value)}"
@@ -344,7 +346,7 @@ def _number(form: str, value: float) -> str:
     return f"{value:.1%}" if form == "roofline" else f"{value:.3g}"
 
 
-def _against(found: Calibration, reading: Reading) -> str:
+def _against(found: Calibration, reading: Measurement) -> str:
     text = f"{_shown(found.form, reading)} where {_number(found.form, found.threshold)} is the threshold"
     if reading.anchored is not None:
         text += f", {reading.anchored:.2g} times the baseline where the anchor is {found.anchor:g}"
@@ -419,7 +421,7 @@ def _fact(one: Calibration) -> MeasuredThreshold:
     )
 
 
-def _by_anchor(reading: Reading) -> str:
+def _by_anchor(reading: Measurement) -> str:
     return f", first size {reading.anchored:.2g} times the baseline" if reading.caught_by_anchor else ""
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from grader.catalogue import Kata
 from grader.engine.runner.plugin import collected, info_of, threshold_of, wants
-from grader.engine.timing.work import Demand
+from grader.engine.timing.work import PerfRequest
 from grader.errors import PackError
 
 FORMS = frozenset({"ratio", "growth", "roofline", "memory", "memory_exponent"})
 """What `speed` has for a speed check to ask."""
 
 
-def demands_of(katas: Sequence[Kata]) -> list[Demand]:
+def demands_of(katas: Sequence[Kata]) -> list[PerfRequest]:
     """Return what the speed checks of these katas ask for, kata by kata, in the order of the files.
 
     Launch the zygote before: from here on this process knows expected values.
@@ -39,7 +39,7 @@ def demands_of(katas: Sequence[Kata]) -> list[Demand]:
         ]
 
 
-def _demands_of_check(item: pytest.Item, kata: Kata) -> list[Demand]:
+def _demands_of_check(item: pytest.Item, kata: Kata) -> list[PerfRequest]:
     info, noted = info_of(item), _Noted()
     threshold_of(item, kata)
     try:
@@ -51,7 +51,7 @@ def _demands_of_check(item: pytest.Item, kata: Kata) -> list[Demand]:
             "A speed check is one line: speed.ratio(WORK), or another form.",
         ) from error
     return [
-        Demand(kata, item.name, info.title, info.threshold, form, work)  # type: ignore[arg-type]
+        PerfRequest(kata, item.name, info.title, info.threshold, form, work)  # type: ignore[arg-type]
         for form, work in noted.asked
     ]
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader import interpreter
-from grader.author import steadiness
-from grader.author.asked import complaints
+from grader.author import stability
 from grader.author.contracts import REASONS, Contracts, Sabotage
 from grader.author.demands import demands_of
 from grader.author.idle import KINDS, Idleness
 from grader.author.pairs import HandIn, candidates, known, unlike_either
+from grader.author.requirements_trace import complaints
 from grader.author.side_by_side import side_by_side
 from grader.author.split import CHECKS, HIDDEN, SOURCE
 from grader.catalogue import Kata, read_hints
@@ -29,7 +29,7 @@ from grader.catalogue.rubric import rubric_of
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.source import read_source
 from grader.engine.mistakes.mistakes import Mistake, in_full, mistakes, slow_answers
-from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, Mark, MutantMarks, same
+from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, Mark, MutantSignatures, same
 from grader.engine.runner.given_blocks import find_block_use, unrecognised
 from grader.engine.runner.kata_terms import terms_for
 from grader.engine.runner.suite import Options, Suite
@@ -83,7 +83,7 @@ class Verdict:
     """Mutants recognised by their own sentence, from visible checks alone."""
     seconds: float = 0.0
     """Median time of a full run of the reference."""
-    marks: list[steadiness.Gradings] = field(default_factory=list)
+    marks: list[stability.StabilityResult] = field(default_factory=list)
     """What each mutant was given, on many seeds."""
 
     def find(self, rule: str, message: str) -> None:
@@ -267,7 +267,7 @@ class Gate:
         first: list[HandIn] = [(mutant, telling | set(mutant.fails)) for mutant in mutants]
         for mutant, (report, marks) in zip(mutants, hand_in(first, "mistakes"), strict=True):
             reports[mutant.name] = report
-            fresh.mutants[mutant.name] = MutantMarks(mutant.say, marks)
+            fresh.mutants[mutant.name] = MutantSignatures(mutant.say, marks)
             _look_at_mutant(mutant, report, verdict)
         _look_for_twins(fresh, mutants, verdict)
         kept = Fingerprints.load(kata.fingerprints)
@@ -275,7 +275,7 @@ class Gate:
             needs = {item.name: suite.info(item).needs for item in suite.items if item.name in telling}
             pairs = candidates(mutants, fresh, needs) if self.update else known(kept.pairs, mutants)
             fresh.pairs = {
-                pair.name: MutantMarks(checks=marks)
+                pair.name: MutantSignatures(checks=marks)
                 for (pair, _), (report, marks) in zip(pairs, hand_in(pairs, "two mistakes"), strict=True)
                 if not self.update or unlike_either(pair, marks, _passed(report), fresh)
             }
@@ -288,16 +288,16 @@ class Gate:
 
     def _marks(self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict) -> None:
         """Demand that a mistake gets the same mark whatever is drawn, and loses no more than it is worth."""
-        trained = self.train * (steadiness.TRAINED_SEEDS if self.draw is None else 1)
-        seeds = steadiness.Seeds(self.mistake_seeds, trained)
+        trained = self.train * (stability.TRAINED_SEEDS if self.draw is None else 1)
+        seeds = stability.Seeds(self.mistake_seeds, trained)
         before = {item.name: {*suite.info(item).needs, *suite.info(item).follows} for item in suite.items}
         idleness = Idleness(kata, suite, self.launcher)
         # The draw of a test that is about something else leaves them all out: each costs a run of the reference.
         for message in idleness.complaints(self.draw(list(KINDS)) if self.draw else KINDS):
             verdict.find("idle", message)
 
-        def graded(launcher: Launcher, one: Mistake) -> steadiness.Gradings:
-            return steadiness.grade(suite, copy(one), one.name, launcher, seeds)
+        def graded(launcher: Launcher, one: Mistake) -> stability.StabilityResult:
+            return stability.grade(suite, copy(one), one.name, launcher, seeds)
 
         verdict.marks += self._each(graded, mutants, f"{kata.slug}: marks on {self.mistake_seeds} seeds")
         for mutant, marks in zip(mutants, verdict.marks, strict=True):
@@ -306,13 +306,13 @@ class Gate:
             flips = marks.flips()
             for check, share in flips.items():
                 # What only follows a check that changes its mind has no need of an author.
-                if share > steadiness.FLIPPED and before[check].isdisjoint(flips):
+                if share > stability.FLIPPED and before[check].isdisjoint(flips):
                     verdict.find(
                         "steadiness",
                         f"{check} does not always decide the same about {mutant.name}: {share:.0%} of "
                         f"{len(marks.points[check])} seeds differ; draw what shows the mistake every time",
                     )
-            if marks.loss > steadiness.HALF and mutant.costs is None and mutant.idle is None:
+            if marks.loss > stability.HALF and mutant.costs is None and mutant.idle is None:
                 verdict.find(
                     "cost",
                     f"{mutant.name} costs {marks.loss:.0%} of the points; let the checks see what is right in it "
@@ -584,7 +584,9 @@ def _renewed(kept: Fingerprints, fresh: Fingerprints) -> Fingerprints:
     Processors round differently: renewed as a whole, the file would differ in every line on another machine.
     """
 
-    def renewed(fresh: Mapping[str, MutantMarks], kept: Mapping[str, MutantMarks]) -> dict[str, MutantMarks]:
+    def renewed(
+        fresh: Mapping[str, MutantSignatures], kept: Mapping[str, MutantSignatures]
+    ) -> dict[str, MutantSignatures]:
         mutants = {}
         for name, mutant in fresh.items():
             old = kept[name].checks if name in kept else {}
@@ -592,7 +594,7 @@ def _renewed(kept: Fingerprints, fresh: Fingerprints) -> Fingerprints:
                 check: old[check] if same(old.get(check), marks) else marks
                 for check, marks in mutant.checks.items()
             }
-            mutants[name] = MutantMarks(mutant.say, checks)
+            mutants[name] = MutantSignatures(mutant.say, checks)
         return mutants
 
     return Fingerprints(
@@ -600,7 +602,7 @@ def _renewed(kept: Fingerprints, fresh: Fingerprints) -> Fingerprints:
     )
 
 
-def _same_marks(kept: Mapping[str, MutantMarks], fresh: Mapping[str, MutantMarks]) -> bool:
+def _same_marks(kept: Mapping[str, MutantSignatures], fresh: Mapping[str, MutantSignatures]) -> bool:
     if kept.keys() != fresh.keys():
         return False
     for name, mutant in fresh.items():

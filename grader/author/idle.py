@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Container, Iterator
 
-from grader.author.steadiness import Gradings
+from grader.author.stability import StabilityResult
 from grader.catalogue import Kata
 from grader.engine.host.launcher import Launcher
 from grader.engine.mistakes.mistakes import Mistake
@@ -96,7 +96,7 @@ class Idleness:
                     "checks that see values be worth more, and those that see none less"
                 )
 
-    def imitated(self, mistake: Mistake, marks: Gradings) -> str | None:
+    def imitated(self, mistake: Mistake, marks: StabilityResult) -> str | None:
         """Say where a mistake that leaves a function idle earns too much."""
         earned = sum(marks.points[item.name][0] for item in self._checks.items)
         if mistake.idle is not None:

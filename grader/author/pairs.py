@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import combinations
 
 from grader.engine.mistakes.mistakes import Mistake
-from grader.engine.mistakes.recognise import Fingerprints, Mark, MutantMarks
+from grader.engine.mistakes.recognise import Fingerprints, Mark, MutantSignatures
 
 Edit = tuple[int, int, tuple[str, ...]]
 """Which lines of the base, from and up to, become which."""
@@ -52,7 +52,7 @@ def unlike_either(
     return bool(marks) and not unbound and (not named or bool(named - set(pair.name.split("+"))))
 
 
-def known(pairs: Mapping[str, MutantMarks], mistakes: Collection[Mistake]) -> list[HandIn]:
+def known(pairs: Mapping[str, MutantSignatures], mistakes: Collection[Mistake]) -> list[HandIn]:
     """Return the pairs of a catalogue, with the checks that they fail; those that are none any more are left out."""
     by_name = {mistake.name: mistake for mistake in mistakes}
     found: list[HandIn] = []

@@ -82,8 +82,8 @@ def gathered(
 
 
 @dataclass(frozen=True)
-class Here:
-    """Where a command runs: the folder, the workspace around it, the progress in that."""
+class LearnerContext:
+    """Context of a learner's command: the folder, the workspace around it, its progress."""
 
     catalogue: Catalogue
     folder: Path
@@ -175,7 +175,7 @@ class Here:
         return kata if when else None
 
 
-def here() -> Here:
+def here() -> LearnerContext:
     """Look around: catalogue, folder, workspace and progress.
 
     Raises:
@@ -186,7 +186,7 @@ def here() -> Here:
     folder = current_folder()
     workspace = find_workspace(folder)
     progress = load_progress(workspace.root) if workspace is not None else Progress()
-    return Here(catalogue, folder, workspace, progress)
+    return LearnerContext(catalogue, folder, workspace, progress)
 
 
 def current_folder() -> Path:

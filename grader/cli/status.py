@@ -9,11 +9,11 @@ import click
 
 from grader import __version__
 from grader.catalogue import Kata, Unit
-from grader.cli.context import Here, here, print_json, shown
+from grader.cli.context import LearnerContext, here, print_json, shown
 from grader.errors import UsageError
 from grader.learner.workspace import locate
 from grader.report.style import (
-    LOOKS,
+    STATUS_STYLES,
     bar,
     console,
     hanging,
@@ -62,7 +62,7 @@ def status(*, as_json: bool) -> None:
         hanging(out, safe_text(""), safe_text(step.why, "bold"))
 
 
-def next_step(place: Here) -> NextStep:
+def next_step(place: LearnerContext) -> NextStep:
     """Return what to type next: go on with this kata, this unit, or begin another."""
     kata = place.next_kata()
     if kata is None:
@@ -70,7 +70,7 @@ def next_step(place: Here) -> NextStep:
     return _step_for(place, kata)
 
 
-def describe(place: Here, kata: Kata) -> dict[str, Any]:
+def describe(place: LearnerContext, kata: Kata) -> dict[str, Any]:
     """Return one kata's facts and progress for JSON."""
     entry = place.entry(kata)
     return {
@@ -92,7 +92,7 @@ def describe(place: Here, kata: Kata) -> dict[str, Any]:
     }
 
 
-def status_words(place: Here, kata: Kata) -> str | None:
+def status_words(place: LearnerContext, kata: Kata) -> str | None:
     """Return the words next to the glyph, if one word would hide something, else None."""
     entry = place.entry(kata)
     extra = []
@@ -103,21 +103,21 @@ def status_words(place: Here, kata: Kata) -> str | None:
         extra.append(f"best {points(best)}")
     if entry.gave_up is not None:
         extra.append("solution shown")
-    return ", ".join([LOOKS[entry.status].word, *extra]) if extra else None
+    return ", ".join([STATUS_STYLES[entry.status].word, *extra]) if extra else None
 
 
-def score_of(place: Here, kata: Kata) -> float:
+def score_of(place: LearnerContext, kata: Kata) -> float:
     """Return the points of the latest check, as `kata check` gave them."""
     return min(place.entry(kata).score, kata.points)  # one from before speed was kept apart may be more
 
 
-def passes(place: Here, unit: Unit) -> str:
+def passes(place: LearnerContext, unit: Unit) -> str:
     """Say how many katas of a unit passed when they were checked last, as `kata check` counts them."""
     passed = sum(place.entry(kata).status == "pass" for kata in unit.katas)
     return f"{passed} of {len(unit.katas)} passed"
 
 
-def _step_for(place: Here, kata: Kata) -> NextStep:
+def _step_for(place: LearnerContext, kata: Kata) -> NextStep:
     entry = place.entry(kata)
     if entry.started is None and entry.attempts == 0:
         fresh = all(place.entry(other).started is None for other in kata.unit.katas)
@@ -130,7 +130,7 @@ def _step_for(place: Here, kata: Kata) -> NextStep:
     return NextStep(f"kata check {kata.slug}", f"stuck? kata hint {kata.slug}")
 
 
-def _file(place: Here, kata: Kata) -> str:
+def _file(place: LearnerContext, kata: Kata) -> str:
     if place.workspace is not None:
         folder = place.workspace.kata_folder(kata)
         try:
@@ -141,7 +141,7 @@ def _file(place: Here, kata: Kata) -> str:
     return f"{kata.module}.py"
 
 
-def _print_unit(place: Here, unit: Unit) -> None:
+def _print_unit(place: LearnerContext, unit: Unit) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -171,11 +171,11 @@ def _print_unit(place: Here, unit: Unit) -> None:
     out.print()
 
 
-def _touched(place: Here, unit: Unit) -> bool:
+def _touched(place: LearnerContext, unit: Unit) -> bool:
     return any(place.entry(kata).started or place.entry(kata).attempts for kata in unit.katas)
 
 
-def _print_overview(place: Here) -> None:
+def _print_overview(place: LearnerContext) -> None:
     from rich.table import Table
     from rich.text import Text
 

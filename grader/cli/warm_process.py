@@ -61,7 +61,7 @@ _IMPORTED = (
         "grader.cli.learner.demo",
         "grader.engine.host.launcher",
     ),
-    *("grader.engine.runner.suite", "grader.engine.runner.at_hand"),
+    *("grader.engine.runner.suite", "grader.engine.runner.failure_context"),
     *("grader.report.terminal", "grader.report.json_text"),
 )
 """What takes long; of the engine nothing that knows a pack."""

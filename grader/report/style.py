@@ -33,7 +33,7 @@ class Look:
     style: str
 
 
-LOOKS = {
+STATUS_STYLES = {
     "pass": Look("✔", "+", "passed", "green"),
     "fail": Look("✘", "x", "failed", "red"),
     "error": Look("!", "!", "error", "red"),
@@ -45,7 +45,7 @@ LOOKS = {
     "skipped": Look("-", "-", "skipped", "dim"),
     "already_deducted": Look("≈", "~", "already deducted", "yellow"),
 }
-DEDUCTED = f"{LOOKS['already_deducted'].glyph} {ALREADY_DEDUCTED}"
+DEDUCTED = f"{STATUS_STYLES['already_deducted'].glyph} {ALREADY_DEDUCTED}"
 """Sign and words, for pages of plain text."""
 
 
@@ -119,7 +119,7 @@ def has_unicode(target: Console) -> bool:
 
 def status_text(status: str, target: Console, *, word: str | None = None) -> Text:
     """Return a status as glyph and word; the colour only repeats what they say."""
-    look = LOOKS[status]
+    look = STATUS_STYLES[status]
     glyph = look.glyph if has_unicode(target) else look.ascii
     return Text(f"{glyph} {word or look.word}", style=look.style)
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from grader.author.steadiness import Gradings
+from grader.author.stability import StabilityResult
 
 
 def test_a_mark_that_stays_spreads_over_nothing() -> None:
-    marks = Gradings("mean_forgotten", 4.0, {"test_a": [1.0, 1.0, 1.0], "test_b": [0.0, 0.0, 0.0]})
+    marks = StabilityResult("mean_forgotten", 4.0, {"test_a": [1.0, 1.0, 1.0], "test_b": [0.0, 0.0, 0.0]})
     assert (marks.spread, marks.loss, marks.flips()) == (0.0, 0.75, {})
 
 
 def test_a_check_that_changes_its_mind_is_named_with_its_share() -> None:
-    marks = Gradings("mean_forgotten", 4.0, {"test_a": [2.0, 2.0, 0.0, 2.0], "test_b": [1.0, 1.0, 1.0, 1.0]})
+    marks = StabilityResult(
+        "mean_forgotten", 4.0, {"test_a": [2.0, 2.0, 0.0, 2.0], "test_b": [1.0, 1.0, 1.0, 1.0]}
+    )
     assert marks.flips() == {"test_a": 0.25}
     assert marks.spread == 0.5
     assert marks.loss == 0.25
 
 
 def test_a_check_that_trains_has_its_turn_again_on_later_seeds() -> None:
-    marks = Gradings("mean_forgotten", 2.0, {"test_a": [1.0, 1.0, 1.0, 1.0], "test_trained": [1.0, 0.0]})
+    marks = StabilityResult(
+        "mean_forgotten", 2.0, {"test_a": [1.0, 1.0, 1.0, 1.0], "test_trained": [1.0, 0.0]}
+    )
     assert marks.scores() == [2.0, 1.0, 2.0, 1.0]
     assert marks.loss == pytest.approx(0.25)

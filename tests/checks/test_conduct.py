@@ -9,7 +9,7 @@ import torch
 
 from grader.engine.checks import expect_device, expect_raises, expect_strict
 from grader.engine.checks.failure import CheckFailure
-from grader.engine.host.endings import SubmissionMissing, SubmissionRaised, WorkerDied, could_be
+from grader.engine.host.errors import SubmissionMissing, SubmissionRaised, WorkerDied, could_be
 
 DEVICES = """
     import os

@@ -9,7 +9,7 @@ import torch
 
 from grader.engine.checks.draw import Draw
 from grader.engine.checks.expect import expect
-from grader.engine.checks.failure import CheckFailure, Untold
+from grader.engine.checks.failure import CheckFailure, PreconditionFailed
 from grader.engine.checks.gradients import expect_gradients, oracle_gradients
 from grader.errors import PackError
 
@@ -119,14 +119,14 @@ def test_cotangents_are_random_so_swapped_or_constant_gradients_are_seen(draw):
 
 def test_shape_comes_before_gradient(draw, inputs):
     output = attention(**inputs)[0].transpose(1, 2)
-    with pytest.raises(Untold, match="output must be right") as caught:
+    with pytest.raises(PreconditionFailed, match="output must be right") as caught:
         expect_gradients(output, inputs, draw, oracle=lambda *x: attention(*x)[0])
     assert caught.value.why.startswith("wrong shape  output")
 
 
 def test_of_a_wrong_result_no_gradient_is_called_wrong(draw, inputs):
     doubled = 2 * attention(**inputs)[0]
-    with pytest.raises(Untold, match="output must be right") as caught:
+    with pytest.raises(PreconditionFailed, match="output must be right") as caught:
         expect_gradients(doubled, inputs, draw, oracle=lambda *x: attention(*x)[0])
     assert caught.value.why.startswith("first difference  output")
     shifted = attention(**inputs)[0] + 1  # whose gradient is right all the same

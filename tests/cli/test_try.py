@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from grader.engine.runner.at_hand import AtHand, talk
+from grader.engine.runner.failure_context import FailureContext, talk
 from grader.engine.runner.outcome import Outcome
 from tests.authors.courses import write_course
 from tests.conftest import KATA
@@ -286,7 +286,7 @@ def test_a_long_name_does_not_run_into_its_value(
 
     monkeypatch.setattr("builtins.input", leave)
     told = {"lr": 0.1, "weight_decay": 0.5, "normalized_shape": 3}
-    talk(AtHand("t", Outcome("fail", ["m"]), told, {}, None))
+    talk(FailureContext("t", Outcome("fail", ["m"]), told, {}, None))
     lines = capsys.readouterr().out.splitlines()
     shown = [line for line in lines if line.split() and line.split()[0] in told]
     assert [line.split()[1:] for line in shown] == [["0.1"], ["0.5"], ["3"]]

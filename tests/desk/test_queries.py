@@ -24,7 +24,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.identities import LEARNT_BY
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.written import Rubrics
-from grader.instructor.html import Lessons
+from grader.instructor.html import KataTexts
 from tests.desk import made_class
 from tests.desk.test_sheets import hand_in
 from tests.pages import demo_class
@@ -51,7 +51,7 @@ def desk_over(where: str, folder: Path) -> tuple[Gradebook, Get]:
     """Return a gradebook, and what returns a page of a desk over it, which looks again each time."""
     catalogue = Catalogue.discover()
     book = Gradebook.open(where, create=False, course=Course.load(folder / "course.toml", catalogue))
-    reader = DeskReader(book, Lessons(catalogue), "kim")
+    reader = DeskReader(book, KataTexts(catalogue), "kim")
     desk = Desk(reader, Sheets(reader, Rubrics(catalogue, book)), LookAlikes(book), catalogue)
     app = desk.app()
 

@@ -17,7 +17,7 @@ from grader.instructor.desk.sheets import AnswerPlace, Sheets
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.written import Rubrics
-from grader.instructor.html import Lessons
+from grader.instructor.html import KataTexts
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Submission
 from tests.desk import made_class
 from tests.desk.conftest import Answer, Open, Running, heard, turned_to
@@ -292,7 +292,7 @@ def test_the_next_of_many_answers_is_found_by_looking_at_each_once(
 
     many = [Place("masks", 1, f"learner {number}", True, "") for number in range(400)]
     with Gradebook.open(where, create=False) as book:
-        sheets = Sheets(DeskReader(book, Lessons(catalogue), "kim"), Rubrics(catalogue, book))
+        sheets = Sheets(DeskReader(book, KataTexts(catalogue), "kim"), Rubrics(catalogue, book))
         monkeypatch.setattr(sheets, "places", lambda chosen: many)
         page = sheets.answer({"learner": who, "of": "masks", "question": "1"}, Filter())
     assert (page.next, page.waiting) == (many[0], len(many))

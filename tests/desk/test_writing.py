@@ -14,7 +14,7 @@ from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.gradebook.course import Course, total
 from grader.instructor.gradebook.records import Given, Marking, Row
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.html import Lessons
+from grader.instructor.html import KataTexts
 from grader.report.style import points
 from tests.desk import made_class
 from tests.desk.conftest import Open, Running, version_of
@@ -243,7 +243,7 @@ def test_the_next_few_are_those_that_are_free_now(tmp_path: Path, monkeypatch: p
         queries, "FRESH_S", 3600
     )  # each desk goes on with what it read before the others took theirs
     where = made_class.make(tmp_path, 6)
-    lessons = Lessons(Catalogue.discover())
+    lessons = KataTexts(Catalogue.discover())
     form = {"kata": "feed-forward", "comment": "mine", "most": "2"}
     with Gradebook.open(where, create=False, course=Course()) as book:
         desks = [DeskReader(book, lessons, name) for name in ("kim", "lee")]
@@ -272,7 +272,7 @@ def shared_by(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.mark.nightly
 def test_of_many_markers_no_edit_is_lost(shared_by: str, tmp_path: Path) -> None:
     """Each looks, decides, and looks again where somebody was faster: all their points are there in the end."""
-    from grader.instructor.gradebook.errors import ChangedMeanwhile
+    from grader.instructor.gradebook.errors import ConflictError
 
     made_class.make(tmp_path, 2, shared_by)
     told, each, markers = [0], 8, 4
@@ -285,7 +285,7 @@ def test_of_many_markers_no_edit_is_lost(shared_by: str, tmp_path: Path) -> None
                 try:
                     book.adjust(WHO, "masks", 1, comment=name, author=name, seen=seen)
                     left -= 1
-                except ChangedMeanwhile:
+                except ConflictError:
                     told[0] += 1
 
     threads = [threading.Thread(target=work, args=(f"marker{n}",)) for n in range(markers)]

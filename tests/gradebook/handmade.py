@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from sqlalchemy import func, select
 
 from grader.instructor.gradebook import schema
-from grader.instructor.gradebook.address import Address
+from grader.instructor.gradebook.database_url import Address
 from grader.instructor.gradebook.records import Key
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, text
 
-from grader.instructor.gradebook.address import Address
+from grader.instructor.gradebook.database_url import Address
 from grader.instructor.gradebook.migrate import VERSION
 from grader.instructor.gradebook.schema import version as version_table
 from grader.instructor.gradebook.store import Gradebook, GradebookError

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.instructor.gradebook.errors import Unkeepable
+from grader.instructor.gradebook.errors import SerializationError
 from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.store import Gradebook, GradebookError
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Submission
@@ -33,7 +33,7 @@ from grader.report.report import (
     Measured,
     SpeedVerdict,
 )
-from grader.report.style import LOOKS
+from grader.report.style import STATUS_STYLES
 from tests.conftest import Ran
 from tests.gradebook.handmade import MONDAY, check, grade, key, report, submission
 
@@ -125,7 +125,7 @@ def test_what_is_kept_reads_back_and_what_would_not_is_refused(
     before = [] if not book.learners() else list(book.rows())
     try:
         book.record(run, given_, key(given_), made)
-    except Unkeepable:
+    except SerializationError:
         assert list(book.rows()) == before, "nothing of a refused report is written"
         return
     (row,) = book.rows()
@@ -151,7 +151,7 @@ def test_a_number_without_end_is_refused_by_name(
     book: Gradebook, run: int, change: dict[str, object]
 ) -> None:
     given_ = submission("ada")
-    with pytest.raises(Unkeepable, match="masks"):
+    with pytest.raises(SerializationError, match="masks"):
         book.record(run, given_, key(given_), msgspec.structs.replace(report("ada"), **change))
 
 
@@ -414,7 +414,7 @@ def test_a_poisoned_row_ends_no_command(
     assert kata("report").code == 0
     with Gradebook.open(str(where), create=False) as book:
         for mark in book.marks():
-            assert mark.status in LOOKS
+            assert mark.status in STATUS_STYLES
             assert math.isfinite(mark.score + mark.max_score)
     told = kata("gradebook", "show").err + kata("gradebook", "rulings").text
     told += kata("gradebook", "history", "bob", "masks").text

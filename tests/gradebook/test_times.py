@@ -17,7 +17,7 @@ from grader.errors import UsageError
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt, read_times
-from grader.instructor.grading.who import identified
+from grader.instructor.grading.roster_matching import identified
 from grader.instructor.submissions import find_learners
 from grader.instructor.submissions.git_time import SOURCE
 from grader.instructor.submissions.learner import LearnerFolder

@@ -13,8 +13,7 @@ import pytest
 
 from grader.catalogue import Catalogue, Kata
 from grader.instructor.grading import processes
-from grader.instructor.grading.run import RunPolicy, setup_for
-from grader.instructor.grading.task import (
+from grader.instructor.grading.messages import (
     Answer,
     Graded,
     NotGraded,
@@ -25,6 +24,7 @@ from grader.instructor.grading.task import (
     encode,
     task_decoder,
 )
+from grader.instructor.grading.run import RunPolicy, setup_for
 from grader.instructor.submissions import Bundle
 from tests.conftest import TINY
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS
@@ -229,7 +229,7 @@ def test_a_grader_that_everything_keeps_busy_is_nobodys_fault(
     stuck: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(process: processes.GradingProcess, task: bytes) -> bytes:
-        raise processes.StandsStill("it was busy")
+        raise processes.GradingProcessStalled("it was busy")
 
     monkeypatch.setattr(processes.GradingProcess, "ask", never)
     answer = ask(stuck)

@@ -12,10 +12,10 @@ import pytest
 
 from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError
-from grader.instructor.gradebook.errors import Unkeepable
+from grader.instructor.gradebook.errors import SerializationError
 from grader.instructor.gradebook.records import Key
+from grader.instructor.grading.messages import Graded, NotGraded, Stopped, Task, encode, task_decoder
 from grader.instructor.grading.run import AHEAD, TRIES, Run, RunPolicy, Tally
-from grader.instructor.grading.task import Graded, NotGraded, Stopped, Task, encode, task_decoder
 from grader.instructor.submissions import Bundle, Submission
 from grader.report.report import KataReport
 
@@ -286,7 +286,7 @@ def test_a_report_that_cannot_be_kept_is_our_fault_and_ends_no_run(katas: list[K
     class Strict(Book):
         def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
             if not math.isfinite(report.score):
-                raise Unkeepable("score is nan")
+                raise SerializationError("score is nan")
             super().record(run, submission, key, report)
 
     def endless(task: Task) -> Graded:

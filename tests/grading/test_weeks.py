@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from grader.instructor.grading import executors
-from grader.instructor.submissions.spot import Spot
+from grader.instructor.submissions.safe_path import SafePath
 from tests.conftest import TINY, Ran
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS, WRONG
 
@@ -208,14 +208,14 @@ def test_a_folder_that_may_not_be_read_is_no_learners_fault(
     week(1, "ada")
     week(1, "bob")
     kata("grade", "week1", "-j", "1")
-    opened = Spot.open
+    opened = SafePath.open
 
-    def closed(self: Spot, *flags: int) -> int:
+    def closed(self: SafePath, *flags: int) -> int:
         if self.names[-1:] == ("bob",):
             raise PermissionError(13, "Permission denied")
         return opened(self, *flags)
 
-    monkeypatch.setattr(Spot, "open", closed)
+    monkeypatch.setattr(SafePath, "open", closed)
     ran = kata("grade", "week1", "-j", "1")
     assert ran.code == 3
     assert "bob cannot be opened: permission denied. Correct its permissions" in ran.text

@@ -373,7 +373,7 @@ def main(ids: list[str]) -> int:
         sys.modules[__name__],
     )  # a fork server forgets our modules, and libraries end with theirs
     from grader.catalogue import Catalogue
-    from grader.engine.host.warm import start_launcher
+    from grader.engine.host.bootstrap import start_launcher
     from grader.engine.runner.suite import Options, Suite, suites_of
 
     launcher = start_launcher(device=NAME)

@@ -11,7 +11,7 @@ import pytest
 
 from grader.engine.host import deadline
 from grader.engine.host.deadline import MOST_WAITED_S, Deadline
-from grader.engine.host.endings import BudgetSpent, WorkerTimeout
+from grader.engine.host.errors import BudgetSpent, WorkerTimeout
 from grader.machine import CoreTime, core_times, most_stolen, processor_time, waited_time
 
 NO_TIME_S = 1e-9

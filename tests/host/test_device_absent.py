@@ -11,9 +11,9 @@ import torch
 
 from grader.devices import Device, known
 from grader.errors import UsageError
+from grader.instructor.grading.messages import NotGraded, Task, answer_decoder, encode
 from grader.instructor.grading.processes import grade, grading_processes
 from grader.instructor.grading.run import RunPolicy, setup_for
-from grader.instructor.grading.task import NotGraded, Task, answer_decoder, encode
 from tests.conftest import TINY, Ran
 
 ABSENT = "xpu" if torch.cuda.is_available() else "cuda"

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.autograd.gradcheck import GradcheckError
 
-from grader.engine.host.endings import SubmissionRaised
+from grader.engine.host.errors import SubmissionRaised
 
 SOURCE = """
     import torch

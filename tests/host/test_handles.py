@@ -10,7 +10,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.engine.host.endings import SubmissionMissing, SubmissionRaised, WorkerDied
+from grader.engine.host.errors import SubmissionMissing, SubmissionRaised, WorkerDied
 from grader.engine.host.objects import facts_of
 
 MODEL = """

@@ -18,12 +18,12 @@ import torch
 from grader.engine.host.calls import CallRecord, Calls
 from grader.engine.host.channel import Channel
 from grader.engine.host.deadline import Deadline
-from grader.engine.host.endings import WorkerDied, WorkerTimeout
+from grader.engine.host.errors import WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import WorkerProcess
+from grader.engine.host.limits import Terms
 from grader.engine.host.remote import RemoteSubmission
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source
-from grader.engine.host.terms import Terms
 from grader.engine.wire import codec, messages
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import ForkLauncher, SpawnLauncher, default_launcher
 from grader.errors import UsageError
 from grader.malloc import UNWRITTEN

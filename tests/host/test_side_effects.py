@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from grader.engine.host.channel import MAX_OUTPUT
-from grader.engine.host.endings import BudgetSpent, SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.errors import BudgetSpent, SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.objects import facts_of
 
 CHANGES = """

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.engine.checks.describe import type_name
-from grader.engine.host.endings import SubmissionUnsendable
+from grader.engine.host.errors import SubmissionUnsendable
 from grader.engine.wire.codec import DTYPES
 
 ECHO = """

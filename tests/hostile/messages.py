@@ -27,14 +27,14 @@ from grader.engine.checks.failure import CheckFailure
 from grader.engine.host.calls import CallRecord, Calls
 from grader.engine.host.channel import Channel
 from grader.engine.host.deadline import Deadline
-from grader.engine.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import WorkerProcess
+from grader.engine.host.limits import Terms
 from grader.engine.host.objects import RemoteObject
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source
-from grader.engine.host.terms import Terms
 from grader.engine.mistakes.recognise import fingerprint
-from grader.engine.runner.outcome import Wording, judge
+from grader.engine.runner.outcome import MessageContext, judge
 from grader.engine.wire import codec, messages, uses
 from grader.engine.wire.codec import Encoder
 
@@ -42,7 +42,7 @@ FAILS = (WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable)
 """How a call may end instead of with a value."""
 PLAIN = (bool, int, float, str, bytes, complex, slice, torch.dtype, torch.device, torch.Generator, type(...))
 PATIENCE_S = 0.002
-WORDING = Wording("a.py", timeout_s=1.0)
+WORDING = MessageContext("a.py", timeout_s=1.0)
 """For an answer that stays away; all that comes is there before the question."""
 FORBID = ("torch.nn.functional.gelu", "aten::gelu")
 HELD = 1 << 21

@@ -23,9 +23,9 @@ from pathlib import Path
 import msgspec
 
 from grader.catalogue import load_pack
-from grader.engine.host.warm import start_launcher
+from grader.engine.host.bootstrap import start_launcher
 from grader.instructor.grading import grading_process
-from grader.instructor.grading.task import Task
+from grader.instructor.grading.messages import Task
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataReport
 from tests.hostile.entries import MODULES, TOY, Entry, honest

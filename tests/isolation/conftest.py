@@ -109,7 +109,7 @@ class Submission:
 def _work(link: Connection, level: str | None, user: int | None, folder: Path) -> None:
     from grader.engine.host.calls import Calls
     from grader.engine.host.launcher import ForkLauncher
-    from grader.engine.runner.outcome import Wording, judge
+    from grader.engine.runner.outcome import MessageContext, judge
     from tests.conftest import open_submission
 
     if user is not None:
@@ -126,7 +126,7 @@ def _work(link: Connection, level: str | None, user: int | None, folder: Path) -
             return Answer(value=body())
         except Exception as error:
             calls = opened.calls if opened is not None else Calls()
-            lines = judge(error, calls, Wording("answer.py", timeout_s=timeout_s)).lines
+            lines = judge(error, calls, MessageContext("answer.py", timeout_s=timeout_s)).lines
             return Answer(error=type(error).__name__, lines=tuple(lines))
 
     def answer(what: str, *rest: Any) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from grader.author.asked import complaints, place_of
+from grader.author.requirements_trace import complaints, place_of
 from grader.catalogue import load_pack
-from grader.engine.checks.marks import CheckInfo
+from grader.engine.checks.decorators import CheckInfo
 from grader.engine.runner.suite import suites_of
 from tests.conftest import Ran
 

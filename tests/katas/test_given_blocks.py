@@ -15,8 +15,8 @@ import pytest
 
 from grader.catalogue import Kata
 from grader.catalogue.given import given_files
+from grader.engine.host.limits import Terms
 from grader.engine.host.source import Source
-from grader.engine.host.terms import Terms
 from grader.engine.mistakes.mistakes import mistakes, slow_answers
 from grader.engine.runner.given_blocks import MAX_CODE, BlockUse, find_block_use, unrecognised
 from grader.engine.runner.kata_terms import terms_for

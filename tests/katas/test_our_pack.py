@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from grader.author import steadiness
+from grader.author import stability
 from grader.author.gate import Gate, Verdict
 from grader.engine.runner.suite import Options, Suite, suites_of
 from grader.report.report import KataReport
@@ -81,7 +81,7 @@ def test_a_kata_passes_the_gate(slug: str, launcher: Any, everything: bool) -> N
             gate = Gate(
                 launcher,
                 seeds=SEEDS_WHERE_CHECKS_TRAIN if trains else SEEDS,
-                mistake_seeds=MISTAKE_SEEDS_WHERE_CHECKS_TRAIN if trains else steadiness.SEEDS,
+                mistake_seeds=MISTAKE_SEEDS_WHERE_CHECKS_TRAIN if trains else stability.SEEDS,
             )
         else:
             most = SAMPLE_WHERE_CHECKS_TRAIN if trains else SAMPLE

@@ -9,7 +9,7 @@ from typing import Any
 from grader.catalogue import Catalogue
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.records import Adjustment, Row
-from grader.instructor.html import Lessons, Part, Viewer, Written, write_report
+from grader.instructor.html import KataTexts, Part, Viewer, Written, write_report
 from grader.report.report import CheckReport, KataReport
 
 NOW = datetime(2026, 3, 2, 17, 0, tzinfo=UTC)
@@ -103,7 +103,7 @@ def hostile_rows() -> list[Row]:
 
 def written(rows: list[Row], folder: Path, *, part: Part = "all", course: Course | None = None) -> Written:
     """Write a report of these rows."""
-    viewer = Viewer(course or Course(), Lessons(Catalogue.discover()))
+    viewer = Viewer(course or Course(), KataTexts(Catalogue.discover()))
     return write_report(rows, viewer, folder, built=NOW, part=part)
 
 

@@ -18,14 +18,14 @@ from grader.instructor.gradebook.exports.tables import to_csv
 from grader.instructor.gradebook.records import Row
 from grader.report.annotations import WRITERS
 from grader.report.report import ALREADY_DEDUCTED, CheckReport
-from grader.report.style import DEDUCTED, LOOKS
+from grader.report.style import DEDUCTED, STATUS_STYLES
 from grader.report.terminal import print_reports
 from tests.desk import made_class
 from tests.desk.test_queries import desk_over
 from tests.pages.builders import check, failed, row, written
 from tests.pages.test_report import table
 
-SIGN = LOOKS["already_deducted"].glyph
+SIGN = STATUS_STYLES["already_deducted"].glyph
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from grader.catalogue import Catalogue
 from grader.instructor.gradebook.course import Course
-from grader.instructor.html import Lessons, Viewer, write_report
+from grader.instructor.html import KataTexts, Viewer, write_report
 from grader.instructor.html.questions import Asked, write_questions
 from grader.instructor.html.similar import similar_page
 from grader.instructor.similarity import Candidate, compare
@@ -77,7 +77,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     everything = [msgspec.structs.replace(row, learner="zz", name=HOSTILE[2]) for row in hostile]
     rows = [*demo_class.rows(8), *hostile, *everything]
     catalogue = Catalogue.discover()
-    viewer = Viewer(Course(name="A course"), Lessons(catalogue))
+    viewer = Viewer(Course(name="A course"), KataTexts(catalogue))
     write_report(rows, viewer, out, built=NOW)
     # Of two katas: what looks at every element takes minutes where there are thirty.
     few = [row for row in rows if row.kata in ("masks", "layer-norm")]

@@ -20,7 +20,7 @@ from grader.errors import EngineError, UsageError
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.html import Lessons, Viewer, write_report
+from grader.instructor.html import KataTexts, Viewer, write_report
 from grader.instructor.html.folder import file_stem
 from grader.instructor.html.tally import histogram, slices, tops
 from grader.instructor.submissions import Bundle, Submission
@@ -85,7 +85,7 @@ def test_a_learner_s_page_shows_the_code_and_runs_none_of_it(tmp_path: Path) -> 
     handed, bundles = {"ada": 1, "bob": 2}, {1: Bundle("masks.py", {"masks.py": source})}
     write_report(
         [row(learner, attempt=attempt) for learner, attempt in handed.items()],
-        Viewer(Course(), Lessons(Catalogue.discover()), bundle=lambda attempt: bundles.get(attempt)),
+        Viewer(Course(), KataTexts(Catalogue.discover()), bundle=lambda attempt: bundles.get(attempt)),
         out,
         built=NOW,
     )
@@ -278,7 +278,7 @@ def test_an_interrupted_run_leaves_whole_pages_and_the_next_one_clears_up(tmp_pa
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_report(interrupted(), Viewer(Course(), Lessons(Catalogue.discover())), out, built=NOW)
+        write_report(interrupted(), Viewer(Course(), KataTexts(Catalogue.discover())), out, built=NOW)
     left = files_of(out)
     assert any("ada" in name for name in left)
     assert "index.html" not in left

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.engine.host.limits import Terms
 from grader.engine.host.names import MAX_CODE, TOO_MUCH, NamesFound, read_names
 from grader.engine.host.source import Source
-from grader.engine.host.terms import Terms
 
 FORBID = ("normalisation", "transformer", "optimizer", "builtins.sorted")
 

@@ -35,9 +35,9 @@ BREACHES = {
         "grader.engine.wire.uses -> grader.errors",
     ),
     "the author's interface knows how checks are run": (
-        "engine/checks/marks.py",
+        "engine/checks/decorators.py",
         "def late():\n    from grader.engine.runner import suite",
-        "grader.engine.checks.marks -> grader.engine.runner.suite",
+        "grader.engine.checks.decorators -> grader.engine.runner.suite",
     ),
     "a worker knows katas": (
         "engine/worker/loader.py",

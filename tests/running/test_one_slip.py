@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, MutantMarks
+from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, MutantSignatures
 from grader.engine.runner.suite import Options, suites_of
 from grader.errors import PackError
 from grader.report.report import ALREADY_DEDUCTED
@@ -240,7 +240,7 @@ def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str, first: 
     with suites_of([kata]) as suites:
         suites["thing"].check(bench.answer, launcher, Options(), marks=marks)
     name, say = re.findall(r"class (\w+):\n +\"\"\"(.*)", mistake)[0]
-    kept = Fingerprints(SCHEMA, SEED, {name: MutantMarks(say, marks)})
+    kept = Fingerprints(SCHEMA, SEED, {name: MutantSignatures(say, marks)})
     kata.fingerprints.write_bytes(kept.encode())
     return bench
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from grader.engine.checks.failure import CheckFailure, Failure, Untold
+from grader.engine.checks.failure import CheckFailure, Failure, PreconditionFailed
 from grader.engine.host.calls import CallRecord, Calls
-from grader.engine.host.endings import (
+from grader.engine.host.errors import (
     BudgetSpent,
     StillHangs,
     SubmissionMissing,
@@ -18,11 +18,11 @@ from grader.engine.host.endings import (
     WorkerDied,
     WorkerTimeout,
 )
-from grader.engine.runner.outcome import UNSAID, Outcome, Wording, judge, unusable
-from grader.engine.wire.messages import Raised, StackFrame
+from grader.engine.runner.outcome import UNSAID, MessageContext, Outcome, judge, unusable
+from grader.engine.wire.messages import ExceptionReply, StackFrame
 from grader.errors import PackError
 
-WORDING = Wording("masks.py", {"padding_mask": ("tokens", "pad_id"), "Encoder": ("width",)}, 5.0)
+WORDING = MessageContext("masks.py", {"padding_mask": ("tokens", "pad_id"), "Encoder": ("width",)}, 5.0)
 HERE = StackFrame("masks.py", 12, "padding_mask", "raise NotImplementedError")
 THERE = StackFrame("masks.py", 30, "helper", "return padding_mask(tokens)")
 NAMES = ("NotImplementedError", "RuntimeError", "Exception", "BaseException", "object")
@@ -45,12 +45,12 @@ def raised(
         "ValueError": ("ValueError", "Exception", "BaseException", "object"),
         "NotImplementedError": NAMES,
     }
-    return SubmissionRaised(Raised(list(bases[kind]), message, list(frames), own=own, hint=hint))
+    return SubmissionRaised(ExceptionReply(list(bases[kind]), message, list(frames), own=own, hint=hint))
 
 
 def missing(message: str, *frames: StackFrame, hint: str = "") -> SubmissionMissing:
     bases = ["AttributeError", "Exception", "BaseException", "object"]
-    return SubmissionMissing(Raised(bases, message, list(frames), hint=hint))
+    return SubmissionMissing(ExceptionReply(bases, message, list(frames), hint=hint))
 
 
 def not_written(message: str, *frames: StackFrame, call: CallRecord | None = CALL) -> Outcome:
@@ -193,7 +193,7 @@ def test_a_guess_gives_way_to_what_is_known_and_nothing_else_does() -> None:
 
 
 def test_one_argument_where_any_number_is_asked_for_is_said_and_no_guess_beside_it() -> None:
-    wording = Wording("masks.py", {"combine": ("*masks",)}, unstarred={"combine": ("masks",)})
+    wording = MessageContext("masks.py", {"combine": ("*masks",)}, unstarred={"combine": ("masks",)})
     call = CallRecord("combine", "combine", (1,), {})
     failure = CheckFailure(Failure("values", ("wrong", "a guess"), guess="a guess"))
     star = "it is to be combine(*masks), for any number of them; yours is combine(masks), without the *"
@@ -251,12 +251,12 @@ def test_ends_without_a_value_are_told_each_by_its_own_words() -> None:
             ],
         ),
         (
-            Untold("forward has to return", "it raised"),
+            PreconditionFailed("forward has to return", "it raised"),
             "skipped",
             ["skipped: first forward has to return; then this can be checked", "  it raised"],
         ),
         (
-            Untold("forward has to return", ""),
+            PreconditionFailed("forward has to return", ""),
             "skipped",
             ["skipped: first forward has to return; then this can be checked"],
         ),

@@ -10,14 +10,14 @@ import torch
 
 from grader.engine.checks import recognised_by
 from grader.engine.checks.conduct import no_sign
-from grader.engine.host.endings import SubmissionRaised
+from grader.engine.host.errors import SubmissionRaised
 from grader.engine.mistakes.recognise import (
     SCHEMA,
     SEED,
     Fingerprints,
     Mark,
-    MutantMarks,
-    Named,
+    MutantSignatures,
+    RecognisedMistake,
     fingerprint,
     message_shape,
     same,
@@ -142,10 +142,12 @@ OTHER = {**NUMBERS, "p": [1.0, 2.0, 3.5, 4.0]}
 
 def prints(**mutants: dict[str, list[Mark]]) -> Fingerprints:
     singles = {
-        name: MutantMarks(f"your {name}", checks) for name, checks in mutants.items() if "_and_" not in name
+        name: MutantSignatures(f"your {name}", checks)
+        for name, checks in mutants.items()
+        if "_and_" not in name
     }
     pairs = {
-        name.replace("_and_", "+"): MutantMarks(checks=mutants[name])
+        name.replace("_and_", "+"): MutantSignatures(checks=mutants[name])
         for name in mutants.keys() - singles.keys()
     }
     return Fingerprints(SCHEMA, SEED, singles, pairs)
@@ -153,14 +155,14 @@ def prints(**mutants: dict[str, list[Mark]]) -> Fingerprints:
 
 def test_an_exception_names_nothing_that_a_check_speaks_against() -> None:
     known = prints(a={"one": [RAISED], "two": [RAISED]}, b={"one": [NUMBERS], "two": [NUMBERS]})
-    assert known.recognise({"one": [RAISED]}, {"three"}) == {"one": Named(("a",), "your a")}
+    assert known.recognise({"one": [RAISED]}, {"three"}) == {"one": RecognisedMistake(("a",), "your a")}
     assert known.recognise({"one": [RAISED]}, {"two"}) == {}
-    assert known.recognise({"one": [NUMBERS]}, {"two"}) == {"one": Named(("b",), "your b")}
+    assert known.recognise({"one": [NUMBERS]}, {"two"}) == {"one": RecognisedMistake(("b",), "your b")}
 
 
 def test_right_numbers_before_what_failed_are_no_numbers_of_the_mistake() -> None:
     known = prints(a={"one": [NUMBERS], "two": [NUMBERS]})
-    a = {"one": Named(("a",), "your a")}
+    a = {"one": RecognisedMistake(("a",), "your a")}
     assert known.recognise({"one": [NUMBERS]}, {"three"}, by_numbers={}) == a
     assert known.recognise({"one": [NUMBERS]}, {"two"}, by_numbers={"one"}) == a
     assert known.recognise({"one": [NUMBERS]}, {"two"}, by_numbers={}) == {}
@@ -169,7 +171,7 @@ def test_right_numbers_before_what_failed_are_no_numbers_of_the_mistake() -> Non
 
 def test_other_numbers_in_as_many_checks_as_it_explains_refute_a_mistake() -> None:
     known = prints(a={"one": [NUMBERS], "two": [NUMBERS], "three": [NUMBERS]}, b={"four": [NUMBERS]})
-    a = Named(("a",), "your a")
+    a = RecognisedMistake(("a",), "your a")
     assert known.recognise({"one": [NUMBERS], "two": [OTHER]}) == {}
     assert known.recognise({"one": [NUMBERS], "two": [NUMBERS], "three": [OTHER]}) == {"one": a, "two": a}
     # What fails with a's numbers nowhere, and a does not fail, is of something else.
@@ -179,7 +181,7 @@ def test_other_numbers_in_as_many_checks_as_it_explains_refute_a_mistake() -> No
 
 
 def test_two_mistakes_are_named_by_numbers_that_neither_leaves_alone() -> None:
-    both, a = Named(("a", "b"), "your a; and your b"), Named(("a",), "your a")
+    both, a = RecognisedMistake(("a", "b"), "your a; and your b"), RecognisedMistake(("a",), "your a")
     known = prints(
         a={"one": [NUMBERS], "two": [RAISED], "four": [RAISED]},
         b={"three": [NUMBERS]},
@@ -194,7 +196,7 @@ def test_two_mistakes_are_named_by_numbers_that_neither_leaves_alone() -> None:
 
 
 def test_what_one_of_two_would_break_speaks_against_both() -> None:
-    both = Named(("a", "b"), "your a; and your b")
+    both = RecognisedMistake(("a", "b"), "your a; and your b")
     known = prints(a={"one": [NUMBERS]}, b={"three": [NUMBERS]}, a_and_b={"one": [OTHER], "two": [RAISED]})
     assert known.recognise({"one": [OTHER], "two": [RAISED]})["two"] == both
     assert "two" not in known.recognise({"one": [OTHER], "two": [RAISED]}, {"three"})
@@ -210,7 +212,7 @@ def test_bytes_are_part_of_what_a_mistake_leaves() -> None:
 def test_zeros_name_nothing_where_other_numbers_speak_against_it() -> None:
     zeros = {**NUMBERS, "p": [0.0, 0.0, 0.0, 0.0]}
     known = prints(a={"one": [zeros], "two": [NUMBERS]})
-    assert known.recognise({"one": [zeros]}, {"three"}) == {"one": Named(("a",), "your a")}
+    assert known.recognise({"one": [zeros]}, {"three"}) == {"one": RecognisedMistake(("a",), "your a")}
     assert known.recognise({"one": [zeros], "two": [OTHER]}) == {}
     assert known.recognise({"one": [zeros]}, {"two"}) == {}
 
@@ -224,13 +226,13 @@ def test_a_product_that_does_not_fit_is_known_by_each_name_it_has() -> None:
 def test_two_mistakes_are_named_where_neither_alone_fits() -> None:
     known = prints(a={"one": [NUMBERS]}, b={"one": [RAISED]}, a_and_b={"one": [OTHER]})
     found = known.recognise({"one": [OTHER]})
-    assert found == {"one": Named(("a", "b"), "your a; and your b")}
-    assert known.recognise({"one": [NUMBERS]}) == {"one": Named(("a",), "your a")}
+    assert found == {"one": RecognisedMistake(("a", "b"), "your a; and your b")}
+    assert known.recognise({"one": [NUMBERS]}) == {"one": RecognisedMistake(("a",), "your a")}
 
 
 def test_what_fits_two_mistakes_equally_names_none() -> None:
     known = prints(a={"one": [NUMBERS]}, b={"one": [NUMBERS]}, c={"one": [NUMBERS], "two": [NUMBERS]})
     assert known.recognise({"one": [NUMBERS]}) == {}
     assert known.recognise({"one": [NUMBERS], "two": [NUMBERS]}) == dict.fromkeys(
-        ("one", "two"), Named(("c",), "your c")
+        ("one", "two"), RecognisedMistake(("c",), "your c")
     )

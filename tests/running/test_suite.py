@@ -14,7 +14,7 @@ import pytest
 from grader.catalogue import Catalogue, Kata, load_pack
 from grader.engine.host import channel
 from grader.engine.host.launcher import WorkerProcess
-from grader.engine.mistakes.recognise import LeftBehind
+from grader.engine.mistakes.recognise import FailureSignature
 from grader.engine.runner.suite import Options, suites_of
 from grader.errors import PackError, UsageError
 from grader.report.report import KataReport
@@ -821,7 +821,7 @@ def test_a_check_that_fails_beside_right_numbers_is_told_from_one_that_fails_by_
         {then}
     """)
     bench.answer.write_text(f"def thing(x):\n    return {code}\n")
-    left: dict[str, LeftBehind | None] = {}
+    left: dict[str, FailureSignature | None] = {}
     with suites_of([bench.kata]) as suites:
         suites["thing"].check(bench.answer, bench._launcher, left_behind=left)
     found = left["test_double"]

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from grader.engine.sandbox import Confinement, ResourceLimits, confine, python_read_paths
+from grader.engine.sandbox import ResourceLimits, SandboxConfig, confine, python_read_paths
 
 NOBODY = 65534
 PR_SET_DUMPABLE = 4
@@ -54,7 +54,7 @@ class Worker:
         read: tuple[Path, ...] = (),
     ) -> Outcome:
         bounds = limits or ResourceLimits()
-        confinement = Confinement((*python_read_paths(), *read), (self.scratch,), bounds)
+        confinement = SandboxConfig((*python_read_paths(), *read), (self.scratch,), bounds)
         receive, send = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -73,7 +73,7 @@ class Worker:
             return Outcome(signal=os.WTERMSIG(status))
         return Outcome(**json.loads(text))
 
-    def _report(self, body: Callable[[], Any], confinement: Confinement | None) -> dict[str, Any]:
+    def _report(self, body: Callable[[], Any], confinement: SandboxConfig | None) -> dict[str, Any]:
         become(self.user)
         try:
             if confinement:

@@ -64,7 +64,7 @@ from grader.engine.sandbox import *
 found = probe()
 print(found.level, len(found.missing), become_subreaper(), kill_descendants(), sorted(enter_namespaces()))
 replace_environment({})
-confine(Confinement(python_read_paths(), (), level="process"))
+confine(SandboxConfig(python_read_paths(), (), level="process"))
 print(offered())
 """
 

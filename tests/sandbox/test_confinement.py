@@ -18,9 +18,9 @@ import pytest
 
 from grader.engine.sandbox import (
     AUDIT,
-    Confinement,
     ConfinementError,
     ResourceLimits,
+    SandboxConfig,
     confine,
     landlock,
     libc,
@@ -282,7 +282,7 @@ def test_the_grader_can_still_kill_a_worker(scratch, user):
     pid = os.fork()
     if pid == 0:
         become(user)
-        confine(Confinement((), (scratch,)))
+        confine(SandboxConfig((), (scratch,)))
         os.write(send, b"confined")
         while True:
             signal.pause()
@@ -524,7 +524,7 @@ def test_a_step_that_fails_ends_the_confinement(worker, monkeypatch, step):
 def test_full_without_a_sandbox_is_not_confined_instead(scratch, monkeypatch):
     monkeypatch.setattr(os, "listdir", lambda path: ["1"])
     with pytest.raises(ConfinementError, match="no sandbox was prepared"):
-        confine(Confinement((), (scratch,), level="full"))
+        confine(SandboxConfig((), (scratch,), level="full"))
 
 
 def test_paths_that_do_not_exist_are_skipped(worker):

@@ -55,13 +55,13 @@ def test_the_user_and_the_files_stay(worker, scratch):
 def test_forks_work_and_are_confined_in_turn(worker):
     from pathlib import Path
 
-    from grader.engine.sandbox import Confinement, confine
+    from grader.engine.sandbox import SandboxConfig, confine
 
     def work() -> int:
         enter_namespaces()
         pid = os.fork()
         if pid == 0:
-            confine(Confinement((), ()))
+            confine(SandboxConfig((), ()))
             try:
                 Path("/etc/hostname").read_text()
             except PermissionError:

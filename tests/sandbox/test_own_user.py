@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.engine import sandbox
-from grader.engine.host.launcher import ForkLauncher, Job
+from grader.engine.host.launcher import ForkLauncher, WorkerConfig
 from grader.engine.sandbox import capabilities, full, libc
 from grader.errors import MachineFault
 
@@ -47,7 +47,7 @@ def test_where_files_keep_their_owner_the_worker_ends(
     without_maps(monkeypatch)
     launcher = ForkLauncher()
     try:
-        process = launcher.launch(Job(read=(str(tmp_path),), memory_bytes=None))
+        process = launcher.launch(WorkerConfig(read=(str(tmp_path),), memory_bytes=None))
         select.select([process.output], [], [], 60)
         said = os.read(process.output, 4096).decode()
         assert process.end(60) == 1
@@ -64,7 +64,7 @@ def test_where_no_map_can_be_made_none_is_started(
     launcher = ForkLauncher()
     try:
         with pytest.raises(MachineFault, match="No worker could be started: no maps of owners here"):
-            launcher.launch(Job(read=(str(tmp_path),), memory_bytes=None))
+            launcher.launch(WorkerConfig(read=(str(tmp_path),), memory_bytes=None))
     finally:
         launcher.close()
 

@@ -26,7 +26,7 @@ if pid := os.fork():
 for number in (3, 4):
     os.dup2(os.open(os.devnull, os.O_RDONLY), number)
 replace_environment({"HOME": str(scratch), "TMPDIR": str(scratch), "USER": "learner"})
-confine(Confinement(python_read_paths(), (scratch,), ResourceLimits(memory_bytes=2 << 30)))
+confine(SandboxConfig(python_read_paths(), (scratch,), ResourceLimits(memory_bytes=2 << 30)))
 found = {}
 torch.set_num_threads(2)
 x = torch.ones(300, 300, requires_grad=True)

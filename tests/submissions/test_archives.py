@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import EngineError
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.submissions import archives, find_learners
 from grader.instructor.submissions.archives import MAX_ENTRIES, open_archive
 from tests.submissions.conftest import content, lay, tarred, zipped
@@ -384,13 +384,13 @@ def test_no_archive_raises_anything_but_refused(name, data):
             break
     try:
         members = open_archive(bytes(packed), name)
-    except NotRead:
+    except UnreadableSubmission:
         return
     for member in members:
         assert member.parts
         assert not {"", ".", ".."}.intersection(member.parts)
         assert not any("/" in part or "\\" in part for part in member.parts)
-        with suppress(NotRead):
+        with suppress(UnreadableSubmission):
             assert len(member.read(10_000)) <= 10_000
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from grader.engine.host.source import MAX_SOURCE
 from grader.instructor.submissions import find_learners
-from grader.instructor.submissions.choose import MAX_BESIDE
+from grader.instructor.submissions.file_selection import MAX_BESIDE
 from grader.learner.workspace.notebook import notebook_text
 from tests.submissions.conftest import content, lay, zipped
 

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from grader.engine.host.stopwatch import Sample, Span
-from grader.engine.timing.benchmark_run import Subject
+from grader.engine.timing.benchmark_run import TimedWorker
 
 EXCHANGE_S = 1e-5
 YARDSTICK_S = 1e-4
@@ -30,9 +30,9 @@ def tell_times(
 
     An empty exchange takes as much longer as `disturbances` says, one after the other.
     """
-    measured, longer = Subject.timed, iter(disturbances)
+    measured, longer = TimedWorker.timed, iter(disturbances)
 
-    def timed(self: Subject, perform: Any, patience_s: float) -> tuple[Any, Span, list[Sample]]:
+    def timed(self: TimedWorker, perform: Any, patience_s: float) -> tuple[Any, Span, list[Sample]]:
         value, _, samples = measured(self, perform, patience_s)
         if not isinstance(perform, partial):
             told = YARDSTICK_S
@@ -42,4 +42,4 @@ def tell_times(
             told = EXCHANGE_S + seconds(self.session.source.data.decode(), perform.args[1])
         return value, Span(told, told), samples
 
-    monkeypatch.setattr(Subject, "timed", timed)
+    monkeypatch.setattr(TimedWorker, "timed", timed)

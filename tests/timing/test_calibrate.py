@@ -22,7 +22,7 @@ from grader.author.calibrate import (
 from grader.author.demands import demands_of
 from grader.catalogue import Catalogue, Kata
 from grader.engine.checks.failure import CheckFailure, Failure
-from grader.engine.timing.benchmark_run import Overrun
+from grader.engine.timing.benchmark_run import TurnTimeout
 from grader.engine.timing.speed import Round, Speed
 from grader.errors import PackError, UsageError
 from tests.ours import katas as our_katas
@@ -186,13 +186,13 @@ def test_a_slow_answer_has_to_name_a_speed_check(made: Handmade, found: Callable
 
 
 def test_an_answer_that_is_cut_off_is_beyond_the_threshold(found: Callable[..., Calibrated]) -> None:
-    calibrated = found(sums=1.0, looped=Overrun(8.0))
+    calibrated = found(sums=1.0, looped=TurnTimeout(8.0))
     assert refused(calibrated) == []
     (one,) = calibrated.thresholds
     assert one.fastest_slow is not None
     assert one.fastest_slow.cut_off
     assert rows(calibrated)[0][5] == "> 80 (looped)"
-    assert refused(found(sums=Overrun(8.0), looped=50.0)) == ["right answers"]
+    assert refused(found(sums=TurnTimeout(8.0), looped=50.0)) == ["right answers"]
 
 
 @pytest.mark.nightly
@@ -314,7 +314,7 @@ def test_a_page_without_marks_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def calibrate(kata: Callable[..., Any], launcher: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    monkeypatch.setattr("grader.engine.host.warm.start_launcher", lambda **_: launcher)
+    monkeypatch.setattr("grader.engine.host.bootstrap.start_launcher", lambda **_: launcher)
     tell_times(monkeypatch, lambda source, _: 1.0 if "math.sin" in source else 1e-3)
     return lambda *arguments: kata("pack", "calibrate", *arguments)
 

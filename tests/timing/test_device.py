@@ -14,7 +14,7 @@ import pytest
 from grader.engine.timing import device
 from grader.errors import EngineError, MachineFault
 from grader.instructor.grading.grading_process import in_turn
-from grader.instructor.grading.task import Graded, Setup, Task
+from grader.instructor.grading.messages import Graded, Setup, Task
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataReport
 

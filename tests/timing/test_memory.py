@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader.engine.timing.memory import MemoryScale, resident
+from grader.engine.timing.memory import PeakMemoryMonitor, resident
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="Linux tells how much memory a process has used"
@@ -80,7 +80,7 @@ def tell() -> Iterator[Tell]:
 
 
 def test_what_is_taken_for_a_while_counts(tell: Tell) -> None:
-    scale = MemoryScale(tell("take own 20"))
+    scale = PeakMemoryMonitor(tell("take own 20"))
     with scale.watching():
         tell("take more 100")
         tell("free more")
@@ -88,21 +88,21 @@ def test_what_is_taken_for_a_while_counts(tell: Tell) -> None:
 
 
 def test_who_takes_nothing_weighs_nothing(tell: Tell) -> None:
-    scale = MemoryScale(tell("take own 20"))
+    scale = PeakMemoryMonitor(tell("take own 20"))
     with scale.watching():
         tell("nothing")
     assert scale.taken() < 10 * MIB
 
 
 def test_what_is_given_back_first_is_no_gift(tell: Tell) -> None:
-    scale = MemoryScale(tell("take own 100"))
+    scale = PeakMemoryMonitor(tell("take own 100"))
     with scale.watching():
         tell("swap own more 100")
     assert scale.taken() > 80 * MIB
 
 
 def test_a_peak_that_is_forgotten_was_seen(tell: Tell) -> None:
-    scale = MemoryScale(tell("take own 20"))
+    scale = PeakMemoryMonitor(tell("take own 20"))
     with scale.watching():
         tell("take more 100")
         tell("free more")
@@ -112,7 +112,7 @@ def test_a_peak_that_is_forgotten_was_seen(tell: Tell) -> None:
 
 def test_a_process_without_its_main_thread_is_weighed_too(tell: Tell) -> None:
     pid = tell("take own 20")
-    scale = MemoryScale(pid)
+    scale = PeakMemoryMonitor(pid)
     tell("end_main_thread")
     with scale.watching():
         tell("take more 100")
@@ -124,7 +124,7 @@ def test_a_process_that_is_out_of_sight_weighs_without_end() -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     assert resident(gone.pid) == (0, 0)
-    scale = MemoryScale(os.getpid())
+    scale = PeakMemoryMonitor(os.getpid())
     scale._pid = gone.pid
     scale.look()
     assert scale.taken() == math.inf

@@ -12,7 +12,7 @@ import pytest
 import torch
 from msgspec import inspect
 
-from grader.engine.host.endings import SubmissionUnsendable
+from grader.engine.host.errors import SubmissionUnsendable
 from grader.engine.host.objects import facts_of
 from grader.engine.wire import codec, messages
 from grader.engine.wire.codec import Decoder, Encoder, Unencodable

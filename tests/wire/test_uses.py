@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.engine.host.endings import WorkerDied
+from grader.engine.host.errors import WorkerDied
 from grader.engine.wire import uses
 
 OPERATORS = ["aten::gelu", "aten::gelu_backward"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.engine.checks.raised import describe_raised
-from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.source import Unreadable, source_of
 from grader.engine.worker import loader
 

@@ -12,7 +12,7 @@ import pytest
 
 from grader import notebooks
 from grader.engine.checks.raised import describe_raised
-from grader.engine.host.endings import SubmissionMissing, SubmissionRaised, WorkerTimeout
+from grader.engine.host.errors import SubmissionMissing, SubmissionRaised, WorkerTimeout
 from grader.notebooks import UnreadableNotebook, read_notebook
 
 DEFINES = "def f(x):\n    return x + 1\n"

@@ -17,7 +17,7 @@ from grader.cli.progress import measuring
 from grader.devices import kind_of
 from grader.errors import UsageError, did_you_mean
 from grader.instructor.bundles import FOLDERS, SYSTEMS, System
-from grader.instructor.bundles.bundle import Wanted, default_python
+from grader.instructor.bundles.bundle import BundleOptions, default_python
 from grader.report.style import console, keep_whole, safe, status_text
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
       kata pack check --full
     """
     launcher, katas = _prepared(id_)
-    from grader.author import steadiness
+    from grader.author import stability
     from grader.author.gate import SAMPLE, SMALL_SAMPLE, Gate, sample
     from grader.cli.progress import examining
     from grader.engine.runner.suite import suites_of
@@ -78,7 +78,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
             return Gate(
                 launcher,
                 seeds=SEEDS if full else 1,
-                mistake_seeds=steadiness.SEEDS if full else 0,
+                mistake_seeds=stability.SEEDS if full else 0,
                 update=update,
                 jobs=_jobs(),
                 step=step,
@@ -99,7 +99,7 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
 
 def _prepared(id_: str | None) -> tuple[Launcher, list[Kata]]:
     """Start what workers are split off from, and return the katas; those that are written once are split anew."""
-    from grader.engine.host.warm import start_launcher
+    from grader.engine.host.bootstrap import start_launcher
 
     # Before sources are read, and before the gate is imported: workers come from a process that has seen no answer.
     launcher = start_launcher()
@@ -129,14 +129,14 @@ def _jobs() -> int:
 
 def _what_more(id_: str | None, verdicts: list[Verdict], *, updated: bool) -> str:
     """Say what was tried, and what all of the gate would try."""
-    from grader.author import steadiness
+    from grader.author import stability
 
     tried, known = (sum(getattr(one, name) for one in verdicts) for name in ("tried", "mutants"))
     some = "all mistakes once" if updated else f"{tried} of {known} mistakes once"
     return (
         f"\ntried: one seed, {some}\n"
         f"kata pack check{f' {safe(id_)}' if id_ else ''} --full tries {SEEDS} seeds, every mistake on "
-        f"{steadiness.SEEDS} seeds, and two mistakes at once"
+        f"{stability.SEEDS} seeds, and two mistakes at once"
     )
 
 
@@ -194,7 +194,7 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
       kata pack calibrate --device cuda --write docs/performance.md
     """
     from grader.catalogue import Catalogue
-    from grader.engine.host.warm import start_launcher
+    from grader.engine.host.bootstrap import start_launcher
 
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_) if id_ else list(catalogue.katas)
@@ -303,7 +303,7 @@ def asked(id_: str, as_json: bool) -> None:
     Example:
       kata pack asked masks
     """
-    from grader.author.asked import rows
+    from grader.author.requirements_trace import rows
     from grader.catalogue import Catalogue
     from grader.engine.runner.suite import suites_of
 
@@ -444,7 +444,7 @@ def _version(_context: click.Context, _parameter: click.Parameter, python: str |
     help="The archive to write; for harbor, inspect and verifiers a folder.  [default: SYSTEM.zip, or SYSTEM]",
 )
 @gathered(
-    Wanted,
+    BundleOptions,
     click.option(
         "--wheels",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -464,7 +464,9 @@ def _version(_context: click.Context, _parameter: click.Parameter, python: str |
     ),
 )
 @json_option
-def bundle(system: System, ids: tuple[str, ...], target: Path | None, as_json: bool, options: Wanted) -> int:
+def bundle(
+    system: System, ids: tuple[str, ...], target: Path | None, as_json: bool, options: BundleOptions
+) -> int:
     """Make the archive that a hand-in system takes, for some katas of one pack.
 
     gradescope grades as `kata grade` does, hidden checks included, without network access. classroom50 and actions

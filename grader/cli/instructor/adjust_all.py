@@ -59,7 +59,7 @@ def write_changes(
     Raises:
         UsageError: a mark would be more than may be.
     """
-    from grader.instructor.gradebook.meant import mark_meant
+    from grader.instructor.gradebook.resolve import mark_meant
 
     standing = {(row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})}
     recorded: set[tuple[object, ...]] = {
@@ -91,7 +91,7 @@ def _line(book: Gradebook, cells: dict[str, str]) -> MarkLine:
     Raises:
         UsageError: it breaks a rule.
     """
-    from grader.instructor.gradebook.meant import kata_meant, learner_meant, points_meant
+    from grader.instructor.gradebook.resolve import points_meant, resolve_kata, resolve_learner
 
     kind = cells.get("kind", "").casefold() or "adjust"
     if kind not in ("adjust", "override"):
@@ -104,5 +104,5 @@ def _line(book: Gradebook, cells: dict[str, str]) -> MarkLine:
     # More likely a cell that was forgotten than a wish: an override to 0 says so.
     if kind == "adjust" and not given:
         raise UsageError("0 points change nothing.")
-    who, kata = learner_meant(book, cells["learner"]), kata_meant(book, cells["kata"])
+    who, kata = resolve_learner(book, cells["learner"]), resolve_kata(book, cells["kata"])
     return MarkLine(who, kata, kind, given, cells["comment"])

@@ -65,12 +65,12 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     """
     import msgspec
 
-    from grader.instructor.gradebook.meant import katas_meant
+    from grader.instructor.gradebook.resolve import resolve_katas
     from grader.instructor.gradebook.written import sheet, to_mark
 
     rubrics = _rubrics(book)
     if learner is None:
-        katas = katas_meant(book, [id_] if id_ else [])
+        katas = resolve_katas(book, [id_] if id_ else [])
         waiting = [one for one in to_mark(book) if katas is None or one.kata in katas]
         if as_json:
             found = [
@@ -84,7 +84,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
         count = sum(len(one.questions) for one in waiting)
         note(f"{counted(count, 'answer')} wait to be marked" if count else "No answer waits to be marked.")
         return
-    rows = book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[learner])
+    rows = book.rows(katas=resolve_katas(book, [id_] if id_ else []), learners=[learner])
     zone = book.course.timezone
     sheets = [sheet(book, rubrics, learner, row.kata) for row in rows if row.written is not None or id_]
     if as_json:
@@ -177,12 +177,12 @@ def mark(
       kata gradebook mark ada masks 1 --met 1,2 --comment "well put"
       kata gradebook mark ada masks 2 --points 0.5
     """
-    from grader.instructor.gradebook.meant import kata_meant, points_meant
+    from grader.instructor.gradebook.resolve import points_meant, resolve_kata
     from grader.instructor.gradebook.written import mark as write
 
     if met is None and given is None:
         raise UsageError("Nothing says what the answer earns.", "Give --met with criteria, or --points.")
-    kata = kata_meant(book, id_)
+    kata = resolve_kata(book, id_)
     number = write(
         book,
         _rubrics(book),
@@ -284,7 +284,7 @@ def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:
     Raises:
         UsageError: it breaks a rule.
     """
-    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+    from grader.instructor.gradebook.resolve import resolve_kata, resolve_learner
     from grader.instructor.gradebook.written import rubric_question
 
     cells = {"points": "", "met": "", "comment": "", **row}
@@ -293,12 +293,12 @@ def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:
         raise UsageError(f"question must be a number, not {cells['question']!r}.")
     if not (cells["points"] or cells["met"]):
         raise UsageError("there are neither points nor met criteria.")
-    kata = kata_meant(book, cells["kata"])
+    kata = resolve_kata(book, cells["kata"])
     of, met = rubric_question(rubrics, kata, asked), _numbers(cells["met"].replace(";", ","))
     if any(not 1 <= one <= len(of.criteria) for one in met):
         raise UsageError(f"met names a criterion that does not exist; there are {len(of.criteria)}.")
     given = _points(cells["points"], of.points)
-    who = learner_meant(book, cells["learner"])
+    who = resolve_learner(book, cells["learner"])
     return _Line(who, kata, asked, tuple(sorted(set(met))), given, cells["comment"])
 
 

@@ -53,13 +53,13 @@ def assign(
     """
     from grader.catalogue import Catalogue
     from grader.instructor.desk.queries import DeskReader, Filter
-    from grader.instructor.gradebook.meant import learner_meant
-    from grader.instructor.html import Lessons
+    from grader.instructor.gradebook.resolve import resolve_learner
+    from grader.instructor.html import KataTexts
 
     names = list(dict.fromkeys(filter(None, map(str.strip, markers.split(",")))))
     if not names:
         raise UsageError("Nobody is named.", "Name the markers, separated by commas: kim,lee")
-    reader = DeskReader(book, Lessons(Catalogue.discover()), by["author"])
+    reader = DeskReader(book, KataTexts(Catalogue.discover()), by["author"])
     of = covered(book, id_) if id_ else ""
     assignment, kata = (of, "") if of in book.course.assignments else ("", of)
     if kata and kata not in book.katas():
@@ -68,7 +68,7 @@ def assign(
         raise UsageError(
             f"Nobody is in section {section}.", "The roster's column `section` names the sections."
         )
-    only = {learner_meant(book, one) for one in learners}
+    only = {resolve_learner(book, one) for one in learners}
     free = [
         one
         for one in reader.unassigned(Filter(assignment=assignment, kata=kata, section=section or ""))

@@ -80,7 +80,7 @@ def with_gradebook(command: Callable[..., Any]) -> Any:
     def run(where: str, course_file: Path | None, **given: Any) -> Any:
         from grader.catalogue import Catalogue
         from grader.instructor.gradebook.course import Course
-        from grader.instructor.gradebook.meant import learner_meant
+        from grader.instructor.gradebook.resolve import resolve_learner
         from grader.instructor.gradebook.store import Gradebook
 
         course = Course.find(where, course_file, Catalogue.discover())
@@ -89,7 +89,7 @@ def with_gradebook(command: Callable[..., Any]) -> Any:
                 try:
                     # Here, for all commands: a name must not mean one person in one of them and another in
                     # the next.
-                    given["learner"] = learner_meant(book, given["learner"])
+                    given["learner"] = resolve_learner(book, given["learner"])
                 except UsageError:
                     if not _is_of_katas(given, course):
                         raise
@@ -105,7 +105,7 @@ def with_gradebook(command: Callable[..., Any]) -> Any:
 
 def _is_of_katas(given: dict[str, Any], course: Course) -> bool:
     """Whether a command that may name a learner, an assignment or both was given an assignment or a kata alone."""
-    from grader.instructor.gradebook.meant import slugs_meant
+    from grader.instructor.gradebook.resolve import slugs_meant
 
     required = {one.name for one in click.get_current_context().command.params if one.required}
     if "learner" in required or given.get("id_", "") is not None:
@@ -191,7 +191,7 @@ def name_word(name: str) -> str:
 
 def same_book() -> str:
     """Return the options that name the gradebook and the course of this command once more, without a password."""
-    from grader.instructor.gradebook.address import DEFAULT, redact
+    from grader.instructor.gradebook.database_url import DEFAULT, redact
 
     given = click.get_current_context().params
     where, course = given["where"], given["course_file"]

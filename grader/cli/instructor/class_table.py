@@ -19,12 +19,12 @@ from grader.catalogue import Kata
 from grader.cli.instructor.class_options import name_word, same_book
 from grader.cli.progress import outcomes
 from grader.files import write_atomic
-from grader.instructor.gradebook.address import Address, redact
+from grader.instructor.gradebook.database_url import Address, redact
 from grader.instructor.gradebook.identities import Matches
 from grader.instructor.grading.problems import without_effect
 from grader.instructor.grading.run import Tally
 from grader.instructor.submissions.names import listed
-from grader.report.style import LOOKS, bar, has_unicode, keep_whole, points, safe, safe_text
+from grader.report.style import STATUS_STYLES, bar, has_unicode, keep_whole, points, safe, safe_text
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _table(
     present = [status for status in STATUSES if any(count[status] for count in counts.values())]
     wide = out.width >= WIDE
     for status in present:
-        look = LOOKS[status]
+        look = STATUS_STYLES[status]
         glyph = look.glyph if has_unicode(out) else look.ascii
         table.add_column(f"{glyph} {look.word}" if wide else glyph, justify="right", no_wrap=True)
     table.add_column("median", justify="right", no_wrap=True)

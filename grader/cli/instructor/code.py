@@ -49,14 +49,14 @@ def code(
       kata gradebook code ada masks --attempt 3
       kata gradebook code ada masks --attempt 3 --diff 1
     """
-    from grader.instructor.gradebook.meant import katas_meant
+    from grader.instructor.gradebook.resolve import resolve_katas
 
     if other is not None and id_ is None:
         raise UsageError(
             "--diff compares two attempts of one kata.", "Name it: kata gradebook code LEARNER ID"
         )
     out, shown = console(), 0
-    for row in book.rows(katas=katas_meant(book, [id_] if id_ else []), learners=[learner]):
+    for row in book.rows(katas=resolve_katas(book, [id_] if id_ else []), learners=[learner]):
         # People count attempts by learner and kata; the gradebook has one number for each of all.
         there = book.attempts_of(learner, row.kata)
         counts = next((number for number, one in there.items() if one == row.attempt), None)

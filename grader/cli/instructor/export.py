@@ -18,7 +18,7 @@ from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.grading.who import Unmatched
+    from grader.instructor.grading.roster_matching import Unmatched
 
 SYSTEMS = ("canvas", "moodle", "blackboard", "brightspace")
 """Whose own files are written, with a line for each learner."""
@@ -123,14 +123,14 @@ def export(book: Gradebook, options: ExportOptions) -> int:
       kata gradebook export --format gradescope -o results/
     """
     from grader.instructor.gradebook.exports import to_gradescope
-    from grader.instructor.gradebook.meant import katas_meant
+    from grader.instructor.gradebook.resolve import resolve_katas
     from grader.instructor.grading.problems import unsettled
 
     _refuse_contradictions(options)
     format_, output = options.format, options.output
     learners = of_section(book, options.section)
     # Before anything is written: a name that means nothing leaves no half-made file.
-    katas = katas_meant(book, (*options.only, *_katas_of(options.whole_assignments, book)))
+    katas = resolve_katas(book, (*options.only, *_katas_of(options.whole_assignments, book)))
     found = unsettled(book)
     note_waiting(book, katas, learners, format_)
     _note_columns(book, options)
@@ -198,7 +198,7 @@ def _pieces(
     """Return what goes into the file, bit by bit."""
     from grader.catalogue import Catalogue
     from grader.instructor.gradebook.exports import export as pieces
-    from grader.instructor.gradebook.meant import kata_meant
+    from grader.instructor.gradebook.resolve import resolve_kata
 
     learners = of_section(book, options.section)
     named = None
@@ -215,7 +215,7 @@ def _pieces(
         lambda: book.rows(katas=katas, learners=learners),  # tables read them twice
         book.course,
         {kata.slug: kata.title for kata in Catalogue.discover().katas},
-        {kata_meant(book, id_): number for id_, number in options.numbers.items()} if named is None else {},
+        {resolve_kata(book, id_): number for id_, number in options.numbers.items()} if named is None else {},
         [_column_meant(book, column) for column in options.extra],
         {*found.unsure, *found.misnamed},
         named,
@@ -228,7 +228,7 @@ def _katas_of(names: list[str], book: Gradebook) -> list[str]:
     Raises:
         UsageError: the course has no such assignment, or nothing of it was graded.
     """
-    from grader.instructor.gradebook.meant import katas_of_assignment
+    from grader.instructor.gradebook.resolve import katas_of_assignment
 
     katas: list[str] = []
     for name in names:

@@ -85,7 +85,7 @@ def grade(
     from grader.cli.instructor.class_table import Remarks, print_summary
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.gradebook.times import read_times
-    from grader.instructor.grading.who import identified
+    from grader.instructor.grading.roster_matching import identified
 
     if submissions is None:
         raise UsageError(
@@ -156,7 +156,7 @@ def _scanned(submissions: Path, wanted: KataChoice) -> Scan:
     Raises:
         UsageError: there is nothing to grade.
     """
-    from grader.instructor.grading.who import is_known
+    from grader.instructor.grading.roster_matching import is_known
     from grader.instructor.submissions import find_learners
 
     try:

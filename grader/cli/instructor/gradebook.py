@@ -120,9 +120,9 @@ def show(
     """
     from grader.instructor.gradebook import overview
     from grader.instructor.gradebook.exports.documents import document_of
-    from grader.instructor.gradebook.meant import katas_meant
+    from grader.instructor.gradebook.resolve import resolve_katas
 
-    katas = katas_meant(book, (*only, *([id_] if id_ else [])))
+    katas = resolve_katas(book, (*only, *([id_] if id_ else [])))
     if learner is None:
         _show_class(book, katas, of_section(book, section), as_json)
         return
@@ -230,7 +230,7 @@ def override(book: Gradebook, points_: float, beyond: bool, options: MarkChange)
 def _decide(
     book: Gradebook, kind: Literal["adjust", "override"], points_: float, beyond: bool, change: MarkChange
 ) -> None:
-    from grader.instructor.gradebook.meant import mark_meant
+    from grader.instructor.gradebook.resolve import mark_meant
 
     with _changing(book, change) as (who, kata):
         mark_meant(next(iter(book.rows(katas=[kata], learners=[who]))), kind, points_, beyond=beyond)
@@ -279,9 +279,9 @@ def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> No
       kata gradebook history ada masks --json
     """
     from grader.instructor.gradebook import overview
-    from grader.instructor.gradebook.meant import katas_meant
+    from grader.instructor.gradebook.resolve import resolve_katas
 
-    katas = katas_meant(book, [id_] if id_ else []) or book.katas()
+    katas = resolve_katas(book, [id_] if id_ else []) or book.katas()
     told = {kata: book.history(learner, kata) for kata in katas}
     if as_json:
         import msgspec
@@ -306,9 +306,9 @@ def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
     """
     if not change.comment.strip():
         raise UsageError("A mark is not changed without a reason.", "Give one: --comment TEXT")
-    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+    from grader.instructor.gradebook.resolve import resolve_kata, resolve_learner
 
-    who, kata = learner_meant(book, change.learner), kata_meant(book, change.id_)
+    who, kata = resolve_learner(book, change.learner), resolve_kata(book, change.id_)
     # Looked at before and after, since the change of a mark is not the points that were given: it may be
     # late or overridden.
     before = next(iter(book.rows(katas=[kata], learners=[who])))
@@ -328,7 +328,7 @@ def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
 
 
 def _points(text: str) -> float:
-    from grader.instructor.gradebook.meant import points_meant
+    from grader.instructor.gradebook.resolve import points_meant
 
     return points_meant(text)
 

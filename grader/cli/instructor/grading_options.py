@@ -175,7 +175,7 @@ def find_wanted(options: GradingOptions) -> KataChoice:
         UsageError: there is no such assignment, or `--only` names katas that are not in it.
     """
     from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.meant import assignment_meant, slugs_meant
+    from grader.instructor.gradebook.resolve import resolve_assignment, slugs_meant
 
     catalogue = Catalogue.discover()
     course = Course.find(options.where, options.course_file, catalogue)
@@ -189,7 +189,7 @@ def find_wanted(options: GradingOptions) -> KataChoice:
             names.append(word)  # a learner, perhaps: who is there, is known when the folder has been read
     allowed = course.katas
     if options.assignment is not None:
-        of = assignment_meant(course, options.assignment)
+        of = resolve_assignment(course, options.assignment)
         allowed = of.katas
         # A kata outside the assignment would be graded by the rules of another one.
         if outside := [kata.slug for kata in named if kata.slug not in allowed]:
@@ -218,7 +218,7 @@ def learner_wanted(word: str, known: Sequence[str], book: Gradebook) -> str:
     Raises:
         UsageError: nobody is called that, or several are.
     """
-    from grader.instructor.gradebook.meant import learners_called
+    from grader.instructor.gradebook.resolve import learners_called
 
     found = learners_called(word, known, book)
     if len(found) == 1:

@@ -27,10 +27,10 @@ def groups(book: Gradebook, kata: str | None, as_json: bool) -> None:
     Example:
       kata gradebook groups masks
     """
-    from grader.instructor.gradebook.meant import kata_meant
+    from grader.instructor.gradebook.resolve import resolve_kata
     from grader.instructor.grading.groups import groups as grouped
 
-    katas = book.katas() if kata is None else [kata_meant(book, kata)]
+    katas = book.katas() if kata is None else [resolve_kata(book, kata)]
     found = [one for slug in katas for one in grouped(book, slug)]
     if as_json:
         listed = [one._asdict() | {"members": [row.learner for row in one.members]} for one in found]

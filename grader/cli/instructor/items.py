@@ -28,11 +28,11 @@ def items(book: Gradebook, of: str | None, as_json: bool) -> None:
     Example:
       kata gradebook items week1
     """
-    from grader.instructor.gradebook.meant import kata_meant
+    from grader.instructor.gradebook.resolve import resolve_kata
     from grader.instructor.grading.items import items as analysed
 
     assignment = book.course.assignments.get(of or "")
-    katas = None if of is None else assignment.katas if assignment else [kata_meant(book, of)]
+    katas = None if of is None else assignment.katas if assignment else [resolve_kata(book, of)]
     found = analysed(book.rows(katas=katas))
     if as_json:
         print_json({"items": [one._asdict() for one in found]})

@@ -29,10 +29,10 @@ def problems(book: Gradebook, assignment: str | None, as_json: bool) -> None:
       kata gradebook problems
       kata gradebook problems week1
     """
-    from grader.instructor.gradebook.meant import assignment_meant
+    from grader.instructor.gradebook.resolve import resolve_assignment
     from grader.instructor.grading import problems as open_
 
-    only = None if assignment is None else assignment_meant(book.course, assignment).name
+    only = None if assignment is None else resolve_assignment(book.course, assignment).name
     found = [one for one in open_.problems(book) if only in (None, one.of)]
     if as_json:
         print_json({"problems": [one._asdict() for one in found]})

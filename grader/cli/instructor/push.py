@@ -43,7 +43,7 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
       kata gradebook push canvas --only week1
     """
     from grader.catalogue import Catalogue
-    from grader.instructor.gradebook.meant import katas_meant
+    from grader.instructor.gradebook.resolve import resolve_katas
     from grader.instructor.grading.problems import unsettled
 
     if find_spec("canvasapi") is None or find_spec("keyring") is None:
@@ -59,7 +59,7 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
             "The course does not say where it is in Canvas or Moodle.", "Say it: kata course set --lms URL"
         )
     client = open_course(system, address, token_for(address))
-    katas = katas_meant(book, only)
+    katas = resolve_katas(book, only)
     pusher = Pusher(book, client, author_of(author))
     targets = pusher.targets(katas, {kata.slug: kata.title for kata in Catalogue.discover().katas})
     found = unsettled(book)

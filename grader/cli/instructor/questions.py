@@ -55,11 +55,13 @@ def questions(book: Gradebook, id_: str | None, wanted: int, out: Path, as_json:
       kata gradebook questions masks
       kata gradebook questions week3 -n 3 --out quiz3
     """
-    from grader.instructor.gradebook.meant import katas_meant
+    from grader.instructor.gradebook.resolve import resolve_katas
     from grader.instructor.html.questions import Asked, write_questions
 
     rows = [
-        row for row in book.rows(katas=katas_meant(book, [id_] if id_ else [])) if row.report.status == "pass"
+        row
+        for row in book.rows(katas=resolve_katas(book, [id_] if id_ else []))
+        if row.report.status == "pass"
     ]
     if not rows:
         raise UsageError("No hand-in passes yet: there is nothing to ask about.", "See: kata gradebook show")
@@ -135,12 +137,12 @@ def _answered(book: Gradebook, cells: dict[str, str]) -> _Answered:
     Raises:
         UsageError: it breaks a rule.
     """
-    from grader.instructor.gradebook.meant import kata_meant, learner_meant
+    from grader.instructor.gradebook.resolve import resolve_kata, resolve_learner
 
     answer = cells["answer"].casefold()
     if answer not in ("", *"abcd"):
         raise UsageError(f"{cells['answer']!r} is not one of a, b, c and d.")
-    learner, kata = learner_meant(book, cells["learner"]), kata_meant(book, cells["kata"])
+    learner, kata = resolve_learner(book, cells["learner"]), resolve_kata(book, cells["kata"])
     return _Answered(learner, kata, cells["question"], answer == cells["right"])
 
 

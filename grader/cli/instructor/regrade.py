@@ -19,14 +19,14 @@ from grader.cli.instructor.grading_options import (
 )
 from grader.errors import KataError, UsageError
 from grader.report.json_text import encode
-from grader.report.style import LOOKS, console, keep_whole, points, safe
+from grader.report.style import STATUS_STYLES, console, keep_whole, points, safe
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.grading.regrading import Regraded, StoredLearner
     from grader.instructor.grading.run import Tally
-    from grader.instructor.grading.stored import Regraded, StoredLearner
     from grader.report.report import KataReport
 
 SHOWN = 40
@@ -52,7 +52,7 @@ def regrade(dry_run: bool, json_file: str | None, options: GradingOptions) -> in
       kata regrade --only ada --only masks --force --dry-run
     """
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.grading.stored import stored_learners
+    from grader.instructor.grading.regrading import stored_learners
 
     options.prepare()
     wanted = find_wanted(options)
@@ -96,8 +96,8 @@ def _graded_again(
 ) -> tuple[Tally, list[Regraded]]:
     """Grade what is kept, and return what comes out differently; nothing is written if this is a rehearsal."""
     from grader.cli.progress import watching
+    from grader.instructor.grading.regrading import Regrading
     from grader.instructor.grading.run import Run
-    from grader.instructor.grading.stored import Regrading
 
     total = sum(len(learner.kept) for learner in kept)
     # A rehearsal has no run: the history would show it as if marks had come from it.
@@ -143,7 +143,7 @@ def _print_changes(
 
 
 def _mark(report: KataReport) -> str:
-    return f"{points(report.earned, report.possible)} {LOOKS[report.status].word}"
+    return f"{points(report.earned, report.possible)} {STATUS_STYLES[report.status].word}"
 
 
 def _write(changed: Sequence[Regraded], own: dict[int, int], file: str) -> None:

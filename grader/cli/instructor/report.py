@@ -109,7 +109,7 @@ def _written(book: Gradebook, options: ReportOptions, origins: dict[str, list[st
     """Write the pages, and note where each learner's files lay."""
     from grader.catalogue import Catalogue
     from grader.instructor.gradebook.written import Rubrics, answers_in_rows
-    from grader.instructor.html import Lessons, Viewer, write_report
+    from grader.instructor.html import KataTexts, Viewer, write_report
 
     catalogue = Catalogue.discover()
     answers = answers_in_rows(book, Rubrics(catalogue, book))
@@ -119,7 +119,7 @@ def _written(book: Gradebook, options: ReportOptions, origins: dict[str, list[st
     with console(stderr=True).status("") as line:
         return write_report(
             _noting(book.rows(katas=katas), origins, lambda done: line.update(f"learners  {done}")),
-            Viewer(book.course, Lessons(catalogue), book.said(), bundle, answers),
+            Viewer(book.course, KataTexts(catalogue), book.said(), bundle, answers),
             options.out,
             built=datetime.now(UTC),
             part=options.part,
@@ -170,7 +170,7 @@ def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[st
     Raises:
         UsageError: there is no such assignment, or an archive would be for several.
     """
-    from grader.instructor.gradebook.meant import katas_of_assignment
+    from grader.instructor.gradebook.resolve import katas_of_assignment
 
     if assignment is not None:
         return katas_of_assignment(book, assignment)

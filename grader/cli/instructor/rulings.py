@@ -85,9 +85,9 @@ def choose(
       kata gradebook choose ada masks 2 --comment "the one she means"
     """
     from grader.instructor.gradebook.errors import GradebookUsageError
-    from grader.instructor.gradebook.meant import kata_meant
+    from grader.instructor.gradebook.resolve import resolve_kata
 
-    kata = kata_meant(book, id_)
+    kata = resolve_kata(book, id_)
     try:
         hand_in = book.hand_in_of(learner, kata, book.attempt_of(learner, kata, attempt))
     except GradebookUsageError as error:
@@ -119,7 +119,7 @@ def extend(
     Example:
       kata gradebook extend ada week1 3 --comment "was ill"
     """
-    from grader.instructor.gradebook.meant import days_meant, insist_on_deadline
+    from grader.instructor.gradebook.resolve import days_meant, insist_on_deadline
 
     of, more = covered(book, assignment), days_meant(days)
     insist_on_deadline(book.course, of)

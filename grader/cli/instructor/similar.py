@@ -171,7 +171,7 @@ class _Term:
 
 def _chosen(options: SimilarOptions, catalogue: Catalogue) -> list[Kata]:
     from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.meant import slugs_meant
+    from grader.instructor.gradebook.resolve import slugs_meant
 
     if not options.only:
         return list(catalogue.katas)

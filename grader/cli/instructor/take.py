@@ -30,14 +30,14 @@ def take(book: Gradebook, learner: str, id_: str, file: str, by: By) -> None:
       kata gradebook take ada masks masks_final_v3.py --comment "she asked by mail"
     """
     from grader.cli.progress import watching
-    from grader.instructor.gradebook.meant import kata_meant
+    from grader.instructor.gradebook.resolve import resolve_kata
     from grader.instructor.grading.take import TakenFile
     from grader.instructor.grading.take import take as taken
 
     name = file.strip("/")
     if not name.strip("/. "):
         raise UsageError("The file's name is empty.")
-    slug = kata_meant(book, id_)
+    slug = resolve_kata(book, id_)
     number = taken(book, [TakenFile(learner, slug, name)], watching=watching, **by)
     row = next(iter(book.rows(katas=[slug], learners=[learner])))
     print_decision(number, f"{learner}, {slug}: {name} is the answer, {row.score:g}/{row.max_score:g} points")

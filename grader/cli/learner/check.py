@@ -16,7 +16,7 @@ import click
 from grader.catalogue import Catalogue, Kata
 from grader.catalogue.discover import answers
 from grader.cli.context import (
-    Here,
+    LearnerContext,
     complete_id,
     device_option,
     gathered,
@@ -29,7 +29,7 @@ from grader.cli.context import (
 from grader.cli.learner.cells import are_answer, cells_of
 from grader.cli.status import next_step
 from grader.devices import Device
-from grader.engine.host.warm import start_launcher
+from grader.engine.host.bootstrap import start_launcher
 from grader.errors import KataError, UsageError
 from grader.files import within
 from grader.learner.workspace import Workspace, changed_blocks, edit_progress, katas_in, locate, record_check
@@ -37,7 +37,7 @@ from grader.report import FORMATS, Format
 from grader.report.style import console, safe, say
 
 if TYPE_CHECKING:
-    from grader.engine.runner.at_hand import Look
+    from grader.engine.runner.failure_context import Look
     from grader.engine.runner.suite import Suite
     from grader.report.report import KataReport
 
@@ -219,7 +219,7 @@ def _is_slow(report: KataReport) -> bool:
     return bool(report.speed) and any(check.status in ("fail", "error", "timeout") for check in report.checks)
 
 
-def _from_cells(what: str | None, around: Here) -> CheckRequest:
+def _from_cells(what: str | None, around: LearnerContext) -> CheckRequest:
     """Return the request to judge what a notebook has run, which comes on stdin, or else what is saved."""
     content = _read_stdin()
     chosen, reason = are_answer(_only_kata(what, around), cells_of(content))
@@ -227,7 +227,7 @@ def _from_cells(what: str | None, around: Here) -> CheckRequest:
     return with_content(what, around, content) if chosen else find_targets(what, around)
 
 
-def _only_kata(what: str | None, around: Here) -> Kata | None:
+def _only_kata(what: str | None, around: LearnerContext) -> Kata | None:
     """Return the one kata that `what` names; None where it names none or several."""
     try:
         if what is not None:
@@ -248,7 +248,7 @@ def _read_stdin() -> bytes:
     return content
 
 
-def with_content(what: str | None, around: Here, content: bytes) -> CheckRequest:
+def with_content(what: str | None, around: LearnerContext, content: bytes) -> CheckRequest:
     """Return the request to judge `content` as one kata's answer: a notebook where it begins as one, else a module.
 
     It needs no workspace and no file: on a hosted notebook there is neither.
@@ -311,7 +311,7 @@ def consent(request: CheckRequest, agreed: bool) -> None:
     raise UsageError(why, "If you trust it, say so: --trust. Without a debugger, kata check confines it.")
 
 
-def find_targets(what: str | None, around: Here) -> CheckRequest:
+def find_targets(what: str | None, around: LearnerContext) -> CheckRequest:
     """Return what is to be checked.
 
     Raises:
@@ -358,7 +358,7 @@ def _chosen(
 
 
 def _debugger() -> Look:
-    from grader.engine.runner.at_hand import debugging
+    from grader.engine.runner.failure_context import debugging
 
     return debugging()
 
@@ -456,7 +456,7 @@ def _ask_for_speed(request: CheckRequest, reports: list[KataReport]) -> None:
         say(f"  Is it fast, too?  kata check {which} --perf")
 
 
-def _held_by(folder: Path, around: Here, again: list[str]) -> CheckRequest:
+def _held_by(folder: Path, around: LearnerContext, again: list[str]) -> CheckRequest:
     held = katas_in(folder, around.catalogue)
     if not held:
         around.require_workspace()

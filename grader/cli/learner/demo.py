@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from grader.catalogue import Kata, Unit
-from grader.cli.context import Here, complete_id, here, json_option, note, print_json, shown
-from grader.engine.host.warm import start_launcher
+from grader.cli.context import LearnerContext, complete_id, here, json_option, note, print_json, shown
+from grader.engine.host.bootstrap import start_launcher
 from grader.errors import UsageError
 from grader.files import within
 from grader.learner.workspace import locate
@@ -75,7 +75,7 @@ class Page(NamedTuple):
     scripts: Mapping[str, str]
 
 
-def chosen_folder(out: Path | None, around: Here, name: str, slug: str) -> Path:
+def chosen_folder(out: Path | None, around: LearnerContext, name: str, slug: str) -> Path:
     """Return where a page goes: never among other things.
 
     Raises:
@@ -89,7 +89,11 @@ def chosen_folder(out: Path | None, around: Here, name: str, slug: str) -> Path:
 
 
 def publish(
-    exhibits: Sequence[Exhibit], folder: Path, page: Page, around: Here, facts: dict[str, Any] | None
+    exhibits: Sequence[Exhibit],
+    folder: Path,
+    page: Page,
+    around: LearnerContext,
+    facts: dict[str, Any] | None,
 ) -> None:
     """Write the page of what was shown; then print `facts` as JSON, or, without any, the exhibits."""
     from grader.learner.demos.page import write_page
@@ -109,7 +113,7 @@ def publish(
     say(f"page  {shown(files[-1], around.folder)}   and {counted(len(files) - 1, 'picture')} next to it")
 
 
-def _find(text: str, around: Here) -> tuple[Kata | Unit, Path]:
+def _find(text: str, around: LearnerContext) -> tuple[Kata | Unit, Path]:
     """Return the chosen unit or kata, and its demo; a unit's only kata with one stands for the unit."""
     subjects: list[Kata | Unit] = [*around.catalogue.units, *around.catalogue.katas]
     have = ", ".join(item.slug for item in subjects if _demo(item).is_file())
@@ -146,7 +150,7 @@ def _demo(subject: Kata | Unit) -> Path:
     return subject.folder / "demo.py"
 
 
-def passing(around: Here) -> list[tuple[Kata, Path]]:
+def passing(around: LearnerContext) -> list[tuple[Kata, Path]]:
     """Return the learner's files that passed when they were last checked."""
     if around.workspace is None:
         return []

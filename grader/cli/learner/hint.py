@@ -6,7 +6,15 @@ import click
 
 from grader.catalogue import TIERS, Kata, read_hints
 from grader.catalogue.hints import without_done
-from grader.cli.context import Here, complete_id, here, json_option, note, print_json, print_markdown
+from grader.cli.context import (
+    LearnerContext,
+    complete_id,
+    here,
+    json_option,
+    note,
+    print_json,
+    print_markdown,
+)
 from grader.errors import EngineError
 from grader.learner.workspace import edit_progress
 
@@ -64,14 +72,14 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
         note(f"not recorded, because {not_recorded}; the next one: kata hint {kata.slug} --tier N")
 
 
-def _done(place: Here, kata: Kata) -> set[str]:
+def _done(place: LearnerContext, kata: Kata) -> set[str]:
     """Return the functions in which the latest check found nothing wrong; none where it says too little."""
     entry = place.entry(kata)
     required = set(kata.required)
     return required - set(entry.wrong) if entry.wrong and required >= set(entry.wrong) else set()
 
 
-def _record(place: Here, kata: Kata, tier: int) -> str | None:
+def _record(place: LearnerContext, kata: Kata, tier: int) -> str | None:
     """Note that a hint was seen; say why that is not noted. A hint is not withheld for that."""
     if place.workspace is None:
         return "this folder is not in a workspace"

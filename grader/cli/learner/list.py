@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.catalogue import Kata, Unit
-from grader.cli.context import Here, here, json_option, print_json
+from grader.cli.context import LearnerContext, here, json_option, print_json
 from grader.cli.status import describe, passes, status_words
 from grader.report.style import console, keep_whole, keep_words, points, safe_text, status_text
 
@@ -65,7 +65,7 @@ def list_katas(as_json: bool) -> None:
     out.print(table, crop=False)
 
 
-def _table(place: Here, out: Console, *, titles: bool, efforts: bool, worth: bool) -> Table:
+def _table(place: LearnerContext, out: Console, *, titles: bool, efforts: bool, worth: bool) -> Table:
     from rich.table import Table
     from rich.text import Text
 

@@ -10,7 +10,7 @@ import click
 
 from grader.cli.context import complete_id, here, json_option, note, print_json
 from grader.cli.learner.check import find_targets, refuse_exposed
-from grader.engine.host.warm import start_launcher
+from grader.engine.host.bootstrap import start_launcher
 from grader.errors import UsageError
 from grader.report.style import say
 

@@ -8,9 +8,9 @@ from typing import BinaryIO
 import click
 
 from grader.catalogue import Kata
-from grader.cli.context import Here, complete_id, here, json_option, note
+from grader.cli.context import LearnerContext, complete_id, here, json_option, note
 from grader.cli.learner.demo import Page, chosen_folder, passing, publish, whose
-from grader.engine.host.warm import start_launcher
+from grader.engine.host.bootstrap import start_launcher
 from grader.errors import UsageError
 
 FOLDER = "kata-run"
@@ -66,7 +66,7 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
     publish(exhibits, folder, page, around, facts)
 
 
-def _find(text: str, around: Here) -> Kata:
+def _find(text: str, around: LearnerContext) -> Kata:
     kata = around.catalogue.resolve_one(text)
     if not kata.real.is_file():
         have = ", ".join(one.slug for one in around.catalogue.katas if one.real.is_file())
@@ -74,7 +74,7 @@ def _find(text: str, around: Here) -> Kata:
     return kata
 
 
-def _data(kata: Kata, around: Here) -> dict[str, Path]:
+def _data(kata: Kata, around: LearnerContext) -> dict[str, Path]:
     """Return the folders of what is here for a kata.
 
     Raises:

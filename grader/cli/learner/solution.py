@@ -6,7 +6,7 @@ import click
 
 from grader.catalogue import Kata
 from grader.cli.context import (
-    Here,
+    LearnerContext,
     complete_id,
     here,
     json_option,
@@ -73,7 +73,7 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
         print_markdown(reflections)
 
 
-def _gives_up(place: Here, kata: Kata, asked: str | None, *, agreed: bool) -> bool:
+def _gives_up(place: LearnerContext, kata: Kata, asked: str | None, *, agreed: bool) -> bool:
     """Return whether showing the solution means giving up.
 
     Raises:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.context import Here, complete_id, here, note, seed_option, trust_option
+from grader.cli.context import LearnerContext, complete_id, here, note, seed_option, trust_option
 from grader.cli.learner.check import CheckRequest, consent, find_targets, no_match, with_content
-from grader.engine.host.warm import start_launcher
+from grader.engine.host.bootstrap import start_launcher
 from grader.errors import KataError
 from grader.report.style import console, say
 
 if TYPE_CHECKING:
     from grader.engine.host.launcher import Launcher
-    from grader.engine.runner.at_hand import AtHand, Look
+    from grader.engine.runner.failure_context import FailureContext, Look
     from grader.engine.runner.suite import Suite
     from grader.report.report import KataReport
 
@@ -50,7 +50,7 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, trust: boo
     request, keyword = _request_of(what, keyword, around)
     consent(request, trust)
     launcher = start_launcher(preload=request.targets[0].kata.preload)
-    from grader.engine.runner.at_hand import debugging, talk
+    from grader.engine.runner.failure_context import debugging, talk
     from grader.engine.runner.suite import suites_of
 
     katas = [target.kata for target in request.targets]
@@ -75,7 +75,7 @@ def at_hand(what: str | None, keyword: str | None, content: bytes | None, trust:
         request = with_content(what, here(), content)
     consent(request, trust)
     from grader.engine.host.launcher import SpawnLauncher
-    from grader.engine.runner.at_hand import taking
+    from grader.engine.runner.failure_context import taking
     from grader.engine.runner.suite import suites_of
 
     found: dict[str, Any] = {}
@@ -88,7 +88,9 @@ def at_hand(what: str | None, keyword: str | None, content: bytes | None, trust:
     return found
 
 
-def _request_of(what: str | None, keyword: str | None, around: Here) -> tuple[CheckRequest, str | None]:
+def _request_of(
+    what: str | None, keyword: str | None, around: LearnerContext
+) -> tuple[CheckRequest, str | None]:
     """Return where to look for a check that goes wrong, the likeliest first, and which checks are meant."""
     is_check = what is not None and re.fullmatch(r"test_\w+", what) is not None
     if what is not None and not is_check:
@@ -115,9 +117,9 @@ def _look(
     """Run checks until one goes wrong and was looked at."""
     from grader.engine.runner.suite import Options
 
-    looked: list[AtHand] = []
+    looked: list[FailureContext] = []
 
-    def look(call: AtHand) -> None:
+    def look(call: FailureContext) -> None:
         if call.interrupted:
             if (where := call.where()) is not None:
                 note(where)

@@ -16,7 +16,7 @@ import click
 from rich.text import Text
 
 from grader.catalogue import SUBMISSION_SUFFIXES
-from grader.cli.context import Here, complete_id, here, note, seed_option, timeout_option
+from grader.cli.context import LearnerContext, complete_id, here, note, seed_option, timeout_option
 from grader.cli.learner.check import (
     CheckRequest,
     Target,
@@ -26,7 +26,7 @@ from grader.cli.learner.check import (
     say_at_work,
     say_what_comes_next,
 )
-from grader.engine.host.warm import start_launcher
+from grader.engine.host.bootstrap import start_launcher
 from grader.errors import KataError, UsageError
 from grader.learner.workspace import locate
 from grader.report.style import IN_NOTEBOOK, console, hanging, say
@@ -103,7 +103,7 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
     return 0
 
 
-def _with_its_unit(request: CheckRequest, named: Target, around: Here) -> CheckRequest:
+def _with_its_unit(request: CheckRequest, named: Target, around: LearnerContext) -> CheckRequest:
     """Return the request for what else was started of a kata's unit, too: `n` goes on to the next."""
     space = request.workspace
     if space is None or not space.holds(named.file):

@@ -21,12 +21,12 @@ from grader.engine.checks.conduct import (
     speak_of,
 )
 from grader.engine.checks.contract import Part
+from grader.engine.checks.decorators import check
 from grader.engine.checks.describe import type_names
 from grader.engine.checks.draw import Draw, with_axes
 from grader.engine.checks.expect import expect
 from grader.engine.checks.failure import fail
 from grader.engine.checks.gradients import expect_gradients, oracle_gradients
-from grader.engine.checks.marks import check
 from grader.engine.checks.oracle import Expected, oracle
 from grader.engine.checks.slopes import expect_parameter_gradients
 from grader.engine.checks.stand_ins import stand_in

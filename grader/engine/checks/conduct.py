@@ -11,10 +11,10 @@ import torch
 
 from grader.engine.checks.describe import changed_arguments, describe, is_array
 from grader.engine.checks.expect import expect
-from grader.engine.checks.failure import CheckFailure, Untold, fail, fail_breach
+from grader.engine.checks.failure import CheckFailure, PreconditionFailed, fail, fail_breach
 from grader.engine.checks.text import WHOLE, clean
-from grader.engine.host.endings import SubmissionRaised, SubmissionUnsendable
-from grader.engine.host.lent import Lent
+from grader.engine.host.callbacks import Lent
+from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable
 from grader.engine.host.objects import RemoteObject, facts_of, forgeable, stand_for
 from grader.engine.host.remote import behind
 
@@ -91,11 +91,11 @@ def presupposed(what: str) -> Iterator[None]:
         yield
     except CheckFailure as error:
         # Skipped, not failed: the check whose title names this does the judging.
-        raise Untold(what, error.failure.summary[0]) from error
+        raise PreconditionFailed(what, error.failure.summary[0]) from error
     except (SubmissionRaised, SubmissionUnsendable) as error:
         if isinstance(error, SubmissionRaised) and error.not_written:
             raise
-        raise Untold(what, str(error)) from error
+        raise PreconditionFailed(what, str(error)) from error
 
 
 @contextmanager

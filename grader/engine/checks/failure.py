@@ -88,8 +88,8 @@ class CheckFailure(AssertionError):
         """What the kata excludes and was used."""
 
 
-class Untold(Exception):
-    """Raised when what a check is about cannot be seen, because something else that it rests on does not hold."""
+class PreconditionFailed(Exception):
+    """Raised when a check cannot decide, because a precondition does not hold: another check says which."""
 
     def __init__(self, first: str, why: str) -> None:
         super().__init__(first)

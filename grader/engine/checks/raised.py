@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.engine.checks.text import WHOLE, clean
-from grader.engine.host.endings import SubmissionRaised
+from grader.engine.host.errors import SubmissionRaised
 from grader.engine.sandbox import ResourceLimits
 from grader.engine.wire.messages import StackFrame
 

@@ -92,8 +92,8 @@ class Calls:
 
 
 @dataclass
-class Outcomes:
-    """What became of the calls to each required name: is it written, does anything survive?"""
+class CallStats:
+    """Statistics of the calls to each required name: how many raised NotImplementedError, how many returned."""
 
     not_written: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from grader.engine import sandbox
 from grader.engine.host.deadline import Deadline
-from grader.engine.host.endings import WorkerDied, WorkerTimeout
+from grader.engine.host.errors import WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import PATIENCE_S, WorkerProcess
 from grader.engine.wire import messages
 from grader.errors import MachineFault
@@ -57,7 +57,7 @@ class Channel:
     def hello(self, deadline: Deadline) -> str:
         """Return the isolation level that the worker reached."""
         reply, _ = self._receive(deadline)
-        if not isinstance(reply, messages.Hello):
+        if not isinstance(reply, messages.ReadyReply):
             self.violation("it did not send its greeting")
         return reply.isolation
 
@@ -90,7 +90,7 @@ class Channel:
             if sent:
                 views[0] = views[0][sent:]
         reply, payload = self._receive(deadline)
-        if reply.id != request.id or isinstance(reply, messages.Hello):
+        if reply.id != request.id or isinstance(reply, messages.ReadyReply):
             self.violation("it answered what it was not asked")
         return reply, payload
 

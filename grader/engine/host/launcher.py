@@ -20,15 +20,15 @@ from grader import interpreter, machine
 from grader.catalogue.discover import answers
 from grader.devices import Device
 from grader.engine import sandbox
-from grader.engine.worker.client import ENDING_S, TRACE, Job, Zygote
+from grader.engine.worker.client import ENDING_S, TRACE, WorkerConfig, Zygote
 from grader.errors import MachineFault, UsageError
 from grader.malloc import NO_CACHE, keep_freed_memory
 
 __all__ = [
     "ForkLauncher",
-    "Job",
     "Launcher",
     "SpawnLauncher",
+    "WorkerConfig",
     "WorkerProcess",
     "default_launcher",
     "launcher_name",
@@ -121,7 +121,7 @@ class Launcher(Protocol):
         """
         ...
 
-    def launch(self, job: Job) -> WorkerProcess:
+    def launch(self, job: WorkerConfig) -> WorkerProcess:
         """Start a worker that is given this, a scratch folder and the launcher's isolation.
 
         Raises:
@@ -162,7 +162,7 @@ class ForkLauncher:
         """Fork the zygote that imports these; it does so while this process goes on."""
         self._zygote_with(preload)
 
-    def launch(self, job: Job) -> WorkerProcess:
+    def launch(self, job: WorkerConfig) -> WorkerProcess:
         """Start a worker; see `Launcher.launch`."""
         ends = _ends()
         job = msgspec.structs.replace(
@@ -221,7 +221,7 @@ class SpawnLauncher:
     def prepare(self, preload: tuple[str, ...]) -> None:
         """Do nothing: each worker is an interpreter that imports for itself."""
 
-    def launch(self, job: Job) -> WorkerProcess:
+    def launch(self, job: WorkerConfig) -> WorkerProcess:
         """Start a worker; see `Launcher.launch`."""
         ends = _ends()
         job = msgspec.structs.replace(
@@ -296,7 +296,7 @@ def default_launcher(*, fill_memory: bool = False) -> Launcher:
     return kind(fill_memory=fill_memory)
 
 
-def _watched(job: Job) -> sandbox.ResourceLimits:
+def _watched(job: WorkerConfig) -> sandbox.ResourceLimits:
     if Device(job.device).accelerates and job.memory_bytes is not None:
         return replace(WATCHED, memory_bytes=job.memory_bytes + DRIVER_BYTES)
     return WATCHED

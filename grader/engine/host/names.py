@@ -21,8 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from grader.catalogue.torch_names import Excluded
+from grader.engine.host.limits import Terms
 from grader.engine.host.source import Source, Unreadable, read_source
-from grader.engine.host.terms import Terms
 from grader.engine.wire.uses import CLOSED, operators_of
 from grader.notebooks import UnreadableNotebook, code_cells, placed, read_notebook, statements
 

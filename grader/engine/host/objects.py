@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 
 from grader.engine.host.calls import CallRecord, Calls
-from grader.engine.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.engine.host.written import written
 from grader.engine.wire import messages
 from grader.engine.wire.codec import MRO

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from grader.engine.host.calls import Calls
-from grader.engine.host.endings import SubmissionRaised
+from grader.engine.host.errors import SubmissionRaised
 from grader.engine.host.objects import RemoteObject, call_it, note
 from grader.engine.host.session import Session
 from grader.engine.wire import messages

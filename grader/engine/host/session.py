@@ -14,10 +14,11 @@ import torch
 
 from grader.devices import known
 from grader.engine.host.autograd import attach
-from grader.engine.host.calls import CallRecord, CheckLog, Outcomes, State
+from grader.engine.host.callbacks import CallbackRegistry
+from grader.engine.host.calls import CallRecord, CallStats, CheckLog, State
 from grader.engine.host.channel import Channel
 from grader.engine.host.deadline import Deadline
-from grader.engine.host.endings import (
+from grader.engine.host.errors import (
     BudgetSpent,
     StillHangs,
     SubmissionMissing,
@@ -27,13 +28,12 @@ from grader.engine.host.endings import (
     WorkerTimeout,
     could_be,
 )
-from grader.engine.host.launcher import Job, Launcher, WorkerProcess
-from grader.engine.host.lent import Loans
+from grader.engine.host.launcher import Launcher, WorkerConfig, WorkerProcess
+from grader.engine.host.limits import Terms
 from grader.engine.host.names import NamesFound, excluded_operators, read_names, told
 from grader.engine.host.objects import RemoteObject, facts_of, handle_of
 from grader.engine.host.source import Source, innermost
 from grader.engine.host.stopwatch import Sample, Stopwatch
-from grader.engine.host.terms import Terms
 from grader.engine.wire import messages, uses
 from grader.engine.wire.codec import MRO, Decoder, Encoder
 from grader.errors import MachineFault, PackError
@@ -80,7 +80,7 @@ class Session:
         self.stopwatch: Stopwatch | None = None
         """Times every exchange while it is set."""
         # What holds from one check to the next.
-        self.outcomes = Outcomes()
+        self.outcomes = CallStats()
         self.isolation = "none"
         self.doubtful = False
         """Whether something ended as it also would on a machine that has run out of what it needs."""
@@ -106,7 +106,7 @@ class Session:
         self._begin: int | None = None
         """Its seed, until the worker has been told."""
         self._alike = False
-        self._loans = Loans()
+        self._loans = CallbackRegistry()
         self._answering = False
         # What belongs to the live worker.
         self.recorded: list[bytes] | None = None
@@ -139,7 +139,7 @@ class Session:
             raise BudgetSpent
         self.log = CheckLog()
         self._states.clear()
-        self._loans = Loans()
+        self._loans = CallbackRegistry()
         self.as_left = False
         self._tell(self.deadline.left())
         again = self._channel is not None
@@ -392,7 +392,7 @@ class Session:
         """
         terms = self.terms
         folders = (self.source.path.parent, *terms.read, *filter(None, (terms.given, terms.support)))
-        job = Job(
+        job = WorkerConfig(
             read=tuple(map(str, folders)),
             memory_bytes=terms.memory_bytes,
             device=self._device,
@@ -455,7 +455,7 @@ class Session:
                 channel.attend(self.deadline)  # so that a look that is due now does not fall into the sample
             with self.stopwatch.sample() if self.stopwatch is not None else _UNTIMED as sample:
                 reply, payload = channel.ask(request, buffers, self.deadline)
-                while isinstance(reply, messages.Ask):
+                while isinstance(reply, messages.CallbackRequest):
                     answer, lent = self._answer(reply, payload)
                     reply, payload = channel.ask(answer, lent, self.deadline)
         except WorkerTimeout as error:
@@ -473,7 +473,7 @@ class Session:
             raise refusal
         return reply, payload
 
-    def _answer(self, ask: messages.Ask, payload: bytearray) -> tuple[messages.Answer, list[Any]]:
+    def _answer(self, ask: messages.CallbackRequest, payload: bytearray) -> tuple[messages.Answer, list[Any]]:
         function = self._loans.find(ask.function)
         if function is None:
             self.violation("it called a function that was not lent to it, or called it too often")
@@ -512,7 +512,7 @@ class Session:
     ) -> messages.Done:
         if isinstance(reply, messages.Done):
             return reply
-        if isinstance(reply, messages.Raised):
+        if isinstance(reply, messages.ExceptionReply):
             if not could_be(reply.bases):
                 self.violation("its exception has a class that cannot exist")
             missing = attribute and reply.bases[0] == "AttributeError"
@@ -523,11 +523,11 @@ class Session:
             if raised.type_name == "OutOfMemoryError":  # torch's own, of an accelerator's memory
                 raised.memory_bytes = self.terms.gpu_bytes
             raise raised
-        if isinstance(reply, messages.Unsendable):
+        if isinstance(reply, messages.UnserializableReply):
             raise SubmissionUnsendable(reply.reason, reply.device)
         self.violation("it answered what it was not asked")
 
-    def _decoder(self, done: messages.Done | messages.Ask, payload: bytearray) -> Decoder:
+    def _decoder(self, done: messages.Done | messages.CallbackRequest, payload: bytearray) -> Decoder:
         def handle(number: int, type_name: str, kind: str) -> RemoteObject:
             if not 0 <= number < MAX_NUMBER:
                 raise messages.ProtocolError("an invalid handle")

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
+from grader.engine.mistakes.load_reference import load_mistake
 from grader.engine.mistakes.mistakes import Mistake
-from grader.engine.mistakes.trusted import load_mistake
 
 
 class IdleWatch:

@@ -23,7 +23,7 @@ import torch
 
 from grader.engine.checks.describe import describe
 from grader.engine.host.calls import State
-from grader.engine.host.endings import SubmissionRaised
+from grader.engine.host.errors import SubmissionRaised
 from grader.engine.host.objects import RemoteObject, facts_of
 from grader.errors import PackError
 
@@ -51,8 +51,8 @@ Mark = dict[str, Any]
 """One value's fingerprint: plain data."""
 
 
-class MutantMarks(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What one mutant leaves behind, or two that are made at once."""
+class MutantSignatures(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Signatures of one mutant, or of two made at once, by check."""
 
     say: str = ""
     checks: dict[str, list[Mark]] = {}
@@ -63,8 +63,8 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
 
     schema: int
     seed: int
-    mutants: dict[str, MutantMarks]
-    pairs: dict[str, MutantMarks] = {}
+    mutants: dict[str, MutantSignatures]
+    pairs: dict[str, MutantSignatures] = {}
     """By both names, `one+other`: those in one function, of which no check names either alone."""
 
     @classmethod
@@ -95,7 +95,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         failures: Mapping[str, list[Mark]],
         passed: Container[str] = (),
         by_numbers: Container[str] | None = None,
-    ) -> dict[str, Named]:
+    ) -> dict[str, RecognisedMistake]:
         """Return for each failed check the one mistake that fits, or the two; nothing where none or several do.
 
         Args:
@@ -124,7 +124,9 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             chosen = [name for name in names if fit(name) == best]
             if len(chosen) == 1:
                 parts = tuple(chosen[0].split("+"))
-                found[check] = Named(parts, "; and ".join(self.mutants[part].say for part in parts))
+                found[check] = RecognisedMistake(
+                    parts, "; and ".join(self.mutants[part].say for part in parts)
+                )
         return found
 
     def _fitting(
@@ -208,16 +210,16 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         )
 
 
-class LeftBehind(NamedTuple):
-    """What a submission left behind in a check that it failed."""
+class FailureSignature(NamedTuple):
+    """Signature of a failed check: which assertion, which values, which exception."""
 
     marks: list[Mark]
     by_numbers: bool
     """Whether the check failed by what was returned; by an exception, or a gradient that is missing, it did not."""
 
 
-class Named(NamedTuple):
-    """A mistake that was recognised, or two that were made at once."""
+class RecognisedMistake(NamedTuple):
+    """A recognised mistake, or two made at once."""
 
     names: tuple[str, ...]
     say: str

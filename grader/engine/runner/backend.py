@@ -12,14 +12,14 @@ import pytest
 import torch
 
 from grader.engine.checks.draw import Draw
-from grader.engine.host.calls import Calls, Outcomes
+from grader.engine.host.calls import Calls, CallStats
 from grader.engine.host.remote import RemoteSubmission
 from grader.engine.host.session import Session
-from grader.engine.runner.outcome import UNSAID, Wording
+from grader.engine.runner.outcome import UNSAID, MessageContext
 from grader.errors import PackError
 
 if TYPE_CHECKING:
-    from grader.engine.runner.at_hand import Look
+    from grader.engine.runner.failure_context import Look
     from grader.engine.timing.speed import Speed
 
 
@@ -38,7 +38,7 @@ class WorkerBackend:
         return self.session.isolation
 
     @property
-    def outcomes(self) -> Outcomes:
+    def outcomes(self) -> CallStats:
         """What became of its calls."""
         return self.session.outcomes
 
@@ -100,12 +100,12 @@ def no_reference() -> types.ModuleType:
 
 
 @dataclass(frozen=True)
-class Conditions:
-    """What all checks of one run have in common."""
+class RunSettings:
+    """Settings that all checks of one run share."""
 
     seed: int = 0
     device: torch.device = CPU
-    wording: Wording = UNSAID
+    wording: MessageContext = UNSAID
     reference: Callable[[], types.ModuleType] = no_reference
     look: Look | None = None
     """Told of every check that goes wrong."""
@@ -116,7 +116,7 @@ class CheckContext:
     """What the fixtures of the running check hand out."""
 
     backend: WorkerBackend
-    conditions: Conditions = Conditions()
+    conditions: RunSettings = RunSettings()
     given_speed: Speed | None = None
     """Only speed checks have it."""
 

@@ -11,12 +11,12 @@ from typing import Any, Self
 import pytest
 
 from grader.catalogue import Kata
-from grader.engine.checks.marks import CheckInfo
+from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.stand_ins import stand_ins_of
-from grader.engine.host.terms import Terms
+from grader.engine.host.limits import Terms
+from grader.engine.mistakes.load_reference import load_trusted
 from grader.engine.mistakes.mistakes import Mistake, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
-from grader.engine.mistakes.trusted import load_trusted
 from grader.engine.runner.kata_terms import terms_for
 from grader.engine.runner.plugin import KataPlugin, info_of, threshold_of
 from grader.errors import PackError

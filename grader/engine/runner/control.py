@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader import machine
-from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
+from grader.engine.host.limits import Terms
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source
-from grader.engine.host.terms import Terms
-from grader.engine.runner.examination import Options
+from grader.engine.runner.kata_run import Options
 from grader.errors import MachineFault
 
 CONTROL = b"""\

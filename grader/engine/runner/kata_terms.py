@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from grader.catalogue import Kata
 from grader.catalogue.given import given_files
 from grader.engine.host.calls import Calls
+from grader.engine.host.limits import Terms
 from grader.engine.host.source import Source, read_source
-from grader.engine.host.terms import Terms
 from grader.engine.wire.messages import EMPTY
 from grader.machine import pace
 
 if TYPE_CHECKING:
     from grader.engine.host.launcher import Launcher
-    from grader.engine.timing.benchmark_run import Setting
+    from grader.engine.timing.benchmark_run import BenchmarkConfig
 
 _folders: dict[tuple[Path, str], Path] = {}
 
@@ -78,9 +78,9 @@ print(
 
 def setting_of(
     kata: Kata, source: Source, launcher: Launcher, device: str, calls: Calls | None = None
-) -> Setting:
+) -> BenchmarkConfig:
     """Return what arenas of a submission are made of, on the kata's terms; `calls` is where its calls are noted."""
-    from grader.engine.timing.benchmark_run import Setting  # late: most runs time nothing
+    from grader.engine.timing.benchmark_run import BenchmarkConfig  # late: most runs time nothing
 
     baseline = read_source(kata.baseline)
-    return Setting(launcher, source, baseline, terms_for(kata), calls or Calls(), device)
+    return BenchmarkConfig(launcher, source, baseline, terms_for(kata), calls or Calls(), device)

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from grader.engine.checks.describe import describe_call, describe_changed, is_tensor
-from grader.engine.checks.failure import CheckFailure, Untold
+from grader.engine.checks.failure import CheckFailure, PreconditionFailed
 from grader.engine.checks.gradients import cut_off, is_cut_off
 from grader.engine.checks.raised import describe_frame, describe_raised
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord, Calls
-from grader.engine.host.endings import (
+from grader.engine.host.errors import (
     BudgetSpent,
     StillHangs,
     SubmissionMissing,
@@ -70,8 +70,8 @@ _ITERATED = "it returned a generator, or another iterator, that was read as a li
 
 
 @dataclass(frozen=True)
-class Wording:
-    """What a message needs to know besides what happened."""
+class MessageContext:
+    """Context that the wording of a message depends on."""
 
     file: str = ""
     signatures: Signatures = field(default_factory=dict)
@@ -83,11 +83,11 @@ class Wording:
     """What the source holds that may explain a failure of what was got by this name, with this message."""
 
 
-UNSAID = Wording()
+UNSAID = MessageContext()
 
 
 def judge(
-    error: BaseException, calls: Calls, wording: Wording = UNSAID, observed: Sequence[Any] = ()
+    error: BaseException, calls: Calls, wording: MessageContext = UNSAID, observed: Sequence[Any] = ()
 ) -> Outcome:
     """Return the outcome of a check that raised `error`; `observed` is what the submission answered."""
     outcome = _judged(error, calls, wording, observed)
@@ -99,7 +99,7 @@ def judge(
     return replace(outcome, lines=[*outcome.lines, *(f"  {clean(text, WHOLE)}" for text in found)])
 
 
-def _judged(error: BaseException, calls: Calls, wording: Wording, observed: Sequence[Any]) -> Outcome:
+def _judged(error: BaseException, calls: Calls, wording: MessageContext, observed: Sequence[Any]) -> Outcome:
     file, signatures = wording.file, wording.signatures
     if isinstance(error, CheckFailure):
         call = calls.origin(error.subject)
@@ -119,7 +119,7 @@ def _judged(error: BaseException, calls: Calls, wording: Wording, observed: Sequ
     called = _called(calls.last, calls, signatures)
     if isinstance(error, pytest.skip.Exception):
         return Outcome("skipped", [clean(str(error.msg))], machine=True)
-    if isinstance(error, Untold):
+    if isinstance(error, PreconditionFailed):
         why = [f"  {clean(error.why)}"] if error.why else []
         return Outcome("skipped", [f"skipped: first {error.first}; then this can be checked", *why])
     if isinstance(error, SubmissionRaised):
@@ -151,7 +151,7 @@ def _judged(error: BaseException, calls: Calls, wording: Wording, observed: Sequ
     return unusable(called, [_short(error)])
 
 
-def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: Wording) -> Outcome:
+def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: MessageContext) -> Outcome:
     """Return the outcome of a check that came upon a stub: nothing is wrong, something is to be written."""
     # A stub says its own name; where one does not, it is what the check called.
     name = error.message if error.message.removesuffix(".__init__") in wording.signatures else ""
@@ -202,7 +202,7 @@ def _names_before(call: CallRecord, calls: Calls, signatures: Signatures) -> lis
     return [known.get(id(value), "") for value in call.args]
 
 
-def _unstarred(call: CallRecord | None, wording: Wording) -> list[str]:
+def _unstarred(call: CallRecord | None, wording: MessageContext) -> list[str]:
     """Say that a function takes one argument where any number is asked for, whatever came of it."""
     name = call.signature if call is not None else ""
     if name not in wording.unstarred:

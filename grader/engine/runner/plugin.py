@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.engine.checks.marks import CheckInfo
-from grader.engine.runner.at_hand import AtHand
+from grader.engine.checks.decorators import CheckInfo
 from grader.engine.runner.backend import FIXTURES, CheckContext
+from grader.engine.runner.failure_context import FailureContext
 from grader.engine.runner.outcome import Outcome, judge, too_much
 from grader.errors import MachineFault, PackError, UsageError
 from grader.machine import shortage
@@ -127,7 +127,7 @@ class KataPlugin:
     def _judge(self, item: pytest.Item, error: BaseException) -> None:
         who, conditions = self._now.backend, self._now.conditions
         if conditions.look is not None and isinstance(error, KeyboardInterrupt):
-            conditions.look(AtHand.of(item, Outcome("timeout", []), error, who.calls, who.session))
+            conditions.look(FailureContext.of(item, Outcome("timeout", []), error, who.calls, who.session))
         # Neither says anything about the submission: the run ends.
         if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error
@@ -141,7 +141,7 @@ class KataPlugin:
                 raise
             self._outcome = too_much(late, help_for)
         if conditions.look is not None and self._outcome.status in WRONG:
-            conditions.look(AtHand.of(item, self._outcome, error, who.calls, who.session))
+            conditions.look(FailureContext.of(item, self._outcome, error, who.calls, who.session))
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,16 @@ from grader import __version__, machine
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.engine.checks.raised import describe_raised
 from grader.engine.checks.text import clean
-from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source, Unreadable, read_source, source_of
-from grader.engine.mistakes.recognise import LeftBehind, Mark
-from grader.engine.runner.at_hand import Look
+from grader.engine.mistakes.recognise import FailureSignature, Mark
 from grader.engine.runner.backend import WorkerBackend
 from grader.engine.runner.collected import Collected
 from grader.engine.runner.control import try_the_machine
-from grader.engine.runner.examination import Examination, Options, Progress, SubmissionRun
+from grader.engine.runner.failure_context import Look
+from grader.engine.runner.kata_run import KataRun, Options, Progress, RunContext
 from grader.engine.runner.plugin import check_seed, collected
 from grader.engine.runner.remarks import SourceRemarks, exported
 from grader.engine.wire.messages import StackFrame
@@ -48,7 +48,7 @@ class Suite(Collected):
         progress: Progress | None = None,
         marks: dict[str, list[Mark]] | None = None,
         content: bytes | None = None,
-        left_behind: dict[str, LeftBehind | None] | None = None,
+        left_behind: dict[str, FailureSignature | None] | None = None,
         look: Look | None = None,
     ) -> KataReport:
         """Examine a submission in a worker.
@@ -78,8 +78,8 @@ class Suite(Collected):
             if broken is not None:
                 report = self._unloaded(*broken, file, options)
             else:
-                attempt = SubmissionRun(source, backend, options, launcher, progress, look)
-                examination = Examination(self, attempt)
+                attempt = RunContext(source, backend, options, launcher, progress, look)
+                examination = KataRun(self, attempt)
                 if marks is not None:
                     examination.recognised, examination.marking = len(self), True
                 if left_behind is not None:
@@ -136,7 +136,7 @@ class Suite(Collected):
 
     # Reports ------------------------------------------------------------------------------------------------------
 
-    def _report(self, examination: Examination) -> KataReport:
+    def _report(self, examination: KataRun) -> KataReport:
         attempt = examination.attempt
         report = self._empty(attempt.source.path, attempt.options)
         report.isolation = _isolation(attempt.backend.isolation)

@@ -6,12 +6,10 @@ May import engine.wire and the modules at the top; never the rest of the engine.
 from __future__ import annotations
 
 from grader.engine.sandbox.capabilities import Capabilities, offered, probe, require
-from grader.engine.sandbox.confinement import Confinement, ConfinementError, confine
 from grader.engine.sandbox.environment import replace_environment
-from grader.engine.sandbox.exposed import exposing, refuse_exposed, refuse_foreign_code
 from grader.engine.sandbox.full import (
+    BaseMounts,
     Sandbox,
-    SharedMounts,
     open_sandbox,
     prepare,
     renewed,
@@ -20,21 +18,23 @@ from grader.engine.sandbox.full import (
 from grader.engine.sandbox.levels import Isolation, forced, reaches, weakest
 from grader.engine.sandbox.limits import ResourceLimits
 from grader.engine.sandbox.namespaces import enter_namespaces, renew_processes
-from grader.engine.sandbox.overruns import LOOK_S, overrun, remove_folder
+from grader.engine.sandbox.preflight import exposing, refuse_exposed, refuse_foreign_code
 from grader.engine.sandbox.processes import become_subreaper, kill_descendants
 from grader.engine.sandbox.read_paths import View, python_read_paths, python_view
+from grader.engine.sandbox.sandbox_config import ConfinementError, SandboxConfig, confine
 from grader.engine.sandbox.seccomp import AUDIT
+from grader.engine.sandbox.watchdog import LOOK_S, overrun, remove_folder
 
 __all__ = [
     "AUDIT",
     "LOOK_S",
+    "BaseMounts",
     "Capabilities",
-    "Confinement",
     "ConfinementError",
     "Isolation",
     "ResourceLimits",
     "Sandbox",
-    "SharedMounts",
+    "SandboxConfig",
     "View",
     "become_subreaper",
     "confine",

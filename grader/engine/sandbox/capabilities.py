@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 from grader.engine.sandbox import full, landlock, libc, namespaces, seccomp
-from grader.engine.sandbox.confinement import Confinement, ConfinementError, confine
 from grader.engine.sandbox.levels import VARIABLE, Isolation, forced, reaches
 from grader.engine.sandbox.limits import ResourceLimits
+from grader.engine.sandbox.sandbox_config import ConfinementError, SandboxConfig, confine
 from grader.errors import MachineFault, UsageError
 from grader.machine import shortage
 
@@ -132,7 +132,7 @@ def _try() -> int:
     user = user or namespaces.enter_user_namespace()
     code = _USER * user | _NETWORK * network | _CELLS * cells
     try:
-        confine(Confinement(read=(), write=(), limits=ResourceLimits(memory_bytes=None)))
+        confine(SandboxConfig(read=(), write=(), limits=ResourceLimits(memory_bytes=None)))
     except ConfinementError:
         return code
     return code | _CONFINED

@@ -39,8 +39,8 @@ _DEVICES = ("/dev/", "/sys/")
 
 
 @dataclass(frozen=True)
-class SharedMounts:
-    """What every sandbox of one zygote shows: Python, torch, the machine's libraries; prepared mounts of them."""
+class BaseMounts:
+    """Prepared mounts that every sandbox of one zygote starts from: Python, torch, the machine's libraries."""
 
     anchor: Path
     places: tuple[Path, ...]
@@ -74,7 +74,7 @@ class SharedMounts:
         return self._maps[key]
 
 
-def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
+def prepare(anchor: Path, view: View | None = None) -> BaseMounts | None:
     """Make ready what sandboxes share, in the empty folder `anchor`; None where the system refuses.
 
     For the zygote, as the first process of its pid namespace and with powers over its mounts. The mounts go with it.
@@ -99,12 +99,12 @@ def prepare(anchor: Path, view: View | None = None) -> SharedMounts | None:
                     libc.bind(str(anchor / _NOTHING), str(point / path.relative_to(place)), _RDONLY)
         seccomp.assemble(os.uname().machine)  # it remembers
         private = frozenset(place for place in places if not _is_public(place))
-        return SharedMounts(anchor, places, python_links(), _first_user(), private, view.hidden)
+        return BaseMounts(anchor, places, python_links(), _first_user(), private, view.hidden)
     except (OSError, KeyError):
         return None
 
 
-def renewed(shared: SharedMounts) -> SharedMounts:
+def renewed(shared: BaseMounts) -> BaseMounts:
     """Return what was prepared, for a process that was forked off the one that did: its workers are other users."""
     first = None if shared.first_user is None else _first_user()
     return replace(shared, first_user=first, _maps={})
@@ -143,7 +143,7 @@ def _act(folder: Path) -> int:
 class Sandbox:
     """One worker's sandbox: planned by the zygote with `open_sandbox`, made by the worker with `enter`."""
 
-    shared: SharedMounts
+    shared: BaseMounts
     user: int | None
     """Who the worker becomes in it; None where it stays who it is."""
     owners: dict[Path, int]
@@ -260,7 +260,7 @@ class Sandbox:
         libc.mount("kata", str(point), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, options)
 
 
-def open_sandbox(shared: SharedMounts, slot: int, read: Iterable[Path]) -> Sandbox:
+def open_sandbox(shared: BaseMounts, slot: int, read: Iterable[Path]) -> Sandbox:
     """Plan a worker's sandbox before it is forked: who it becomes, and whose files are seen as its own.
 
     `read` is what will be given to `Sandbox.enter`: its owner is to be the worker's user in there. Where that cannot

@@ -23,15 +23,15 @@ from grader.engine.checks.draw import Draw
 from grader.engine.checks.failure import fail, fail_breach
 from grader.engine.host.calls import Calls
 from grader.engine.host.deadline import Deadline
-from grader.engine.host.endings import SubmissionRaised, WorkerTimeout
+from grader.engine.host.errors import SubmissionRaised, WorkerTimeout
 from grader.engine.host.launcher import Launcher, WorkerProcess
+from grader.engine.host.limits import Terms
 from grader.engine.host.remote import RemoteSubmission, behind
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source
 from grader.engine.host.stopwatch import Sample, Span, Stopwatch
-from grader.engine.host.terms import Terms
 from grader.engine.timing import cores, device, memory
-from grader.engine.timing.helpers import Helpers
+from grader.engine.timing.child_processes import ChildProcessDetector
 from grader.engine.timing.work import Work
 
 KERNEL = "grader.engine.worker.calibration_kernel"
@@ -61,8 +61,8 @@ The shortest, since it is subtracted: one that a neighbour made longer would tur
 """
 
 
-class Overrun(Exception):
-    """The submission's turn was cut off after so many seconds."""
+class TurnTimeout(Exception):
+    """Raised when the submission's turn was cut off after so many seconds."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"cut off after {seconds:g} s")
@@ -70,8 +70,8 @@ class Overrun(Exception):
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What every benchmark run of one submission is made of."""
+class BenchmarkConfig:
+    """Configuration of all benchmark runs of one submission."""
 
     launcher: Launcher
     submission: Source
@@ -101,19 +101,19 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Pace:
-    """Seconds that a byte of memory traffic takes on this core, and a floating-point operation of a product."""
+class MachineSpeed:
+    """Speed of this core: seconds per byte of memory traffic and per floating-point operation of a product."""
 
     byte: float
     flop: float
 
 
-class Subject:
-    """One worker, its prepared objects and its clock."""
+class TimedWorker:
+    """A worker that is timed: its prepared objects and its clock."""
 
     def __init__(
         self,
-        setting: Setting,
+        setting: BenchmarkConfig,
         source: Source,
         calls: Calls,
         core: frozenset[int] | None,
@@ -125,9 +125,9 @@ class Subject:
             check_timeout_s=PATIENCE_S,
             preload=(*setting.terms.preload, *preload),
         )
-        self.scale: memory.MemoryScale | None = None
+        self.scale: memory.PeakMemoryMonitor | None = None
         """Set since before anything of the module was loaded."""
-        self._helpers: Helpers | None = None
+        self._helpers: ChildProcessDetector | None = None
         self._looks = ExitStack()
         self.taken_before = 0
         """Bytes of its device that were taken when it had met that and nothing of the module was loaded."""
@@ -135,8 +135,8 @@ class Subject:
 
         def on_start(process: WorkerProcess) -> None:
             cores.pin(process.pid, core)  # threads that are started later inherit it
-            self._helpers = Helpers(process.pid)
-            self.scale = memory.MemoryScale(process.pid)
+            self._helpers = ChildProcessDetector(process.pid)
+            self.scale = memory.PeakMemoryMonitor(process.pid)
             # From before the module is loaded: what it takes at import is its memory as well.
             self._looks.enter_context(self.scale.watching())
             self.taken_before = setting.on.taken_by_others()
@@ -208,10 +208,10 @@ class Subject:
 class BenchmarkRun:
     """One series of turns, in fresh processes. Use it as a context manager: meanwhile the device is its own."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: BenchmarkConfig) -> None:
         self.setting = setting
         self._stack = ExitStack()
-        self._replica: Subject | None = None
+        self._replica: TimedWorker | None = None
         self._empty: dict[tuple[int, int], Span] = {}
         self._calls: dict[tuple[int, int], int] = {}
         self._usual: dict[tuple[int, int], float] = {}
@@ -243,7 +243,7 @@ class BenchmarkRun:
         """Let both do calls that do not count, and find out how many make a turn: the baseline's affair.
 
         Raises:
-            Overrun: the submission was not through in `patience_s`, without that `WARM_S`.
+            TurnTimeout: the submission was not through in `patience_s`, without that `WARM_S`.
             CheckFailure: an answer was wrong.
         """
         self._turn(self.baseline, work, size, calls=WARM_CALLS, patience_s=PATIENCE_S)
@@ -270,7 +270,7 @@ class BenchmarkRun:
         """Time the submission, and check everything it answers; calls beyond `clear_s` seconds would change nothing.
 
         Raises:
-            Overrun: it took longer than `patience_s`.
+            TurnTimeout: it took longer than `patience_s`.
             CheckFailure: an answer was wrong.
         """
         return self._turn(self.submission, work, size, self.calls(work, size), patience_s, clear_s)
@@ -322,12 +322,12 @@ class BenchmarkRun:
             seconds.append(one * work.flops(size) / (2 * width**3))
         return max(seconds, default=None)
 
-    def pace(self) -> Pace:
+    def pace(self) -> MachineSpeed:
         """Return what this core does at its best, measured now."""
         nbytes, width = PACE_BYTES, PACE_WIDTH
         moved = self._measure(lambda: self._kernel.copy(nbytes, self.setting.device))
         product = self._measure(lambda: self._kernel.product(width, self.setting.device))
-        return Pace(moved / (2 * nbytes), product / (2 * width**3))
+        return MachineSpeed(moved / (2 * nbytes), product / (2 * width**3))
 
     def _enter(
         self,
@@ -336,13 +336,13 @@ class BenchmarkRun:
         calls: Calls,
         core: frozenset[int] | None,
         preload: tuple[str, ...] = (),
-    ) -> Subject:
-        who = Subject(self.setting, source, calls, core, preload)
+    ) -> TimedWorker:
+        who = TimedWorker(self.setting, source, calls, core, preload)
         stack.callback(who.close)
         who.start()
         return who
 
-    def _given(self, who: Subject) -> Any:
+    def _given(self, who: TimedWorker) -> Any:
         who.thaw()
         found = behind(who.kata).given(KERNEL)
         found.echo  # noqa: B018 - looked up once, while nobody counts
@@ -351,7 +351,7 @@ class BenchmarkRun:
 
     def _turn(
         self,
-        who: Subject,
+        who: TimedWorker,
         work: Work,
         size: int,
         calls: int,
@@ -389,10 +389,10 @@ class BenchmarkRun:
         empty = self._empty.get((id(work), size), Span(0.0, 0.0))
         return Turn(sum(span.net(empty) for span in spans) / len(spans), len(spans))
 
-    def _patience(self, who: Subject, patience_s: float) -> contextlib.AbstractContextManager[None]:
+    def _patience(self, who: TimedWorker, patience_s: float) -> contextlib.AbstractContextManager[None]:
         return _cut_off(patience_s) if who is self.submission else contextlib.nullcontext()
 
-    def _look_at(self, who: Subject, work: Work, results: Sequence[tuple[Any, Any]], size: int) -> None:
+    def _look_at(self, who: TimedWorker, work: Work, results: Sequence[tuple[Any, Any]], size: int) -> None:
         __tracebackhide__ = True
         # Another process would have computed on a core on which nobody looks at the clock.
         if who.helped():
@@ -412,7 +412,7 @@ class BenchmarkRun:
         finally:
             asked.freeze()
 
-    def _replica_of_submission(self) -> Subject:
+    def _replica_of_submission(self) -> TimedWorker:
         """Return another worker of the submission, which has seen nothing of what was timed.
 
         The one that was timed could answer quickly with anything, and afterwards say that again. This one is on no
@@ -454,14 +454,14 @@ class BenchmarkRun:
         return min(max(span.wall, span.cpu) for span in samples)
 
 
-def traced(setting: Setting, work: Work, sizes: Sequence[int]) -> Iterator[tuple[int, Any]]:
+def traced(setting: BenchmarkConfig, work: Work, sizes: Sequence[int]) -> Iterator[tuple[int, Any]]:
     """Yield each size, and what the submission says that a call asked of torch: see `grader.engine.worker.tracing`.
 
     Raises:
         WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable: it does not load or run.
     """
     # A worker of its own, after the verdict: tracing slows every operator, and this one is timed by nobody.
-    who = Subject(setting, setting.submission, Calls(), None, (TRACING,))
+    who = TimedWorker(setting, setting.submission, Calls(), None, (TRACING,))
     try:
         who.start()
         who.thaw()
@@ -485,7 +485,7 @@ def _cut_off(seconds: float) -> Any:
     try:
         yield
     except WorkerTimeout:
-        raise Overrun(seconds) from None
+        raise TurnTimeout(seconds) from None
 
 
 def _started_a_process() -> NoReturn:

@@ -39,8 +39,8 @@ def _read(path: Path) -> Resident | None:
     return Resident(found["VmRSS"], found["VmHWM"]) if len(found) == 2 else None
 
 
-class MemoryScale:
-    """Weighs what a process takes on top of what it once had at least.
+class PeakMemoryMonitor:
+    """Measures the peak memory of a process above its lowest level.
 
     The kernel's own peak (VmHWM) is not enough: who first lets go of what it was born with can take as much again
     unseen, and who may write to its own /proc makes the peak forgotten (a 5 into clear_refs, since Linux 4.0). So

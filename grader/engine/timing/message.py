@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from grader.catalogue.file_types import Threshold
 from grader.engine.checks.failure import Failure
 from grader.engine.checks.text import quantity
-from grader.engine.timing.cause import Cause
+from grader.engine.timing.diagnosis import Cause
 from grader.engine.timing.work import Work
 from grader.report.plots import plot
 from grader.report.report import Measured

@@ -14,9 +14,9 @@ import pytest
 
 from grader.catalogue.file_types import Threshold
 from grader.engine.checks.failure import CheckFailure, fail
-from grader.engine.host.endings import WorkerDied
-from grader.engine.timing import cause, cores
-from grader.engine.timing.benchmark_run import BenchmarkRun, Overrun, Setting
+from grader.engine.host.errors import WorkerDied
+from grader.engine.timing import cores, diagnosis
+from grader.engine.timing.benchmark_run import BenchmarkConfig, BenchmarkRun, TurnTimeout
 from grader.engine.timing.decision import FAR, StoppingRule, Verdict
 from grader.engine.timing.message import Curve, Sketch, explain, shown
 from grader.engine.timing.work import Work
@@ -75,7 +75,7 @@ class Form:
 class Speed:
     """What the fixture `speed` is: one threshold, one submission, the forms to decide it by."""
 
-    setting: Setting
+    setting: BenchmarkConfig
     threshold: Threshold
     rule: StoppingRule = RULE
     marks: bool = True
@@ -149,7 +149,7 @@ class Speed:
         """Measure some rounds of any form, deciding nothing.
 
         Raises:
-            Overrun: a turn of the submission was cut off: it is over by `CUT_FACTOR` at least.
+            TurnTimeout: a turn of the submission was cut off: it is over by `CUT_FACTOR` at least.
             CheckFailure: an answer was wrong, or its process died for want of memory.
             WorkerDied, WorkerTimeout, SubmissionRaised, SubmissionUnsendable: it does not load or run.
         """
@@ -294,7 +294,7 @@ class Speed:
                     self.measured.rounds.append(_number(found.value))
                     over, far = over + found.over, far + found.far
                     under += not found.over
-            except Overrun as error:
+            except TurnTimeout as error:
                 if watch.robbed():
                     self.measured.void += 1
                     return "inconclusive", None
@@ -356,9 +356,11 @@ class Speed:
                     turn_s = SKETCH_FACTOR * curve.baseline[size] * run.calls(work, size)
                     curve.submission[size] = run.submission_turn(work, size, max(CUT_S, turn_s), 0.0).seconds
         # The verdict is given already; without the picture the message says as much as is known.
-        except (Overrun, CheckFailure):
+        except (TurnTimeout, CheckFailure):
             pass
-        return Sketch(curve, cause.recognise(cause.trace(self.setting, work), work, curve.submission, pace))
+        return Sketch(
+            curve, diagnosis.recognise(diagnosis.trace(self.setting, work), work, curve.submission, pace)
+        )
 
 
 class _Watch:

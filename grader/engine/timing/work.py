@@ -72,7 +72,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Demand:
+class PerfRequest:
     """One speed check: which form it asks for, and of which work."""
 
     kata: Kata

@@ -192,7 +192,7 @@ class Reply(msgspec.Struct, tag_field="is", forbid_unknown_fields=True, kw_only=
     tensors: Annotated[list[TensorHead], Meta(max_length=MAX_TENSORS)] = []
 
 
-class Hello(Reply, tag="hello"):
+class ReadyReply(Reply, tag="hello"):
     """Sent once, when the worker is confined and ready."""
 
     isolation: Annotated[str, Meta(max_length=16)]
@@ -211,8 +211,8 @@ class Done(Reply, tag="done"):
     """Whether `value` is a list of what a generator or another iterator gave."""
 
 
-class Ask(Reply, tag="ask"):
-    """Before it is done, a call wants the answer of a lent function; see `grader.engine.host.lent`."""
+class CallbackRequest(Reply, tag="ask"):
+    """Before it is done, a call wants the answer of a lent function; see `grader.engine.host.callbacks`."""
 
     function: Size
     value: Values = None
@@ -232,7 +232,7 @@ class StackFrame(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     """What was being called or computed there: `view`, `matmul`; of the innermost line alone."""
 
 
-class Raised(Reply, tag="raised"):
+class ExceptionReply(Reply, tag="raised"):
     """The call raised."""
 
     bases: Annotated[list[Text], Meta(min_length=1, max_length=64)]
@@ -245,8 +245,8 @@ class Raised(Reply, tag="raised"):
     """What Python adds when it prints it ("Did you mean: 'seq_len'?"), or why a name of a notebook is not there."""
 
 
-class Unsendable(Reply, tag="unsendable"):
-    """The call returned something that cannot cross."""
+class UnserializableReply(Reply, tag="unsendable"):
+    """The call returned something that cannot be serialized."""
 
     reason: Text
     device: Annotated[str, Meta(max_length=16)] = ""
@@ -254,7 +254,7 @@ class Unsendable(Reply, tag="unsendable"):
 
 
 AnyRequest = Watch | Load | Import | Get | Set | Call | Backward | Answer
-AnyReply = Hello | Done | Ask | Raised | Unsendable
+AnyReply = ReadyReply | Done | CallbackRequest | ExceptionReply | UnserializableReply
 
 _encoder = msgspec.msgpack.Encoder()
 _request = msgspec.msgpack.Decoder(AnyRequest)

@@ -27,10 +27,10 @@ from grader.engine.worker.fork_server import (
     become_fork_server,
     readable,
 )
-from grader.engine.worker.process import TRACE, Job
+from grader.engine.worker.process import TRACE, WorkerConfig
 from grader.errors import MachineFault
 
-__all__ = ["ENDING_S", "TRACE", "Job", "Zygote"]
+__all__ = ["ENDING_S", "TRACE", "WorkerConfig", "Zygote"]
 
 _answers = msgspec.json.Decoder(Launched | Ended | Refused)
 
@@ -103,7 +103,7 @@ class Zygote:
             raise self._gone(error) from error
         return answer
 
-    def launch(self, job: Job, channel: socket.socket, output: int, audit: int) -> tuple[int, int]:
+    def launch(self, job: WorkerConfig, channel: socket.socket, output: int, audit: int) -> tuple[int, int]:
         """Start a worker.
 
         It answers on `channel`, prints to `output`, and writes to `audit` what it used that its kata excludes.

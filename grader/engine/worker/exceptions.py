@@ -26,10 +26,10 @@ _OPERATORS = {"MatMult": "matmul", "Mult": "mul"}
 """How torch calls what is also written as an operator; the others have Python's own name."""
 
 
-def describe_raised(error: BaseException, folder: str) -> messages.Raised:
+def describe_raised(error: BaseException, folder: str) -> messages.ExceptionReply:
     """Return what the grader may know of `error`, raised by a submission that is in `folder`."""
     last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
-    return messages.Raised(
+    return messages.ExceptionReply(
         bases=_bases(type(error)),
         message=_message(error),
         # Of a notebook that cannot be read, the frames would be those of our own reader.

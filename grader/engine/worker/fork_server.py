@@ -23,7 +23,7 @@ import msgspec
 
 from grader import interpreter
 from grader.engine import sandbox
-from grader.engine.worker.process import Job, Room, become_worker, preload
+from grader.engine.worker.process import Room, WorkerConfig, become_worker, preload
 
 MAX_MESSAGE = 1 << 16
 ENDING_S = 10.0
@@ -33,7 +33,7 @@ ENDING_S = 10.0
 class Launch(msgspec.Struct, tag="launch", frozen=True):
     """Fork a worker; channel and output travel beside this message."""
 
-    job: Job
+    job: WorkerConfig
 
 
 class Reap(msgspec.Struct, tag="reap", frozen=True):
@@ -158,7 +158,7 @@ class ForkServer:
     def __init__(
         self,
         link: socket.socket,
-        shared: sandbox.SharedMounts | None,
+        shared: sandbox.BaseMounts | None,
         view: sandbox.View,
         inside: bool = False,
     ) -> None:
@@ -200,7 +200,7 @@ class ForkServer:
     def _send(self, answer: Launched | Ended | Refused, descriptors: tuple[int, ...] = ()) -> None:
         socket.send_fds(self._link, [msgspec.json.encode(answer)], descriptors)
 
-    def _launch(self, job: Job, descriptors: list[int]) -> None:
+    def _launch(self, job: WorkerConfig, descriptors: list[int]) -> None:
         # The least free one: users are a range, which must not run out in a large class.
         slot = self._free_slot()
         if started := self._started(descriptors, 3, lambda: self._fork(job, descriptors, slot)):
@@ -229,7 +229,7 @@ class ForkServer:
             for number in descriptors:
                 os.close(number)
 
-    def _fork(self, job: Job, descriptors: list[int], slot: int) -> int:
+    def _fork(self, job: WorkerConfig, descriptors: list[int], slot: int) -> int:
         box = None
         if self._shared is not None:
             # Before the fork: whose files are mapped to whom takes powers that a worker is about to lose.

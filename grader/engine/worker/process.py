@@ -38,8 +38,8 @@ SPARE = 100
 """Descriptors from here on are free for moving others about."""
 
 
-class Job(msgspec.Struct, frozen=True):
-    """What a worker is given: the folders it may touch and what it may spend.
+class WorkerConfig(msgspec.Struct, frozen=True):
+    """Configuration of a worker: the folders it may touch and its limits.
 
     Its session says what the kata allows; its launcher adds the rest.
     """
@@ -82,7 +82,7 @@ def preload(names: Iterable[str]) -> None:
                 importlib.import_module(name)
 
 
-def become_worker(job: Job, ends: Sequence[int], room: Room = Room()) -> NoReturn:
+def become_worker(job: WorkerConfig, ends: Sequence[int], room: Room = Room()) -> NoReturn:
     """Never return: the process ends when the grader hangs up, or when the submission ends it.
 
     `ends` are the descriptors of channel, output and audit.
@@ -105,7 +105,7 @@ def become_worker(job: Job, ends: Sequence[int], room: Room = Room()) -> NoRetur
         os._exit(status)
 
 
-def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
+def _prepare(job: WorkerConfig, ends: Sequence[int], room: Room) -> Worker:
     with contextlib.suppress(PermissionError):  # a fresh interpreter leads its session already
         os.setsid()
     if job.fill_memory:
@@ -144,7 +144,7 @@ def _prepare(job: Job, ends: Sequence[int], room: Room) -> Worker:
     device.module  # noqa: B018 - a fresh interpreter has to load it while it may still read everything
     worker = Worker(socket.socket(fileno=CHANNEL), AUDIT, device)
     sandbox.confine(
-        sandbox.Confinement(
+        sandbox.SandboxConfig(
             read=tuple(Path(folder) for folder in job.read),
             python=room.view or sandbox.python_view(map(Path, job.hidden)),
             write=(Path(job.scratch),),
@@ -188,7 +188,7 @@ def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:
 
 def main() -> NoReturn:
     """Entry of a fresh interpreter: `python -m grader.engine.worker.process JOB CHANNEL OUTPUT AUDIT`."""
-    job = msgspec.json.decode(sys.argv[1], type=Job)
+    job = msgspec.json.decode(sys.argv[1], type=WorkerConfig)
     become_worker(job, [int(number) for number in sys.argv[2:5]])
 
 

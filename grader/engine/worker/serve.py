@@ -79,7 +79,10 @@ class Worker:
                     with torch.enable_grad():  # what a call left behind is no affair of these
                         reply, buffers = self._perform(request, payload)
             except Unencodable as error:
-                reply, buffers = messages.Unsendable(reason=bounded(str(error)), device=error.device), []
+                reply, buffers = (
+                    messages.UnserializableReply(reason=bounded(str(error)), device=error.device),
+                    [],
+                )
             except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
                 reply, buffers = describe_raised(error, self._folder), []
             # Before the next is waited for: these arguments may be gigabytes, and those that come would be the second.
@@ -91,7 +94,7 @@ class Worker:
 
     def greet(self, isolation: str) -> None:
         """Say that the worker is ready and how far it is confined."""
-        self._send(messages.pack(messages.Hello(isolation=isolation), []))
+        self._send(messages.pack(messages.ReadyReply(isolation=isolation), []))
 
     def _receive(self) -> tuple[messages.AnyRequest, bytearray] | None:
         """Return what the grader asks next; None when it has hung up. It asks nothing more before it is answered."""
@@ -127,7 +130,9 @@ class Worker:
             value = encoder.encode(list(arguments))
             # Threads of the submission may ask at once, and the channel holds one conversation.
             with self._asking:
-                message = messages.Ask(id=self._id, function=number, value=value, tensors=encoder.tensors)
+                message = messages.CallbackRequest(
+                    id=self._id, function=number, value=value, tensors=encoder.tensors
+                )
                 self._send(messages.pack(message, encoder.buffers))
                 found = self._receive()
                 if found is None:
@@ -321,7 +326,7 @@ def _packed(reply: messages.Reply, buffers: list[Any]) -> list[Any]:
     try:
         return messages.pack(reply, buffers)
     except ValueError as error:
-        return messages.pack(messages.Unsendable(id=reply.id, reason=str(error)), [])
+        return messages.pack(messages.UnserializableReply(id=reply.id, reason=str(error)), [])
 
 
 def _set(owner: Any, name: str, value: Any) -> None:

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
 
-class Enough(BaseException):
+class TraceLimitReached(BaseException):
     """Ends the call that is traced; no Exception, which a submission may catch."""
 
 
@@ -35,7 +35,7 @@ class _Trace(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if self.names.total() >= self.most:
-            raise Enough
+            raise TraceLimitReached
         result = func(*args, **(kwargs or {}))
         self.names[str(func.overloadpacket).removeprefix("aten.")] += 1
         if (count := flop_registry.get(func.overloadpacket)) is not None:

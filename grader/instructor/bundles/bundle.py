@@ -72,8 +72,8 @@ class HandInBundle:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """How a bundle is made."""
+class BundleOptions:
+    """Options of a bundle."""
 
     python: str
     wheels: Path | None = None
@@ -91,7 +91,7 @@ def default_python() -> str:
 
 
 def write_bundle(
-    system: System, pack: Pack, katas: Sequence[Kata], target: Path, wanted: Wanted
+    system: System, pack: Pack, katas: Sequence[Kata], target: Path, wanted: BundleOptions
 ) -> HandInBundle:
     """Write the bundle of some katas of one pack.
 
@@ -163,7 +163,7 @@ def _pack(pack: Pack, katas: Sequence[Kata], *, public: bool) -> dict[str, Path]
     return contents
 
 
-def _templates(system: System, pack: Pack, wanted: Wanted) -> dict[str, str]:
+def _templates(system: System, pack: Pack, wanted: BundleOptions) -> dict[str, str]:
     """Return the system's own files with what is particular to this bundle."""
     if system == "actions":
         return {
@@ -186,7 +186,7 @@ def _templates(system: System, pack: Pack, wanted: Wanted) -> dict[str, str]:
     return texts
 
 
-def _settings(system: System, katas: Iterable[Kata], wanted: Wanted) -> dict[str, str]:
+def _settings(system: System, katas: Iterable[Kata], wanted: BundleOptions) -> dict[str, str]:
     """Return `bundle.json`, by which the program that runs there knows what it grades."""
     if system == "actions":
         return {}

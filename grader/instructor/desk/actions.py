@@ -11,15 +11,15 @@ from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.desk.taking import take
 from grader.instructor.gradebook import written
-from grader.instructor.gradebook.errors import ChangedMeanwhile
-from grader.instructor.gradebook.meant import (
+from grader.instructor.gradebook.errors import ConflictError
+from grader.instructor.gradebook.records import DecisionKind, Given, Row
+from grader.instructor.gradebook.resolve import (
     MOST_POINTS,
     days_meant,
     insist_on_deadline,
-    learner_meant,
     mark_meant,
+    resolve_learner,
 )
-from grader.instructor.gradebook.records import DecisionKind, Given, Row
 from grader.instructor.gradebook.written import sheet
 from grader.instructor.grading.groups import lines_at_fault
 from grader.instructor.grading.problems import UNMATCHED, WITHOUT_EFFECT, Problem
@@ -128,7 +128,7 @@ def _in_dispute(desk: DeskReader, form: Form, kind: str) -> int:
     if thread is None:
         raise UsageError(f"There is no dispute {number} about this mark.")
     if thread.closed is not None:
-        raise ChangedMeanwhile(f"{thread.closed.author} has closed this dispute: {thread.closed.comment}")
+        raise ConflictError(f"{thread.closed.author} has closed this dispute: {thread.closed.comment}")
     return desk.book.rule(
         "close" if kind == "close" else "answer", learner, number, comment=_text(form), author=desk.author,
         kata=kata, seen=_seen(form),
@@ -141,9 +141,7 @@ def decide_group(desk: DeskReader, form: Form) -> int:
     desk.everybody.look_again()  # the group as it is now, not half a second ago
     found = next((one for one in desk.groups(kata) if one.id == form.get("group")), None)
     if found is None or found.stamp != form.get("stamp"):
-        raise ChangedMeanwhile(
-            "In the meantime somebody handed in or was graded.", "Look at the group again."
-        )
+        raise ConflictError("In the meantime somebody handed in or was graded.", "Look at the group again.")
     word = desk.anonymity.word
     members = [one for one in found.members if not form.get(f"out:{word(one.learner, kata)}")]
     if not form.get("points", "").strip():
@@ -178,7 +176,7 @@ def settle(desk: DeskReader, form: Form) -> int | None:
         name = desk.anonymity.name(lacking[0].learner, lacking[0].kata)
         raise UsageError(f"{name}, {lacking[0].what}: this says nothing that settles it.")
     if kind == UNMATCHED:
-        names = [(learner_meant(desk.book, whose), None, one.learner) for one, whose in settled_by.items()]
+        names = [(resolve_learner(desk.book, whose), None, one.learner) for one, whose in settled_by.items()]
         return desk.book.rule_together("alias", names, **by)
     wanted = [TakenFile(one.learner, one.kata, file) for one, file in settled_by.items()]
     return take(desk.book, wanted, desk.author)
@@ -207,7 +205,7 @@ def _ticked(desk: DeskReader, form: Form) -> list[Problem]:
         raise UsageError("Nothing is ticked.")
     ticked = [one for one in open_ if one.id in wanted]
     if len(ticked) < len(wanted):
-        raise ChangedMeanwhile("In the meantime some of this was settled.", "Look at what is left.")
+        raise ConflictError("In the meantime some of this was settled.", "Look at what is left.")
     return ticked
 
 
@@ -250,9 +248,7 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     question, digest = _whole(form, "question"), form.get("digest", "")
     shown = sheet(desk.book, sheets.rubrics, learner, kata).answers
     if not any((one.number, one.digest) == (question, digest) for one in shown):
-        raise ChangedMeanwhile(
-            "The answer was handed in again in the meantime.", "Read it again, then mark it."
-        )
+        raise ConflictError("The answer was handed in again in the meantime.", "Read it again, then mark it.")
     marking = written.marking_of(sheets.rubrics, kata, question, met, points)
     given = [
         Given(learner, kata, replace(marking, answer=digest), comment, _whole(form, "seen") or None),
@@ -294,7 +290,7 @@ def take_sheets(desk: DeskReader, sheets: Sheets, form: Form) -> None:
     free = dict.fromkeys((one.learner, one.kata) for one in sheets.page(Filter.of(form)).free)
     # The page may be older than what others took: the gradebook says which of these are still free.
     if not desk.book.assign(free, [desk.author], comment="written answers", author=desk.author, most=most):
-        raise ChangedMeanwhile(
+        raise ConflictError(
             "Somebody else has taken these sheets, or no sheet waits any more.",
             "Open the page again and take the next ones.",
         )

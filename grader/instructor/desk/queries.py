@@ -18,21 +18,21 @@ from markupsafe import Markup
 
 from grader.errors import UsageError
 from grader.instructor.desk.anonymous import Anonymity
+from grader.instructor.gradebook.comments import Thread, threads
 from grader.instructor.gradebook.course import Course, Total, total, written_total
 from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark, Row
-from grader.instructor.gradebook.said import Thread, threads
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.groups import Group, groups, lines_at_fault
 from grader.instructor.grading.items import ItemAnalysis, items
 from grader.instructor.grading.problems import Problem, problems
-from grader.instructor.html import Lessons, text
+from grader.instructor.html import KataTexts, text
 from grader.instructor.html.text import MAX_LINES, code_lines
 from grader.instructor.html.view import Viewer, when
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataStatus
-from grader.report.style import LOOKS
+from grader.report.style import STATUS_STYLES
 from grader.words import whole_number
 
 T = TypeVar("T")
@@ -97,8 +97,8 @@ Of = tuple[str, str]
 """Learner and kata."""
 
 
-class Said(NamedTuple):
-    """What stands of what people said about hand-ins, by learner and kata."""
+class CommentIndex(NamedTuple):
+    """Comments and disputes that are active, by learner and kata."""
 
     disputed: dict[Of, Decision]
     """Open disputes."""
@@ -111,15 +111,15 @@ class Said(NamedTuple):
         return mark.attempt is not None and self.reviewed.get((mark.learner, mark.kata)) == mark.attempt
 
 
-class EverybodysMarks:
-    """Everybody's marks, as lists show them; of those about whom something has changed they are read again."""
+class MarksCache:
+    """Cache of all marks, as lists show them; a learner's are read again after a change."""
 
     def __init__(self, book: Gradebook) -> None:
         self._book = book
         self._state: tuple[int, ...] = ()
         self._stamps: dict[str, int] = {}
         self._marks: dict[str, dict[str, Mark]] = {}
-        self._said = Said({}, {}, {})
+        self._said = CommentIndex({}, {}, {})
         self._guard = threading.Lock()
         self._looked = -FRESH_S
 
@@ -127,7 +127,7 @@ class EverybodysMarks:
         """Forget how fresh the marks are: something was written."""
         self._looked = -FRESH_S
 
-    def marks(self) -> tuple[dict[str, dict[str, Mark]], Said]:
+    def marks(self) -> tuple[dict[str, dict[str, Mark]], CommentIndex]:
         """Return marks by learner and kata, in the gradebook's order, and what was said about them."""
         with self._guard:
             if time.monotonic() - self._looked < FRESH_S:
@@ -152,7 +152,7 @@ class EverybodysMarks:
             old: list[Any] = [
                 {key: one for key, one in part.items() if key[0] in kept} for part in self._said
             ]
-            self._said = Said(*(part | new for part, new in zip(old, about, strict=True)))
+            self._said = CommentIndex(*(part | new for part, new in zip(old, about, strict=True)))
         self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
         self._stamps = dict(stamps)
 
@@ -162,7 +162,7 @@ class EverybodysMarks:
         return hash(tuple((name, own[kata].attempt) for name, own in marks.items() if kata in own))
 
 
-def said(rulings: Iterable[Decision], identity: Callable[[str], str]) -> Said:
+def said(rulings: Iterable[Decision], identity: Callable[[str], str]) -> CommentIndex:
     """Return what stands of disputes, who marks what, and what was reviewed."""
     disputed: dict[int, tuple[Of, Decision]] = {}
     markers, reviewed = dict[Of, str](), dict[Of, int]()
@@ -178,7 +178,7 @@ def said(rulings: Iterable[Decision], identity: Callable[[str], str]) -> Said:
             markers[key] = one.value
         elif one.kind == "reviewed":
             reviewed[key] = one.value
-    return Said(dict(disputed.values()), markers, reviewed)
+    return CommentIndex(dict(disputed.values()), markers, reviewed)
 
 
 # The class
@@ -256,12 +256,12 @@ class ClassPage:
 class DeskReader:
     """Reads what a page needs, by identity: `anonymity` says what is shown in its place. One for each desk."""
 
-    def __init__(self, book: Gradebook, lessons: Lessons, author: str) -> None:
+    def __init__(self, book: Gradebook, lessons: KataTexts, author: str) -> None:
         self.book = book
         self.course: Course = book.course
         self.lessons = lessons
         self.author = author
-        self.everybody = EverybodysMarks(book)
+        self.everybody = MarksCache(book)
         self._found: dict[str, tuple[object, Any]] = {}
         self._problems: tuple[Any, list[Problem]] = None, []
         self.anonymity = Anonymity(book, lambda: self.everybody.marks()[0])
@@ -401,7 +401,9 @@ class DeskReader:
         found = [
             FilterChoice("assignment", "Assignment", [(one, one) for one in self.course.assignments]),
             FilterChoice("kata", "Kata", [(one, self.lessons.title(one)) for one in self.book.katas()]),
-            FilterChoice("status", "Status", [(kind, LOOKS[kind].word) for kind in get_args(KataStatus)]),
+            FilterChoice(
+                "status", "Status", [(kind, STATUS_STYLES[kind].word) for kind in get_args(KataStatus)]
+            ),
             FilterChoice("section", "Section", [(one, one) for one in sections]),
             FilterChoice("only", "Only", list(ONLY.items())),
         ]
@@ -491,10 +493,10 @@ class DeskReader:
         """Return the disputes about a mark."""
         return threads(one for one in self.book.rulings(SAID, [learner]) if one.kata == kata)
 
-    def log(self) -> list[Logged]:
+    def log(self) -> list[LogEntry]:
         """Return what was decided last, by everybody, the newest first."""
         return [
-            Logged(self._unnamed(event, kata), self.at(event.at), self.anonymity.word(learner, kata), kata)
+            LogEntry(self._unnamed(event, kata), self.at(event.at), self.anonymity.word(learner, kata), kata)
             for learner, kata, event in self.book.decisions(LOGGED)
         ]
 
@@ -504,7 +506,7 @@ class DeskReader:
             return event
         return msgspec.structs.replace(event, comment=(event.comment or "").rpartition(": ")[2])
 
-    def just(self, number: int | None) -> Logged | None:
+    def just(self, number: int | None) -> LogEntry | None:
         """Return a decision that this marker has just made, by its number; None where it no longer stands."""
         mine = (
             one
@@ -552,7 +554,7 @@ class Neighbours(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Logged:
+class LogEntry:
     """A decision in a list of them."""
 
     event: HistoryEvent
@@ -641,7 +643,7 @@ class MarkPage:
     def _read_attempts(self, asked: Mapping[str, str]) -> None:
         events = self._desk.book.history(self.row.learner, self.row.kata)
         left_out = {"attempt", "remark", *(("alias", "alike") if self.anonymous else ())}
-        self.events = [Logged(one, self._desk.at(one.at)) for one in events if one.kind not in left_out]
+        self.events = [LogEntry(one, self._desk.at(one.at)) for one in events if one.kind not in left_out]
         attempts = [one for one in events if one.kind == "attempt" and one.attempt is not None]
         self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]
         self.numbers = {one.attempt: one.number for one in attempts}

@@ -24,12 +24,12 @@ from grader.instructor.desk.guard import LARGEST
 from grader.instructor.desk.look_alikes import LookAlikes, alike_pairs, verdicts
 from grader.instructor.desk.queries import DeskReader, Filter, MarkPage
 from grader.instructor.desk.sheets import Sheets
-from grader.instructor.gradebook.errors import ChangedMeanwhile
+from grader.instructor.gradebook.errors import ConflictError
 from grader.instructor.html.html import TEMPLATES as REPORT
 from grader.instructor.html.html import environment_of
 from grader.instructor.html.similar import WORDS, section_of
 from grader.instructor.similarity.findings import Findings, Side
-from grader.report.style import LOOKS
+from grader.report.style import STATUS_STYLES
 from grader.words import whole_number
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -70,7 +70,7 @@ class Desk:
         self._catalogue = catalogue
         self._environment = environment_of(TEMPLATES)
         self._environment.globals.update(
-            course=reader.course, author=reader.author, when=reader.at, looks=LOOKS,
+            course=reader.course, author=reader.author, when=reader.at, looks=STATUS_STYLES,
             title=reader.lessons.title, word=reader.anonymity.word, name=reader.anonymity.name,
         )  # fmt: skip
         style = (REPORT / "style.css").read_text("utf-8") + (TEMPLATES / "desk.css").read_text("utf-8")
@@ -216,7 +216,7 @@ class Desk:
             self.reader.everybody.look_again()
         except KataError as error:
             self.reader.everybody.look_again()
-            status = 409 if isinstance(error, ChangedMeanwhile) else 400
+            status = 409 if isinstance(error, ConflictError) else 400
             return HTMLResponse(await run_in_threadpool(self._again, here, error, form, name), status)
         if number is not None:  # the next page says what was decided, and takes it back with one key
             back += f"{'&' if '?' in back else '?'}{urlencode({'just': number, 'was': here})}"

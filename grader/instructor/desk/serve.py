@@ -18,7 +18,7 @@ from grader.instructor.desk.routes import Desk
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.written import Rubrics
-from grader.instructor.html import Lessons
+from grader.instructor.html import KataTexts
 
 HERE = "127.0.0.1"
 MOST_IDLE = 128
@@ -67,7 +67,7 @@ def serve(
     Raises:
         UsageError: somebody else has the port.
     """
-    reader = DeskReader(book, Lessons(catalogue), author)
+    reader = DeskReader(book, KataTexts(catalogue), author)
     reader_of_sheets = Sheets(reader, Rubrics(catalogue, book))
     desk = Desk(reader, reader_of_sheets, LookAlikes(book), catalogue)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as door:

@@ -14,14 +14,14 @@ from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import MARKING, Draft, add, by_mark, releases
 from grader.instructor.gradebook.errors import (
-    ChangedMeanwhile,
+    ConflictError,
+    CorruptRecordError,
     GradebookError,
     GradebookUsageError,
-    UnreadableRecord,
 )
-from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Marking, WrittenPart
-from grader.instructor.gradebook.scope import Somebody, katas, names_of, people, row_of
-from grader.instructor.gradebook.storage import storable, unpacked
+from grader.instructor.gradebook.lookup import LearnerRef, katas, names_of, people, row_of
+from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Marking, WrittenScore
+from grader.instructor.gradebook.serialization import storable, unpacked
 from grader.report.json_text import encode
 
 _ANSWERED = msgspec.json.Decoder(dict[int, str])
@@ -123,7 +123,7 @@ def written_part(
     sheets: Sequence[Answers],
     given: Iterable[AnswerMark],
     rulings: Collection[Decision],
-) -> WrittenPart | None:
+) -> WrittenScore | None:
     """Return the written part of a mark; None where there is nothing of it.
 
     It counts from the release on, which says what each question is worth: for everybody out of the same points. What
@@ -144,7 +144,7 @@ def written_part(
     unmarked = tuple(sorted(number for number in text if number not in stand))
     due = course.due_for(learner, kata, rulings)
     submitted = sheet.submitted_at if sheet is not None else None
-    return WrittenPart(
+    return WrittenScore(
         score=sum(one.points for one in stand.values()),
         max_score=sum(most.values()),
         unmarked=unmarked,
@@ -171,10 +171,10 @@ def sheet_of(connection: Connection, content: str) -> bytes:
     row = connection.execute(table.select().where(table.c.digest == content)).one_or_none()
     try:
         if row is None:
-            raise UnreadableRecord("it is not there")
+            raise CorruptRecordError("it is not there")
         bundle = unpacked(row.bundle, row.size, content)
         return bundle.files[bundle.main]
-    except UnreadableRecord as error:
+    except CorruptRecordError as error:
         raise GradebookError(f"A sheet of answers cannot be read: {error}.") from None
 
 
@@ -188,18 +188,20 @@ def texts(connection: Connection, course: Course, kata: str) -> dict[str, str]:
         try:
             bundle = unpacked(row.bundle, row.size, row.digest)
             written = answers_in(bundle.files[bundle.main])
-        except (UnreadableRecord, KeyError):
+        except (CorruptRecordError, KeyError):
             continue  # opening its own page says why
         found |= {digest_of_answer(text): text for number, text in written.items() if number}
     return found
 
 
-def mark(connection: Connection, somebody: Somebody, kata: int, draft: Draft, seen: int | None = ANY) -> int:
+def mark(
+    connection: Connection, somebody: LearnerRef, kata: int, draft: Draft, seen: int | None = ANY
+) -> int:
     """Write what somebody gives for an answer; return the mark's number. What stood before stays in the history.
 
     Raises:
         GradebookUsageError: the points are no number from 0 to the most that there are.
-        ChangedMeanwhile: another mark stands than the one of number `seen` (None: that there was none).
+        ConflictError: another mark stands than the one of number `seen` (None: that there was none).
     """
     given: Marking = draft.value
     if not math.isfinite(given.points) or not 0 <= given.points <= given.max_points:
@@ -215,7 +217,7 @@ def mark(connection: Connection, somebody: Somebody, kata: int, draft: Draft, se
             if stands
             else "it was taken back"
         )
-        raise ChangedMeanwhile(
+        raise ConflictError(
             f"Question {given.question} was marked in the meantime: {told}.",
             "Look at it again.",
         )

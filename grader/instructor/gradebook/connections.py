@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.instructor.gradebook import schema
-from grader.instructor.gradebook.address import Address, pragma
+from grader.instructor.gradebook.database_url import Address, pragma
 from grader.instructor.gradebook.error_translation import OPENING, damaged, gone, refused_file, translating
 from grader.instructor.gradebook.errors import GradebookError
 from grader.instructor.gradebook.lock import FileLock, ServerLock
@@ -79,8 +79,8 @@ class Connections:
                 yield connection
 
 
-class RunConnection:
-    """A run's own connection, which holds the lock: no lock, no writing."""
+class RunSession:
+    """The connection of one grading run, which holds the lock: without the lock, no writing."""
 
     def __init__(self, place: Address, connection: Connection, lock: FileLock | ServerLock) -> None:
         self._place = place
@@ -88,7 +88,7 @@ class RunConnection:
         self._lock = lock
 
     @classmethod
-    def open(cls, connections: Connections) -> RunConnection:
+    def open(cls, connections: Connections) -> RunSession:
         """Take the lock.
 
         Raises:
@@ -116,7 +116,7 @@ class RunConnection:
             return cls(connections.place, connection, lock)
 
     @classmethod
-    def _on_server(cls, connections: Connections) -> RunConnection:
+    def _on_server(cls, connections: Connections) -> RunSession:
         connection = connections.engine.connect()
         try:
             lock = ServerLock(connection)

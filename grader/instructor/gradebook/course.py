@@ -15,8 +15,8 @@ from msgspec import Meta
 from grader.catalogue import Catalogue
 from grader.data_files import read_data
 from grader.errors import UsageError, did_you_mean
-from grader.instructor.gradebook.address import Address
 from grader.instructor.gradebook.assignments import Assignment, AssignmentTable
+from grader.instructor.gradebook.database_url import Address
 from grader.instructor.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
 from grader.instructor.gradebook.records import Decision, Mark, Row
 from grader.instructor.gradebook.roster import Person, read_roster, same

@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, Connection, select
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.errors import GradebookUsageError
 from grader.instructor.gradebook.records import Adjustment, Decision, DecisionKind, Marking
-from grader.instructor.gradebook.storage import insert, storable
+from grader.instructor.gradebook.serialization import insert, storable
 from grader.report.json_text import encode
 
 DAMAGED = "this row is damaged, and counts nowhere"

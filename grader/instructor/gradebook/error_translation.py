@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from grader.instructor.gradebook.address import Address
+from grader.instructor.gradebook.database_url import Address
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 
 KEPT = "What was recorded before is kept; the same command goes on from there."

@@ -11,12 +11,12 @@ class GradebookError(KataError):
     exit_code = 3
 
 
-class Unkeepable(ValueError):
-    """A report that would not be read again as it is."""
+class SerializationError(ValueError):
+    """Raised when a report would not be read back as it is."""
 
 
-class UnreadableRecord(ValueError):
-    """What the gradebook holds is not what was written; the message says why, as the end of a sentence."""
+class CorruptRecordError(ValueError):
+    """Raised when a stored record is damaged; the message says why, as the end of a sentence."""
 
 
 class GradebookUsageError(GradebookError, UsageError):
@@ -25,5 +25,5 @@ class GradebookUsageError(GradebookError, UsageError):
     exit_code = 2
 
 
-class ChangedMeanwhile(GradebookError):
-    """Somebody else decided about the same mark since it was looked at; nothing was written."""
+class ConflictError(GradebookError):
+    """Raised when somebody else changed the same mark since it was read; nothing was written."""

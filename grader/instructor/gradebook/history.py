@@ -11,8 +11,9 @@ from sqlalchemy import Connection, func, or_, select
 
 from grader.instructor.gradebook import decisions, schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.errors import GradebookError, UnreadableRecord
+from grader.instructor.gradebook.errors import CorruptRecordError, GradebookError
 from grader.instructor.gradebook.identities import LEARNT_BY
+from grader.instructor.gradebook.lookup import LearnerRef, find, identity, names_of, people
 from grader.instructor.gradebook.records import (
     Attempt,
     Decision,
@@ -20,10 +21,9 @@ from grader.instructor.gradebook.records import (
     HistoryEvent,
     Key,
     RunRecord,
-    StoredHandIn,
+    StoredSubmission,
 )
-from grader.instructor.gradebook.scope import Somebody, find, identity, names_of, people
-from grader.instructor.gradebook.storage import booked, report_of, storable, unpacked
+from grader.instructor.gradebook.serialization import booked, report_of, storable, unpacked
 from grader.instructor.submissions.submission import Bundle
 from grader.words import counted
 
@@ -80,7 +80,7 @@ def attempt(connection: Connection, course: Course, number: int) -> Attempt | No
         return None
     try:
         report = report_of(row.report)
-    except UnreadableRecord as error:
+    except CorruptRecordError as error:
         raise GradebookError(
             f"{_called(connection, course, number)}: its report cannot be read: {error}.", _GRADE_AGAIN
         ) from None
@@ -130,7 +130,7 @@ def called(learner: str, kata: str, number: int) -> str:
 
 def stored(
     connection: Connection, course: Course, learners: Collection[str] | None = None
-) -> list[StoredHandIn]:
+) -> list[StoredSubmission]:
     """Return every content that was handed in, once for each name and kata, in the order of people.
 
     Args:
@@ -158,7 +158,7 @@ def stored(
     )
     # Later rows replace earlier ones of the same content, and keep their place.
     found = {
-        (row.learner_id, row.slug, row.digest): StoredHandIn(
+        (row.learner_id, row.slug, row.digest): StoredSubmission(
             learner=row.name, kata=row.slug, attempt=row.attempt_id, submitted_at=row.submitted_at
         )
         for row in connection.execute(wanted)
@@ -212,7 +212,7 @@ def unpack(name: Callable[[], str], row: Any) -> Bundle:
     """
     try:
         return unpacked(row.bundle, row.size, row.digest)
-    except UnreadableRecord as error:
+    except CorruptRecordError as error:
         raise GradebookError(f"{name()}: what was handed in cannot be read: {error}.", _GRADE_AGAIN) from None
 
 
@@ -231,7 +231,7 @@ def attempt_numbers(
     return numbers(connection, people(connection, course, wanted))
 
 
-def numbers(connection: Connection, people: Iterable[Somebody]) -> dict[int, int]:
+def numbers(connection: Connection, people: Iterable[LearnerRef]) -> dict[int, int]:
     """Return, by attempt, the how-manyth it is of a learner at a kata, in the order of grading, from 1 on."""
     table, whose = schema.attempts, names_of(people)
     wanted = select(table.c.id, table.c.learner_id, table.c.kata_id)

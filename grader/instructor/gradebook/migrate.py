@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, Engine, inspect, text
 
 from grader import __version__
-from grader.instructor.gradebook.address import Address
+from grader.instructor.gradebook.database_url import Address
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.schema import meta, metadata, version
 

@@ -17,7 +17,7 @@ from grader.instructor.gradebook.exports.tables import signed
 from grader.instructor.gradebook.records import HistoryEvent, Row, by_learner
 from grader.instructor.submissions.names import natural_key
 from grader.report.report import WRONG
-from grader.report.style import LOOKS, has_unicode, keep_whole, points, safe, status_text
+from grader.report.style import STATUS_STYLES, has_unicode, keep_whole, points, safe, status_text
 from grader.report.terminal import print_findings
 from grader.words import counted
 
@@ -98,7 +98,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
         _print_block(block, lines, out)
     # Only signs that the table has are explained.
     legend = Text("\n")
-    for status in LOOKS:
+    for status in STATUS_STYLES:
         if status in statuses:
             legend.append_text(status_text(status, out)).append("   ")
     if unmarked > waiting:
@@ -116,7 +116,7 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
 
 
 def _cell(row: Row, out: Console) -> Text:
-    look = LOOKS[row.report.status]
+    look = STATUS_STYLES[row.report.status]
     glyph = look.glyph if has_unicode(out) else look.ascii
     sign = CHANGED if _is_marked(row) else LATE if row.late_by else " "
     return Text(f"{glyph} {points(row.score)}{sign}", look.style)

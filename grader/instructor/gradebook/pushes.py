@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.scope import find_learner, names_of, people, row_of
-from grader.instructor.gradebook.storage import insert, storable
+from grader.instructor.gradebook.lookup import find_learner, names_of, people, row_of
+from grader.instructor.gradebook.serialization import insert, storable
 
 
 class Push(NamedTuple):

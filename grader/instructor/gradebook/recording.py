@@ -13,10 +13,10 @@ from sqlalchemy import Connection, Table, and_, bindparam, func, select, true
 
 from grader import __version__
 from grader.instructor.gradebook import answers, schema
-from grader.instructor.gradebook.address import redact
-from grader.instructor.gradebook.connections import Connections, RunConnection
+from grader.instructor.gradebook.connections import Connections, RunSession
+from grader.instructor.gradebook.database_url import redact
 from grader.instructor.gradebook.records import Key
-from grader.instructor.gradebook.storage import (
+from grader.instructor.gradebook.serialization import (
     insert,
     insert_all,
     insert_unless_there,
@@ -125,7 +125,7 @@ def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
 class Recording:
     """One run, from its beginning to its end, on its own connection."""
 
-    def __init__(self, own: RunConnection, run: int, earlier: set[str]) -> None:
+    def __init__(self, own: RunSession, run: int, earlier: set[str]) -> None:
         self.run = run
         """Its number."""
         self._own = own
@@ -142,7 +142,7 @@ class Recording:
         Raises:
             GradebookError: another run grades into this gradebook, or the database refused.
         """
-        own = RunConnection.open(connections)
+        own = RunSession.open(connections)
         try:
             with own.writing("starting a run") as connection:
                 run = insert(
@@ -181,11 +181,11 @@ class Recording:
         """Keep a report and what was graded.
 
         Raises:
-            Unkeepable: the report would not be read again as it is; nothing was written.
+            SerializationError: the report would not be read again as it is; nothing was written.
         """
         whole = report_to_json(msgspec.structs.replace(report, learner=submission.learner))
         with self._own.writing(_doing(submission)) as connection:
-            numbering = _Numbering(connection, self._known)
+            numbering = _IdCache(connection, self._known)
             name = storable(submission.learner)
             learner = numbering.of(schema.learners, name=name)
             fresh = self._fresh.get(learner, set() if self._is_new(name) else None)
@@ -255,7 +255,7 @@ class Recording:
         sheet = submission.answers
         assert sheet is not None
         with self._own.writing(_doing(submission)) as connection:
-            numbering = _Numbering(connection, self._known)
+            numbering = _IdCache(connection, self._known)
             learner = numbering.of(schema.learners, name=storable(submission.learner))
             kata = numbering.of_kata(submission.kata, sheet.number)
             newest = connection.execute(_LAST_SHEET, {"learner": learner, "kata": kata}).one_or_none()
@@ -369,8 +369,8 @@ def _sighting_of(submission: Submission, same: Sequence[Any]) -> Any:
     return next(iter(timed), next((row for row in same if row.submitted_at is None), None))
 
 
-class _Numbering:
-    """The rows' numbers in one transaction: known to be there, or found or made by it."""
+class _IdCache:
+    """Ids of rows by their values in one transaction: cached, looked up, or inserted."""
 
     def __init__(self, connection: Connection, known: _Numbers) -> None:
         self.connection = connection
@@ -417,7 +417,7 @@ def _content(connection: Connection, bundle: Bundle | None) -> str | None:
     return bundle.digest
 
 
-def _results(numbering: _Numbering, kata: int, attempt: int, report: KataReport) -> None:
+def _results(numbering: _IdCache, kata: int, attempt: int, report: KataReport) -> None:
     lines = [
         {
             "attempt_id": attempt,

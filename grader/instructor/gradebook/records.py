@@ -135,7 +135,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """When it was first seen."""
 
 
-class WrittenPart(msgspec.Struct, frozen=True, kw_only=True):
+class WrittenScore(msgspec.Struct, frozen=True, kw_only=True):
     """The written part of a mark: what is marked, what is not yet, and what the learner may know of it."""
 
     score: float = 0.0
@@ -208,8 +208,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     graded_at: datetime
 
 
-class StoredHandIn(msgspec.Struct, frozen=True, kw_only=True):
-    """A content that was handed in, for grading it again."""
+class StoredSubmission(msgspec.Struct, frozen=True, kw_only=True):
+    """A submission as it is stored, for grading it again."""
 
     learner: str
     """Under the name that it came in with."""
@@ -250,7 +250,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """False where the machine failed, so that its points say nothing."""
     notes: tuple[str, ...] = ()
     """What the instructor should know about what was found, and why this attempt counts."""
-    written: WrittenPart | None = None
+    written: WrittenScore | None = None
     """The written answers, as in `Row`."""
 
     @property
@@ -297,7 +297,7 @@ class Row(msgspec.Struct, kw_only=True):
     score: float
     """After lateness, adjustments and overrides; never below 0. May exceed `max_score` by a bonus."""
     max_score: float
-    written: WrittenPart | None = None
+    written: WrittenScore | None = None
     """The written answers; None where nothing was handed in, marked or released. Not in `score`, but in every total
     from the release on."""
 

@@ -11,13 +11,13 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from grader.instructor.gradebook import answers, decisions, schema
-from grader.instructor.gradebook.counting import Counted, HandIn, count
+from grader.instructor.gradebook.attempt_selection import HandIn, SelectedAttempt, count
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.errors import UnreadableRecord
+from grader.instructor.gradebook.errors import CorruptRecordError
 from grader.instructor.gradebook.lateness import settle
-from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenPart
-from grader.instructor.gradebook.scope import Somebody, find_learner, katas, names_of, people
-from grader.instructor.gradebook.storage import booked, notes_of, report_of
+from grader.instructor.gradebook.lookup import LearnerRef, find_learner, katas, names_of, people
+from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenScore
+from grader.instructor.gradebook.serialization import booked, notes_of, report_of
 from grader.instructor.submissions.submission import DECIDED, MAY_BE
 from grader.report.report import KataReport
 
@@ -161,14 +161,14 @@ def handed_in(
 
 
 def _written(
-    connection: Connection, course: Course, some: Sequence[Somebody]
-) -> Callable[[Somebody, int, str], WrittenPart | None]:
+    connection: Connection, course: Course, some: Sequence[LearnerRef]
+) -> Callable[[LearnerRef, int, str], WrittenScore | None]:
     """Return what tells the written part of a learner's mark, by the kata's row and slug."""
     writers = [somebody for somebody in some if somebody.writes]
     sheets = answers.handed_in(connection, names_of(writers)) if writers else {}
     marks = answers.marks(connection, names_of(writers)) if writers else {}
 
-    def written_of(somebody: Somebody, kata: int, slug: str) -> WrittenPart | None:
+    def written_of(somebody: LearnerRef, kata: int, slug: str) -> WrittenScore | None:
         key = somebody.name, kata
         return answers.written_part(
             course, somebody.name, slug, sheets.get(key, ()), marks.get(key, ()), somebody.rulings
@@ -177,7 +177,7 @@ def _written(
     return written_of
 
 
-def _chunks(everybody: list[Somebody]) -> Iterator[list[Somebody]]:
+def _chunks(everybody: list[LearnerRef]) -> Iterator[list[LearnerRef]]:
     for start in range(0, len(everybody), _CHUNK):
         yield everybody[start : start + _CHUNK]
 
@@ -187,7 +187,7 @@ class _Standing(NamedTuple):
 
     row: Any
     """The hand-in that counts."""
-    counted: Counted
+    counted: SelectedAttempt
     contents: int
     """How many different ones were handed in."""
     notes: tuple[str, ...]
@@ -230,7 +230,7 @@ _Counting = dict[tuple[str, int], _Standing]
 
 
 def _counting(
-    connection: Connection, course: Course, some: Sequence[Somebody], chosen: Mapping[int, tuple[str, str]]
+    connection: Connection, course: Course, some: Sequence[LearnerRef], chosen: Mapping[int, tuple[str, str]]
 ) -> _Counting:
     needed = _needed(connection, course, chosen)
     slug_of = chosen if needed is chosen else katas(connection, None)
@@ -252,7 +252,7 @@ def _counting(
 
 
 def _standing(
-    connection: Connection, course: Course, some: Sequence[Somebody], chosen: Mapping[int, tuple[str, str]]
+    connection: Connection, course: Course, some: Sequence[LearnerRef], chosen: Mapping[int, tuple[str, str]]
 ) -> dict[tuple[str, int], _Standing]:
     stands = _counting(connection, course, some, chosen)
     numbers = {one.row.attempt_id for one in stands.values()}
@@ -269,7 +269,7 @@ def _notes(row: Any, every: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _given(
-    connection: Connection, some: Sequence[Somebody], kata_rows: Collection[int]
+    connection: Connection, some: Sequence[LearnerRef], kata_rows: Collection[int]
 ) -> dict[tuple[str, int], list[Any]]:
     """Return everything that some learners handed in, by learner and kata's row."""
     submissions = schema.submissions
@@ -312,7 +312,7 @@ def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataRe
         if report.kata == kata[0] and (report.status, report.earned, report.possible) == booked:
             return report, _damaged_time(stands)
         why = "it is damaged (the values recorded beside it differ)"
-    except UnreadableRecord as error:
+    except CorruptRecordError as error:
         why = str(error)
     stand_in = {
         "learner": name,
@@ -356,7 +356,7 @@ class _ByHand(NamedTuple):
     """What people, not checks, gave a learner for a kata."""
 
     adjustments: list[Adjustment]
-    written: WrittenPart | None
+    written: WrittenScore | None
 
 
 def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by_hand: _ByHand) -> Row:

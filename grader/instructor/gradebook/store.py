@@ -1,7 +1,7 @@
 """The gradebook as the rest of Kata sees it: opened, written by one run at a time, read by anybody.
 
 How each of its words is kept lies beside it: `recording` (what a run writes), `rows` (what counts), `history` (what
-happened), `decisions` (what people change), `scope` (who and what there is), `connections` (transactions and the lock).
+happened), `decisions` (what people change), `lookup` (learners and katas), `connections` (transactions and the lock).
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from sqlalchemy import Connection
 
 from grader.instructor.gradebook import (
     answers,
+    lookup,
     pushes,
     recording,
-    scope,
     versions,
 )
+from grader.instructor.gradebook import comments as of_said
 from grader.instructor.gradebook import decisions as of_decisions
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import rows as of_rows
-from grader.instructor.gradebook import said as of_said
-from grader.instructor.gradebook.address import DEFAULT, Address
 from grader.instructor.gradebook.connections import Connections
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.database_url import DEFAULT, Address
 from grader.instructor.gradebook.decisions import Draft, What
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.migrate import HOW_MADE
@@ -180,7 +180,7 @@ class Gradebook:
         """Keep a report and what was graded, in one transaction; it is durable when this returns.
 
         Raises:
-            Unkeepable: the report would not be read again as it is; nothing was written.
+            SerializationError: the report would not be read again as it is; nothing was written.
         """
         with self._guard:
             self._in(run).record(submission, key, report)
@@ -268,9 +268,9 @@ class Gradebook:
         else:
             self.unreadable[learner, kata] = why
 
-    learners = _reading("reading its learners", scope.learners)
+    learners = _reading("reading its learners", lookup.learners)
 
-    katas = _reading("reading its katas", scope.slugs)
+    katas = _reading("reading its katas", lookup.slugs)
 
     def _chosen(self, katas: Collection[str] | None) -> Collection[str] | None:
         return self.course.katas if katas is None else katas
@@ -294,7 +294,7 @@ class Gradebook:
 
         Raises:
             GradebookUsageError: the learner or the kata is unknown, or the points are no number, or nothing says why.
-            ChangedMeanwhile: the mark has another version by now; nothing was written.
+            ConflictError: the mark has another version by now; nothing was written.
         """
         return self.rule("adjust", learner, points, comment=comment, author=author, kata=kata, seen=seen)
 
@@ -334,7 +334,7 @@ class Gradebook:
 
         Raises:
             GradebookUsageError: the learner or the kata is unknown, or nothing says why.
-            ChangedMeanwhile: the mark has another version by now; nothing was written.
+            ConflictError: the mark has another version by now; nothing was written.
         """
         draft = Draft(kind, value, comment, author)
         whose = learner or "the class"
@@ -344,13 +344,13 @@ class Gradebook:
             versions.alone_with(connection, learner)
             kata_id = None
             if (about := kata or of) is None:
-                somebody = scope.find_learner(connection, self.course, learner)
+                somebody = lookup.find_learner(connection, self.course, learner)
             else:
-                somebody, number = scope.find(connection, self.course, learner, about)
+                somebody, number = lookup.find(connection, self.course, learner, about)
                 # After `alone_with`: who waited for the same learner sees what was decided meanwhile.
                 versions.insist_on(connection, somebody, number, seen)
                 kata_id = number if kata is not None else None
-            return of_decisions.add(connection, draft, scope.row_of(connection, somebody), kata_id)
+            return of_decisions.add(connection, draft, lookup.row_of(connection, somebody), kata_id)
 
     def rule_together(
         self,
@@ -378,7 +378,7 @@ class Gradebook:
             what = sorted(what, key=lambda one: (one[0], one[1] or ""))
             for learner in dict.fromkeys(one[0] for one in what):
                 versions.alone_with(connection, learner)
-            rows = scope.rows_of(connection, self.course, [one[:2] for one in what])
+            rows = lookup.rows_of(connection, self.course, [one[:2] for one in what])
             made = [
                 of_decisions.add(connection, Draft(kind, value, comment, author), *row)
                 for row, (_, _, value) in zip(rows, what, strict=True)
@@ -400,9 +400,9 @@ class Gradebook:
 
     said = _reading("reading what was said", of_said.said)
 
-    aliases = _reading("reading who is who", scope.aliases)
+    aliases = _reading("reading who is who", lookup.aliases)
 
-    identity = _reading("reading who is who", scope.identity)
+    identity = _reading("reading who is who", lookup.identity)
 
     handed_in = _reading("reading what {} handed in", of_rows.handed_in, whole=True)
 
@@ -449,7 +449,7 @@ class Gradebook:
 
         Raises:
             GradebookUsageError: a learner or a kata is unknown, or points are out of bounds.
-            ChangedMeanwhile: another mark than the one that was looked at stands by now.
+            ConflictError: another mark than the one that was looked at stands by now.
         """
         made = []
         with self._guard, self._connections.deciding("marking answers") as connection:
@@ -459,7 +459,7 @@ class Gradebook:
             # In one order, so that two who do so never wait for each other.
             for one in sorted(given, key=lambda one: (one.learner, one.kata, one.marking.question)):
                 versions.alone_with(connection, one.learner)
-                somebody, kata_id = scope.find(connection, self.course, one.learner, one.kata)
+                somebody, kata_id = lookup.find(connection, self.course, one.learner, one.kata)
                 draft = Draft("answer_mark", one.marking, one.comment, author)
                 made.append(answers.mark(connection, somebody, kata_id, draft, one.seen))
             if len(made) == 1:
@@ -507,10 +507,10 @@ class Gradebook:
         """
         with self._guard, self._connections.deciding("sharing out hand-ins") as connection:
             versions.alone_with(connection, "")  # two who take the next ten take different ones
-            people = {one.name: one for one in scope.people(connection, self.course)}
-            numbers = {slug: kata for kata, (slug, _) in scope.katas(connection, None).items()}
+            people = {one.name: one for one in lookup.people(connection, self.course)}
+            numbers = {slug: kata for kata, (slug, _) in lookup.katas(connection, None).items()}
             rows = [
-                (scope.row_of(connection, people[learner]), numbers[kata])
+                (lookup.row_of(connection, people[learner]), numbers[kata])
                 for learner, kata in what
                 if learner in people and kata in numbers
             ]

@@ -13,10 +13,10 @@ from sqlalchemy import ColumnElement, Connection, Table, func, or_, select, text
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import MARKING
-from grader.instructor.gradebook.errors import ChangedMeanwhile
+from grader.instructor.gradebook.errors import ConflictError
+from grader.instructor.gradebook.lookup import LearnerRef, find, people
 from grader.instructor.gradebook.migrate import ADVISORY_KEY
-from grader.instructor.gradebook.scope import Somebody, find, people
-from grader.instructor.gradebook.storage import storable
+from grader.instructor.gradebook.serialization import storable
 
 
 def alone_with(connection: Connection, learner: str) -> None:
@@ -26,7 +26,7 @@ def alone_with(connection: Connection, learner: str) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:ours, hashtext(:learner))"), key)
 
 
-def version_of(connection: Connection, somebody: Somebody, kata: int) -> int:
+def version_of(connection: Connection, somebody: LearnerRef, kata: int) -> int:
     """Return the version of one learner's mark for one kata, by the kata's row."""
     attempts, decided = schema.attempts.c, schema.decisions.c
     graded = select(func.count()).where(attempts.learner_id.in_(somebody.rows), attempts.kata_id == kata)
@@ -47,14 +47,14 @@ def version(connection: Connection, course: Course, learner: str, kata: str) -> 
     return version_of(connection, *find(connection, course, learner, kata))
 
 
-def insist_on(connection: Connection, somebody: Somebody, kata: int, seen: int | None) -> None:
+def insist_on(connection: Connection, somebody: LearnerRef, kata: int, seen: int | None) -> None:
     """Refuse a decision about a mark that has changed since it was looked at; None: it was not looked at.
 
     Raises:
-        ChangedMeanwhile: its version is no longer `seen`.
+        ConflictError: its version is no longer `seen`.
     """
     if seen is not None and version_of(connection, somebody, kata) != seen:
-        raise ChangedMeanwhile(
+        raise ConflictError(
             f"In the meantime somebody decided about {somebody.name} or graded again; nothing was written.",
             "Look at what has changed, then decide again.",
         )

@@ -297,7 +297,7 @@ def mark(
 
     Raises:
         GradebookUsageError: there is no such question or criterion, or the points are out of bounds.
-        ChangedMeanwhile: somebody else marked it since it was shown.
+        ConflictError: somebody else marked it since it was shown.
     """
     if answer is None:
         shown = {one.number: one.digest for one in sheet(book, rubrics, learner, kata).answers}

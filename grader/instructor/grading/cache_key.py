@@ -12,7 +12,7 @@ from grader import __version__
 from grader.catalogue import Kata
 from grader.catalogue.given import blocks_in, given_files
 from grader.catalogue.load import KATA_FILE
-from grader.instructor.grading.task import Setup
+from grader.instructor.grading.messages import Setup
 
 SEEDS = 2**53
 """Seeds are below this: too many to try out, and still a whole number in every JSON reader."""

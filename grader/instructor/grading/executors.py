@@ -17,8 +17,8 @@ from grader import install_extra
 from grader.catalogue.discover import answers
 from grader.engine import sandbox
 from grader.errors import EngineError, UsageError
-from grader.instructor.gradebook.address import Address
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.database_url import Address
 from grader.instructor.grading.processes import grading_processes
 
 ANSWER_S = 3.0

@@ -25,11 +25,11 @@ from grader.catalogue import Catalogue, Kata
 from grader.catalogue.discover import answers
 from grader.devices import Device
 from grader.engine import sandbox
-from grader.engine.host.warm import start_launcher
+from grader.engine.host.bootstrap import start_launcher
 from grader.engine.timing.device import alone, shared
 from grader.errors import EngineError, KataError, MachineFault
 from grader.instructor.grading.cache_key import kata_digest
-from grader.instructor.grading.task import (
+from grader.instructor.grading.messages import (
     Answer,
     Graded,
     NotGraded,

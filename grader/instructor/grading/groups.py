@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.similarity.words import Piece, TooMuch, Words
+from grader.instructor.similarity.tokens import Piece, TooMuch, Words
 from grader.instructor.submissions.as_text import text_of
 from grader.report.report import WRONG, CheckReport, KataReport
 

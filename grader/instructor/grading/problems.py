@@ -13,7 +13,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import standing
 from grader.instructor.gradebook.records import Decision, Mark
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.grading.who import Unmatched, unmatched
+from grader.instructor.grading.roster_matching import Unmatched, unmatched
 from grader.instructor.submissions.submission import DECIDED, MAY_BE
 from grader.words import counted, typed_name
 

@@ -25,7 +25,7 @@ from grader import interpreter
 from grader.engine.host.deadline import Deadline
 from grader.errors import KataError
 from grader.instructor.grading.grading_process import LENGTH, SECONDS
-from grader.instructor.grading.task import (
+from grader.instructor.grading.messages import (
     Answer,
     Graded,
     NotGraded,
@@ -54,8 +54,8 @@ class GradingProcessDied(Exception):
     """A grading process ended, or did not begin in time."""
 
 
-class StandsStill(GradingProcessDied):
-    """It was still busy, or silent, when all that the submission had in time was over."""
+class GradingProcessStalled(GradingProcessDied):
+    """Raised when a grading process is still busy, or silent, after the submission's time limit."""
 
 
 class GradingProcess:
@@ -98,7 +98,7 @@ class GradingProcess:
         """Return the answer to a task.
 
         Raises:
-            StandsStill: it was at work on it, and did not come to an end.
+            GradingProcessStalled: it was at work on it, and did not come to an end.
             GradingProcessDied: it ended, or never began.
         """
         begin = Deadline(START_S if self._fresh else IDLE_S)
@@ -155,7 +155,7 @@ class GradingProcess:
                 # What this machine itself slept through is nobody's fault.
                 stage.forgive(began)
                 if why := stage.over():
-                    raise StandsStill(why)
+                    raise GradingProcessStalled(why)
                 continue
             part = os.read(self._out.fileno(), size - len(data))
             if not part:
@@ -244,7 +244,7 @@ def _tried(setup: bytes, task: bytes) -> Answer:
         return NotGraded("Grading was stopped.")
     try:
         return _ask(setup, task)
-    except StandsStill as error:
+    except GradingProcessStalled as error:
         return Stopped(f"The grading process had to be ended: {error}.")
     except KataError as error:
         return NotGraded(error.message, error.hint, again=True)

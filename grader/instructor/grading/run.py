@@ -14,12 +14,11 @@ from msgspec import UNSET
 from grader.catalogue import Kata
 from grader.devices import Device
 from grader.errors import EngineError, KataError
-from grader.instructor.gradebook.errors import Unkeepable
+from grader.instructor.gradebook.errors import SerializationError
 from grader.instructor.gradebook.records import Key
 from grader.instructor.grading.cache_key import kata_digest, seed_for, terms_of
 from grader.instructor.grading.cache_key import versions as versions_here
-from grader.instructor.grading.processes import grade
-from grader.instructor.grading.task import (
+from grader.instructor.grading.messages import (
     Answer,
     Graded,
     NotGraded,
@@ -29,6 +28,7 @@ from grader.instructor.grading.task import (
     answer_decoder,
     encode,
 )
+from grader.instructor.grading.processes import grade
 from grader.instructor.submissions.submission import Submission
 from grader.report.report import Isolation, KataReport, KataStatus, SpeedScore
 
@@ -124,8 +124,8 @@ Watch = Callable[[Tally, Submission, KataReport | None], None]
 
 
 @dataclass
-class _Out:
-    """A task that is being graded somewhere."""
+class _PendingTask:
+    """A submission that was handed to the executor and is not graded yet."""
 
     submission: Submission
     key: Key
@@ -166,7 +166,7 @@ class Run:
             EngineError: the executor is gone. What was graded until then is kept.
         """
         tally = Tally(total=len(learners) * len(self._katas) if total is None else total)
-        out: dict[Future[bytes], _Out] = {}
+        out: dict[Future[bytes], _PendingTask] = {}
         waiting = self._wanted(learners, tally, watch)
         try:
             while True:
@@ -191,7 +191,7 @@ class Run:
             for future in out:
                 future.cancel()
 
-    def _wanted(self, learners: Iterable[Learner], tally: Tally, watch: Watch) -> Iterator[_Out]:
+    def _wanted(self, learners: Iterable[Learner], tally: Tally, watch: Watch) -> Iterator[_PendingTask]:
         for learner in learners:
             known = self._marks.keys(learner.learner)
             for submission in learner.submissions(self._katas):
@@ -209,7 +209,7 @@ class Run:
                 if submission.proposal is not None:
                     tally.proposed.append(submission)
                 if submission.denied is not None:
-                    one = _Out(submission, self._key(submission, 0), 0, b"")
+                    one = _PendingTask(submission, self._key(submission, 0), 0, b"")
                     why = NotGraded(f"{submission.denied}.", "Correct its permissions: chmod -R u+rX")
                     self._keep(one, why, tally, watch)
                     continue
@@ -224,7 +224,7 @@ class Run:
                     watch(tally, submission, None)
                 else:
                     known[submission.kata] = had | {key}  # an earlier attempt may be among them
-                    yield _Out(submission, key, seed, self._task(submission, seed))
+                    yield _PendingTask(submission, key, seed, self._task(submission, seed))
 
     def _key(self, submission: Submission, seed: int) -> Key:
         terms = terms_of(self.setup, submission.kata, seed)
@@ -244,13 +244,13 @@ class Run:
             )
         )
 
-    def _hand_out(self, executor: Executor, one: _Out) -> Future[bytes]:
+    def _hand_out(self, executor: Executor, one: _PendingTask) -> Future[bytes]:
         try:
             return executor.submit(grade, self._setup, one.task)
         except (RuntimeError, OSError) as error:
             raise _lost(error) from error
 
-    def _answer(self, future: Future[bytes], one: _Out) -> Answer | None:
+    def _answer(self, future: Future[bytes], one: _PendingTask) -> Answer | None:
         """Return the answer; None when the executor lost the task and it should be handed out again."""
         try:
             answer = future.result()
@@ -268,7 +268,7 @@ class Run:
                 "Install the same version of Kata on every machine that grades.",
             )
 
-    def _keep(self, one: _Out, answer: Answer, tally: Tally, watch: Watch) -> None:
+    def _keep(self, one: _PendingTask, answer: Answer, tally: Tally, watch: Watch) -> None:
         submission, key = one.submission, one.key
         if isinstance(answer, Graded):
             report = answer.report
@@ -284,7 +284,7 @@ class Run:
         report.learner = submission.learner
         try:
             self._marks.record(self._number, submission, key, report)
-        except Unkeepable as error:
+        except SerializationError as error:
             refused = NotGraded(
                 f"The gradebook could not read back its report ({error}).", "Report it as a fault of Kata."
             )
@@ -294,7 +294,7 @@ class Run:
         tally.by_status[report.status] = tally.by_status.get(report.status, 0) + 1
         watch(tally, submission, report)
 
-    def _without(self, one: _Out, status: KataStatus, message: str) -> KataReport:
+    def _without(self, one: _PendingTask, status: KataStatus, message: str) -> KataReport:
         kata = next(kata for kata in self._katas if kata.slug == one.submission.kata)
         return without_checks(kata, self._policy, one.seed, status, message)
 

@@ -17,8 +17,8 @@ from grader.instructor.gradebook.records import RunRecord
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import read_times
 from grader.instructor.grading.executors import cores, local_slots, refuse_exposed
+from grader.instructor.grading.roster_matching import identified, is_known
 from grader.instructor.grading.run import Run, RunPolicy, Watch
-from grader.instructor.grading.who import identified, is_known
 from grader.instructor.submissions import LearnerFolder, find_learners
 from grader.instructor.submissions.names import listed
 

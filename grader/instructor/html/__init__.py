@@ -5,7 +5,7 @@ May import gradebook, similarity, submissions and lms; never grading, desk or cl
 
 from __future__ import annotations
 
-from grader.instructor.html.view import Lessons, Viewer
+from grader.instructor.html.view import KataTexts, Viewer
 from grader.instructor.html.write import Part, Written, write_report
 
-__all__ = ["Lessons", "Part", "Viewer", "Written", "write_report"]
+__all__ = ["KataTexts", "Part", "Viewer", "Written", "write_report"]

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from grader.instructor.html import tally, text, view
 from grader.report.html import environment, hash_of
 from grader.report.report import ALREADY_DEDUCTED
-from grader.report.style import LOOKS, points
+from grader.report.style import STATUS_STYLES, points
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -30,7 +30,7 @@ def environment_of(*folders: Path) -> Environment:
     """Return what makes pages of the templates in these folders, and of those here: everything in them is escaped."""
     made = environment(*folders, TEMPLATES)
     made.globals.update(
-        looks=LOOKS,
+        looks=STATUS_STYLES,
         deducted=ALREADY_DEDUCTED,
         out_of=view.out_of,
         histogram=tally.histogram,

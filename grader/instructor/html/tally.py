@@ -15,7 +15,7 @@ from grader.instructor.gradebook.records import Row
 from grader.instructor.html import text
 from grader.instructor.submissions.names import natural_key
 from grader.report.report import UNWRITTEN, KataStatus
-from grader.report.style import LOOKS
+from grader.report.style import STATUS_STYLES
 from grader.words import counted
 
 WEAK = 0.5
@@ -198,7 +198,7 @@ class ClassTally:
             stuck = [kata for kata, status in statuses.items() if status in ("error", "timeout")]
             lacking = sum(status in UNWRITTEN for status in statuses.values())
             if stuck or (line.total.most > line.total.open and line.total.part < WEAK):
-                why = [f"{self.by_slug[kata].title}: {LOOKS[statuses[kata]].word}" for kata in stuck]
+                why = [f"{self.by_slug[kata].title}: {STATUS_STYLES[statuses[kata]].word}" for kata in stuck]
                 if lacking:
                     whole = lacking == len(statuses)
                     why.append("nothing handed in" if whole else f"{counted(lacking, 'kata')} not handed in")

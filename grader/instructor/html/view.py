@@ -14,9 +14,9 @@ import msgspec
 from grader.catalogue import Catalogue, read_hints
 from grader.catalogue.answer_sheet import questions_of
 from grader.instructor.gradebook import overview
+from grader.instructor.gradebook.comments import Comments, Thread
 from grader.instructor.gradebook.course import Course, Total, total
-from grader.instructor.gradebook.records import Adjustment, Row, WrittenPart
-from grader.instructor.gradebook.said import Comments, Thread
+from grader.instructor.gradebook.records import Adjustment, Row, WrittenScore
 from grader.instructor.gradebook.written import WITHDRAWN, WrittenAnswer, earned
 from grader.instructor.html import text
 from grader.instructor.submissions.as_text import text_of
@@ -119,7 +119,7 @@ class KataView:
     questions: tuple[str, ...]
     written: str | None
     """What there is to say of the written answers."""
-    written_part: WrittenPart | None
+    written_part: WrittenScore | None
     """Where they are part of the total."""
     written_weight: float
     answers: tuple[AnswerView, ...]
@@ -175,8 +175,8 @@ class LearnerView:
         )
 
 
-class Lessons:
-    """What a pack says of its katas, each text read once; a kata that has left the catalogue has none."""
+class KataTexts:
+    """Texts of a pack's katas, each read once; a kata that has left the catalogue has none."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._katas = {kata.slug: kata for kata in catalogue.katas}
@@ -204,7 +204,7 @@ class Viewer:
     """Makes the views of a course, for an instructor or for the learner."""
 
     course: Course
-    lessons: Lessons
+    lessons: KataTexts
     comments: Mapping[tuple[str, str], Comments] = field(default_factory=dict)
     """What people said about hand-ins, by learner and kata."""
     bundle: Callable[[int], Bundle | None] = lambda attempt: None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.lms.person import Cells, Person, filled, full_name, turned
 from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Roster, System, SystemName
 
@@ -115,7 +115,7 @@ def _user(note: ItemT) -> str | None:
     """Read the user from the note that the system puts beside the files: `Name: Ada Lovelace (ada_l)`."""
     try:
         text = note.read(1 << 20)[:4096].decode("utf-8", "replace")
-    except NotRead:
+    except UnreadableSubmission:
         return None
     found = re.match(r"\ufeff?Name:[^\r\n]*\(([^()\r\n]+)\)[ \t]*(?:[\r\n]|\Z)", text)
     return found[1] if found else None

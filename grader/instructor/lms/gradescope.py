@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name, is_student, turned
 from grader.instructor.lms.system import Claim, Download, ItemT, Place, Roster, System, SystemName, Times
 
@@ -132,7 +132,7 @@ def _described(metadata: ItemT | None, notes: list[str]) -> dict[str, _Handin]:
         return {}
     try:
         return _read(metadata.lines(_MAX_METADATA))
-    except (NotRead, OSError) as error:
+    except (UnreadableSubmission, OSError) as error:
         notes.append(f"{METADATA} cannot be read ({error}), {numbered}")
         return {}
 

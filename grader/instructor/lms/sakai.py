@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.lms.system import Claim, ItemT, Place, System, SystemName, inside
 
 WORK = "Submission attachment(s)"
@@ -50,5 +50,5 @@ def _time(stamp: ItemT) -> datetime | None:
         if re.fullmatch(r"[0-9]{17}", text):
             return datetime.strptime(text[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
         return datetime.fromisoformat(text)
-    except (NotRead, ValueError):
+    except (UnreadableSubmission, ValueError):
         return None

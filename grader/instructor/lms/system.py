@@ -36,11 +36,11 @@ class Item(Protocol):
         ...
 
     def read(self, limit: int) -> bytes:
-        """Return a file's content; NotRead when it is larger or cannot be read."""
+        """Return a file's content; UnreadableSubmission when it is larger or cannot be read."""
         ...
 
     def lines(self, limit: int) -> Iterable[str]:
-        """Return a file's lines; NotRead or OSError as soon as it cannot be read."""
+        """Return a file's lines; UnreadableSubmission or OSError as soon as it cannot be read."""
         ...
 
 

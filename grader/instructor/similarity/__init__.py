@@ -7,6 +7,6 @@ from __future__ import annotations
 
 from grader.instructor.similarity.compare import DEFAULTS, Settings, compare
 from grader.instructor.similarity.findings import Findings
-from grader.instructor.similarity.handed_in import Candidate
+from grader.instructor.similarity.tokenized_submission import Candidate
 
 __all__ = ["DEFAULTS", "Candidate", "Findings", "Settings", "compare"]

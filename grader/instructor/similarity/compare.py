@@ -18,8 +18,8 @@ from grader.catalogue import Kata
 from grader.instructor.similarity import known
 from grader.instructor.similarity.findings import Findings, Identical, Known, Pair, Passage, Side, Unread
 from grader.instructor.similarity.fingerprints import SPAN, all_hashes
-from grader.instructor.similarity.handed_in import Candidate, HandedIn
-from grader.instructor.similarity.words import Words
+from grader.instructor.similarity.tokenized_submission import Candidate, TokenizedSubmission
+from grader.instructor.similarity.tokens import Words
 
 PRIOR = 20
 """Learners who are thought of beside the class: of two who share something in a class of two, little is known."""
@@ -64,7 +64,7 @@ def compare(
         PackError: a file of the pack cannot be read.
     """
     foreign = known.foreign_names(kata)
-    read = [HandedIn(work, foreign) for work in _distinct([*works, *earlier])]
+    read = [TokenizedSubmission(work, foreign) for work in _distinct([*works, *earlier])]
     given, catalogued = known.given(kata), known.catalogued(kata)
     given_hashes = known.hashes_of(given)
     # Without what was given and what the pack holds: everybody has that in common.
@@ -113,7 +113,7 @@ def _distinct(works: Iterable[Candidate]) -> Iterator[Candidate]:
 class _Index:
     """Who has which fingerprint, without what is left out."""
 
-    def __init__(self, read: Sequence[HandedIn], ignored: set[int], settings: Settings) -> None:
+    def __init__(self, read: Sequence[TokenizedSubmission], ignored: set[int], settings: Settings) -> None:
         self.read = read
         owners: dict[int, set[tuple[str, str]]] = defaultdict(set)
         for one in read:
@@ -187,7 +187,7 @@ def _pair(index: _Index, bits: float, left: int, right: int, others: int) -> Pai
     )
 
 
-def _side(one: HandedIn, share: float) -> Side:
+def _side(one: TokenizedSubmission, share: float) -> Side:
     work = one.work
     return Side(
         learner=work.learner,
@@ -197,12 +197,12 @@ def _side(one: HandedIn, share: float) -> Side:
     )
 
 
-def _main(one: HandedIn) -> str:
+def _main(one: TokenizedSubmission) -> str:
     return one.digests[one.work.bundle.main]
 
 
 def _passages(
-    one: HandedIn, words: Words, prints: Mapping[int, list[int]], learners: Mapping[int, int]
+    one: TokenizedSubmission, words: Words, prints: Mapping[int, list[int]], learners: Mapping[int, int]
 ) -> tuple[Passage, ...]:
     """Return what two texts share: runs of fingerprints that go on in both, each as lines here and there."""
     common = sorted(
@@ -258,13 +258,13 @@ def _clusters(index: _Index, alike: Sequence[_Alike]) -> tuple[tuple[str, ...], 
 
 
 def _identical(
-    read: Sequence[HandedIn], given: Sequence[known.PackText], catalogued: Sequence[known.PackText]
+    read: Sequence[TokenizedSubmission], given: Sequence[known.PackText], catalogued: Sequence[known.PackText]
 ) -> Iterator[Identical]:
     """Yield files that came in more than once, or are the pack's answers; those of most learners first."""
     answers = {text.digest: text.name for text in catalogued}
     # An answer's name goes before a given file's: that it was handed in is worth a look.
     names = {text.digest: text.name for text in given} | answers
-    groups: dict[str, list[tuple[str, HandedIn]]] = defaultdict(list)
+    groups: dict[str, list[tuple[str, TokenizedSubmission]]] = defaultdict(list)
     for one in read:
         for file, digest in one.digests.items():
             groups[digest].append((file, one))
@@ -289,7 +289,7 @@ def _identical(
 
 
 def _close_to_known(
-    read: Sequence[HandedIn], given: set[int], texts: Sequence[known.PackText], settings: Settings
+    read: Sequence[TokenizedSubmission], given: set[int], texts: Sequence[known.PackText], settings: Settings
 ) -> Iterator[Known]:
     """Yield hand-ins that are close to what the pack holds and few others have."""
     mine = [one for one in read if not one.work.term]

@@ -14,7 +14,7 @@ from grader.catalogue.given import blocks_in, given_files
 from grader.catalogue.stub import defined_names
 from grader.files import read_bounded
 from grader.instructor.similarity.fingerprints import all_hashes
-from grader.instructor.similarity.words import Piece, Words
+from grader.instructor.similarity.tokens import Piece, Words
 
 LIMIT_BYTES = 1 << 20
 _OPERATOR = re.compile(rb"\baten\.(\w+)(?:\.default\b)?")

@@ -16,9 +16,9 @@ from typing import IO, Any
 
 from grader.catalogue import SUBMISSION_SUFFIXES
 from grader.errors import EngineError
-from grader.files import READING, NotRead, NotRegularError, regular_file
+from grader.files import READING, NotRegularError, UnreadableSubmission, regular_file
 from grader.instructor.submissions.names import archive_stem, foreign_archive
-from grader.instructor.submissions.spot import Spot
+from grader.instructor.submissions.safe_path import SafePath
 
 MAX_ENTRIES = 20_000
 MAX_DIRECTORY = 4 << 20
@@ -61,7 +61,7 @@ class UnpackingBudget:
         """
         self.left -= size
         if self.left < 0:
-            raise NotRead(
+            raise UnreadableSubmission(
                 f"unpacks to more than {_megabytes(self.whole)}, the limit for all such archives together"
             )
 
@@ -78,7 +78,7 @@ class Member:
 
 
 def open_archive(
-    source: Spot | bytes, name: str, *, scale: int = 1, room: UnpackingBudget | None = None
+    source: SafePath | bytes, name: str, *, scale: int = 1, room: UnpackingBudget | None = None
 ) -> list[Member]:
     """Return what is in the archive, in its order.
 
@@ -99,13 +99,13 @@ def open_archive(
         head = raw.read(tarfile.BLOCKSIZE)
         raw.seek(0)
         return list(_kind(head, name)(raw, scale, room))
-    except (NotRead, EngineError):
+    except (UnreadableSubmission, EngineError):
         raise
     except PermissionError:
-        raise NotRead("cannot be read: permission denied") from None
+        raise UnreadableSubmission("cannot be read: permission denied") from None
     except Exception as error:
         # The parsers raise anything at all on hostile bytes; none of it is ours to show.
-        raise NotRead(
+        raise UnreadableSubmission(
             f"is not a readable archive: damaged, cut short or of another kind ({_reason(error)})"
         ) from None
 
@@ -114,24 +114,26 @@ def _kind(head: bytes, name: str) -> Callable[[IO[bytes], int, UnpackingBudget],
     """Return what reads an archive that begins so: people rename archives, and systems do."""
     for magic, what in _FOREIGN:
         if head.startswith(magic):
-            raise NotRead(f"is {what}, which is not opened here: unpack it, and pack it again as a .zip")
+            raise UnreadableSubmission(
+                f"is {what}, which is not opened here: unpack it, and pack it again as a .zip"
+            )
     if head.startswith((b"PK\3\4", b"PK\5\6")):
         return _zip
     if head.startswith(b"\x1f\x8b") or head[257:262] == b"ustar":
         return _tar
     if foreign_archive(name) is not None:
-        raise NotRead("is an archive of an unsupported kind: hand in a .zip or .tar.gz")
+        raise UnreadableSubmission("is an archive of an unsupported kind: hand in a .zip or .tar.gz")
     if archive_stem(name) is None:
-        raise NotRead("is neither a folder nor an archive")
+        raise UnreadableSubmission("is neither a folder nor an archive")
     return _tar if name.casefold().endswith((".tar", ".tar.gz", ".tgz")) else _zip
 
 
-def open_file(spot: Spot) -> IO[bytes]:
+def open_file(spot: SafePath) -> IO[bytes]:
     """Return an ordinary file, opened; Refused when it is none."""
     try:
         return regular_file(spot.open(READING | os.O_NOFOLLOW))  # a link must not lead out of the class
     except (NotRegularError, IsADirectoryError):
-        raise NotRead("is not a regular file") from None
+        raise UnreadableSubmission("is not a regular file") from None
 
 
 def _reason(error: Exception) -> str:
@@ -166,7 +168,7 @@ class _Guard(io.RawIOBase):
         wanted = rest if size is None or size < 0 else min(size, rest)
         self.budget -= wanted
         if self.budget < 0:
-            raise NotRead("has a table of contents that is too large")
+            raise UnreadableSubmission("has a table of contents that is too large")
         return self.raw.read(wanted)
 
     def close(self) -> None:
@@ -180,15 +182,15 @@ def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]
     guard.budget = 1 << 62  # from here on, the reads are ours
     infos = archive.infolist()
     if len(infos) > MAX_ENTRIES * scale:
-        raise NotRead(f"holds {len(infos)} entries; at most {MAX_ENTRIES * scale} are read")
+        raise UnreadableSubmission(f"holds {len(infos)} entries; at most {MAX_ENTRIES * scale} are read")
     total = sum(info.file_size for info in infos)
     packed = sum(info.compress_size for info in infos)
     if total > MAX_UNPACKED * scale:
-        raise NotRead(
+        raise UnreadableSubmission(
             f"would unpack to {_megabytes(total)}; at most {_megabytes(MAX_UNPACKED * scale)} is unpacked"
         )
     if total > RATIO_FROM * scale and total > RATIO * packed:
-        raise NotRead(
+        raise UnreadableSubmission(
             f"would unpack to {_megabytes(total)}, {total // max(packed, 1)} times its size: a zip bomb"
         )
     windows = scale == 1 or _windows([info.filename for info in infos])
@@ -227,10 +229,10 @@ def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[in
         try:
             with archive.open(info) as file:
                 return _bounded(file, limit)
-        except NotRead:
+        except UnreadableSubmission:
             raise
         except Exception as error:
-            raise NotRead(f"is damaged in its archive ({_reason(error)})") from None
+            raise UnreadableSubmission(f"is damaged in its archive ({_reason(error)})") from None
 
     return read
 
@@ -249,7 +251,7 @@ def _tar(raw: IO[bytes], scale: int, room: UnpackingBudget) -> Iterator[Member]:
         archive.members = []  # else it keeps every one
         count += 1
         if count > MAX_ENTRIES * scale:
-            raise NotRead(f"holds more than {MAX_ENTRIES * scale} entries")
+            raise UnreadableSubmission(f"holds more than {MAX_ENTRIES * scale} entries")
         if info.isdir():
             continue
         parts, problem = _safe(info.name, windows=scale == 1)
@@ -264,7 +266,7 @@ def _tar(raw: IO[bytes], scale: int, room: UnpackingBudget) -> Iterator[Member]:
     # tarfile ends quietly at an entry that it cannot read, as if the archive were over.
     guard.seek(archive.offset)
     if guard.read(tarfile.BLOCKSIZE).strip(b"\0"):
-        raise NotRead("is damaged or cut short: an entry in it cannot be read")
+        raise UnreadableSubmission("is damaged or cut short: an entry in it cannot be read")
 
 
 def _unpacked(raw: IO[bytes], room: UnpackingBudget) -> IO[bytes]:
@@ -304,15 +306,15 @@ def _tar_reader(guard: _Guard, offset: int, size: int) -> Callable[[int], bytes]
             guard.seek(offset)
             data = guard.read(size)
         except OSError as error:
-            raise NotRead(f"is damaged in its archive ({_reason(error)})") from None
+            raise UnreadableSubmission(f"is damaged in its archive ({_reason(error)})") from None
         if len(data) < size:
-            raise NotRead("is cut short in its archive")
+            raise UnreadableSubmission("is cut short in its archive")
         return data
 
     return read
 
 
-def read_file(spot: Spot, limit: int) -> bytes:
+def read_file(spot: SafePath, limit: int) -> bytes:
     """Return the content of an ordinary file, never through a link.
 
     Raises:
@@ -326,9 +328,9 @@ def read_file(spot: Spot, limit: int) -> bytes:
                 raise too_large(size, limit)
             return _bounded(file, limit)
     except PermissionError:
-        raise NotRead("cannot be read: permission denied") from None
+        raise UnreadableSubmission("cannot be read: permission denied") from None
     except OSError as error:
-        raise NotRead(f"cannot be read: {error.strerror or error}") from None
+        raise UnreadableSubmission(f"cannot be read: {error.strerror or error}") from None
 
 
 def _bounded(file: IO[bytes], limit: int) -> bytes:
@@ -336,13 +338,13 @@ def _bounded(file: IO[bytes], limit: int) -> bytes:
     while chunk := file.read(_CHUNK):
         data += chunk
         if len(data) > limit:
-            raise NotRead(f"is larger than {_megabytes(limit)}, which is the most that is read")
+            raise UnreadableSubmission(f"is larger than {_megabytes(limit)}, which is the most that is read")
     return bytes(data)
 
 
-def too_large(size: int, limit: int) -> NotRead:
+def too_large(size: int, limit: int) -> UnreadableSubmission:
     """Return the reason for not reading a file of `size` bytes."""
-    return NotRead(f"is {_megabytes(size)}; at most {_megabytes(limit)} are read")
+    return UnreadableSubmission(f"is {_megabytes(size)}; at most {_megabytes(limit)} are read")
 
 
 def _megabytes(size: int) -> str:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.submissions.archives import Member, open_archive, open_file, read_file
 from grader.instructor.submissions.names import ignored_file, ignored_folder, natural_key
-from grader.instructor.submissions.spot import Spot
+from grader.instructor.submissions.safe_path import SafePath
 
 ARROW = " › "
 CHECKPOINTS = ".ipynb_checkpoints"
@@ -33,7 +33,7 @@ class Entry:
     """Where it lies, as a person would look for it."""
     kind: str
     """`folder`, nothing for a file, or why it is not read."""
-    spot: Spot | None = None
+    spot: SafePath | None = None
     """Where it lies on disk; None in an archive."""
     members: tuple[Member, ...] = ()
     depth: int = 0
@@ -58,7 +58,7 @@ class Entry:
         ]
         return sorted(kept, key=lambda entry: natural_key(entry.name))
 
-    def _on_disk(self, folder: Spot, most: int | None) -> list[Entry]:
+    def _on_disk(self, folder: SafePath, most: int | None) -> list[Entry]:
         with folder.entries() as found:  # what it says of an entry is asked while the folder is open
             return [
                 Entry(one.name, self._below(one.name), kind, folder / one.name, size=size)
@@ -83,7 +83,7 @@ class Entry:
         return files + below
 
     def opened(self, scale: int) -> Entry:
-        """Return an archive as a folder; NotRead where it cannot be opened.
+        """Return an archive as a folder; UnreadableSubmission where it cannot be opened.
 
         Args:
             scale: how many times larger than a learner's archive it may be.
@@ -106,16 +106,16 @@ class Entry:
         return without_ending or (self.spot is not None and self.spot.is_folder())
 
     def read(self, limit: int) -> bytes:
-        """Return a file's content; NotRead when it is larger or cannot be read."""
+        """Return a file's content; UnreadableSubmission when it is larger or cannot be read."""
         if self.kind:
-            raise NotRead(self.kind)
+            raise UnreadableSubmission(self.kind)
         return read_file(self.spot, limit) if self.spot is not None else self.members[0].read(limit)
 
     def lines(self, limit: int) -> Iterator[str]:
         """Yield a file's lines, each without what is beyond 64 KB; one on disk may be of any size.
 
         Raises:
-            NotRead: it is in an archive and larger than `limit`, or cannot be read.
+            UnreadableSubmission: it is in an archive and larger than `limit`, or cannot be read.
             OSError: it cannot be read.
         """
         with io.BytesIO(self.read(limit)) if self.spot is None or self.kind else open_file(self.spot) as file:

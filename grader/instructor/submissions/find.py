@@ -15,15 +15,15 @@ from pathlib import Path
 
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.errors import UsageError
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.lms import SYSTEMS, nbgrader
 from grader.instructor.lms.system import Claim, Place, System, inside
 from grader.instructor.lms.teams import SUBMITTED as SUBMITTED_IN_TEAMS
 from grader.instructor.submissions import folders
 from grader.instructor.submissions.archives import BULK
-from grader.instructor.submissions.choose import looks_like_one
 from grader.instructor.submissions.claims import learners_of
 from grader.instructor.submissions.entry import ARROW, Entry
+from grader.instructor.submissions.file_selection import looks_like_one
 from grader.instructor.submissions.learner import LearnerFolder
 from grader.instructor.submissions.names import (
     archive_stem,
@@ -34,7 +34,7 @@ from grader.instructor.submissions.names import (
     printable,
     short_digest,
 )
-from grader.instructor.submissions.spot import Spot
+from grader.instructor.submissions.safe_path import SafePath
 from grader.learner.workspace import PROGRESS_FILE
 
 __all__ = ["LAYOUTS", "LearnerFolder", "Scan", "find_learners"]
@@ -124,18 +124,18 @@ def _top(root: Path) -> tuple[Entry, str, Path]:
     """Return the folder or archive as one entry, the name that a single learner in it would have, and where it lies."""
     shown = printable(str(root))
     if root.is_dir():
-        return Entry(root.name, "", "folder", Spot(os.fspath(root))), root.resolve().name, root
+        return Entry(root.name, "", "folder", SafePath(os.fspath(root))), root.resolve().name, root
     # `class.zip/week1` names a folder in an archive: what exists of it is the archive.
     around = next((path for path in (root, *root.parents) if os.path.lexists(path)), root)
     if not around.is_file():
         raise UsageError(f"{shown}: there is no such file or folder.", LAYOUTS)
-    file = Entry(around.name, around.name, "", Spot(os.fspath(around.resolve())))
+    file = Entry(around.name, around.name, "", SafePath(os.fspath(around.resolve())))
     stem = archive_stem(around.name) or foreign_archive(around.name)
     if stem is None and around.suffix in SUBMISSION_SUFFIXES:
         raise UsageError(f"{shown} is one file, not a class.", f"To check it by itself: kata check {shown}")
     try:
         top = file.opened(BULK)
-    except NotRead as refused:
+    except UnreadableSubmission as refused:
         raise UsageError(f"{shown} {refused}.", LAYOUTS) from None
     for name in root.parts[len(around.parts) :]:  # somebody named a folder in an archive
         found = next((one for one in top.children() if one.name == name), None)
@@ -153,7 +153,7 @@ def _opened(entry: Entry) -> Entry | None:
         return None
     try:
         return entry.opened(BULK)
-    except NotRead:
+    except UnreadableSubmission:
         return None
 
 

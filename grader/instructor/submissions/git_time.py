@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.submissions.archives import read_file
-from grader.instructor.submissions.spot import Spot
+from grader.instructor.submissions.safe_path import SafePath
 
 SOURCE = "git, by the committer's own clock"
 _FOLDER = ".git"
@@ -36,7 +36,7 @@ class GitTime(NamedTuple):
     """What the instructor should know of it."""
 
 
-def git_times(folder: Spot, tags: Iterable[str]) -> dict[str, GitTime]:
+def git_times(folder: SafePath, tags: Iterable[str]) -> dict[str, GitTime]:
     """Return by tag when what is checked out in `folder` was tagged so, else when its commit was made.
 
     Empty where there is no repository, or no git. However many tags are asked about, git runs once.
@@ -75,7 +75,7 @@ def _time(tag: str, commit: str, tagged: str | None, objects: dict[str, _Object]
     return GitTime(at, SOURCE, note) if at is not None else None
 
 
-def _commit(folder: Spot, head: str) -> str | None:
+def _commit(folder: SafePath, head: str) -> str | None:
     """Return the commit that HEAD means: itself, or the branch it names, loose or packed."""
     named = re.fullmatch(r"ref: (refs/heads/[\w./+@-]{1,200})\s*", head)
     if named is None:
@@ -83,7 +83,7 @@ def _commit(folder: Spot, head: str) -> str | None:
     return _ref(folder, named[1]) if ".." not in named[1] else None
 
 
-def _ref(folder: Spot, name: str) -> str | None:
+def _ref(folder: SafePath, name: str) -> str | None:
     """Return what a name means, loose or packed. We read it ourselves: git would follow links out of the repository."""
     spot = folder / _FOLDER
     for part in name.split("/"):
@@ -157,8 +157,8 @@ def _moment(seconds: str) -> datetime | None:
         return None
 
 
-def _text(spot: Spot) -> str | None:
+def _text(spot: SafePath) -> str | None:
     try:
         return read_file(spot, _MOST).decode("utf-8", "replace")
-    except (NotRead, OSError):
+    except (UnreadableSubmission, OSError):
         return None

@@ -13,15 +13,21 @@ import msgspec
 
 from grader.catalogue import Kata
 from grader.errors import KataError
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.lms.system import Place
-from grader.instructor.submissions.choose import Missing, choose, looks_like_one, may_be_meant, proposal
 from grader.instructor.submissions.entry import Entry
+from grader.instructor.submissions.file_selection import (
+    Missing,
+    choose,
+    looks_like_one,
+    may_be_meant,
+    proposal,
+)
 from grader.instructor.submissions.git_time import GitTime, git_times
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import printable
+from grader.instructor.submissions.safe_path import SafePath
 from grader.instructor.submissions.sheets import sheets_in
-from grader.instructor.submissions.spot import Spot
 from grader.instructor.submissions.stamps import handed_in, is_stamp
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
 
@@ -173,7 +179,7 @@ class LearnerFolder:
             # By time: files of one attempt belong together, and to no other.
             attempt = spaces.setdefault(place.submitted_at, listing.new_space())
             # What is missing there is no learner's loss: nothing of it counts by itself.
-            with suppress(NotRead, OSError):
+            with suppress(UnreadableSubmission, OSError):
                 listing.add_spare(place.entry, place.original or place.entry.name, attempt, place.around)
             owners.update(dict.fromkeys(listing.spare[known:], place))
         return listing, owners
@@ -190,7 +196,7 @@ class LearnerFolder:
             return self._without(
                 kata, "error", f"{missing}; {'; '.join(listing.closed[:3])}", missing.proposal
             )
-        except NotRead as refused:
+        except UnreadableSubmission as refused:
             return self._without(kata, "error", str(refused))
         except Exception as error:
             # One learner's files never end a class's grading; what it was is named for whoever looks.
@@ -260,7 +266,7 @@ class LearnerFolder:
         # From the file outwards, and not beyond what is the learner's: the instructor's own repository may
         # be around it.
         for depth in range(len(file.entry.spot.names) - 1, len(root.names) - 1, -1):
-            folder = Spot(root.root, file.entry.spot.names[:depth])
+            folder = SafePath(root.root, file.entry.spot.names[:depth])
             if folder not in listing.repositories:
                 listing.repositories[folder] = git_times(folder, {"", *self.assignments.values()})
             if listing.repositories[folder]:

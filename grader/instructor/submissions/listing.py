@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.submissions.archives import UnpackingBudget, open_archive
 from grader.instructor.submissions.entry import ARROW, CHECKPOINTS, MAX_NESTED, Entry
 from grader.instructor.submissions.git_time import GitTime
 from grader.instructor.submissions.names import archive_stem, foreign_archive
-from grader.instructor.submissions.spot import Spot
+from grader.instructor.submissions.safe_path import SafePath
 from grader.learner.workspace import PROGRESS_FILE
 
 MAX_FILES = 20_000
@@ -67,7 +67,7 @@ class Listing:
     """Those of them that this machine's permissions keep closed: no learner's fault."""
     of_system: set[File] = field(default_factory=set)
     """Files that a system wrote beside the learner's."""
-    repositories: dict[Spot, dict[str, GitTime]] = field(default_factory=dict)
+    repositories: dict[SafePath, dict[str, GitTime]] = field(default_factory=dict)
     """What git said of a folder, by tag: one repository is asked once, for all its katas."""
     _spaces: int = 0
     _archives: int = 0
@@ -85,21 +85,21 @@ class Listing:
         """Return the content, read once.
 
         Raises:
-            NotRead: it cannot be read, it is larger than `limit`, or the learner's files are too much together.
+            UnreadableSubmission: it cannot be read, it is larger than `limit`, or the learner has too much together.
         """
         if file.problem is not None:
-            raise NotRead(file.problem)
+            raise UnreadableSubmission(file.problem)
         if file not in self._read:
             left = MAX_LEARNER - self._total
             if file.size > left:
-                raise NotRead(
+                raise UnreadableSubmission(
                     f"was not read: more than {MAX_LEARNER >> 20} MB of this learner's files were read before it"
                 )
             # Kept: whether it is the answer, a sheet or a file next to one is looked up one after the other.
             self._read[file] = file.entry.read(min(limit, left))
             self._total += len(self._read[file])
         if len(self._read[file]) > limit:
-            raise NotRead(f"is larger than {limit >> 20} MB, which is the most that is read")
+            raise UnreadableSubmission(f"is larger than {limit >> 20} MB, which is the most that is read")
         return self._read[file]
 
     def add(self, entry: Entry, name: str, space: int, around: tuple[str, ...] = ()) -> None:
@@ -146,7 +146,7 @@ class Listing:
                 members = open_archive(
                     source if source is not None else file.entry.read(MAX_NESTED), file.name, room=self._room
                 )
-            except NotRead as refused:
+            except UnreadableSubmission as refused:
                 reason = str(refused)
             else:
                 inside = Entry(file.name, f"{file.origin}{ARROW}", "folder", members=tuple(members))

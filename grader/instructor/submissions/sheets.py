@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import LIMIT_BYTES, NAME, is_sheet, kata_named
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import module_rank
 from grader.instructor.submissions.submission import Bundle
@@ -30,7 +30,7 @@ def sheets_in(
     for file in sorted(files, key=lambda one: (len(one.parts), one.origin))[:MOST]:
         try:
             data = listing.read(file, LIMIT_BYTES)
-        except NotRead as refused:
+        except UnreadableSubmission as refused:
             guess = _kata_around(katas, listing, file)
             notes.setdefault(guess or everybody, []).append(f"written answers: {file.origin} {refused}")
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.lms.nbgrader import STAMP, read_time
 from grader.instructor.lms.system import Place
 from grader.instructor.submissions.entry import Entry
@@ -19,7 +19,7 @@ def handed_in(file: File, listing: Listing, place: Place[Entry]) -> datetime | N
         if is_stamp(other, place) and other.parts[0] == assignment:
             try:
                 return read_time(listing.read(other, 4096).decode("utf-8", "replace"))
-            except NotRead:
+            except UnreadableSubmission:
                 return None
     return None
 

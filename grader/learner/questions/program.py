@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from grader.engine.host.warm import start_launcher
+from grader.engine.host.bootstrap import start_launcher
 
 
 class HandInToAsk(msgspec.Struct, frozen=True):

@@ -14,14 +14,14 @@ import pytest
 from grader.engine.checks.describe import describe, describe_call
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord, Calls
-from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.objects import handle_of
 from grader.engine.host.remote import RemoteSubmission
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source
-from grader.engine.runner.backend import CheckContext, Conditions, WorkerBackend
-from grader.engine.runner.outcome import Outcome, Wording
+from grader.engine.runner.backend import CheckContext, RunSettings, WorkerBackend
+from grader.engine.runner.outcome import MessageContext, Outcome
 from grader.engine.runner.plugin import check_seed
 from grader.engine.runner.suite import Suite
 from grader.learner.questions.own_code import HITS, TAKE
@@ -76,7 +76,7 @@ class Version:
 
     suite: Suite
     backend: WorkerBackend
-    wording: Wording
+    wording: MessageContext
     watched: bool
     _hits: int = 0
     _runs: dict[tuple[str, int], tuple[Outcome, list[NotedCall], int]] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Version:
 
     def _outcome(self, item: pytest.Item, seed: int) -> Outcome:
         # Watched calls are compared, so their inputs are the same whatever the module's own random numbers are.
-        context = CheckContext(self.backend, Conditions(0 if self.watched else seed, wording=self.wording))
+        context = CheckContext(self.backend, RunSettings(0 if self.watched else seed, wording=self.wording))
         try:
             self.backend.begin(check_seed(seed, item.name))
             self.take()  # what was evaluated while it was loaded belongs to no call
@@ -142,7 +142,7 @@ class Version:
 @contextmanager
 def stage(suite: Suite, launcher: Launcher, file: Path) -> Iterator[Callable[..., Version]]:
     """Yield what puts a module's text into a worker, in the file's place; the workers end with the block."""
-    wording = Wording(file.name, suite.kata.signatures(), TIMEOUT_S)
+    wording = MessageContext(file.name, suite.kata.signatures(), TIMEOUT_S)
     made: list[Version] = []
 
     def put(text: str, *, watched: bool = False) -> Version:

@@ -196,7 +196,7 @@ def insertion_sort(values):
 
 
 class WorkerTimeout(Exception):
-    __module__ = "grader.engine.host.endings"
+    __module__ = "grader.engine.host.errors"
 
 
 class Passed(BaseException):

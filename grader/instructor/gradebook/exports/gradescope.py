@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from grader.instructor.gradebook.course import total
 from grader.instructor.gradebook.exports.cells import number
 from grader.instructor.gradebook.exports.tables import comments
-from grader.instructor.gradebook.records import Row, WrittenPart, by_learner
+from grader.instructor.gradebook.records import Row, WrittenScore, by_learner
 from grader.report.json_text import json_text
 from grader.report.report import CheckReport
 from grader.report.style import DEDUCTED, points
@@ -99,7 +99,7 @@ def _tests(row: Row) -> Iterator[dict[str, Any]]:
         yield from _written(report.number, row.written)
 
 
-def _written(number: str, written: WrittenPart) -> Iterator[dict[str, Any]]:
+def _written(number: str, written: WrittenScore) -> Iterator[dict[str, Any]]:
     """Yield the marks of written answers: a learner sees them from the release on."""
     for mark in written.marks:
         yield {

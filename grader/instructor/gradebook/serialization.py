@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Executable, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from grader.instructor.gradebook import schema
-from grader.instructor.gradebook.errors import Unkeepable, UnreadableRecord
+from grader.instructor.gradebook.errors import CorruptRecordError, SerializationError
 from grader.instructor.submissions.submission import Bundle
 from grader.report.json_text import encode, without_half_characters
 from grader.report.report import SCHEMA, KataReport, KataStatus
@@ -74,7 +74,7 @@ def report_to_json(report: KataReport) -> str:
     """Return a report as the gradebook keeps it: what is read again is equal, but for half characters.
 
     Raises:
-        Unkeepable: it would not be: a number that is none or has no end, say, which JSON cannot hold.
+        SerializationError: it would not be: a number that is none or has no end, say, which JSON cannot hold.
     """
     try:
         text = encode(report).decode()
@@ -85,27 +85,27 @@ def report_to_json(report: KataReport) -> str:
         ):
             return text
         why = "it would not be read again as it is"
-    except (UnreadableRecord, OverflowError, TypeError, ValueError, RecursionError) as error:
+    except (CorruptRecordError, OverflowError, TypeError, ValueError, RecursionError) as error:
         why = str(error)
-    raise Unkeepable(f"a report of {report.kata} cannot be kept: {why}")
+    raise SerializationError(f"a report of {report.kata} cannot be kept: {why}")
 
 
 def report_of(text: Any) -> KataReport:
     """Return the report that `report_to_json` wrote.
 
     Raises:
-        UnreadableRecord: it is damaged, or from another version.
+        CorruptRecordError: it is damaged, or from another version.
     """
     try:
         report = _REPORTS.decode(text)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
-        raise UnreadableRecord(f"it is damaged ({error})") from None
+        raise CorruptRecordError(f"it is damaged ({error})") from None
     if report.schema != SCHEMA:
-        raise UnreadableRecord(f"it has schema {report.schema}; this version reads {SCHEMA}")
+        raise CorruptRecordError(f"it has schema {report.schema}; this version reads {SCHEMA}")
     numbers = [report.earned, report.possible, report.duration_s]
     numbers += [number for check in report.checks for number in (check.points, check.max_points)]
     if not all(map(math.isfinite, numbers)):  # 1e999 is JSON
-        raise UnreadableRecord("it is damaged (a number in it is infinite)")
+        raise CorruptRecordError("it is damaged (a number in it is infinite)")
     return report
 
 
@@ -113,7 +113,7 @@ def readable(text: Any) -> bool:
     """Whether `report_of` can read it."""
     try:
         report_of(text)
-    except UnreadableRecord:
+    except CorruptRecordError:
         return False
     return True
 
@@ -136,7 +136,7 @@ def unpacked(kept: bytes, size: int, digest: str) -> Bundle:
     """Return what `packed` packed.
 
     Raises:
-        UnreadableRecord: it is damaged.
+        CorruptRecordError: it is damaged.
     """
     try:
         # No more than was packed and a byte: a damaged size must not unpack to gigabytes.
@@ -145,5 +145,5 @@ def unpacked(kept: bytes, size: int, digest: str) -> Bundle:
         if bundle.digest == digest:
             return bundle
     except (zlib.error, msgspec.MsgspecError, TypeError, ValueError) as error:
-        raise UnreadableRecord(f"it is damaged ({error})") from None
-    raise UnreadableRecord("it is damaged (its content is not what was handed in)")
+        raise CorruptRecordError(f"it is damaged ({error})") from None
+    raise CorruptRecordError("it is damaged (its content is not what was handed in)")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.catalogue import Kata
-from grader.engine.checks.marks import CheckInfo
+from grader.engine.checks.decorators import CheckInfo
 
 
 def place_of(words: str, kata: Kata) -> Path | None:

@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import decisions, releases, standing
+from grader.instructor.gradebook.lookup import identity
 from grader.instructor.gradebook.records import Decision, DecisionKind
-from grader.instructor.gradebook.scope import identity
 
 KINDS: tuple[DecisionKind, ...] = ("remark", "dispute", "answer", "close", "release")
 

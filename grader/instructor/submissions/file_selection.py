@@ -15,7 +15,7 @@ from grader.catalogue.answer_sheet import is_sheet
 from grader.data_files import read_text
 from grader.engine.host.source import MAX_NOTEBOOK, MAX_SOURCE
 from grader.errors import PackError
-from grader.files import NotRead
+from grader.files import UnreadableSubmission
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import module_rank
 from grader.instructor.submissions.submission import DECIDED, Bundle, Proposal
@@ -83,7 +83,7 @@ def choose(
     readable = [(rank, file) for rank, file in named if file.problem is None]
     if not readable:
         # Not Missing: a file was handed in, and what is wrong with it can be put right.
-        raise NotRead("; ".join(f"{file.origin} {file.problem}" for _, file in named[:3]))
+        raise UnreadableSubmission("; ".join(f"{file.origin} {file.problem}" for _, file in named[:3]))
     best = min(rank for rank, _ in readable)
     files = [file for rank, file in readable if rank == best]
     notes += [f"{file.origin} {file.problem}" for _, file in named if file.problem is not None][:5]
@@ -140,15 +140,15 @@ def _named(kata: Kata, listing: Listing) -> list[tuple[int, File]]:
 def _read(listing: Listing, files: list[File], notes: list[str]) -> dict[File, bytes]:
     """Return what several files of a name hold, without those that cannot be read, unless none can."""
     if len(files) > MAX_COMPARED:
-        raise NotRead(f"{len(files)} files could be the answer: {_listed(files)}")
+        raise UnreadableSubmission(f"{len(files)} files could be the answer: {_listed(files)}")
     contents: dict[File, bytes] = {}
     for file in files:
         try:
             contents[file] = listing.read(file, _limit(file))
-        except NotRead as refused:
+        except UnreadableSubmission as refused:
             notes.append(f"{file.origin} {refused}")
     if not contents:
-        raise NotRead(notes[-1])
+        raise UnreadableSubmission(notes[-1])
     return contents
 
 
@@ -184,7 +184,7 @@ def _one_of(
         ]
         return last
     if len(distinct) > 1:
-        raise NotRead(
+        raise UnreadableSubmission(
             f"{'two' if len(left) == 2 else len(left)} files could be the answer, and they differ: {_listed(left)}. "
             f"Keep one, or put it in a folder called {kata.slug}"
         )
@@ -268,8 +268,8 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
     """Return the file as `main`, with the files next to it that are not the answer to something else."""
     try:
         data = listing.read(file, _limit(file))
-    except NotRead as refused:
-        raise NotRead(f"{file.origin} {refused}") from None
+    except UnreadableSubmission as refused:
+        raise UnreadableSubmission(f"{file.origin} {refused}") from None
     depth = len(file.folder)
     beside: list[tuple[str, File]] = []
     for other in listing.spare if file in listing.spare else listing.files:
@@ -296,7 +296,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
     if not _fits(beside):
         python = [(name, other) for name, other in beside if name.casefold().endswith(".py")]
         if not _fits(python):
-            raise NotRead(
+            raise UnreadableSubmission(
                 f"there are {len(beside)} files beside {file.origin}; at most {MAX_BESIDE} files "
                 f"and {MAX_BESIDE_BYTES >> 20} MB are taken with it. Hand in the kata's folder alone"
             )
@@ -309,11 +309,11 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
     for name, other in sorted(beside, key=lambda pair: pair[0]):
         try:
             content = listing.read(other, MAX_BESIDE_BYTES)
-        except NotRead as refused:
+        except UnreadableSubmission as refused:
             notes.append(f"{other.origin} {refused}")
             continue
         if files.get(name, content) != content:
-            raise NotRead(f"{other.origin} is there twice, and the two files differ")
+            raise UnreadableSubmission(f"{other.origin} is there twice, and the two files differ")
         files[name] = content
     folders = {name[:place] for name in files for place, char in enumerate(name) if char == "/"}
     for name in sorted(folders & files.keys()):
@@ -414,7 +414,7 @@ def _defined(kata: Kata, listing: Listing, file: File) -> int:
     """Return how many of the names that the kata asks for a file seems to define."""
     try:
         text = listing.read(file, _limit(file)).decode("utf-8", "replace")
-    except NotRead:
+    except UnreadableSubmission:
         return 0
     # In a notebook a line is in quotes, and its end is written out.
     names = set(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grader.instructor.similarity.fingerprints import fingerprints
-from grader.instructor.similarity.words import Piece, TooMuch, Words
+from grader.instructor.similarity.tokens import Piece, TooMuch, Words
 from grader.instructor.submissions.submission import Bundle
 from grader.notebooks import UnreadableNotebook, read_notebook
 
@@ -49,8 +49,8 @@ class Candidate:
         return f"{self.learner} ({self.term})" if self.term else self.learner
 
 
-class HandedIn:
-    """A hand-in, read. Nothing of it is imported or run."""
+class TokenizedSubmission:
+    """A submission as tokens. Nothing of it is imported or run."""
 
     def __init__(self, work: Candidate, foreign: Collection[str]) -> None:
         """Read it.

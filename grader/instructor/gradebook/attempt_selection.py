@@ -42,8 +42,8 @@ class HandIn(NamedTuple):
         return self.submitted_at or self.seen_at, self.seen
 
 
-class Counted(NamedTuple):
-    """The hand-in that counts."""
+class SelectedAttempt(NamedTuple):
+    """The attempt that was selected to count, and how."""
 
     id: int
     late: Lateness
@@ -113,7 +113,7 @@ def count(
     learner: str,
     handed_in: Mapping[str, Sequence[HandIn]],
     rulings: Collection[Decision] = (),
-) -> dict[str, Counted]:
+) -> dict[str, SelectedAttempt]:
     """Return, by kata, which hand-in of a learner counts.
 
     Late days are spent in the order of due times, as many as what counts is late. Of an assignment where the best
@@ -126,7 +126,7 @@ def count(
         rulings: what people decided about this learner.
     """
     times = Deadlines(course, learner, rulings)
-    found: dict[str, Counted] = {}
+    found: dict[str, SelectedAttempt] = {}
     handed_in = {kata: _valid(kata, given, rulings) for kata, given in handed_in.items()}
     left = course.late.late_days
     # In the order of due times, or a later assignment could take the days that an earlier one needs.
@@ -197,14 +197,14 @@ def _days_needed(times: Deadlines, kata: str, one: HandIn) -> int:
     return math.ceil(times.late(kata, one, 0).days)
 
 
-def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], free: int) -> Counted:
+def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], free: int) -> SelectedAttempt:
     late = times.late(kata, one, free)
     closed = times.closed(kata, one) and times.choice(kata) is None  # else somebody said that it counts
     if closed:
         late = Lateness(late.days, max(0.0, one.score))
     # As many as it is late and no more: what is shown is what was spent on this kata.
     free = min(free, math.ceil(late.days)) if one.digest and not closed else 0
-    return Counted(one.id, late, free, closed, tuple(_remarks(times, kata, one, given, closed)))
+    return SelectedAttempt(one.id, late, free, closed, tuple(_remarks(times, kata, one, given, closed)))
 
 
 def _remarks(

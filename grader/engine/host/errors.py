@@ -44,7 +44,7 @@ class StillHangs(WorkerTimeout):
 class SubmissionRaised(Exception):
     """The learner's code raised; everything in here is text that a worker sent."""
 
-    def __init__(self, reply: messages.Raised, memory_bytes: int | None = None) -> None:
+    def __init__(self, reply: messages.ExceptionReply, memory_bytes: int | None = None) -> None:
         self.type_names = tuple(reply.bases)
         """Of its class and that class's bases, nearest first; bare names are Python's own exceptions."""
         self.type_name = reply.bases[0].rpartition(".")[2]

@@ -14,12 +14,12 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import COUNTING, MARKING, decisions
 from grader.instructor.gradebook.errors import GradebookUsageError
 from grader.instructor.gradebook.records import Decision
-from grader.instructor.gradebook.storage import insert, storable
+from grader.instructor.gradebook.serialization import insert, storable
 from grader.instructor.submissions.names import natural_key
 
 
-class Somebody(NamedTuple):
-    """A learner, under the one identity that all other names lead to."""
+class LearnerRef(NamedTuple):
+    """Reference to a learner: the one identity that all other names resolve to."""
 
     name: str
     own: int | None
@@ -44,10 +44,10 @@ _LEARNERS = select(
 )
 
 
-class Everybody(NamedTuple):
-    """Everybody, and what else they are called; names are as the course spells them."""
+class LearnerIndex(NamedTuple):
+    """Index of all learners and their aliases; names are as the course spells them."""
 
-    people: dict[str, Somebody]
+    people: dict[str, LearnerRef]
     """Sorted. Somebody's other names are no learners of their own."""
     other: dict[str, str]
     """By every other name that people or the roster gave somebody, the identity."""
@@ -59,7 +59,9 @@ class Everybody(NamedTuple):
         return known.name if known is not None else called
 
 
-def people(connection: Connection, course: Course, learners: Collection[str] | None = None) -> list[Somebody]:
+def people(
+    connection: Connection, course: Course, learners: Collection[str] | None = None
+) -> list[LearnerRef]:
     """Return everybody, or who of `learners` is there, sorted."""
     found = everybody(connection, course).people
     if learners is None:
@@ -83,7 +85,7 @@ def identity(connection: Connection, course: Course) -> Callable[[str], str]:
     return partial(everybody(connection, course).identity, course)
 
 
-def everybody(connection: Connection, course: Course) -> Everybody:
+def everybody(connection: Connection, course: Course) -> LearnerIndex:
     """Return everybody. Until somebody is new, or a ruling about who is who or what counts, it is what was read last.
 
     One page or command asks many times, and a class of 2,000 takes 30 ms to read.
@@ -94,7 +96,7 @@ def everybody(connection: Connection, course: Course) -> Everybody:
     known = connection.info.get(_KNOWN)
     if known is None or known[0] is not course or known[1] != state:
         known = connection.info[_KNOWN] = course, state, _everybody(connection, course)
-    found: Everybody = known[2]
+    found: LearnerIndex = known[2]
     return found
 
 
@@ -112,7 +114,7 @@ _STATE = select(
 """Rows are only ever added, and decisions taken back once: as long as these numbers are the same, so is everybody."""
 
 
-def _everybody(connection: Connection, course: Course) -> Everybody:
+def _everybody(connection: Connection, course: Course) -> LearnerIndex:
     found = connection.execute(_LEARNERS).all()
     writers = {row.id for row in found if row.writes}
     ruled = decisions(connection, schema.decisions.c.kind.in_(COUNTING))
@@ -138,7 +140,7 @@ def _everybody(connection: Connection, course: Course) -> Everybody:
         about.setdefault(key, []).append(one)
     sorted_names = sorted(names.items(), key=lambda one: natural_key(one[1]))
     there = {
-        key: Somebody(
+        key: LearnerRef(
             name,
             rows.get(key, {}).get(name),
             tuple(rows.get(key, {}).values()),
@@ -147,15 +149,15 @@ def _everybody(connection: Connection, course: Course) -> Everybody:
         )
         for key, name in sorted_names
     }
-    return Everybody(there, identities)
+    return LearnerIndex(there, identities)
 
 
-def names_of(people: Iterable[Somebody]) -> dict[int, str]:
+def names_of(people: Iterable[LearnerRef]) -> dict[int, str]:
     """Return learners' identities by the rows of all their names."""
     return {row: one.name for one in people for row in one.rows}
 
 
-def row_of(connection: Connection, somebody: Somebody) -> int:
+def row_of(connection: Connection, somebody: LearnerRef) -> int:
     """Return a learner's own row, making it for who is in the roster and was never graded."""
     if somebody.own is not None:
         return somebody.own
@@ -190,7 +192,7 @@ def slugs(connection: Connection, course: Course) -> list[str]:
     return [slug for slug, _ in katas(connection, course.katas).values()]
 
 
-def find(connection: Connection, course: Course, learner: str, kata: str) -> tuple[Somebody, int]:
+def find(connection: Connection, course: Course, learner: str, kata: str) -> tuple[LearnerRef, int]:
     """Return a learner and a kata's row.
 
     Raises:
@@ -228,7 +230,7 @@ def rows_of(
     return found
 
 
-def find_learner(connection: Connection, course: Course, learner: str) -> Somebody:
+def find_learner(connection: Connection, course: Course, learner: str) -> LearnerRef:
     """Return a learner.
 
     Raises:

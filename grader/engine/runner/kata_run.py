@@ -14,23 +14,23 @@ import pytest
 import torch
 
 from grader.catalogue.stub import signatures_of
+from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.describe import is_starred
 from grader.engine.checks.failure import told_breach
-from grader.engine.checks.marks import CheckInfo
 from grader.engine.checks.stand_ins import put_in_place
 from grader.engine.host.calls import Calls
-from grader.engine.host.endings import SubmissionRaised, WorkerDied, WorkerTimeout
+from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.names import MAX_CODE, UNPARSED, body_of
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source, read_source
 from grader.engine.mistakes.idle import IdleWatch
-from grader.engine.mistakes.recognise import SEED, LeftBehind, Mark, fingerprint
-from grader.engine.runner.at_hand import Look
-from grader.engine.runner.backend import CheckContext, Conditions, WorkerBackend, no_reference
+from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, fingerprint
+from grader.engine.runner.backend import CheckContext, RunSettings, WorkerBackend, no_reference
 from grader.engine.runner.collected import Collected
+from grader.engine.runner.failure_context import Look
 from grader.engine.runner.given_blocks import BlockUse, find_block_use
-from grader.engine.runner.outcome import Outcome, Wording, judge, unusable
+from grader.engine.runner.outcome import MessageContext, Outcome, judge, unusable
 from grader.engine.runner.plugin import check_seed
 from grader.engine.runner.remarks import SourceRemarks
 from grader.errors import MachineFault, PackError
@@ -64,8 +64,8 @@ class Options:
 
 
 @dataclass(frozen=True)
-class SubmissionRun:
-    """One submission as it is examined: what was handed in, where it runs, and how the run is done."""
+class RunContext:
+    """Context of a run: the submission, the worker that it runs in, and the options."""
 
     source: Source
     backend: WorkerBackend
@@ -78,8 +78,8 @@ class SubmissionRun:
 
 
 @dataclass
-class Judged:
-    """What became of one check, and what has to be known of it when all have run."""
+class CheckOutcome:
+    """Outcome of one check, and what must be known of it after all have run."""
 
     item: pytest.Item
     report: CheckReport
@@ -94,22 +94,22 @@ class Judged:
     """Whether it is a check of speed or memory, which no status hangs on."""
     tells: bool = False
     """Whether it failed in a way that may say which mistake was made."""
-    left: LeftBehind | None = None
+    left: FailureSignature | None = None
     """What the submission left behind when it was run again to recognise a mistake."""
 
 
 @dataclass
-class Examination:
-    """One run of checks over one attempt."""
+class KataRun:
+    """One run of a kata's checks over one submission."""
 
     checks: Collected
-    attempt: SubmissionRun
-    done: list[Judged] = field(default_factory=list)
+    attempt: RunContext
+    done: list[CheckOutcome] = field(default_factory=list)
     recognised: int = RECOGNISED
     """So many failed checks are run again."""
     marking: bool = False
     """Whether what is left behind is wanted even where no mistake is to be named."""
-    left_behind: dict[str, LeftBehind | None] = field(default_factory=dict)
+    left_behind: dict[str, FailureSignature | None] = field(default_factory=dict)
     """What the same submission left behind in checks that were run again in other runs."""
     used: dict[str, None] = field(default_factory=dict)
     """What the kata excludes and was used in any check."""
@@ -165,7 +165,7 @@ class Examination:
             "in_progress" if "todo" in statuses and statuses.isdisjoint(WRONG) and not self.used else "fail"
         )
 
-    def _is_stub_only(self, judged: Sequence[Judged], all_ran: bool) -> bool:
+    def _is_stub_only(self, judged: Sequence[CheckOutcome], all_ran: bool) -> bool:
         """Return whether nothing has been written yet of what the kata asks for."""
         outcomes, required = self.attempt.backend.outcomes, self.checks.kata.required
         if outcomes.written or not outcomes.not_written or any(one.report.points for one in judged):
@@ -182,7 +182,7 @@ class Examination:
             return None
         return find_block_use(self.attempt.source, self.checks.kata, self.checks.terms)
 
-    def _judged(self, item: pytest.Item) -> Judged:
+    def _judged(self, item: pytest.Item) -> CheckOutcome:
         """Run one check, and decide what it says and what it is worth."""
         who = self.attempt.backend
         info, report, asked = self.checks.info(item), self.checks.blank(item), frozenset[str]()
@@ -209,7 +209,7 @@ class Examination:
         # Nothing that was trained or timed says which mistake it was.
         silent = self._block_use or report.hidden or info.trained or timed
         tells = report.status in ("fail", "error") and not silent
-        return Judged(item, report, outcome, rests_on_policy, judged_uses, asked, timed, tells)
+        return CheckOutcome(item, report, outcome, rests_on_policy, judged_uses, asked, timed, tells)
 
     def _unmet(self, info: CheckInfo) -> Outcome | None:
         """Return the outcome of a check that needs another which did not pass, or follows one that never ended."""
@@ -307,13 +307,13 @@ class Examination:
     def _remarks(self, name: str, message: str) -> list[str]:
         return self._own_remarks.on(name, message)  # read only when something has failed
 
-    def _conditions(self, seed: int) -> Conditions:
+    def _conditions(self, seed: int) -> RunSettings:
         attempt, checks = self.attempt, self.checks
         timeout_s = attempt.options.timeout_s or checks.terms.check_timeout_s
-        return Conditions(
+        return RunSettings(
             seed,
             torch.device(attempt.options.device),
-            Wording(
+            MessageContext(
                 attempt.source.path.name, checks.kata.signatures(), timeout_s, self._unstarred, self._remarks
             ),
             # Where a learner looks around there is no answer.
@@ -444,7 +444,7 @@ class Examination:
                 one.report.status, one.report.message, one.report.location = "pass", one.outcome.message, None
                 one.report.points = one.report.max_points
 
-    def _marked(self, item: pytest.Item) -> tuple[CheckStatus, LeftBehind | None]:
+    def _marked(self, item: pytest.Item) -> tuple[CheckStatus, FailureSignature | None]:
         """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
         who = self.attempt.backend
         outcome = self._attempted(item, who, alike=True)
@@ -452,13 +452,13 @@ class Examination:
         if outcome.status not in ("fail", "error"):
             return outcome.status, None
         try:
-            return outcome.status, LeftBehind(fingerprint(who.observed()), outcome.by_numbers)
+            return outcome.status, FailureSignature(fingerprint(who.observed()), outcome.by_numbers)
         except (MemoryError, RuntimeError) as error:
             if not shortage(error):
                 raise
             return outcome.status, None  # too much to tell anything by
 
-    def _marks_of_the_rest(self) -> tuple[dict[str, LeftBehind], set[str]]:
+    def _marks_of_the_rest(self) -> tuple[dict[str, FailureSignature], set[str]]:
         """Run the checks that were not asked for, to see what they say of a mistake; nothing of it is reported.
 
         Returns what the submission left behind in those it failed, and those it passed.
@@ -468,7 +468,7 @@ class Examination:
         """
         ends: dict[str, CheckStatus] = {one.report.id: one.report.status for one in self.done}
         not_run = [item for item in (*self.checks.items, *self.checks.rest) if item.name not in ends]
-        left: dict[str, LeftBehind] = {}
+        left: dict[str, FailureSignature] = {}
         passed: set[str] = set()
         # In the order of the file, as in a whole run: a check may need an earlier one.
         for item in sorted(not_run, key=lambda item: item.location[1] or 0):

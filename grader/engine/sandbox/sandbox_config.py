@@ -20,7 +20,7 @@ class ConfinementError(Exception):
 
 
 @dataclass(frozen=True)
-class Confinement:
+class SandboxConfig:
     """What a worker may touch: files and folders to `read`, its own to `write`, `limits`, a GPU or not.
 
     `python` is what all workers may read, beside `read`. `level` is what was promised. For *full* it takes a `box`, and
@@ -36,7 +36,7 @@ class Confinement:
     python: View = field(default_factory=View)
 
 
-def confine(confinement: Confinement) -> None:
+def confine(confinement: SandboxConfig) -> None:
     """Confine the calling process for good, to the level that was promised and to no other.
 
     Call it in the forked worker while it has one thread: Landlock would leave another thread free.
@@ -56,7 +56,7 @@ def confine(confinement: Confinement) -> None:
         raise ConfinementError(str(error)) from error
 
 
-def _confine(wanted: Confinement) -> None:
+def _confine(wanted: SandboxConfig) -> None:
     if sys.platform != "linux":
         raise OSError("only Linux confines")
     own, bounds = os.getpid(), wanted.limits

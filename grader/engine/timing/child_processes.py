@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.machine import stat_field
 
 
-class Helpers:
+class ChildProcessDetector:
     """Watches for processes that come from one worker, from before its module was loaded.
 
     What it started and keeps is below it. What it started and collected has left its processor time with it (cutime and

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from grader.catalogue import Kata
-from grader.instructor.gradebook.records import Key, StoredHandIn
+from grader.instructor.gradebook.records import Key, StoredSubmission
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Submission
 from grader.report.report import KataReport
@@ -20,7 +20,7 @@ class StoredLearner:
 
     learner: str
     book: Gradebook
-    kept: Sequence[StoredHandIn]
+    kept: Sequence[StoredSubmission]
 
     def submissions(self, katas: Sequence[Kata]) -> Iterator[Submission]:
         """Yield what was handed in for these katas."""
@@ -40,7 +40,7 @@ def stored_learners(
     book: Gradebook, katas: Collection[str], learners: Collection[str] | None
 ) -> list[StoredLearner]:
     """Return who handed in anything for these katas; `learners` are identities, None means all."""
-    found: dict[str, list[StoredHandIn]] = {}
+    found: dict[str, list[StoredSubmission]] = {}
     for one in book.stored(learners):
         if one.kata in katas:
             found.setdefault(one.learner, []).append(one)

@@ -43,13 +43,13 @@ _FIXTURES = frozenset({"submission", "draw", "seed", "device", "reference", "spe
 _BREAKPOINT = "for breakpoint() type"
 STOPPED_S = 1.0
 """After so long a call that never ends is stopped here; it has had its whole time in a worker."""
-Look = Callable[["AtHand"], None]
+Look = Callable[["FailureContext"], None]
 """Told of every check that went wrong."""
 
 
 @dataclass
-class AtHand:
-    """A check that went wrong, and what can be looked at."""
+class FailureContext:
+    """A failed check for the debugger: the call, its arguments, both results."""
 
     title: str
     outcome: Outcome
@@ -69,7 +69,7 @@ class AtHand:
     @classmethod
     def of(
         cls, item: pytest.Item, outcome: Outcome, error: BaseException, calls: Calls, session: Session
-    ) -> AtHand:
+    ) -> FailureContext:
         """Gather what can be looked at after `error`."""
         requests = session.recorded or []
         failed = isinstance(error, CheckFailure)
@@ -271,7 +271,7 @@ def debugging() -> Look:
     """Return what opens a debugger at each failure, until somebody quits one."""
     ended = False
 
-    def look(call: AtHand) -> None:
+    def look(call: FailureContext) -> None:
         nonlocal ended
         if not ended:
             try:
@@ -282,7 +282,7 @@ def debugging() -> Look:
     return look
 
 
-def stop(call: AtHand) -> bool:
+def stop(call: FailureContext) -> bool:
     """Open a debugger in the learner's own code, with `yours`, `expected` and `difference` among its variables.
 
     Returns:
@@ -309,7 +309,7 @@ def stop(call: AtHand) -> bool:
 def taking(names: dict[str, Any]) -> Look:
     """Return what puts all that a message speaks of into `names`, for a notebook, which is a prompt already."""
 
-    def look(call: AtHand) -> None:
+    def look(call: FailureContext) -> None:
         say(call)
         with call.brought_here(stop=False):
             names.update(call.told)
@@ -317,7 +317,7 @@ def taking(names: dict[str, Any]) -> Look:
     return look
 
 
-def talk(call: AtHand) -> None:
+def talk(call: FailureContext) -> None:
     """Open a REPL in which all of it has its name."""
     say(call)
     with contextlib.suppress(bdb.BdbQuit), call.brought_here(stop=False):
@@ -342,7 +342,7 @@ def _is_own(name: str, value: object) -> bool:
     return not (made and str(value.__module__).startswith(("torch", "typing", "collections")))
 
 
-def say(call: AtHand) -> None:
+def say(call: FailureContext) -> None:
     """Print a check's message, unless that is about a `breakpoint()`, which stops here."""
     message = call.outcome.message or ""
     # The message says what to type instead of breakpoint(), which was just typed.

@@ -14,7 +14,7 @@ MAX_ASKS = 20_000
 
 
 class Lent:
-    """A function that stays in the grader; to the worker it is something to be called."""
+    """A callback: a function that stays in the grader and can be called from the worker."""
 
     __slots__ = ("__weakref__", "function")
 
@@ -26,8 +26,8 @@ class Lent:
         return self.function(*arguments)
 
 
-class Loans:
-    """What is lent in one check."""
+class CallbackRegistry:
+    """Callbacks of one check, by number."""
 
     def __init__(self) -> None:
         self._lent: dict[int, Lent] = {}

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from grader.engine.checks.failure import CheckFailure
 from grader.engine.checks.text import quantity
-from grader.engine.host.endings import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
-from grader.engine.timing.benchmark_run import MOST_TRACED, Pace, Setting, traced
+from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
+from grader.engine.timing.benchmark_run import MOST_TRACED, BenchmarkConfig, MachineSpeed, traced
 from grader.engine.timing.work import Work
 
 LOOPS = 0.5
@@ -55,7 +55,7 @@ class Cause:
     """Whether it is what the author of the threshold expects: a loop."""
 
 
-def trace(setting: Setting, work: Work) -> list[Trace]:
+def trace(setting: BenchmarkConfig, work: Work) -> list[Trace]:
     """Trace a call at each of the two smallest sizes; fewer where it does not run."""
     found: list[Trace] = []
     try:
@@ -71,7 +71,7 @@ def trace(setting: Setting, work: Work) -> list[Trace]:
 
 
 def recognise(
-    traces: Sequence[Trace], work: Work, seconds: Mapping[int, float], pace: Pace | None
+    traces: Sequence[Trace], work: Work, seconds: Mapping[int, float], pace: MachineSpeed | None
 ) -> Cause | None:
     """Return what takes the time of a call, `seconds` by size, or None where nothing measured says so."""
     if not traces:
@@ -132,11 +132,11 @@ def _grows(first: Trace, last: Trace) -> bool:
     )
 
 
-def _explained(trace: Trace, pace: Pace) -> float:
+def _explained(trace: Trace, pace: MachineSpeed) -> float:
     return _working(trace, pace) + _calling(trace)
 
 
-def _working(trace: Trace, pace: Pace) -> float:
+def _working(trace: Trace, pace: MachineSpeed) -> float:
     return trace.moved * pace.byte + trace.flops * pace.flop
 
 

@@ -19,7 +19,7 @@ MOST_POINTS = 1e6
 MOST_DAYS = 3650
 
 
-def learner_meant(book: Gradebook, text: str) -> str:
+def resolve_learner(book: Gradebook, text: str) -> str:
     """Return the identity that a person means: exactly, else whatever the case, else by the beginning.
 
     Raises:
@@ -69,7 +69,7 @@ def _called(name: str, book: Gradebook) -> list[list[str]]:
     return [words_in(one) for one in (name, book.course.name_of(name), *other)]
 
 
-def katas_meant(book: Gradebook, words: Sequence[str]) -> list[str] | None:
+def resolve_katas(book: Gradebook, words: Sequence[str]) -> list[str] | None:
     """Return the slugs that IDs mean, as far as they were graded; None when nothing narrows them.
 
     Raises:
@@ -107,19 +107,19 @@ def slugs_meant(course: Course, word: str) -> list[str]:
         raise UsageError(f"{error.message}{guess}", error.hint) from None
 
 
-def kata_meant(book: Gradebook, word: str) -> str:
+def resolve_kata(book: Gradebook, word: str) -> str:
     """Return the one kata that an ID means.
 
     Raises:
-        UsageError: as `katas_meant`, or it means several.
+        UsageError: as `resolve_katas`, or it means several.
     """
-    katas = katas_meant(book, [word]) or []
+    katas = resolve_katas(book, [word]) or []
     if len(katas) != 1:
         raise UsageError(f"{word} means {len(katas)} katas; name one: {', '.join(katas)}.")
     return katas[0]
 
 
-def assignment_meant(course: Course, name: str) -> Assignment:
+def resolve_assignment(course: Course, name: str) -> Assignment:
     """Return the assignment that a person means.
 
     Raises:
@@ -145,7 +145,7 @@ def katas_of_assignment(book: Gradebook, name: str) -> list[str]:
     Raises:
         UsageError: the course has none of this name, or nothing of it was graded.
     """
-    of = assignment_meant(book.course, name).katas
+    of = resolve_assignment(book.course, name).katas
     graded = [kata for kata in book.katas() if kata in of]
     if not graded:
         raise UsageError(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grader.engine.host.launcher import Launcher
-from grader.engine.mistakes.recognise import LeftBehind
+from grader.engine.mistakes.recognise import FailureSignature
 from grader.engine.runner.suite import Options, Suite
 
 SEEDS, TRAINED_SEEDS = 20, 2
@@ -27,8 +27,8 @@ class Seeds(NamedTuple):
 
 
 @dataclass
-class Gradings:
-    """One mistake, graded on many seeds."""
+class StabilityResult:
+    """Results of one mistake on many seeds."""
 
     mistake: str
     max_score: float
@@ -63,15 +63,15 @@ class Gradings:
         return found
 
 
-def grade(suite: Suite, file: Path, name: str, launcher: Launcher, seeds: Seeds) -> Gradings:
+def grade(suite: Suite, file: Path, name: str, launcher: Launcher, seeds: Seeds) -> StabilityResult:
     """Grade a mistake on the seeds from 0; checks that train, where no seed has them, count as passed."""
-    found = Gradings(name, suite.max_score(timed=False))
+    found = StabilityResult(name, suite.max_score(timed=False))
     drawn = suite.but_for(suite.trained())
     if seeds.trained == 0:  # so that what is known of its cost is never more than what it costs
         found.points = {
             item.name: [suite.info(item).points] for item in suite.items if item not in drawn.items
         }
-    left_behind: dict[str, LeftBehind | None] = {}
+    left_behind: dict[str, FailureSignature | None] = {}
     for seed in range(seeds.every):
         checks = suite if seed < seeds.trained else drawn
         report = checks.check(file, launcher, Options(seed=seed), left_behind=left_behind)

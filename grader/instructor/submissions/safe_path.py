@@ -15,14 +15,14 @@ _FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """A file or folder: the path that the instructor named, which may lead through links, and names below it."""
+class SafePath:
+    """A path that follows no links below its root: the path that the instructor named, and names below it."""
 
     root: str
     names: tuple[str, ...] = ()
 
-    def __truediv__(self, name: str) -> Spot:
-        return Spot(self.root, (*self.names, name))
+    def __truediv__(self, name: str) -> SafePath:
+        return SafePath(self.root, (*self.names, name))
 
     def open(self, flags: int = _FOLDER) -> int:
         """Return a descriptor.
