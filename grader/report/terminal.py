@@ -232,15 +232,15 @@ def _says_why(check: CheckReport) -> bool:
 
 def _held(report: KataReport, held: int) -> str:
     """Say how many checks hold, and of how many."""
-    asked, verb = len(report.checks), "holds" if held == 1 else "hold"
+    count, verb = len(report.checks), "holds" if held == 1 else "hold"
     if report.left_out:
-        whole = asked + report.left_out
-        if held == asked:
+        whole = count + report.left_out
+        if held == count:
             return f"{'this' if held == 1 else 'these'} {held} of {whole} {verb}"
-        return f"{held} of these {asked} {verb} (the kata has {whole})"
-    if asked == 1:
+        return f"{held} of these {count} {verb} (the kata has {whole})"
+    if count == 1:
         return "the check holds" if held else "the check does not hold"
-    return f"{f'all {asked}' if held == asked else f'{held} of {asked}'} checks {verb}"
+    return f"{f'all {count}' if held == count else f'{held} of {count}'} checks {verb}"
 
 
 def _print_every_check(report: KataReport, out: Console, *, named: bool) -> None:

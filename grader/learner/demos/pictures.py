@@ -35,7 +35,7 @@ LETTER, LINE = 0.085, 0.15
 TICK = 0.21
 """Inches that a column's name takes below a map."""
 LEGEND = 44
-"""Letters beside each other in the legend of a picture for a phone."""
+"""Letters on one line in the legend of a picture for a phone."""
 WIDE, HIGH = 10.0, 4.4
 """Inches of a page's width, and of a plot's height."""
 NARROW = 4.9

@@ -232,13 +232,13 @@ class Quiz:
             if number < len(self.code.places) and len(texts) == 1 and texts[0]
         ]
         per_line: Counter[int] = Counter()
-        asked: set[int] = set()
+        used: set[int] = set()
         for item, place, number, fact in self.shuffled(found):
             where, call = self.code.places[number], self.sure(item, place)
             # Once an expression and twice a line at most, or a long one would fill the quiz.
-            if number in asked or per_line[where.line] > 1 or call.facts.get(number) != [fact]:
+            if number in used or per_line[where.line] > 1 or call.facts.get(number) != [fact]:
                 continue
-            asked.add(number)
+            used.add(number)
             per_line[where.line] += 1
             seen = [texts[0] for texts in call.facts.values() if len(texts) == 1 and texts[0]]
             near = [text for text in self.shuffled(seen) if ("[" in text) == ("[" in fact)]
@@ -326,7 +326,7 @@ def _common(calls: Sequence[NotedCall]) -> NotedCall:
 
 
 def _first(things: Sequence[T], holds: Callable[[T], bool]) -> list[T]:
-    """Return the first few of which something holds; what comes after them is not even asked: that takes time."""
+    """Return the first few of which something holds; what comes after them is not looked at: that takes time."""
     return list(islice((thing for thing in things if holds(thing)), AN_OPTION_MORE))
 
 

@@ -66,8 +66,8 @@ class NotingCalls(Calls):
             lines = describe_call(record.label, names, record.args, record.kwargs)
             text = "\n".join(lines).removeprefix("called  ")
             # What a function returns for values that are not shown could only be guessed.
-            told = "" if _SUMMED_UP.search(text) else _in_full(result)
-            self.noted.append(NotedCall(text, told, self._take()))
+            shown = "" if _SUMMED_UP.search(text) else _in_full(result)
+            self.noted.append(NotedCall(text, shown, self._take()))
 
 
 @dataclass

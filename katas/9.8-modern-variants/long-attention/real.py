@@ -55,7 +55,7 @@ def _cost(step: Step) -> Exhibit:
     for number, length in enumerate(LENGTHS, 1):
         given = [torch.randn(1, smollm2.HEADS, length, WIDTH) for _ in range(3)]
         for name, way in ways.items():
-            # Its own processor time: what others do on this machine is no part of the cost.
+            # Its own processor time: what others do on this machine is not part of the cost.
             since = time.process_time()
             way(*given)
             curves[name][1].append(1000 * (time.process_time() - since))
