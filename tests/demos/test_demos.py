@@ -657,6 +657,6 @@ def test_a_units_only_demo_is_found_under_the_unit(
 def test_the_names_of_many_lines_cover_none_of_them() -> None:
     series = {f"line {number}": ([0, 1, 2], [number, 6 - number, number]) for number in range(6)}
     [exhibit] = read_exhibits([make.lines("six", series, x_axis="x", y_axis="y")])
-    axis = pictures._lines(exhibit).axes[0]
+    axis = pictures._lines(exhibit, pictures.WIDE).axes[0]
     axis.figure.canvas.draw()
     assert axis.get_legend().get_window_extent().y0 >= axis.get_window_extent().y1

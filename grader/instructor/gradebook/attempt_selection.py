@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,7 +35,7 @@ class HandIn(NamedTuple):
     late_by: str = ""
     """Who marks it late without saying when it came in."""
     taken: str = ""
-    """Where it lay, if it is the answer only because somebody decided so."""
+    """Where it lay and what it was called, if it is the answer only because somebody decided so."""
 
     @property
     def order(self) -> tuple[datetime, int]:
@@ -145,10 +146,11 @@ def count(
 def _valid(kata: str, given: Sequence[HandIn], rulings: Iterable[Decision]) -> Sequence[HandIn]:
     """Leave out files that were taken for the answer by a decision that does not stand any more."""
     takes = [one for one in rulings if one.kind == "take" and one.kata == kata]
-    names = [str(one.value).rpartition("/")[2] for one in takes]
-    # After a folder or an archive, so that my_masks.py is not taken for masks.py.
-    ends = tuple(start + name for name in names for start in ("/", ": "))
-    return [one for one in given if not one.taken or one.taken in names or one.taken.endswith(ends)] or given
+    names = "|".join(re.escape(str(one.value).rpartition("/")[2]) for one in takes)
+    # A whole name: after a folder, an archive, or the number that Canvas and others put before it (`…_9001_masks.py`),
+    # so that my_masks.py is not taken for masks.py. In brackets it is what the learner called it.
+    stands = re.compile(rf"(^|[/ (]|\d_)({names})\)?$") if takes else None
+    return [one for one in given if not one.taken or (stands and stands.search(one.taken))] or given
 
 
 def _groups(times: Deadlines, handed_in: Iterable[str]) -> Iterable[_Group]:

@@ -18,7 +18,7 @@ from grader.instructor.gradebook.lateness import settle
 from grader.instructor.gradebook.lookup import LearnerRef, find_learner, katas, names_of, people
 from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenScore
 from grader.instructor.gradebook.serialization import booked, notes_of, report_of
-from grader.instructor.submissions.submission import DECIDED, MAY_BE
+from grader.instructor.submissions.submission import DECIDED, MAY_BE, TAKEN
 from grader.report.report import KataReport
 
 Tell = Callable[[str, str, str | None], None]
@@ -293,8 +293,13 @@ def _hand_in(row: Any) -> HandIn:
         *booked(row),
         bool(row.terms),
         row.time_source or "" if row.submitted_at is None else "",
-        row.origin or "" if DECIDED in str(row.notes) else "",
+        _taken(row.notes) if DECIDED in str(row.notes) else "",
     )
+
+
+def _taken(notes: Any) -> str:
+    """Return which file somebody took for the answer."""
+    return next((note.partition(TAKEN)[0] for note in notes_of(notes) if note.endswith(DECIDED)), "")
 
 
 def _known(at: datetime | None) -> datetime | None:

@@ -18,7 +18,7 @@ from grader.errors import PackError
 from grader.files import UnreadableSubmission
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import module_rank
-from grader.instructor.submissions.submission import DECIDED, Bundle, Proposal
+from grader.instructor.submissions.submission import DECIDED, TAKEN, Bundle, Proposal
 from grader.notebooks import UnreadableNotebook, code_cells
 
 MAX_BESIDE = 256
@@ -97,7 +97,9 @@ def choose(
     )
     main = f"{kata.module}{suffix_of(file.name)}"
     if decided:
-        notes.append(f"{file.origin} was taken for {main}{DECIDED}")
+        # The decision has the file's name, which systems change: `…_9001_my_masks-1.py`.
+        called = "" if file.origin.endswith(file.name) else f" ({file.name})"
+        notes.append(f"{file.origin}{called}{TAKEN}{main}{DECIDED}")
     elif taken:
         notes.append(
             # The decision was about an earlier hand-in; a new one without the file is graded all the same,

@@ -32,6 +32,8 @@ class Bundle(msgspec.Struct, frozen=True, dict=True):
 MAY_BE = " may be the answer: "
 DECIDED = ", as was decided"
 """How the note on a file ends that somebody took for the answer."""
+TAKEN = " was taken for "
+"""What that note says after the file."""
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):

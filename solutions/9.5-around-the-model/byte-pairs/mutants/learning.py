@@ -29,7 +29,7 @@ class frequency_forgotten:
 
 
 class first_of_equals:
-    """on a tie your train takes the pair that it met first: the greatest is wanted
+    """your train, on a tie, takes the pair that it met first: the greatest is wanted
 
     Fails: test_ties
     """
@@ -41,7 +41,7 @@ class first_of_equals:
 
 
 class last_of_equals:
-    """on a tie your train takes the pair that it met last: the greatest is wanted
+    """your train, on a tie, takes the pair that it met last: the greatest is wanted
 
     Fails: test_ties
     """
@@ -53,7 +53,7 @@ class last_of_equals:
 
 
 class least_of_equals:
-    """on a tie your train takes the least pair: the greatest is wanted
+    """your train, on a tie, takes the least pair: the greatest is wanted
 
     Fails: test_ties
     """
@@ -65,7 +65,7 @@ class least_of_equals:
 
 
 class ties_by_joined_bytes:
-    """on a tie your train compares the joined bytes: compare the pairs, token by token
+    """your train, on a tie, compares the joined bytes: compare the pairs, token by token
 
     Fails: test_ties_of_merged
     """
@@ -77,7 +77,7 @@ class ties_by_joined_bytes:
 
 
 class ties_by_ids:
-    """on a tie your train compares ids: bytes are compared
+    """your train, on a tie, compares ids: bytes are compared
 
     Fails: test_ties_of_merged
     """
@@ -92,7 +92,7 @@ class ties_by_ids:
 
 
 class ties_by_length:
-    """on a tie your train takes the longest pair: the greatest is wanted, as bytes compare
+    """your train, on a tie, takes the longest pair: the greatest is wanted, as bytes compare
 
     Fails: test_ties_of_merged
     """
