@@ -25,9 +25,10 @@ export PYTHONDONTWRITEBYTECODE =
 
 # Tests side by side, for two cores: one that waits for a process that it has started leaves its core to another.
 JOBS ?= 3
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-quick: JOBS = 2        # what is fast waits for nobody, and a third process would import everything once more
+# What is fast waits for nobody, and a third process would import everything once more.
+quick: JOBS = 2
 quick: setup           ## the fast tests: a minute on two cores
 	$(PYTEST) -m "not slow and not gate"
 
