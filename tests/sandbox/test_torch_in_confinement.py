@@ -16,7 +16,7 @@ SCRIPT = """
 import json, os, sys
 from pathlib import Path
 import torch
-from grader.engine.sandbox import Confinement, ResourceLimits, confine, python_read_paths, replace_environment
+from grader.engine.sandbox import SandboxConfig, ResourceLimits, confine, python_read_paths, replace_environment
 
 scratch = Path(sys.argv[1])
 # A fork leaves the threads behind that numpy started when it was imported, as in a real worker.
