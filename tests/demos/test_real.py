@@ -275,7 +275,8 @@ def test_what_is_not_here_or_has_no_run_is_said(kata: Run, cached: Path) -> None
 
 
 @pytest.mark.gate
-@pytest.mark.parametrize("slug", [slug for slug in SLUGS if not slug.endswith("-capstone")])  # these have no given code
+# For capstones there is no given code.
+@pytest.mark.parametrize("slug", [slug for slug in SLUGS if not slug.endswith("-capstone")])
 def test_every_run_on_what_the_index_serves(
     kata: Run, folder: Path, tmp_path: Path, slug: str, everything: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
