@@ -78,10 +78,13 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
 
 def unsettled(book: Gradebook) -> Unmatched:
     """Return `unmatched`, and of whom a misnamed file waits to be settled: a mark that waits is not zero."""
-    marks = {name: {one.kata: one for one in own} for name, own in groupby(book.marks(), _LEARNER)}
-    found = unmatched(book, (mark for own in marks.values() for mark in own.values()))
-    waiting = {(one.learner, one.kata) for one in problems(book, marks) if one.kind == MISNAMED}
-    misnamed = {(who, kata) for who, kata in waiting if marks[who][kata].status == "missing"}
+    marks = list(book.marks())
+    missing: dict[str, dict[str, Mark]] = {}
+    for mark in marks:
+        if mark.status == "missing" and any(MAY_BE in note for note in mark.notes):
+            missing.setdefault(mark.learner, {})[mark.kata] = mark
+    found = unmatched(book, marks)
+    misnamed = {(one.learner, one.kata) for one in problems(book, missing) if one.kind == MISNAMED}
     absent = [name for name in found.absent if name not in {who for who, _ in misnamed}]
     return replace(found, absent=absent, misnamed=misnamed)
 
