@@ -67,6 +67,18 @@ def test_waiting_of_the_grader_itself_does_not_count(examine: Any, monkeypatch: 
     assert opened.submission.answer() == sum(range(100_000))
 
 
+def test_what_the_grader_computes_between_two_calls_does_not_count(
+    examine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = examine(SOURCE)
+    others_take(monkeypatch, used=-FAST)
+    monkeypatch.setattr(deadline, "waited_time", lambda pid: 0.0)
+    computed = time.thread_time
+    monkeypatch.setattr(time, "thread_time", lambda: FAST * computed())
+    opened.begin(0, NO_TIME_S)
+    assert opened.submission.answer() == sum(range(100_000))
+
+
 def test_waiting_for_ones_own_threads_counts(examine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = examine("def answer():\n    while True: pass")
     others_take(monkeypatch, used=2.0)

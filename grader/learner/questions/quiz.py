@@ -28,12 +28,14 @@ from grader.learner.questions.rehearsal import NotedCall, Version, raised_in, st
 T = TypeVar("T")
 SEEDS = (0, 1, 2)
 CHECKS, CHEAPEST = 6, 5
-"""Checks that are drawn and watched, and those of them that questions are about: what evaluates least."""
+"""Checks that are drawn and watched at least, and those of them that questions are about."""
 EDITS = 7
 """Changed lines that are tried, each in a worker of its own."""
 REACHED = 2
 """Checks that are tried to see whether a changed line raises an error elsewhere."""
 AN_OPTION_MORE = 3
+LONG = 1000
+"""What the checks that questions are about cost together where each time that they are run counts."""
 
 
 class QuizQuestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,23 +68,26 @@ class Quiz:
     questioned: list[Edit] = field(default_factory=list)
     """Changes that a question was about: the next one is not to give its answer away."""
 
-    def watch(self, items: Sequence[pytest.Item]) -> None:
-        """Run some checks over the module with probes.
+    def watch(self, items: Sequence[pytest.Item], drawn: int = CHECKS, most: int = CHEAPEST) -> None:
+        """Run some checks over the module with probes, and take of those that pass what costs least.
 
         Raises:
             UsageError: one does not pass.
         """
-        ends = {item: self.watched.end(item, 0).status for item in self.shuffled(items)[:CHECKS]}
-        for item, status in ends.items():
-            # Slow says nothing against it, and nothing can be asked about it.
-            if status not in ("pass", "timeout"):
+        passing: list[pytest.Item] = []
+        for tried, item in enumerate(self.shuffled(items), 1):
+            status = self.watched.end(item, 0).status
+            # Slow or long says nothing against it, and nothing can be asked about it.
+            if status not in ("pass", "timeout", "skipped"):
                 raise UsageError(
                     f"{self.file} does not pass “{self.titles[item.name]}”; questions are about what passes.",
                     "First: kata check",
                 )
-        passing = [item for item in ends if ends[item] == "pass"]
-        # By what is evaluated, and not by time: the same questions come on every machine.
-        self.items = sorted(passing, key=lambda item: self.watched.cost(item, 0))[:CHEAPEST]
+            passing += [item] if status == "pass" else []
+            if tried >= drawn and len(passing) >= CHEAPEST:
+                break
+        # Not by time: the same questions come on every machine.
+        self.items = sorted(passing, key=lambda item: self.watched.cost(item, 0))[:most]
         self.calls = {item: self.watched.calls(item, 0) for item in self.items}
 
     def change(self, put: Callable[[str], Version]) -> None:
@@ -93,9 +98,12 @@ class Quiz:
 
     def mixed(self) -> Iterator[QuizQuestion]:
         """Yield questions of all kinds in turn, as long as there are any, none twice."""
+        shapes = self.shapes()
+        # Where checks are long twice in turn, since they cost next to nothing: all is known from watching.
+        long = sum(self.watched.cost(item, 0) for item in self.items) > LONG
         waiting = [
             *self.shuffled([self.edits(), self.purposes(), self.raises(), self.results()]),
-            self.shapes(),
+            *[shapes] * (1 + long),
         ]
         texts: set[tuple[str, str]] = set()
         while waiting:
@@ -309,7 +317,12 @@ def ask(suite: Suite, launcher: Launcher, source: Source, who: str, wanted: int)
         quiz = Quiz(code, source.path.name, random.Random(seed), titles, watched)
         quiz.watch(quick.items)
         quiz.change(put)
-        return list(islice(quiz.mixed(), wanted))
+        found = list(islice(quiz.mixed(), wanted))
+        if len(found) < wanted:  # what costs little may show little
+            quiz.watch(quick.items, 2 * CHECKS, 2 * CHECKS)
+            quiz.questioned.clear()
+            found = list(islice(quiz.mixed(), wanted))
+        return found
 
 
 def _common(calls: Sequence[NotedCall]) -> NotedCall:
