@@ -41,7 +41,8 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
     around = here()
     kata = _find(id_, around)
     folder = chosen_folder(out, around, FOLDER, kata.slug)
-    data = _data(kata, around)
+    passed = passing(around)
+    data = _data(kata, around, [other for other, _ in passed])
     # No more than that is read: `--text -` may be a pipe without end.
     words = text.read(TEXT_BYTES).decode("utf-8", "replace") if text is not None else None
     note(f"run of {kata.number} {kata.slug} …")
@@ -52,7 +53,7 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
 
     pack = kata.unit.pack
     wanted = uses(kata.real, pack)
-    own = [Own(other, file) for other, file in passing(around) if other in wanted]
+    own = [Own(other, file) for other, file in passed if other in wanted]
     try:
         with moving() as step:
             exhibits = run_real(kata, own, launcher, Inputs(data, words, prompt), step)
@@ -74,24 +75,31 @@ def _find(text: str, around: LearnerContext) -> Kata:
     return kata
 
 
-def _data(kata: Kata, around: LearnerContext) -> dict[str, Path]:
+def _data(kata: Kata, around: LearnerContext, passed: list[Kata]) -> dict[str, Path]:
     """Return the folders of what is here for a kata.
 
     Raises:
-        UsageError: something is not here that it cannot do without.
+        UsageError: something is not here that it cannot do without, or it has to pass first.
     """
     from grader.learner.data.archive import available
     from grader.learner.demos.runner import needs
 
     archives = available(around.catalogue.packs)
-    # Told before anything runs: without its data a program would fail after a minute of importing.
+    free = ", ".join(one.slug for one in around.catalogue.katas if one.real.is_file() and not needs(one.real))
+    # Before anything runs: without its data a program would fail after a minute of importing.
     required = needs(kata.real)
-    for archive in [archives[name] for name in required if not archives[name].is_here]:
-        free = [one.slug for one in around.catalogue.katas if one.real.is_file() and not needs(one.real)]
+    # Nothing can replace what is built from an empty file.
+    if kata.slug in required and kata not in passed:
+        verb = "check" if around.entry(kata).started else "start"
+        raise UsageError(
+            f"{kata.slug} runs on your own code alone, and that has not passed yet.",
+            f"Go on with: kata {verb} {kata.slug}. On given code these run: {free}",
+        )
+    for archive in [archives[name] for name in required if name in archives and not archives[name].is_here]:
         raise UsageError(
             f"{kata.slug} runs on {archive.name}, which is not here: {archive.facts.bytes / 1e6:,.1f} MB, "
             f"{archive.facts.licence}.",
-            f"Fetch it: kata data get {archive.name}. Without network these run: {', '.join(free)}",
+            f"Fetch it: kata data get {archive.name}. Without network these run: {free}",
         )
     return {
         name: archive.folder

@@ -57,25 +57,16 @@ def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> 
         launcher: where the worker comes from.
 
     Raises:
-        PackError: it fails, hangs, or returns something that is not an exhibit.
+        RunError: it fails or hangs on the learner's code.
+        PackError: it does so without any, or returns something that is not an exhibit.
     """
     terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, preload=(EXHIBITS,))
-    try:
-        with _begun(demo, pack, own, (launcher, terms)) as module:
-            shown = module.demo()
-    except SubmissionRaised as error:
-        raise PackError(f"The demo {demo} failed: {error}", _place(error)) from error
-    except SubmissionUnsendable as error:
-        raise PackError(f"The demo {demo} returned what cannot be shown: {error}") from error
-    except WorkerDied as error:
-        raise PackError(f"The demo {demo} did not end well: {error}") from error
-    except WorkerTimeout as error:
-        raise PackError(f"The demo {demo} took longer than {TIME_S:.0f} s.") from error
-    return read_exhibits(shown)
+    with _explained("demo", demo, own, terms), _begun(demo, pack, own, (launcher, terms)) as module:
+        return read_exhibits(module.demo())
 
 
 class RunError(KataError):
-    """A run on a real thing did not come to its end."""
+    """Raised when a demo or a run on the learner's code does not come to its end."""
 
     exit_code = 1
 
@@ -103,8 +94,8 @@ def run_real(
         step: told how far it is.
 
     Raises:
-        RunError: it fails, needs more time or memory than there is, or is killed.
-        PackError: it returns something that is not an exhibit.
+        RunError: it fails on the learner's code, needs more time or memory than there is, or is killed.
+        PackError: it fails without any, or returns something that is not an exhibit.
     """
     # The sandbox opens these for reading and nothing else: the worker has the learner's code in it.
     folders = tuple(inputs.data.values())
@@ -118,29 +109,47 @@ def run_real(
         preload=(EXHIBITS, "safetensors.torch"),
     )
     data = {name: str(folder) for name, folder in inputs.data.items()}
-    whose = "It ran on your code: " + ", ".join(one.kata.slug for one in own) if own else None
+    begun = _begun(kata.real, kata.unit.pack, own, (launcher, terms))
+    with _explained("run", kata.real, own, terms), begun as module:
+        return read_exhibits(module.run(Lent(step), data, inputs.text, inputs.prompt))
+
+
+@contextmanager
+def _explained(what: str, file: Path, own: Sequence[Own], terms: Terms) -> Iterator[None]:
+    """Say what ended a demo or a run early: with the learner's code in it theirs to look at, else the pack's."""
+    cause: Exception
+    frame, katas = None, {f"{one.kata.module}.py": one.kata.slug for one in own}
     try:
-        with _begun(kata.real, kata.unit.pack, own, (launcher, terms)) as module:
-            shown = module.run(Lent(step), data, inputs.text, inputs.prompt)
-    except SubmissionRaised as error:
-        place = _place(error)
-        raise RunError(
-            f"The run stopped: {error}", "\n  ".join(filter(None, (place, whose))) or None
-        ) from error
+        yield
+        return
     except SubmissionUnsendable as error:
-        # The pack's mistake, although the learner's code ran as well: what is returned is put together by
-        # real.py.
-        raise PackError(f"{kata.real} returned what cannot be shown: {error}") from error
-    except WorkerDied as error:
-        limit = f"It may use {RUN_MEMORY >> 30} GiB."
-        raise RunError(f"The run did not end well: its process {error}.", f"{limit} {whose or ''}") from error
+        # The pack's mistake, although the learner's code ran as well: what is returned is put together by its file.
+        raise PackError(f"{file} returned what cannot be shown: {error}") from error
+    except SubmissionRaised as error:
+        cause, ended = error, f"stopped: {error}"
+        # A line of ours says nothing to a learner: their own innermost one does.
+        frame = next((one for one in reversed(error.frames) if one.file in katas or not own), None)
+        about = "No line of yours raised it: what your code returned cannot be used there."
     except WorkerTimeout as error:
-        raise RunError(f"The run took longer than {RUN_TIME_S / 60:.0f} minutes.", whose) from error
-    return read_exhibits(shown)
+        cause, ended, about = (
+            error,
+            f"took longer than {terms.check_timeout_s:.0f} s",
+            "No line of yours is known.",
+        )
+        frame = error.frame if error.frame and error.frame.file in katas else None
+    except WorkerDied as error:
+        cause, ended = error, f"did not end well: its process {error}"
+        about = f"It may use {(terms.memory_bytes or 0) >> 30} GiB."
+    place = ": ".join(filter(None, (f"{frame.file}, line {frame.line}", frame.text))) if frame else about
+    if not own:
+        raise PackError(f"The {what} of {file.parent.name} {ended}", frame and place) from cause
+    slugs = [katas[frame.file]] if frame else [*katas.values()]
+    again = f"It ran on your code. Does that still pass? {', '.join(f'kata check {slug}' for slug in slugs)}"
+    raise RunError(f"The {what} {ended}", f"{place}\n  {again}") from cause
 
 
 def needs(real: Path) -> tuple[str, ...]:
-    """Return what a run cannot do without: the names in `NEEDS`, read and not run."""
+    """Return what a run cannot do without, read and not run: data, and katas that have to have passed."""
     for node in ast.parse(read_text(real)).body:
         if isinstance(node, ast.Assign) and any(
             isinstance(t, ast.Name) and t.id == "NEEDS" for t in node.targets
@@ -216,16 +225,13 @@ def scripts(exhibits: Sequence[Exhibit], demo: Path, pack: Pack) -> dict[str, st
 
 def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
     blocks = next((place / BLOCKS for place in _places(demo, pack) if (place / BLOCKS).is_file()), None)
-    lines = [
-        '"""Every name of the katas: the learner\'s own where it passes, the given one elsewhere."""',
-        "SOURCES = {}",
-    ]
+    lines = ['"""Every name of the katas: the learner\'s own where it passes, the given one elsewhere."""']
     for kata in pack.katas:
         if kata.folder == demo.parent:  # its data and the like; blocks are the fullest there are
             for path in (*kata.given, *kata.support):
                 shutil.copy(path, folder)
     # A run may take from its kata's demo what replaces the learner's, and from the pack what several runs share.
-    also = [demo, *(pack.root / REAL).glob("*.py"), demo.parent / "demo.py"] if demo.name != "demo.py" else []
+    also = [demo, *(pack.root / REAL).glob("*.py"), demo.parent / "demo.py"]
     for path in filter(Path.is_file, also):
         shutil.copy(path, folder)
     if blocks is not None:
@@ -236,13 +242,7 @@ def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
         if not names:
             continue
         shutil.copy(one.file, folder / f"{one.kata.module}.py")
-        lines += [
-            "try:",
-            f"    from {one.kata.module} import {names}",
-            f"    SOURCES[{one.kata.slug!r}] = 'yours'",
-            "except Exception:",
-            f"    SOURCES[{one.kata.slug!r}] = 'given'",
-        ]
+        lines.append(f"from {one.kata.module} import {names}")
     (folder / MINE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -250,8 +250,3 @@ def _places(demo: Path, pack: Pack) -> list[Path]:
     """Return where blocks may be, the fullest first: a kata's own lack what the kata is about."""
     units = sorted(pack.units, key=lambda unit: unit.key, reverse=True)
     return [demo.parent.parent, demo.parent, pack.root / "given", *(unit.folder for unit in units)]
-
-
-def _place(error: SubmissionRaised) -> str | None:
-    frames = error.frames
-    return f"{frames[-1].file}, line {frames[-1].line}: {frames[-1].text}" if frames else None
