@@ -142,7 +142,7 @@ def _explained(what: str, file: Path, own: Sequence[Own], terms: Terms) -> Itera
         about = f"It may use {(terms.memory_bytes or 0) >> 30} GiB."
     place = ": ".join(filter(None, (f"{frame.file}, line {frame.line}", frame.text))) if frame else about
     if not own:
-        raise PackError(f"The {what} of {file.parent.name} {ended}", frame and place) from cause
+        raise PackError(f"The {what} of {file.parent.name} {ended}", place if frame else None) from cause
     slugs = [katas[frame.file]] if frame else [*katas.values()]
     again = f"It ran on your code. Does that still pass? {', '.join(f'kata check {slug}' for slug in slugs)}"
     raise RunError(f"The {what} {ended}", f"{place}\n  {again}") from cause
