@@ -171,9 +171,9 @@ def test_what_a_run_needs_can_be_had() -> None:
 
 
 def test_own_text_and_own_question_are_used(quick: Pack, stand_ins: dict[str, Path], launcher: Any) -> None:
-    inputs = Inputs(
-        {"minilm": stand_ins["minilm"]}, "The bridges are many here. A film was shown at night.", "film"
-    )
+    # More than is sent to a worker at once.
+    words = 7000 * "and " + "so on. The bridges are many here. A film was shown at night. " + 70_000 * "\n"
+    inputs = Inputs({"minilm": stand_ins["minilm"]}, words, "film")
     shown = run_real(kata_of(quick, "encoder-layer"), [], launcher, inputs, lambda *_: None)
     assert "“film”, of 2 sentences of your text" in texts(shown)
 
@@ -282,7 +282,10 @@ def test_what_is_not_here_or_has_no_run_is_said(kata: Run, cached: Path) -> None
     assert ran.code == 2
     assert "runs on your own code alone, and that has not passed yet" in ran.err
     assert "kata start translator-capstone" in ran.err
-    assert "masks has nothing real to run on" in kata("run", "masks").err
+    ran = kata("run", "masks")
+    assert "masks has no run of its own" in ran.err
+    assert "These have: encoder-layer, " in ran.err
+    assert "It is at work in these: modern-block." in kata("run", "sampling").err
 
 
 @pytest.mark.gate

@@ -70,8 +70,13 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
 def _find(text: str, around: LearnerContext) -> Kata:
     kata = around.catalogue.resolve_one(text)
     if not kata.real.is_file():
-        have = ", ".join(one.slug for one in around.catalogue.katas if one.real.is_file())
-        raise UsageError(f"{kata.slug} has nothing real to run on.", f"These have: {have or 'none yet'}.")
+        from grader.learner.demos.runner import uses
+
+        have = [one for one in around.catalogue.katas if one.real.is_file()]
+        using = [one for one in have if kata in uses(one.real, one.unit.pack)]
+        words = "It is at work in these" if using else "These have"
+        names = ", ".join(one.slug for one in using or have)
+        raise UsageError(f"{kata.slug} has no run of its own.", f"{words}: {names or 'none yet'}.")
     return kata
 
 

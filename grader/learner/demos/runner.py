@@ -35,6 +35,17 @@ REAL = "real"
 RUN_TIME_S = 900.0
 RUN_MEMORY = 6 << 30
 """What a run on a real thing may take: address space, of which SmolLM2 in float32 uses a fifth."""
+NONE: Mapping[str, str] = {}
+ENTRY = """from pathlib import Path
+
+import real
+
+
+def run(step, data, prompt):
+    own = Path(__file__).with_name("text.txt")
+    return real.run(step, data, own.read_text(encoding="utf-8") if own.is_file() else None, prompt)
+"""
+"""What a run is begun by: a learner's text may be longer than anything that is sent to a worker."""
 MINE = "mine.py"
 """The module that a demo imports: every name of the katas, the learner's own where it passes."""
 
@@ -100,7 +111,7 @@ def run_real(
     # The sandbox opens these for reading and nothing else: the worker has the learner's code in it.
     folders = tuple(inputs.data.values())
     terms = Terms(
-        "real",
+        "entry",
         ("run",),
         RUN_TIME_S,
         RUN_TIME_S,
@@ -109,9 +120,10 @@ def run_real(
         preload=(EXHIBITS, "safetensors.torch"),
     )
     data = {name: str(folder) for name, folder in inputs.data.items()}
-    begun = _begun(kata.real, kata.unit.pack, own, (launcher, terms))
+    files = {"entry.py": ENTRY, **({} if inputs.text is None else {"text.txt": inputs.text})}
+    begun = _begun(kata.real, kata.unit.pack, own, (launcher, terms), files)
     with _explained("run", kata.real, own, terms), begun as module:
-        return read_exhibits(module.run(Lent(step), data, inputs.text, inputs.prompt))
+        return read_exhibits(module.run(Lent(step), data, inputs.prompt))
 
 
 @contextmanager
@@ -159,13 +171,17 @@ def needs(real: Path) -> tuple[str, ...]:
 
 
 @contextmanager
-def _begun(file: Path, pack: Pack, own: Sequence[Own], where: tuple[Launcher, Terms]) -> Iterator[Any]:
-    """Start a worker with a file of the pack loaded; yields the module over there."""
+def _begun(
+    file: Path, pack: Pack, own: Sequence[Own], where: tuple[Launcher, Terms], files: Mapping[str, str] = NONE
+) -> Iterator[Any]:
+    """Start a worker with a file of the pack loaded, or the first of `files`; yields the module over there."""
     launcher, terms = where
     with tempfile.TemporaryDirectory(prefix="kata-demo-") as name:
         _lay_out(Path(name), file, pack, own)
-        # A run is loaded from where the learner's files are: an exception then has their lines, and not its own alone.
-        source = read_source(copied if (copied := Path(name) / file.name).is_file() else file)
+        for other, text in files.items():
+            (Path(name) / other).write_text(text, encoding="utf-8")
+        # It is loaded from where the learner's files are: an exception then has their lines, and not its own alone.
+        source = read_source(Path(name) / next(iter(files), file.name))
         # The functions that exhibits are made with are imported before the worker confines itself: it cannot read ours.
         session = Session(launcher, source, replace(terms, given=Path(name)))
         try:
