@@ -540,19 +540,14 @@ def whose(pack: Pack, folder: Path, own: str | None) -> list[Own]:
     """Write the demo and the learner's masks."""
     (folder / "demo.py").write_text(WHOSE)
     (folder / "masks.py").write_text(own or "")
-    return (
-        [Own(next(kata for kata in pack.katas if kata.slug == "masks"), folder / "masks.py")] if own else []
-    )
+    return [Own(kata, folder / "masks.py") for kata in pack.katas if kata.slug == "masks" and own]
 
 
 @pytest.mark.parametrize(
     ("edited", "says"),
     [
         ("raise KeyError('since')", "masks.py, line 1: raise KeyError('since')\n"),
-        (
-            "def causal_mask(n):\n    return None",
-            "No line of yours raised it: what your code returned cannot",
-        ),
+        ("def causal_mask(n):\n    return None", "No line of yours raised it: what your code returned"),
     ],
 )
 def test_own_code_that_broke_since_it_passed_is_not_taken_for_the_packs_fault(

@@ -74,9 +74,10 @@ def _find(text: str, around: LearnerContext) -> Kata:
 
         have = [one for one in around.catalogue.katas if one.real.is_file()]
         using = [one for one in have if kata in uses(one.real, one.unit.pack)]
-        words = "It is at work in these" if using else "These have"
-        names = ", ".join(one.slug for one in using or have)
-        raise UsageError(f"{kata.slug} has no run of its own.", f"{words}: {names or 'none yet'}.")
+        names = ", ".join(one.slug for one in using or have) or "none yet"
+        raise UsageError(
+            f"{kata.slug} has no run of its own.", f"These {'use it' if using else 'have'}: {names}"
+        )
     return kata
 
 
@@ -91,14 +92,12 @@ def _data(kata: Kata, around: LearnerContext, passed: list[Kata]) -> dict[str, P
 
     archives = available(around.catalogue.packs)
     free = ", ".join(one.slug for one in around.catalogue.katas if one.real.is_file() and not needs(one.real))
-    # Before anything runs: without its data a program would fail after a minute of importing.
-    required = needs(kata.real)
+    required = needs(kata.real)  # before anything runs: a program would fail after a minute of importing
     # Nothing can replace what is built from an empty file.
     if kata.slug in required and kata not in passed:
-        verb = "check" if around.entry(kata).started else "start"
         raise UsageError(
             f"{kata.slug} runs on your own code alone, and that has not passed yet.",
-            f"Go on with: kata {verb} {kata.slug}. On given code these run: {free}",
+            f"Go on with: kata start {kata.slug}. On given code these run: {free}",
         )
     for archive in [archives[name] for name in required if name in archives and not archives[name].is_here]:
         raise UsageError(

@@ -35,14 +35,9 @@ REAL = "real"
 RUN_TIME_S = 900.0
 RUN_MEMORY = 6 << 30
 """What a run on a real thing may take: address space, of which SmolLM2 in float32 uses a fifth."""
-NONE: Mapping[str, str] = {}
-ENTRY = """from pathlib import Path
-
-import real
-
-
+ENTRY = """import pathlib, real
 def run(step, data, prompt):
-    own = Path(__file__).with_name("text.txt")
+    own = pathlib.Path(__file__).with_name("text.txt")
     return real.run(step, data, own.read_text(encoding="utf-8") if own.is_file() else None, prompt)
 """
 """What a run is begun by: a learner's text may be longer than anything that is sent to a worker."""
@@ -109,18 +104,10 @@ def run_real(
         PackError: it fails without any, or returns something that is not an exhibit.
     """
     # The sandbox opens these for reading and nothing else: the worker has the learner's code in it.
-    folders = tuple(inputs.data.values())
-    terms = Terms(
-        "entry",
-        ("run",),
-        RUN_TIME_S,
-        RUN_TIME_S,
-        RUN_MEMORY,
-        read=folders,
-        preload=(EXHIBITS, "safetensors.torch"),
-    )
+    limits, preload = (RUN_TIME_S, RUN_TIME_S, RUN_MEMORY), (EXHIBITS, "safetensors.torch")
+    terms = Terms("entry", ("run",), *limits, read=tuple(inputs.data.values()), preload=preload)
     data = {name: str(folder) for name, folder in inputs.data.items()}
-    files = {"entry.py": ENTRY, **({} if inputs.text is None else {"text.txt": inputs.text})}
+    files = [("entry.py", ENTRY), *([] if inputs.text is None else [("text.txt", inputs.text)])]
     begun = _begun(kata.real, kata.unit.pack, own, (launcher, terms), files)
     with _explained("run", kata.real, own, terms), begun as module:
         return read_exhibits(module.run(Lent(step), data, inputs.prompt))
@@ -130,34 +117,30 @@ def run_real(
 def _explained(what: str, file: Path, own: Sequence[Own], terms: Terms) -> Iterator[None]:
     """Say what ended a demo or a run early: with the learner's code in it theirs to look at, else the pack's."""
     cause: Exception
-    frame, katas = None, {f"{one.kata.module}.py": one.kata.slug for one in own}
+    katas = {f"{one.kata.module}.py": one.kata.slug for one in own}
     try:
         yield
         return
     except SubmissionUnsendable as error:
-        # The pack's mistake, although the learner's code ran as well: what is returned is put together by its file.
         raise PackError(f"{file} returned what cannot be shown: {error}") from error
     except SubmissionRaised as error:
-        cause, ended = error, f"stopped: {error}"
-        # A line of ours says nothing to a learner: their own innermost one does.
+        cause, ended = error, f"stopped: {error}"  # a line of ours would say nothing to a learner
         frame = next((one for one in reversed(error.frames) if one.file in katas or not own), None)
         about = "No line of yours raised it: what your code returned cannot be used there."
     except WorkerTimeout as error:
-        cause, ended, about = (
-            error,
-            f"took longer than {terms.check_timeout_s:.0f} s",
-            "No line of yours is known.",
-        )
-        frame = error.frame if error.frame and error.frame.file in katas else None
+        cause, ended = error, f"took longer than {terms.check_timeout_s:.0f} s"
+        about, frame = "Which line it was at is not known.", error.frame
     except WorkerDied as error:
-        cause, ended = error, f"did not end well: its process {error}"
+        cause, ended, frame = error, f"did not end well: its process {error}", None
         about = f"It may use {(terms.memory_bytes or 0) >> 30} GiB."
+    frame = frame if frame and (frame.file in katas or not own) else None
     place = ": ".join(filter(None, (f"{frame.file}, line {frame.line}", frame.text))) if frame else about
     if not own:
         raise PackError(f"The {what} of {file.parent.name} {ended}", place if frame else None) from cause
-    slugs = [katas[frame.file]] if frame else [*katas.values()]
-    again = f"It ran on your code. Does that still pass? {', '.join(f'kata check {slug}' for slug in slugs)}"
-    raise RunError(f"The {what} {ended}", f"{place}\n  {again}") from cause
+    again = ", ".join(f"kata check {katas[name]}" for name in ([frame.file] if frame else katas))
+    raise RunError(
+        f"The {what} {ended}", f"{place}\n  It ran on your code. Does that still pass? {again}"
+    ) from cause
 
 
 def needs(real: Path) -> tuple[str, ...]:
@@ -171,17 +154,16 @@ def needs(real: Path) -> tuple[str, ...]:
 
 
 @contextmanager
-def _begun(
-    file: Path, pack: Pack, own: Sequence[Own], where: tuple[Launcher, Terms], files: Mapping[str, str] = NONE
-) -> Iterator[Any]:
+def _begun(file: Path, pack: Pack, own: Sequence[Own], where: tuple[Launcher, Terms],
+           files: Sequence[tuple[str, str]] = ()) -> Iterator[Any]:  # fmt: skip
     """Start a worker with a file of the pack loaded, or the first of `files`; yields the module over there."""
     launcher, terms = where
     with tempfile.TemporaryDirectory(prefix="kata-demo-") as name:
         _lay_out(Path(name), file, pack, own)
-        for other, text in files.items():
+        for other, text in files:
             (Path(name) / other).write_text(text, encoding="utf-8")
         # It is loaded from where the learner's files are: an exception then has their lines, and not its own alone.
-        source = read_source(Path(name) / next(iter(files), file.name))
+        source = read_source(Path(name) / (files[0][0] if files else file.name))
         # The functions that exhibits are made with are imported before the worker confines itself: it cannot read ours.
         session = Session(launcher, source, replace(terms, given=Path(name)))
         try:
@@ -254,11 +236,9 @@ def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
         shutil.copy(blocks, folder / BLOCKS)
         lines.append("from blocks import *")
     for one in own:
-        names = ", ".join(_answered(one.kata, demo, pack))
-        if not names:
-            continue
-        shutil.copy(one.file, folder / f"{one.kata.module}.py")
-        lines.append(f"from {one.kata.module} import {names}")
+        if names := ", ".join(_answered(one.kata, demo, pack)):
+            shutil.copy(one.file, folder / f"{one.kata.module}.py")
+            lines.append(f"from {one.kata.module} import {names}")
     (folder / MINE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -153,7 +153,10 @@ def demo() -> list[Exhibit]:
 
 def _read(body: Reader, texts: Tensor, held: Tensor) -> tuple[list[int], list[float]]:
     """Train the body to fill gaps; return by step the share of gaps that it fills right."""
-    generator, optimizer = torch.Generator().manual_seed(0), torch.optim.AdamW(body.parameters(), lr=3e-3, fused=True)
+    generator, optimizer = (
+        torch.Generator().manual_seed(0),
+        torch.optim.AdamW(body.parameters(), lr=3e-3, fused=True),
+    )
     steps, shares = [], []
     for step in range(401):
         if step % 50 == 0:
