@@ -63,7 +63,7 @@ def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> 
         launcher: where the worker comes from.
 
     Raises:
-        RunError: it fails or hangs on the learner's code.
+        RunError: the learner's code fails in it, or never ends.
         PackError: it does so without any, or returns something that is not an exhibit.
     """
     terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, preload=(EXHIBITS,))
