@@ -107,10 +107,7 @@ TOOLS = (
         ("check",),
     ),
     Tool(
-        "hint",
-        "The next of three hints, which is recorded. Ask the learner first.",
-        ("hint", "--json"),
-        _ID,
+        "hint", "The next of three hints, which is recorded. Ask the learner first.", ("hint", "--json"), _ID
     ),
 )
 

@@ -41,7 +41,7 @@ from grader.learner.demos.exhibit_types import (
 from grader.learner.demos.page import page
 from grader.learner.demos.pictures import draw
 from grader.learner.demos.printing import print_exhibit
-from grader.learner.demos.runner import Own, run_demo, scripts, uses
+from grader.learner.demos.runner import Own, RunError, run_demo, scripts, uses
 
 ROOT = Path(__file__).parents[2]
 KATAS = ROOT / "katas"
@@ -444,11 +444,11 @@ HEAD = "from grader.learner.demos.exhibits import *\n"
             "def demo(): return [text('t', 'b' * 100_000)]",
             "returned what cannot be shown: a string of 100,000",
         ),
-        ("def demo(): raise RuntimeError('the data is gone')", "failed: RuntimeError: the data is gone"),
+        ("def demo(): raise RuntimeError('the data is gone')", "stopped: RuntimeError: the data is gone"),
         ("def show(): return []", "demo"),
-        ("def demo(: pass", "failed: SyntaxError"),
+        ("def demo(: pass", "stopped: SyntaxError"),
         ("import os\ndef demo(): os._exit(0)", "did not end well: .*exit"),
-        ("def demo(): open('/etc/kata-was-here', 'w')", "failed: (PermissionError|OSError: .*Read-only)"),
+        ("def demo(): open('/etc/kata-was-here', 'w')", "stopped: (PermissionError|OSError: .*Read-only)"),
         ("from mine import no_such_name\ndef demo(): return []", "no_such_name"),
     ],
 )
@@ -519,31 +519,44 @@ def test_a_demo_may_write_to_its_scratch_folder(launcher: Any, pack: Pack, tmp_p
 
 WHOSE = """
 from grader.learner.demos.exhibits import text
-from mine import SOURCES, causal_mask
+from mine import causal_mask
 
 def demo():
-    return [text(SOURCES.get("masks", "given"), str(causal_mask(2).tolist()))]
+    return [text("mask", str(causal_mask(2).tolist()))]
 """
 
 
 @pytest.mark.parametrize(
-    ("own", "title", "mask"),
-    [
-        (None, "given", [[True, False], [True, True]]),
-        (TRACED, "yours", [[True, True], [True, False]]),
-        ("raise RuntimeError('broken since')", "given", [[True, False], [True, True]]),
-    ],
+    ("own", "mask"), [(None, [[True, False], [True, True]]), (TRACED, [[True, True], [True, False]])]
 )
 def test_a_demo_runs_on_what_the_learner_wrote_and_on_blocks_elsewhere(
-    own: str | None, title: str, mask: object, launcher: Any, pack: Pack, tmp_path: Path
+    own: str | None, mask: object, launcher: Any, pack: Pack, tmp_path: Path
 ) -> None:
-    (tmp_path / "demo.py").write_text(WHOSE)
-    mine = []
-    if own is not None:
-        (tmp_path / "masks.py").write_text(own)
-        mine = [Own(next(kata for kata in pack.katas if kata.slug == "masks"), tmp_path / "masks.py")]
-    (shown,) = run_demo(tmp_path / "demo.py", pack, mine, launcher)
-    assert (shown.title, shown.body) == (title, str(mask))
+    (shown,) = run_demo(tmp_path / "demo.py", pack, whose(pack, tmp_path, own), launcher)
+    assert shown.body == str(mask)
+
+
+def whose(pack: Pack, folder: Path, own: str | None) -> list[Own]:
+    """Write the demo and the learner's masks."""
+    (folder / "demo.py").write_text(WHOSE)
+    (folder / "masks.py").write_text(own or "")
+    return [Own(kata, folder / "masks.py") for kata in pack.katas if kata.slug == "masks" and own]
+
+
+@pytest.mark.parametrize(
+    ("edited", "says"),
+    [
+        ("raise KeyError('since')", "masks.py, line 1: raise KeyError('since')\n"),
+        ("def causal_mask(n):\n    return None", "No line of yours raised it: what your code returned"),
+    ],
+)
+def test_own_code_that_broke_since_it_passed_is_not_taken_for_the_packs_fault(
+    edited: str, says: str, launcher: Any, pack: Pack, tmp_path: Path
+) -> None:
+    with pytest.raises(RunError, match="The demo stopped: ") as caught:
+        run_demo(tmp_path / "demo.py", pack, whose(pack, tmp_path, edited), launcher)
+    assert str(caught.value.hint).startswith(says)
+    assert str(caught.value.hint).endswith("It ran on your code. Does that still pass? kata check masks")
 
 
 # --- The command ---

@@ -41,7 +41,8 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
     around = here()
     kata = _find(id_, around)
     folder = chosen_folder(out, around, FOLDER, kata.slug)
-    data = _data(kata, around)
+    passed = passing(around)
+    data = _data(kata, around, [other for other, _ in passed])
     # No more than that is read: `--text -` may be a pipe without end.
     words = text.read(TEXT_BYTES).decode("utf-8", "replace") if text is not None else None
     note(f"run of {kata.number} {kata.slug} …")
@@ -52,7 +53,7 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
 
     pack = kata.unit.pack
     wanted = uses(kata.real, pack)
-    own = [Own(other, file) for other, file in passing(around) if other in wanted]
+    own = [Own(other, file) for other, file in passed if other in wanted]
     try:
         with moving() as step:
             exhibits = run_real(kata, own, launcher, Inputs(data, words, prompt), step)
@@ -69,29 +70,40 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
 def _find(text: str, around: LearnerContext) -> Kata:
     kata = around.catalogue.resolve_one(text)
     if not kata.real.is_file():
-        have = ", ".join(one.slug for one in around.catalogue.katas if one.real.is_file())
-        raise UsageError(f"{kata.slug} has nothing real to run on.", f"These have: {have or 'none yet'}.")
+        from grader.learner.demos.runner import uses
+
+        have = [one for one in around.catalogue.katas if one.real.is_file()]
+        using = [one for one in have if kata in uses(one.real, one.unit.pack)]
+        names = ", ".join(one.slug for one in using or have) or "none yet"
+        raise UsageError(
+            f"{kata.slug} has no run of its own.", f"These {'use it' if using else 'have'}: {names}"
+        )
     return kata
 
 
-def _data(kata: Kata, around: LearnerContext) -> dict[str, Path]:
+def _data(kata: Kata, around: LearnerContext, passed: list[Kata]) -> dict[str, Path]:
     """Return the folders of what is here for a kata.
 
     Raises:
-        UsageError: something is not here that it cannot do without.
+        UsageError: something is not here that it cannot do without, or it has to pass first.
     """
     from grader.learner.data.archive import available
     from grader.learner.demos.runner import needs
 
     archives = available(around.catalogue.packs)
-    # Told before anything runs: without its data a program would fail after a minute of importing.
-    required = needs(kata.real)
-    for archive in [archives[name] for name in required if not archives[name].is_here]:
-        free = [one.slug for one in around.catalogue.katas if one.real.is_file() and not needs(one.real)]
+    free = ", ".join(one.slug for one in around.catalogue.katas if one.real.is_file() and not needs(one.real))
+    required = needs(kata.real)  # before anything runs: a program would fail after a minute of importing
+    # Nothing can replace what is built from an empty file.
+    if kata.slug in required and kata not in passed:
+        raise UsageError(
+            f"{kata.slug} runs on your own code alone, and that has not passed yet.",
+            f"Go on with: kata start {kata.slug}. On given code these run: {free}",
+        )
+    for archive in [archives[name] for name in required if name in archives and not archives[name].is_here]:
         raise UsageError(
             f"{kata.slug} runs on {archive.name}, which is not here: {archive.facts.bytes / 1e6:,.1f} MB, "
             f"{archive.facts.licence}.",
-            f"Fetch it: kata data get {archive.name}. Without network these run: {', '.join(free)}",
+            f"Fetch it: kata data get {archive.name}. Without network these run: {free}",
         )
     return {
         name: archive.folder

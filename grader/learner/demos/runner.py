@@ -35,6 +35,12 @@ REAL = "real"
 RUN_TIME_S = 900.0
 RUN_MEMORY = 6 << 30
 """What a run on a real thing may take: address space, of which SmolLM2 in float32 uses a fifth."""
+ENTRY = """import pathlib, real
+def run(step, data, prompt):
+    own = pathlib.Path(__file__).with_name("text.txt")
+    return real.run(step, data, own.read_text(encoding="utf-8") if own.is_file() else None, prompt)
+"""
+"""What a run is begun by: a learner's text may be longer than anything that is sent to a worker."""
 MINE = "mine.py"
 """The module that a demo imports: every name of the katas, the learner's own where it passes."""
 
@@ -57,25 +63,16 @@ def run_demo(demo: Path, pack: Pack, own: Sequence[Own], launcher: Launcher) -> 
         launcher: where the worker comes from.
 
     Raises:
-        PackError: it fails, hangs, or returns something that is not an exhibit.
+        RunError: the learner's code fails in it, or never ends.
+        PackError: it does so without any, or returns something that is not an exhibit.
     """
     terms = Terms("demo", ("demo",), TIME_S, TIME_S, 4 << 30, preload=(EXHIBITS,))
-    try:
-        with _begun(demo, pack, own, (launcher, terms)) as module:
-            shown = module.demo()
-    except SubmissionRaised as error:
-        raise PackError(f"The demo {demo} failed: {error}", _place(error)) from error
-    except SubmissionUnsendable as error:
-        raise PackError(f"The demo {demo} returned what cannot be shown: {error}") from error
-    except WorkerDied as error:
-        raise PackError(f"The demo {demo} did not end well: {error}") from error
-    except WorkerTimeout as error:
-        raise PackError(f"The demo {demo} took longer than {TIME_S:.0f} s.") from error
-    return read_exhibits(shown)
+    with _explained("demo", demo, own, terms), _begun(demo, pack, own, (launcher, terms)) as module:
+        return read_exhibits(module.demo())
 
 
 class RunError(KataError):
-    """A run on a real thing did not come to its end."""
+    """Raised when a demo or a run on the learner's code does not come to its end."""
 
     exit_code = 1
 
@@ -103,44 +100,51 @@ def run_real(
         step: told how far it is.
 
     Raises:
-        RunError: it fails, needs more time or memory than there is, or is killed.
-        PackError: it returns something that is not an exhibit.
+        RunError: it fails on the learner's code, needs more time or memory than there is, or is killed.
+        PackError: it fails without any, or returns something that is not an exhibit.
     """
     # The sandbox opens these for reading and nothing else: the worker has the learner's code in it.
-    folders = tuple(inputs.data.values())
-    terms = Terms(
-        "real",
-        ("run",),
-        RUN_TIME_S,
-        RUN_TIME_S,
-        RUN_MEMORY,
-        read=folders,
-        preload=(EXHIBITS, "safetensors.torch"),
-    )
+    limits, preload = (RUN_TIME_S, RUN_TIME_S, RUN_MEMORY), (EXHIBITS, "safetensors.torch")
+    terms = Terms("entry", ("run",), *limits, read=tuple(inputs.data.values()), preload=preload)
     data = {name: str(folder) for name, folder in inputs.data.items()}
-    whose = "It ran on your code: " + ", ".join(one.kata.slug for one in own) if own else None
+    files = [("entry.py", ENTRY), *([] if inputs.text is None else [("text.txt", inputs.text)])]
+    begun = _begun(kata.real, kata.unit.pack, own, (launcher, terms), files)
+    with _explained("run", kata.real, own, terms), begun as module:
+        return read_exhibits(module.run(Lent(step), data, inputs.prompt))
+
+
+@contextmanager
+def _explained(what: str, file: Path, own: Sequence[Own], terms: Terms) -> Iterator[None]:
+    """Say what ended a demo or a run early: with the learner's code in it theirs to look at, else the pack's."""
+    cause: Exception
+    katas = {f"{one.kata.module}.py": one.kata.slug for one in own}
     try:
-        with _begun(kata.real, kata.unit.pack, own, (launcher, terms)) as module:
-            shown = module.run(Lent(step), data, inputs.text, inputs.prompt)
-    except SubmissionRaised as error:
-        place = _place(error)
-        raise RunError(
-            f"The run stopped: {error}", "\n  ".join(filter(None, (place, whose))) or None
-        ) from error
+        yield
+        return
     except SubmissionUnsendable as error:
-        # The pack's mistake, although the learner's code ran as well: what is returned is put together by
-        # real.py.
-        raise PackError(f"{kata.real} returned what cannot be shown: {error}") from error
-    except WorkerDied as error:
-        limit = f"It may use {RUN_MEMORY >> 30} GiB."
-        raise RunError(f"The run did not end well: its process {error}.", f"{limit} {whose or ''}") from error
+        raise PackError(f"{file} returned what cannot be shown: {error}") from error
+    except SubmissionRaised as error:
+        cause, ended = error, f"stopped: {error}"  # a line of ours would say nothing to a learner
+        frame = next((one for one in reversed(error.frames) if one.file in katas or not own), None)
+        about = "No line of yours raised it: what your code returned cannot be used there."
     except WorkerTimeout as error:
-        raise RunError(f"The run took longer than {RUN_TIME_S / 60:.0f} minutes.", whose) from error
-    return read_exhibits(shown)
+        cause, ended = error, f"took longer than {terms.check_timeout_s:.0f} s"
+        about, frame = "Which line it was at is not known.", error.frame
+    except WorkerDied as error:
+        cause, ended, frame = error, f"did not end well: its process {error}", None
+        about = f"It may use {(terms.memory_bytes or 0) >> 30} GiB."
+    frame = frame if frame and (frame.file in katas or not own) else None
+    place = ": ".join(filter(None, (f"{frame.file}, line {frame.line}", frame.text))) if frame else about
+    if not own:
+        raise PackError(f"The {what} of {file.parent.name} {ended}", place if frame else None) from cause
+    again = ", ".join(f"kata check {katas[name]}" for name in ([frame.file] if frame else katas))
+    raise RunError(
+        f"The {what} {ended}", f"{place}\n  It ran on your code. Does that still pass? {again}"
+    ) from cause
 
 
 def needs(real: Path) -> tuple[str, ...]:
-    """Return what a run cannot do without: the names in `NEEDS`, read and not run."""
+    """Return what a run cannot do without, read and not run: data, and katas that have to have passed."""
     for node in ast.parse(read_text(real)).body:
         if isinstance(node, ast.Assign) and any(
             isinstance(t, ast.Name) and t.id == "NEEDS" for t in node.targets
@@ -150,13 +154,16 @@ def needs(real: Path) -> tuple[str, ...]:
 
 
 @contextmanager
-def _begun(file: Path, pack: Pack, own: Sequence[Own], where: tuple[Launcher, Terms]) -> Iterator[Any]:
-    """Start a worker with a file of the pack loaded; yields the module over there."""
+def _begun(file: Path, pack: Pack, own: Sequence[Own], where: tuple[Launcher, Terms],
+           files: Sequence[tuple[str, str]] = ()) -> Iterator[Any]:  # fmt: skip
+    """Start a worker with a file of the pack loaded, or the first of `files`; yields the module over there."""
     launcher, terms = where
     with tempfile.TemporaryDirectory(prefix="kata-demo-") as name:
         _lay_out(Path(name), file, pack, own)
-        # A run is loaded from where the learner's files are: an exception then has their lines, and not its own alone.
-        source = read_source(copied if (copied := Path(name) / file.name).is_file() else file)
+        for other, text in files:
+            (Path(name) / other).write_text(text, encoding="utf-8")
+        # It is loaded from where the learner's files are: an exception then has their lines, and not its own alone.
+        source = read_source(Path(name) / (files[0][0] if files else file.name))
         # The functions that exhibits are made with are imported before the worker confines itself: it cannot read ours.
         session = Session(launcher, source, replace(terms, given=Path(name)))
         try:
@@ -216,33 +223,22 @@ def scripts(exhibits: Sequence[Exhibit], demo: Path, pack: Pack) -> dict[str, st
 
 def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
     blocks = next((place / BLOCKS for place in _places(demo, pack) if (place / BLOCKS).is_file()), None)
-    lines = [
-        '"""Every name of the katas: the learner\'s own where it passes, the given one elsewhere."""',
-        "SOURCES = {}",
-    ]
+    lines = ['"""Every name of the katas: the learner\'s own where it passes, the given one elsewhere."""']
     for kata in pack.katas:
         if kata.folder == demo.parent:  # its data and the like; blocks are the fullest there are
             for path in (*kata.given, *kata.support):
                 shutil.copy(path, folder)
     # A run may take from its kata's demo what replaces the learner's, and from the pack what several runs share.
-    also = [demo, *(pack.root / REAL).glob("*.py"), demo.parent / "demo.py"] if demo.name != "demo.py" else []
+    also = [demo, *(pack.root / REAL).glob("*.py"), demo.parent / "demo.py"]
     for path in filter(Path.is_file, also):
         shutil.copy(path, folder)
     if blocks is not None:
         shutil.copy(blocks, folder / BLOCKS)
         lines.append("from blocks import *")
     for one in own:
-        names = ", ".join(_answered(one.kata, demo, pack))
-        if not names:
-            continue
-        shutil.copy(one.file, folder / f"{one.kata.module}.py")
-        lines += [
-            "try:",
-            f"    from {one.kata.module} import {names}",
-            f"    SOURCES[{one.kata.slug!r}] = 'yours'",
-            "except Exception:",
-            f"    SOURCES[{one.kata.slug!r}] = 'given'",
-        ]
+        if names := ", ".join(_answered(one.kata, demo, pack)):
+            shutil.copy(one.file, folder / f"{one.kata.module}.py")
+            lines.append(f"from {one.kata.module} import {names}")
     (folder / MINE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -250,8 +246,3 @@ def _places(demo: Path, pack: Pack) -> list[Path]:
     """Return where blocks may be, the fullest first: a kata's own lack what the kata is about."""
     units = sorted(pack.units, key=lambda unit: unit.key, reverse=True)
     return [demo.parent.parent, demo.parent, pack.root / "given", *(unit.folder for unit in units)]
-
-
-def _place(error: SubmissionRaised) -> str | None:
-    frames = error.frames
-    return f"{frames[-1].file}, line {frames[-1].line}: {frames[-1].text}" if frames else None

@@ -9,15 +9,11 @@ from pydoc_data import topics
 
 import torch
 from budget import steps_within
+from mine import generate, train
 
 from grader.learner.demos.exhibits import Exhibit, choice, lines, table, text
 
-try:
-    from mine import LanguageModel, generate, train
-except ImportError:  # nothing can replace what is built from an empty file
-    LanguageModel = generate = train = None
-
-NEEDS = ()
+NEEDS = ("language-model-capstone",)
 SECONDS, MOST, TRIED = 150.0, 3000, 20
 """How long it trains, the most steps, and steps that show how long one takes."""
 PARTS, WRITTEN = (0.02, 0.2, 1.0), 240
@@ -27,8 +23,6 @@ Step = Callable[[str, int, int], None]
 
 def run(step: Step, data: dict[str, str], own: str | None, prompt: str | None) -> list[Exhibit]:
     """Train for some minutes, with fewer steps first; show what each writes."""
-    if train is None:
-        raise ValueError("a capstone runs on your own code alone, once language-model-capstone has passed")
     source = own or "\n".join(topics.topics.values())
     characters = sorted(one for one, _ in Counter(source).most_common(120))
     ids = {one: number for number, one in enumerate(characters)}
