@@ -26,6 +26,7 @@ from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.written import Rubrics
 from grader.instructor.html import KataTexts
 from tests.desk import made_class
+from tests.desk.test_groups import failing, recorded
 from tests.desk.test_sheets import hand_in
 from tests.pages import demo_class
 
@@ -128,6 +129,22 @@ def test_after_a_decision_one_learner_is_read_again(tmp_path: Path, asked: list[
         asked.clear()
         get("/class", only="changed")
         assert len(asked) <= 3
+
+
+@pytest.mark.parametrize("page", ["/groups", "/items"])
+def test_of_what_came_in_since_alone_the_report_is_read(
+    page: str, tmp_path: Path, asked: list[tuple[str, Any]]
+) -> None:
+    (tmp_path / "course.toml").write_text('name = "a course"')
+    where = tmp_path / "book.sqlite"
+    recorded(where, [failing("x = 1", "shifted") for _ in range(9)]).close()
+    book, get = desk_over(str(where), tmp_path)
+    with book:
+        assert "turned" not in get(page)
+        recorded(where, [failing("x = 2", "turned")]).close()
+        asked.clear()
+        assert "turned" in get(page)
+        assert [len(given) for statement, given in asked if "attempts.report" in statement] == [1]
 
 
 def test_what_no_check_could_judge_is_on_the_page_of_the_course_with_its_reason(tmp_path: Path) -> None:

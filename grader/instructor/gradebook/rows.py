@@ -129,6 +129,7 @@ def marks(
                     score=score,
                     max_score=given.max_score,
                     attempt=row.attempt_id,
+                    attempts=stands.contents,
                     submitted_at=_known(row.submitted_at),
                     days_late=counted.late.days,
                     late_by=given.late_by,
