@@ -185,7 +185,7 @@ def test_what_was_said_under_another_spelling_is_about_the_same_learner(tmp_path
 
 def test_namesakes_strangers_and_what_waits_are_told(tmp_path: Path) -> None:
     graded = [one for one in demo_class.rows(9) if one.kata == "masks" and one.report.status != "missing"]
-    names = ("Xiao Li", "Xiao Li", "Ada")
+    names = ("Xiao Li", "Xiao Li", "Ada Abel")
     rows = [msgspec.structs.replace(one, name=name) for one, name in zip(graded, names, strict=False)]
     where = made_class.make(tmp_path, 0, rows=rows)
     *roster, _ = (tmp_path / "roster.csv").read_text().splitlines()
@@ -201,6 +201,8 @@ def test_namesakes_strangers_and_what_waits_are_told(tmp_path: Path) -> None:
         for path in ("/", "/class"):  # two of its questions have an answer
             assert re.search(r'href="/written">Written <span class="tag">2</span>', get(path))
         assert "feedback shows them" in get("/disputes")
+        order = [page.index(f"learner={row.learner}&") for row in (rows[2], *rows[:2])]
+        assert order == sorted(order), "by last name"
 
 
 def test_a_learner_is_found_by_any_word_of_a_name_without_accents(tmp_path: Path) -> None:

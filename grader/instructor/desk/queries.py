@@ -216,7 +216,7 @@ class ClassLine:
     section: str
     total: Total
     written: Total
-    """What of it are written answers."""
+    """Of all written answers; in the total are those that are released."""
     cells: list[ClassCell]
     namesake: bool = False
     """Somebody else is called so, too."""
@@ -263,7 +263,8 @@ class ClassPage:
     """A page of the list of the class."""
 
     lines: list[ClassLine]
-    katas: list[str]
+    katas: dict[str, float]
+    """With the points that there are for each."""
     unnamed: list[str]
     """Further ones, which are listed without names."""
     learners: int
@@ -303,10 +304,10 @@ class DeskReader:
 
     def in_order(self, katas: Sequence[str]) -> list[str]:
         """Return everybody as lists have them: without names by number, as the order of names would tell them."""
-        names = list(self.everybody.marks()[0])
-        if self.anonymity.hides(*katas):
-            names.sort(key=lambda name: self.anonymity.word(name, *katas))
-        return names
+        names, called = list(self.everybody.marks()[0]), self.anonymity
+        if called.hides(*katas):
+            return sorted(names, key=lambda name: called.word(name, *katas))
+        return sorted(names, key=lambda name: text.by_last_name(called.name(name)))
 
     def found(self, chosen: Filter, katas: Sequence[str]) -> dict[str, list[ClassCell]]:
         """Return the marks that a filter lets through, by learner. Of who has one, the others are there, too."""
@@ -371,7 +372,7 @@ class DeskReader:
         people = self.course.roster.values()
         return ClassPage(
             lines,
-            katas,
+            {kata: max(mark.max_score for mark in self._marks([kata])) for kata in katas},
             [one for one in every if one not in katas],
             len(self.everybody.marks()[0]),
             len(names),
@@ -388,7 +389,7 @@ class DeskReader:
             name,
             self.section_of(learner),
             total(marks, self.course),
-            written_total(marks, self.course),
+            written_total(marks, self.course, every=True),
             cells,
             namesake=namesake,
             stranger=bool(self.course.roster) and self.course.person(learner) is None,

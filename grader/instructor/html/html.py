@@ -47,6 +47,7 @@ def environment_of(*folders: Path) -> Environment:
         shown=text.shown,
         inline=text.inline,
         plain=text.plain,
+        last_name=text.last_name,
         fenced=text.fenced,
     )
     return made
