@@ -371,29 +371,19 @@ class DeskReader:
         through = [one for cells in found.values() for one in cells if self.lets(chosen, one)]
         people = self.course.roster.values()
         return ClassPage(
-            lines,
-            {kata: max(mark.max_score for mark in self._marks([kata])) for kata in katas},
-            [one for one in every if one not in katas],
-            len(self.everybody.marks()[0]),
-            len(names),
-            pages,
+            lines, {kata: max(mark.max_score for mark in self._marks([kata])) for kata in katas},
+            [one for one in every if one not in katas], len(self.everybody.marks()[0]), len(names), pages,
             dict(Counter(one.mark.status for one in through)),
-            sorted({one.section for one in people if one.section}),
-            sum(_free(one) for one in through),
-        )
+            sorted({one.section for one in people if one.section}), sum(_free(one) for one in through),
+        )  # fmt: skip
 
     def _line(self, learner: str, name: str, cells: list[ClassCell], *, namesake: bool) -> ClassLine:
         marks = [one.mark for one in cells]
         return ClassLine(
-            learner,
-            name,
-            self.section_of(learner),
-            total(marks, self.course),
-            written_total(marks, self.course, every=True),
-            cells,
-            namesake=namesake,
+            learner, name, self.section_of(learner), total(marks, self.course),
+            written_total(marks, self.course, every=True), cells, namesake=namesake,
             stranger=bool(self.course.roster) and self.course.person(learner) is None,
-        )
+        )  # fmt: skip
 
     def waiting(self) -> dict[str, int]:
         """Return how much waits: for this marker, for an answer, and written answers for a mark."""
