@@ -51,12 +51,9 @@ class Running:
         named = [] if Path(where) == folder / DEFAULT else ["--gradebook", where, "--course", "course.toml"]
         command = [KATA, "desk", "--no-browser", "--author", author, *named]
         self._process = subprocess.Popen(
-            [str(word) for word in command],
-            cwd=folder,
-            text=True,
-            stdout=subprocess.PIPE,
+            [str(word) for word in command], cwd=folder, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-        )
+        )  # fmt: skip
         assert self._process.stdout is not None
         said = self._process.stdout.readline()
         self.where = where

@@ -26,6 +26,7 @@ from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.written import Rubrics
 from grader.instructor.html import KataTexts
 from tests.desk import made_class
+from tests.desk.test_groups import failing, recorded
 from tests.desk.test_sheets import hand_in
 from tests.pages import demo_class
 
@@ -130,6 +131,22 @@ def test_after_a_decision_one_learner_is_read_again(tmp_path: Path, asked: list[
         assert len(asked) <= 3
 
 
+@pytest.mark.parametrize("page", ["/groups", "/items"])
+def test_of_what_came_in_since_alone_the_report_is_read(
+    page: str, tmp_path: Path, asked: list[tuple[str, Any]]
+) -> None:
+    (tmp_path / "course.toml").write_text('name = "a course"')
+    where = tmp_path / "book.sqlite"
+    recorded(where, [failing("x = 1", "shifted") for _ in range(9)]).close()
+    book, get = desk_over(str(where), tmp_path)
+    with book:
+        assert "turned" not in get(page)
+        recorded(where, [failing("x = 2", "turned")]).close()
+        asked.clear()
+        assert "turned" in get(page)
+        assert [len(given) for statement, given in asked if "attempts.report" in statement] == [1]
+
+
 def test_what_no_check_could_judge_is_on_the_page_of_the_course_with_its_reason(tmp_path: Path) -> None:
     row = next(one for one in demo_class.rows(9) if one.kata == "masks" and one.report.status != "missing")
     why = "ada.zip is a 7z archive\nunpack it <now>"
@@ -168,7 +185,7 @@ def test_what_was_said_under_another_spelling_is_about_the_same_learner(tmp_path
 
 def test_namesakes_strangers_and_what_waits_are_told(tmp_path: Path) -> None:
     graded = [one for one in demo_class.rows(9) if one.kata == "masks" and one.report.status != "missing"]
-    names = ("Xiao Li", "Xiao Li", "Ada")
+    names = ("Xiao Li", "Xiao Li", "Ada Abel")
     rows = [msgspec.structs.replace(one, name=name) for one, name in zip(graded, names, strict=False)]
     where = made_class.make(tmp_path, 0, rows=rows)
     *roster, _ = (tmp_path / "roster.csv").read_text().splitlines()
@@ -184,6 +201,8 @@ def test_namesakes_strangers_and_what_waits_are_told(tmp_path: Path) -> None:
         for path in ("/", "/class"):  # two of its questions have an answer
             assert re.search(r'href="/written">Written <span class="tag">2</span>', get(path))
         assert "feedback shows them" in get("/disputes")
+        order = [page.index(f"learner={row.learner}&") for row in (rows[2], *rows[:2])]
+        assert order == sorted(order), "by last name"
 
 
 def test_a_learner_is_found_by_any_word_of_a_name_without_accents(tmp_path: Path) -> None:

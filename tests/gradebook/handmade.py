@@ -45,15 +45,9 @@ def check(
     misconception: str | None = None,
 ) -> CheckReport:
     return CheckReport(
-        name=name,
-        id=f"test_{name.replace(' ', '_')}",
-        aspect="values",
-        hidden=hidden,
-        status=status,
-        points=points if status == "pass" else 0.0,
-        max_points=points,
-        misconception=misconception,
-    )
+        name=name, id=f"test_{name.replace(' ', '_')}", aspect="values", hidden=hidden, status=status,
+        points=points if status == "pass" else 0.0, max_points=points, misconception=misconception,
+    )  # fmt: skip
 
 
 def report(
@@ -66,18 +60,10 @@ def report(
     seed: int = 7,
 ) -> KataReport:
     return KataReport(
-        learner=learner,
-        kata=kata,
-        number=NUMBERS.get(kata, "1.1"),
-        status=status,
-        score=score,
-        max_score=max_score,
-        seed=seed,
-        isolation="full",
-        duration_s=0.25,
-        versions={"torch": "2.13"},
+        learner=learner, kata=kata, number=NUMBERS.get(kata, "1.1"), status=status, score=score,
+        max_score=max_score, seed=seed, isolation="full", duration_s=0.25, versions={"torch": "2.13"},
         checks=list(checks),
-    )
+    )  # fmt: skip
 
 
 def grade(

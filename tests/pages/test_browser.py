@@ -87,13 +87,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     alike = compare(catalogue.resolve_one("masks"), works)
     (out.parent / "similar.html").write_text(similar_page([alike], [("cleo", "no file")], {}, most=9))
     asked = QuizQuestion(
-        kind="result",
-        text="What is it?",
-        code="x = 1\n" * 9,
-        options=("1", HOSTILE[1]),
-        right=1,
+        kind="result", text="What is it?", code="x = 1\n" * 9, options=("1", HOSTILE[1]), right=1,
         why="it ran",
-    )
+    )  # fmt: skip
     quiz = Asked("ada", "Ada", "masks", "9.3.1", (asked,))
     write_questions([quiz], out.parent / "questions", b"secret")
     return out

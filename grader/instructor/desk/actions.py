@@ -145,7 +145,8 @@ def decide_group(desk: DeskReader, form: Form) -> int:
     word = desk.anonymity.word
     members = [one for one in found.members if not form.get(f"out:{word(one.learner, kata)}")]
     if not form.get("points", "").strip():
-        remarks = [(one.learner, kata, _place(desk, one)) for one in members]
+        rows = desk.book.rows(katas=[kata], learners=[one.learner for one in members])
+        remarks = [(row.learner, kata, _place(desk, row)) for row in rows]
         return desk.book.rule_together("remark", remarks, comment=comment, author=desk.author)
     kind: DecisionKind = "override" if form.get("set") else "adjust"
     names = [one.learner for one in members]

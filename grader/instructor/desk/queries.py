@@ -6,11 +6,12 @@ import difflib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, Generic, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
 import msgspec
@@ -23,15 +24,15 @@ from grader.instructor.gradebook.course import Course, Total, total, written_tot
 from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark, Row
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.grading.groups import Group, groups, lines_at_fault
-from grader.instructor.grading.items import ItemAnalysis, items
+from grader.instructor.grading.groups import Group, failure_of, grouped, lines_at_fault
+from grader.instructor.grading.items import ItemAnalysis, analysed, results_of
 from grader.instructor.grading.problems import Problem, problems
 from grader.instructor.html import KataTexts, text
 from grader.instructor.html.text import MAX_LINES, code_lines
 from grader.instructor.html.view import Viewer, when
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
-from grader.report.report import KataStatus
+from grader.report.report import UNWRITTEN, WRONG, KataStatus
 from grader.report.style import STATUS_STYLES
 from grader.words import whole_number
 
@@ -162,6 +163,28 @@ class MarksCache:
         return hash(tuple((name, own[kata].attempt) for name, own in marks.items() if kata in own))
 
 
+class ByAttempt(Generic[T]):
+    """What reports and files of attempts say: they never change, so each is read once; equal values are stored once."""
+
+    def __init__(self, book: Gradebook, read: Callable[[Row], T]) -> None:
+        self._book = book
+        self._read = read
+        self._found: dict[int | None, T] = {}
+        self._equal: dict[T, T] = {}
+
+    def of(self, marks: Iterable[Mark]) -> list[tuple[Mark, T]]:
+        """Return marks with what the attempts that count say."""
+        every = list(marks)
+        new = {one.attempt: one for one in every if one.attempt not in self._found}
+        if new:
+            katas, learners = ({getattr(one, name) for one in new.values()} for name in ("kata", "learner"))
+            for row in self._book.rows(katas, learners):
+                if row.attempt in new:
+                    read = self._read(row)
+                    self._found[row.attempt] = self._equal.setdefault(read, read)
+        return [(one, self._found[one.attempt]) for one in every if one.attempt in self._found]
+
+
 def said(rulings: Iterable[Decision], identity: Callable[[str], str]) -> CommentIndex:
     """Return what stands of disputes, who marks what, and what was reviewed."""
     disputed: dict[int, tuple[Of, Decision]] = {}
@@ -193,7 +216,7 @@ class ClassLine:
     section: str
     total: Total
     written: Total
-    """What of it are written answers."""
+    """Of all written answers; in the total are those that are released."""
     cells: list[ClassCell]
     namesake: bool = False
     """Somebody else is called so, too."""
@@ -240,7 +263,8 @@ class ClassPage:
     """A page of the list of the class."""
 
     lines: list[ClassLine]
-    katas: list[str]
+    katas: dict[str, float]
+    """With the points that there are for each."""
     unnamed: list[str]
     """Further ones, which are listed without names."""
     learners: int
@@ -262,7 +286,8 @@ class DeskReader:
         self.lessons = lessons
         self.author = author
         self.everybody = MarksCache(book)
-        self._found: dict[str, tuple[object, Any]] = {}
+        self._failures = ByAttempt(book, partial(failure_of, book))
+        self._results = ByAttempt(book, results_of)
         self._problems: tuple[Any, list[Problem]] = None, []
         self.anonymity = Anonymity(book, lambda: self.everybody.marks()[0])
 
@@ -279,10 +304,10 @@ class DeskReader:
 
     def in_order(self, katas: Sequence[str]) -> list[str]:
         """Return everybody as lists have them: without names by number, as the order of names would tell them."""
-        names = list(self.everybody.marks()[0])
-        if self.anonymity.hides(*katas):
-            names.sort(key=lambda name: self.anonymity.word(name, *katas))
-        return names
+        names, called = list(self.everybody.marks()[0]), self.anonymity
+        if called.hides(*katas):
+            return sorted(names, key=lambda name: called.word(name, *katas))
+        return sorted(names, key=lambda name: text.by_last_name(called.name(name)))
 
     def found(self, chosen: Filter, katas: Sequence[str]) -> dict[str, list[ClassCell]]:
         """Return the marks that a filter lets through, by learner. Of who has one, the others are there, too."""
@@ -346,29 +371,19 @@ class DeskReader:
         through = [one for cells in found.values() for one in cells if self.lets(chosen, one)]
         people = self.course.roster.values()
         return ClassPage(
-            lines,
-            katas,
-            [one for one in every if one not in katas],
-            len(self.everybody.marks()[0]),
-            len(names),
-            pages,
+            lines, {kata: max(mark.max_score for mark in self._marks([kata])) for kata in katas},
+            [one for one in every if one not in katas], len(self.everybody.marks()[0]), len(names), pages,
             dict(Counter(one.mark.status for one in through)),
-            sorted({one.section for one in people if one.section}),
-            sum(_free(one) for one in through),
-        )
+            sorted({one.section for one in people if one.section}), sum(_free(one) for one in through),
+        )  # fmt: skip
 
     def _line(self, learner: str, name: str, cells: list[ClassCell], *, namesake: bool) -> ClassLine:
         marks = [one.mark for one in cells]
         return ClassLine(
-            learner,
-            name,
-            self.section_of(learner),
-            total(marks, self.course),
-            written_total(marks, self.course),
-            cells,
-            namesake=namesake,
+            learner, name, self.section_of(learner), total(marks, self.course),
+            written_total(marks, self.course, every=True), cells, namesake=namesake,
             stranger=bool(self.course.roster) and self.course.person(learner) is None,
-        )
+        )  # fmt: skip
 
     def waiting(self) -> dict[str, int]:
         """Return how much waits: for this marker, for an answer, and written answers for a mark."""
@@ -458,17 +473,17 @@ class DeskReader:
         }
 
     def groups(self, kata: str) -> list[Group]:
-        """Return who fails a kata alike. It is found again when something else of the kata counts.
-
-        Points of their members may be older than what was decided since.
-        """
-        return self._kept(f"groups {kata}", self.everybody.state(kata), lambda: groups(self.book, kata))
+        """Return who fails a kata alike."""
+        return grouped(kata, self._failures.of(one for one in self._marks([kata]) if one.status in WRONG))
 
     def items(self, chosen: Filter) -> list[ItemAnalysis]:
-        """Return what each check and mistake tells: all reports are read, again only when something else counts."""
-        katas = self.katas(chosen)
-        state = [self.everybody.state(kata) for kata in katas]
-        return self._kept(f"items {katas}", state, lambda: items(self.book.rows(katas=katas)))
+        """Return what each check and mistake tells."""
+        every = self._marks(self.katas(chosen))
+        return analysed(self._results.of(one for one in every if one.status not in UNWRITTEN))
+
+    def _marks(self, katas: Collection[str]) -> Iterator[Mark]:
+        every = self.everybody.marks()[0].values()
+        return (mark for own in every for kata, mark in own.items() if kata in katas)
 
     def problems(self) -> list[Problem]:
         """Return what is open. It is found again when anything was graded or decided: then there are other marks."""
@@ -477,13 +492,6 @@ class DeskReader:
             # A name is a problem of every assignment that something came in for, and is settled once.
             self._problems = marks, list({one.id: one for one in problems(self.book, marks)}.values())
         return self._problems[1]
-
-    def _kept(self, what: str, state: object, find: Callable[[], list[T]]) -> list[T]:
-        """Return what was found before, and find it again when the state is another."""
-        known = self._found.get(what)
-        if known is None or known[0] != state:
-            known = self._found[what] = state, find()
-        return known[1]
 
     def attempts(self, learner: str, kata: str) -> dict[int, int]:
         """Return a learner's attempts at a kata with the numbers that people see."""

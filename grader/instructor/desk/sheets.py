@@ -174,18 +174,14 @@ class Sheets:
         rubric = self.rubrics.of_pack(kata)
         worth = rubric.points if rubric is not None else ()
         return QuestionLine(
-            kata=kata,
-            number=number,
-            waiting=len(waiting),
-            mine=len(mine),
-            free=len(free),
+            kata=kata, number=number, waiting=len(waiting), mine=len(mine), free=len(free),
             marked=len(places) - len(waiting),
             mean=sum(one.points for one in given) / len(given) if given else None,
             most=worth[number - 1] if number <= len(worth) else 0.0,
             by=dict(Counter(one.author for one in given).most_common()),
             wordings=len({one.wording or one.learner for one in waiting}),
             first=next(iter([*mine, *free]), None),
-        )
+        )  # fmt: skip
 
     def answer(self, asked: Mapping[str, str], chosen: Filter) -> AnswerPage:
         """Return one answer.
@@ -213,15 +209,9 @@ class Sheets:
         others = [one for one in waiting if one[:2] != here[:2] or one.learner not in marked_along]
         first = (one for one in others if one.marker == self._desk.author)
         return AnswerPage(
-            sheet=shown,
-            answer=answer,
-            word=word,
-            name=self._desk.course.name_of(word),
+            sheet=shown, answer=answer, word=word, name=self._desk.course.name_of(word),
             place=next((place for place, one in enumerate(of_question, 1) if one is own), 0),
-            of=len(of_question),
-            same=same,
-            near=_near(own, of_question),
-            bank=_bank(of_question),
+            of=len(of_question), same=same, near=_near(own, of_question), bank=_bank(of_question),
             marked=sum(one.mark is not None for one in of_question),
             marked_with=dict(Counter(met for one in of_question if one.mark for met in one.mark.criteria)),
             previous=every[at - 1] if 0 < at < len(every) else None,
@@ -229,7 +219,7 @@ class Sheets:
             waiting=len(waiting) + sum(map(self.may_mark, every[at : at + 1])),
             marker=self._desk.everybody.marks()[1].markers.get((learner, kata), ""),
             events=[one for one in self._desk.book.history(learner, kata) if one.question == answer.number],
-        )
+        )  # fmt: skip
 
     def alike(self, learner: str, kata: str, question: int) -> list[AnswerPlace]:
         """Return the other answers that wait for this marker, or for anybody, and say the same as a learner's."""

@@ -431,11 +431,11 @@ def total(rows: Iterable[Row | Mark], course: Course) -> Total:
     )
 
 
-def written_total(rows: Iterable[Row | Mark], course: Course) -> Total:
-    """Return what the released written answers among a learner's rows or marks come to."""
+def written_total(rows: Iterable[Row | Mark], course: Course, *, every: bool = False) -> Total:
+    """Return what the released written answers among a learner's rows or marks come to, or all that are there."""
     found = Total(0.0, 0.0)
     for row in rows:
-        if (part := row.written) is not None and part.released:
+        if (part := row.written) is not None and (every or part.released):
             weight = course.written_weight(row.kata)
             found = Total(
                 found.score + weight * part.score,

@@ -240,6 +240,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """After lateness, adjustments and overrides."""
     max_score: float
     attempt: int | None = None
+    attempts: int = 0
+    """How many different contents were graded."""
     submitted_at: datetime | None = None
     days_late: float = 0.0
     late_by: str = ""

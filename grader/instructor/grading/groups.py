@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark, Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.similarity.tokens import Piece, TooMuch, Words
 from grader.instructor.submissions.as_text import text_of
@@ -21,6 +21,19 @@ _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
+class Failure(NamedTuple):
+    """How a hand-in fails."""
+
+    likeness: str
+    """The same for those that fail alike."""
+    what: str
+    """What is wrong, in a line."""
+    mistakes: tuple[str, ...]
+    """Catalogued mistakes that were named."""
+    failing: tuple[str, ...]
+    """Checks, by name."""
+
+
 class Group(NamedTuple):
     """Hand-ins of one kata that fail alike."""
 
@@ -28,12 +41,9 @@ class Group(NamedTuple):
     """The same as long as they fail so, even if its members change."""
     kata: str
     what: str
-    """What is wrong with them, in a line."""
     mistakes: tuple[str, ...]
-    """Catalogued mistakes that were named."""
     failing: tuple[str, ...]
-    """Checks, by name."""
-    members: tuple[Row, ...]
+    members: tuple[Row | Mark, ...]
     """In the gradebook's order."""
 
     @property
@@ -44,27 +54,32 @@ class Group(NamedTuple):
 
 def groups(book: Gradebook, kata: str) -> list[Group]:
     """Return the hand-ins of a kata that do not pass, by how they fail, the largest group first."""
-    found: dict[str, list[Row]] = {}
-    for row in book.rows(katas=[kata]):
-        if row.attempt is not None and row.report.status in WRONG:
-            found.setdefault(_digest(_likeness(book, row)), []).append(row)
-    made = [_group(key, kata, members) for key, members in found.items()]
+    rows = (row for row in book.rows(katas=[kata]) if row.attempt is not None and row.report.status in WRONG)
+    return grouped(kata, ((row, failure_of(book, row)) for row in rows))
+
+
+def grouped(kata: str, failing: Iterable[tuple[Row | Mark, Failure]]) -> list[Group]:
+    """Return the groups of those whose failures are known."""
+    found: dict[str, list[tuple[Row | Mark, Failure]]] = {}
+    for one in failing:
+        found.setdefault(one[1].likeness, []).append(one)
+    made = [
+        Group(likeness[:12], kata, *those[0][1][1:], tuple(member for member, _ in those))
+        for likeness, those in found.items()
+    ]
     return sorted(made, key=lambda one: -len(one.members))
 
 
-def _group(key: str, kata: str, members: Sequence[Row]) -> Group:
-    report = members[0].report
-    wrong = failures(report)
+def failure_of(book: Gradebook, row: Row) -> Failure:
+    """Return how a hand-in that does not pass fails."""
+    report, wrong = row.report, failures(row.report)
     first = wrong[0] if wrong else None
     what = (first.likely or first.message or first.name) if first else (report.message or report.status)
-    names = sorted({one.misconception for one in wrong if one.misconception})
-    return Group(
-        key[:12],
-        kata,
+    return Failure(
+        _digest(_likeness(book, row)),
         next((line for line in what.splitlines() if line.strip()), ""),
-        tuple(names),
+        tuple(sorted({one.misconception for one in wrong if one.misconception})),
         tuple(one.name for one in wrong),
-        tuple(members),
     )
 
 

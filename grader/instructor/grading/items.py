@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark, Row
 from grader.report.report import UNWRITTEN, WRONG
 
 FEWEST = 20
@@ -37,39 +37,50 @@ class ItemAnalysis(NamedTuple):
     """Why somebody should look at it; else empty."""
 
 
+class Results(NamedTuple):
+    """What the checks say about a hand-in."""
+
+    checks: tuple[tuple[str, str, bool], ...]
+    """Of each that judged it: its id, its name, and whether it passed."""
+    mistakes: frozenset[str]
+    """Catalogued mistakes that were named."""
+
+
 def items(rows: Iterable[Row]) -> list[ItemAnalysis]:
     """Return the checks of some rows, then the mistakes, each the hardest or most frequent first.
 
     Rows of several katas are one test: the rest of a check are all others that its learner was judged by.
     """
+    # Who handed in nothing says nothing of how hard a check is.
+    return analysed((row, results_of(row)) for row in rows if row.report.status not in UNWRITTEN)
+
+
+def results_of(row: Row) -> Results:
+    """Return what a row's checks say."""
+    looks = [(one, one.look) for one in row.report.checks]
+    return Results(
+        tuple((one.id, one.name, look == "pass") for one, look in looks if look == "pass" or look in WRONG),
+        frozenset(one.misconception for one, _ in looks if one.misconception),
+    )
+
+
+def analysed(graded: Iterable[tuple[Row | Mark, Results]]) -> list[ItemAnalysis]:
+    """Return the same of hand-ins whose results are known."""
     learners: dict[str, int] = {}
-    checks: dict[tuple[str, str], str] = {}
-    places: dict[tuple[str, str], int] = {}
-    results: list[tuple[int, int, float, int]] = []
-    made: dict[tuple[str, str], set[int]] = {}
-    wrote: dict[str, set[int]] = {}
-    for row in rows:
-        # Who handed in nothing says nothing of how hard a check is.
-        if row.report.status in UNWRITTEN:
-            continue
-        who = learners.setdefault(row.learner, len(learners))
-        wrote.setdefault(row.kata, set()).add(who)
-        for check in row.report.checks:
-            key = row.kata, check.id
-            checks[key] = check.name
-            place = places.setdefault(key, len(places))
-            if (look := check.look) == "pass" or look in WRONG:
-                results.append((who, place, look == "pass", row.attempts))
-            if check.misconception:
-                made.setdefault((row.kata, check.misconception), set()).add(who)
+    alike: dict[tuple[str, Results], list[tuple[int, int]]] = {}
+    for one, results in graded:
+        who = learners.setdefault(one.learner, len(learners))
+        alike.setdefault((one.kata, results), []).append((who, one.attempts))
+    checks = {(kata, check): name for kata, results in alike for check, name, _ in results.checks}
+    places = {key: place for place, key in enumerate(checks)}
     table, attempts = (np.full((len(learners), len(checks)), np.nan) for _ in range(2))
-    if results:
-        # In one assignment: one element at a time, an array is slower than a list.
-        who_of, place_of, passed, tries = (np.array(one) for one in zip(*results, strict=True))
-        table[who_of, place_of] = passed
-        attempts[who_of, place_of] = tries
-    found = _of_checks(list(checks.items()), table, attempts)
-    return found + _of_mistakes(made, wrote, table)
+    # Most of a class have the results of somebody else: these are written at once.
+    for (kata, results), those in alike.items():
+        whose, tries = np.array(those).T
+        cells = np.ix_(whose, [places[kata, check] for check, *_ in results.checks])
+        table[cells] = [passed for *_, passed in results.checks]
+        attempts[cells] = tries[:, None]
+    return _of_checks(list(checks.items()), table, attempts) + _of_mistakes(alike, table)
 
 
 def _of_checks(
@@ -103,28 +114,25 @@ def _flag(hard: float, discrimination: float | None, results: int) -> str:
 
 
 def _of_mistakes(
-    made: dict[tuple[str, str], set[int]], wrote: dict[str, set[int]], table: Numbers
+    alike: Mapping[tuple[str, Results], Sequence[tuple[int, int]]], table: Numbers
 ) -> list[ItemAnalysis]:
-    found = []
     # A mistake fails checks of its own, so that it is compared with all of them: it has no rest.
     whole = np.divide(np.nansum(table, 1), (~np.isnan(table)).sum(1).clip(1))
-    for (kata, name), those in made.items():
-        among = sorted(wrote[kata])
-        free = np.array([who not in those for who in among], dtype=float)
-        share = whole[among]
-        discrimination = _correlations(free[:, None], share[:, None], np.ones((len(among), 1), dtype=bool))[0]
-        found.append(
-            ItemAnalysis(
-                kata,
-                "mistake",
-                name,
-                len(among),
-                len(those) / len(among),
-                None if np.isnan(discrimination) else float(discrimination),
-                None,
-                "",
-            )
-        )
+    found = []
+    for kata in dict.fromkeys(kata for kata, _ in alike):
+        made = [
+            (who, results.mistakes)
+            for (of, results), those in alike.items()
+            if of == kata
+            for who, _ in those
+        ]
+        names = sorted({name for _, mistakes in made for name in mistakes})
+        free = np.array([[name not in mistakes for name in names] for _, mistakes in made], dtype=float)
+        share = np.repeat(whole[[who for who, _ in made]][:, None], len(names), axis=1)
+        tells = _correlations(free, share, np.ones(free.shape, dtype=bool))
+        for name, part, told in zip(names, 1 - free.mean(0), tells, strict=True):
+            known = None if np.isnan(told) else float(told)
+            found.append(ItemAnalysis(kata, "mistake", name, len(made), float(part), known, None, ""))
     return sorted(found, key=lambda one: -one.difficulty)
 
 

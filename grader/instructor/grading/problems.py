@@ -91,7 +91,7 @@ def unsettled(book: Gradebook) -> Unmatched:
 
 def _unread(book: Gradebook, every: Sequence[Mark]) -> dict[tuple[str, str], str]:
     """Return why nothing could be read of what was handed in: only there a report is needed."""
-    some = [one for one in every if one.status == "error" and one.graded and one.attempt is not None]
+    some = [one for one in every if one.status == "error" and one.graded and one.attempt and not one.attempts]
     if not some:
         return {}
     rows = book.rows(katas={one.kata for one in some}, learners={one.learner for one in some})

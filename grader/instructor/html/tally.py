@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from grader.instructor.gradebook.course import Course, Total, total, written_total
-from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.overview import is_changed
 from grader.instructor.gradebook.records import Row
 from grader.instructor.html import text
@@ -140,12 +139,6 @@ class Line:
     retries: int
     late: int
 
-    @property
-    def last(self) -> str:
-        """The last name, folded, for sorting."""
-        before, comma, _ = self.name.partition(",")
-        return " ".join(words_in(before if comma else self.name.rpartition(" ")[2]))
-
 
 class Need(NamedTuple):
     """Somebody who needs help."""
@@ -187,7 +180,7 @@ class ClassTally:
     @property
     def by_last_name(self) -> list[Line]:
         """The learners as class lists have them."""
-        return sorted(self.lines, key=lambda line: (natural_key(line.last), natural_key(line.name)))
+        return sorted(self.lines, key=lambda line: text.by_last_name(line.name))
 
     @property
     def needy(self) -> list[Need]:

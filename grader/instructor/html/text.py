@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
@@ -10,6 +11,8 @@ from pygments import lex
 from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, String, _TokenType
 
+from grader.instructor.gradebook.identities import words_in
+from grader.instructor.submissions.names import natural_key
 from grader.report.style import safe
 
 MESSAGE_LINES = 80
@@ -83,6 +86,18 @@ def name(text: str) -> str:
     """Return a name on one line."""
     flat = " ".join(safe(text[: NAME + 1]).split()) or "(no name)"
     return flat if len(flat) <= NAME else flat[: NAME - 1] + "…"
+
+
+def last_name(name: str) -> str:
+    """Return the last name, or a name's last word, folded for sorting."""
+    before, comma, _ = name.partition(",")
+    return " ".join(words_in(before if comma else name.rpartition(" ")[2]))
+
+
+@cache
+def by_last_name(name: str) -> tuple[object, ...]:
+    """Return what sorts names as class lists have them."""
+    return natural_key(last_name(name)), natural_key(name)
 
 
 def cut(line: str) -> str:
