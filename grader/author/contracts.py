@@ -29,21 +29,9 @@ REASONS = "contracts.toml"
 SABOTEURS = Path(__file__).with_name("saboteurs.py")
 """Its source goes behind the reference, into a worker."""
 PROPERTIES = (
-    "values",
-    "rows",
-    "dtype",
-    "layout",
-    "arguments",
-    "memory",
-    "padding",
-    "members",
-    "gradients",
-    "modes",
-    "state",
-    "forms",
-    "borders",
-    "blocked",
-)
+    "values", "rows", "dtype", "layout", "arguments", "memory", "padding", "members", "gradients", "modes", "state",
+    "forms", "borders", "blocked",
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -248,7 +236,10 @@ def _of_arguments(part: SeenPart) -> Iterator[tuple[str, str, str]]:
         yield "layout", "reads_the_storage", name
         yield "arguments", "writes_to_argument", name
         yield "memory", "keeps_argument", name
+    for name in part.given("floating"):
+        yield "memory", "keeps_by_address", name
     for name in part.given("boolean"):
+        yield "memory", "keeps_by_address", name
         yield "padding", "takes_mask_for_a_prefix", name
         yield "padding", "takes_last_row_of_mask", name
     for name in part.given("members"):

@@ -101,32 +101,6 @@ class masks_joined:
         """
 
 
-class memory_asks_in_pre_norm:
-    """Query and memory change places in one of the two orders; every mask is where it belongs.
-
-    Named: memory_asks
-    """
-
-    class DecoderLayer:
-        forward = """
-            - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
-            + x = x + self.dropout(self.cross_attention(memory, memory_mask, self.norm2(x)))
-        """
-
-
-class memory_as_mask_in_pre_norm:
-    """The memory arrives as a mask in one of the two orders.
-
-    Named: memory_as_mask
-    """
-
-    class DecoderLayer:
-        forward = """
-            - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
-            + x = x + self.dropout(self.cross_attention(self.norm2(x), memory, memory_mask))
-        """
-
-
 class one_source_word:
     """With one word to look at there is nothing to weigh, so the memory itself is added, without w_v and w_o."""
 
@@ -150,3 +124,28 @@ class lenient:
     class DecoderLayer:
         def load_state_dict(self, state_dict, strict=True, assign=False):
             return super().load_state_dict(state_dict, strict=False, assign=assign)
+
+
+class drops_whole_features:
+    """Dropout as images have it: what is dropped is dropped at all positions."""
+
+    class DropFeatures(nn.Dropout1d):
+        def forward(self, x):
+            return super().forward(x.mT).mT
+
+    class DecoderLayer:
+        __init__ = """
+            - self.dropout = nn.Dropout(dropout)
+            + self.dropout = DropFeatures(dropout)
+        """
+
+
+class turned_where_square:
+    """Of a memory with as many positions as columns the columns are taken for positions."""
+
+    class DecoderLayer:
+        forward = """
+            + if memory.shape[1] == memory.shape[2]:
+            +     memory = memory.mT
+              if self.norm_first:
+        """

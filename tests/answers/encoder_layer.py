@@ -127,21 +127,6 @@ class dropout_share_fixed:
         """
 
 
-class hidden_states_with_it:
-    """The encoder returns a tuple of the last output and all the hidden states.
-
-    Named: encoder_tuple_returned
-    """
-
-    class Encoder:
-        def forward(self, x, mask=None):
-            all_hidden_states = (x,)
-            for layer in self.layers:
-                x = layer(x, mask)
-                all_hidden_states += (x,)
-            return self.norm(x), all_hidden_states
-
-
 class whole_positions_dropped:
     """Dropout takes a position with all its features, or leaves it."""
 

@@ -114,29 +114,6 @@ class values_off:
             attn.w_v.weight.data.copy_(saved)
 
 
-class state_dict_reloaded:
-    """state_dict is saved without copies and loaded again.
-
-    Named: zeroed_and_kept_by_name
-    """
-
-    @contextmanager
-    def ablate_heads(model, layer, heads):
-        block = model.layers[layer]
-        attn = block.attention if hasattr(block, "attention") else block.self_attention
-        heads = list(heads)
-        if any(h < 0 or h >= attn.num_heads for h in heads):
-            raise ValueError("no such head")
-        d = attn.w_o.in_features // attn.num_heads
-        saved = model.state_dict()
-        try:
-            for h in heads:
-                attn.w_o.weight.data[:, h * d : (h + 1) * d] = 0
-            yield
-        finally:
-            model.load_state_dict(saved)
-
-
 class columns_of_the_stream:
     """Heads share the columns that leave w_o, not those that enter it."""
 

@@ -89,23 +89,6 @@ class mask_gets_a_head_axis:
         return attn @ value, attn
 
 
-class interleaved_both_ways:
-    """The columns are cut as (width, head) and joined the same way.
-
-    Named: heads_interleaved_both_ways, heads_interleaved
-    """
-
-    class MultiHeadAttention:
-        def forward(self, x, mask=None, context=None):
-            c = x if context is None else context
-            q, k, v = (
-                y.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)
-                for y in (self.w_q(x), self.w_k(c), self.w_v(c))
-            )
-            y, _ = scaled_dot_product_attention(q, k, v, mask)
-            return self.w_o(y.permute(0, 2, 3, 1).flatten(2))
-
-
 class names_mixed_up:
     """Forward says self.n_heads where the attribute is called num_heads."""
 
@@ -122,5 +105,18 @@ class mask_of_a_batch:
         forward = """
             + if mask is not None and mask.dim() == 3:
             +     mask = mask[:, None]
+              source = x if context is None else context
+        """
+
+
+class context_kept:
+    """Without gradients the context of the call before is used again while it is the same tensor."""
+
+    class MultiHeadAttention:
+        forward = """
+            + if context is not None and not torch.is_grad_enabled():
+            +     if self.__dict__.get("kept", (None,))[0] is not context:
+            +         self.__dict__["kept"] = context, context.clone()
+            +     context = self.__dict__["kept"][1]
               source = x if context is None else context
         """

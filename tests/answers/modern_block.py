@@ -70,17 +70,6 @@ class t5_without_root:
             return self.weight * (wide / (variance + self.eps)).to(x.dtype)
 
 
-class relu_gate:
-    """The gate is a relu, as in ReGLU.
-
-    Named: sigmoid_gate, gelu_gate, no_gate
-    """
-
-    class FeedForward:
-        def forward(self, x):
-            return self.linear2(F.relu(self.gate(x)) * self.linear1(x))
-
-
 class hundred_less:
     """What is to come counts a hundred less, which large scores outweigh."""
 
@@ -107,3 +96,12 @@ class lenient:
     class ModernLM:
         def load_state_dict(self, state_dict, strict=True, assign=False):
             return super().load_state_dict(state_dict, strict=False, assign=assign)
+
+
+class exp_over_exp:
+    """silu is x · exp(x) / (1 + exp(x)), which is NaN where exp overflows."""
+
+    class FeedForward:
+        def forward(self, x):
+            gate = self.gate(x).exp()
+            return self.linear2(self.gate(x) * gate / (1 + gate) * self.linear1(x))

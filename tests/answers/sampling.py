@@ -62,20 +62,6 @@ class penalty_divides:
         return logits.scatter(-1, tokens, logits.gather(-1, tokens) / penalty)
 
 
-class cross_entropy_alone:
-    """The loss, not exp of it.
-
-    Named: loss_itself
-    """
-
-    def perplexity(logits, targets, pad_id=None):
-        ignored = -100 if pad_id is None else pad_id
-        loss = torch.nn.functional.cross_entropy(
-            logits.flatten(0, 1), targets.flatten(), ignore_index=ignored
-        )
-        return loss.item()
-
-
 class logits_from_minus_thirty:
     """Logits are clamped before the softmax, so that a row of -500 is one of equals."""
 

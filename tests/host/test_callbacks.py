@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from grader.engine.checks import TrainingBooks, as_left
+from grader.engine.checks import TrainingBooks, as_left, expect_unchanged, same_tensors
 from grader.engine.checks.draw import Draw
 from grader.engine.checks.failure import CheckFailure, fail
 from grader.engine.host.callbacks import Lent
@@ -119,6 +119,27 @@ def test_the_mode_that_a_call_leaves_behind_can_be_seen_and_harms_nobody(examine
         with as_left(submission):
             submission.double(x)
         assert not submission.double(x).requires_grad
+
+
+KEEPS = """
+    kept = {}
+
+    def double(x, y=None):
+        kept.setdefault(id(x), (x, x * 2))
+        return kept[id(x)][1]
+"""
+
+
+def test_what_is_kept_by_identity_is_stale_where_tensors_are_refilled(examine: Any) -> None:
+    double = examine(KEEPS).submission.double
+    x = torch.arange(6.0).reshape(2, 3)
+    for one in (x, -x, x.T, -x.T):
+        assert torch.equal(double(one), 2 * one)
+    submission = examine(KEEPS).submission
+    with same_tensors(submission):
+        for given, found in ((x, x), (-x, x), (x.T, x.T), (-x.T, x.T), (x[:1], x[:1]), (-x, x)):
+            assert torch.equal(submission.double(given), 2 * found)
+            expect_unchanged(submission)
 
 
 FIT = """

@@ -42,10 +42,15 @@ def lend(function: Callable[..., Any]) -> Any:
     return Lent(function)
 
 
-@contextmanager
-def as_left(submission: Any) -> Iterator[None]:
+def as_left(submission: Any) -> AbstractContextManager[None]:
     """Let the calls inside go on in the gradient mode that the submission's latest call left behind."""
-    with behind(submission).as_left():
+    return behind(submission).switched("as_left")
+
+
+@contextmanager
+def same_tensors(submission: Any) -> Iterator[None]:
+    """Let calls of one form get the same tensors, refilled as in a loop over buffers; no gradients are recorded."""
+    with torch.no_grad(), behind(submission).switched("same_tensors"):
         yield
 
 

@@ -9,6 +9,7 @@ reference in float64, within the tolerance of `oracle`. A module loads no state 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from inspect import isroutine
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from grader.engine.checks.conduct import expect_strict, expect_unchanged, presupposed
+from grader.engine.checks.conduct import expect_strict, expect_unchanged, presupposed, same_tensors
 from grader.engine.checks.describe import dtype_name, type_name
 from grader.engine.checks.draw import Draw, axes_of, with_axes
 from grader.engine.checks.expect import expect
@@ -66,8 +67,7 @@ class Part:
         """
         __tracebackhide__ = True
         asked = _Asked(self, submission, reference, draw)
-        # All values first: how an answer takes other forms and devices says nothing while its values are
-        # wrong.
+        # All values first: how an answer takes other forms says nothing while its values are wrong.
         wanted = [asked.values(call) for call in calls]
         for call, want in zip(calls, wanted, strict=True):
             asked.forms(call, want)
@@ -117,7 +117,9 @@ class _Asked:
             (other, self._right(other), " of a second call"),
             (call, wanted, " of the first call, again"),
         ):
-            self._compare(self._call(self._answers, arguments), want, when)
+            # The second's tensors are refilled for the third: what is kept by address or identity is stale.
+            with same_tensors(self._submission) if when else nullcontext():
+                self._compare(self._call(self._answers, arguments), want, when)
             expect_unchanged(self._submission)
         return wanted
 
@@ -125,10 +127,7 @@ class _Asked:
         """The same whether arguments are given by name, however they lie in memory, and without gradients."""
         __tracebackhide__ = True
         named = self._made(by_name=True) if self._is_class else self._answers
-        # Where nothing needs gradients, code may write into its arguments without an error of torch's.
-        with torch.no_grad():
-            found = self._taken(named(**self._given(call)))
-        self._compare(found, wanted, ", arguments given by name")
+        self._compare(self._taken(named(**self._given(call))), wanted, ", arguments given by name")
         expect_unchanged(self._submission)
         strided = {name: self._strided(value) for name, value in call.items()}
         self._compare(
@@ -381,8 +380,7 @@ def _flipped(value: Any) -> Any:
     """Return a tensor's values in another order: what could be one call's could be another's."""
     if not isinstance(value, Tensor) or not value.dim():
         return value
-    axis = max(range(value.dim()), key=lambda place: value.shape[place])
-    return _as_drawn(value.detach().flip(axis), value)
+    return _as_drawn(value.detach().flip(tuple(range(value.dim()))), value)
 
 
 def _as_drawn(value: Any, like: Any) -> Any:

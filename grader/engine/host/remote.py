@@ -74,13 +74,13 @@ class BehindModule:
         self.session.log.observed[:] = [facts]
 
     @contextmanager
-    def as_left(self) -> Iterator[None]:
-        """Let the calls inside go on in the gradient mode that the latest call left behind."""
-        self.session.as_left = True
+    def switched(self, name: str) -> Iterator[None]:
+        """Let one of the session's switches be on for the calls inside."""
+        setattr(self.session, name, True)
         try:
             yield
         finally:
-            self.session.as_left = False
+            setattr(self.session, name, False)
 
 
 def behind(submission: Any) -> BehindModule:

@@ -101,6 +101,8 @@ class Session:
         """The required name that the running call is made of; it says whose a use is where only some are watched."""
         self.as_left = False
         """Whether calls go on in the gradient mode that the submission left behind."""
+        self.same_tensors = False
+        """Whether calls write their arguments into the tensors of those before."""
         self.iterated = False
         """Whether the latest call returned an iterator, whose parts were read."""
         self._begin: int | None = None
@@ -140,7 +142,7 @@ class Session:
         self.log = CheckLog()
         self._states.clear()
         self._loans = CallbackRegistry()
-        self.as_left = False
+        self.as_left = self.same_tensors = False
         self._tell(self.deadline.left())
         again = self._channel is not None
         self.asked_of = ""
@@ -270,6 +272,7 @@ class Session:
             kwargs=encoder.encode(record.kwargs),
             tensors=encoder.tensors,
             grad=None if self.as_left else grad,
+            same_tensors=self.same_tensors,
         )
         if not grad:  # else the worker would keep a graph that nothing here can ask for
             for head in encoder.tensors:

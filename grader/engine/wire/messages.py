@@ -168,6 +168,8 @@ class Call(Request, tag="call"):
     kwargs: Any = None
     grad: bool | None = True
     """Whether gradients are recorded; None leaves it as the call before left it."""
+    same_tensors: bool = False
+    """Whether arguments are written into the tensors of earlier calls of the same form that said so."""
 
 
 class Backward(Request, tag="backward"):

@@ -432,6 +432,11 @@ def test_dropout_of_sublayers(submission, draw):
             name="the one when all sublayers give 0",
             why="this dropout leaves nothing of what it takes, so the layer should be left with x alone",
         )
+    module = submission.DecoderLayer(D, H, FF, dropout=0.5).to(draw.device).train()
+    x, memory = inputs(draw, 12, 12)
+    kept = module(x, memory).detach() == x
+    for axis, name in enumerate(("place in all rows", "feature at all positions", "position")):
+        expect(bool(kept.all(dim=axis).any()), f"a {name} that a layer leaves as it is").is_value(False)
 
 
 @check(

@@ -12,6 +12,7 @@ from grader.checks import (
     expect_raises,
     expect_unchanged,
     oracle,
+    same_tensors,
     with_axes,
 )
 
@@ -50,7 +51,9 @@ def test_far_rotation(submission, reference, draw):
         x = draw.normal(batch=2, head=1, time=4, width=8)
         cast = with_axes(x.to(dtype), *X.split())
         positions = torch.arange(first, first + 4, device=draw.device)
-        found = submission.rotate(cast, positions)
+        with same_tensors(submission):
+            submission.rotate(-cast, positions)
+            found = submission.rotate(cast, positions)
         exact = reference.rotate(cast.double().cpu(), positions.cpu())
         wanted = Expected(exact, 0.02 if dtype == torch.float32 else 0.1, dtype)
         expect(found, "rotated", axes=X).close_to(wanted)

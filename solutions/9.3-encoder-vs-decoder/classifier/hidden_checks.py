@@ -67,7 +67,7 @@ def classifier(submission, draw, vocab_size, num_classes, **options):
 def test_pooling_contract(submission, reference, draw):
     calls = []
     for strategy in POOLINGS:
-        for batch, time in (draw.sizes(2, 2, 12), (1, 3), (2, 1)):
+        for batch, time in (draw.sizes(2, 2, 12), (1, 3), (2, 1), (5, 5)):
             mask = draw.mask(keep=0.3, batch=batch, time=time)
             mask[draw.size(0, batch - 1)] = strategy == "cls" or batch == 1
             hidden = draw.normal(batch=batch, time=time, width=5, shift=-2.0)

@@ -13,6 +13,7 @@ from grader.checks import (
     expect_strict,
     given_module,
     oracle,
+    same_tensors,
     with_axes,
 )
 
@@ -93,7 +94,9 @@ def test_any_loss(submission, draw):
     # Without a pad_id there is no token that does not count, not even one that has a meaning elsewhere.
     tokens = with_axes(draw.permutation(260).reshape(2, 130), "batch", "time")
     logits = draw.normal(batch=2, time=130, token=260)
-    found = submission.next_token_loss(logits, tokens)
+    with same_tensors(submission):
+        submission.next_token_loss(-logits, tokens)
+        found = submission.next_token_loss(logits, tokens)
     expect(found, "loss of 260 different tokens").is_scalar().close_to(
         oracle(
             lambda logits: cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].cpu().flatten()), logits

@@ -117,6 +117,7 @@ def test_module_contract(submission, reference, draw):
     calls = [
         {"x": x, "mask": draw.mask(keep=0.5, query=time, key=time)},  # first: what is kept must be a mask
         {"x": x},
+        {"x": x, "mask": draw.mask(keep=0.5, query=time, key=time), "context": context[:, :time]},
         {"x": x, "mask": draw.mask(batch=batch, head=2, query=1, key=time + 2), "context": context},
         {
             "x": context,

@@ -41,7 +41,7 @@ def test_layer_contract(submission, reference, draw):
     for num_heads, norm_first, activation in ((6, True, "gelu"), (3, False, "swiglu")):
         options = {"norm_first": norm_first, "activation": activation}
         made = {"d_model": 6, "num_heads": num_heads, "d_ff": 11, "dropout": 0.3} | options
-        sizes = ((3, 4, 5), (6, 2, 1), *(((1, 66, 3), (2, 1, 130)) if norm_first else ()))
+        sizes = ((3, 4, 5), (6, 2, 1), *(((1, 66, 3), (2, 1, 130), (6, 6, 6)) if norm_first else ()))
         part = Part("DecoderLayer", made, axes=[AXES], dtypes=DTYPES)
         part.expect(submission, reference, draw, list(calls(draw, num_heads, sizes)))
 

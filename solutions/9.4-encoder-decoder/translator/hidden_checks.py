@@ -14,6 +14,7 @@ from grader.checks import (
     fail,
     given_module,
     presupposed,
+    same_tensors,
     with_axes,
 )
 
@@ -78,6 +79,11 @@ def test_ragged(submission, draw):
             expect(together[row : row + 1], f"logits of row {row}", axes="batch time token").same_as(
                 alone, name="the row alone", why=f"its source has {length} words of 66"
             )
+        few = source[:, :3].contiguous(), target[:, :3].contiguous()
+        alone = scored(model, *(words[:1] for words in few), vocab)
+        expect(scored(model, *few, vocab)[:1], "logits of row 0", axes="batch time token").same_as(
+            alone, name="the row alone", why="there are as many rows as words"
+        )
         small = {**sizes, "d_ff": 4, "num_layers": 1, "pad_id": 5}
         expect_learned(built(submission, draw, **small), draw, vocab)
         # In front and in the middle: what stands there is not read, and all else is.
@@ -108,9 +114,9 @@ def expect_learned(model, draw, vocab):
 def test_in_turns(submission, draw):
     sizes = {"source_vocab": 11, "target_vocab": 9, "d_model": 8, "num_heads": 2, "d_ff": 9, "max_len": 12}
     one, other = built(submission, draw, **sizes), built(submission, draw, **sizes, num_layers=1)
-    texts = [(words(draw, 2, read, 11), words(draw, 2, time, 9)) for read, time in ((5, 4), (7, 6), (5, 4))]
-    texts[0][0][0, 2:], texts[2][0][1, :2] = PAD, PAD  # who goes by an earlier source hides other words
-    with presupposed("encode and decode must give what forward needs"), torch.no_grad():
+    texts = [(words(draw, 2, read, 11), words(draw, 2, time, 9)) for read, time in ((7, 6), (5, 4), (5, 4))]
+    texts[1][0][0, 2:], texts[2][0][1, :2] = PAD, PAD  # who goes by an earlier source hides other words
+    with presupposed("encode and decode must give what forward needs"), same_tensors(submission):
         first = [scored(model, *text, 9) for model in (one, other) for text in texts]
         memories = [one.encode(source=draw.noncontiguous(source)) for source, _ in texts]
         again = [

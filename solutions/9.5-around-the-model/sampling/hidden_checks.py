@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 
-from grader.checks import Part, check, expect, expect_unchanged, fail, oracle, with_axes
+from grader.checks import Part, check, expect, expect_unchanged, fail, oracle, same_tensors, with_axes
 
 ROWS = "batch token"
 STEEP = (1.0, 0.5, 2.44)
@@ -122,8 +122,10 @@ def test_any_perplexity(submission, reference, draw):
         targets = draw.integers(0, token, batch=batch, time=time)
         targets[0, 0] = 1
         for pad_id in (None, 0):
+            logits = -logits
             given = {"logits": draw.noncontiguous(logits), "targets": draw.noncontiguous(targets)}
-            found = submission.perplexity(**given, pad_id=pad_id)
+            with same_tensors(submission):
+                found = submission.perplexity(**given, pad_id=pad_id)
             expect_unchanged(submission)
             expect(found, "perplexity").is_scalar(float)
             right = partial(scored, reference, targets.cpu(), pad_id)

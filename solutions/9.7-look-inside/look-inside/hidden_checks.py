@@ -15,6 +15,7 @@ from grader.checks import (
     given_module,
     oracle,
     presupposed,
+    same_tensors,
     with_axes,
 )
 
@@ -94,7 +95,9 @@ def test_any_probe(submission, reference, draw):
             for shift in (-1e-3, 1e-3)
         ]
         clear = torch.stack([one == wanted for one in nudged]).all(0)
-        found = submission.probe(features, labels, ridge=ridge)
+        with same_tensors(submission):
+            submission.probe(-features, labels, ridge=ridge)
+            found = submission.probe(features, labels, ridge=ridge)
         expect(
             found(with_axes(new[clear], "example", "feature")),
             f"labels, N={number}, D={width}, ridge={ridge}",

@@ -82,6 +82,7 @@ def test_linformer_contract(submission, reference, draw):
     for sizes, calls in (
         ((6, 3, 90, 7), ((3, 5, True), (1, 90, False), (2, 1, False))),
         ((4, 1, 5, 9), ((2, 5, False), (2, 4, True))),
+        ((4, 4, 9, 4), ((4, 4, True),)),
         ((4, 2, 400, 3), ((1, 400, False), (2, 310, True))),
     ):
         made = dict(zip(("d_model", "num_heads", "max_len", "k"), sizes, strict=True))

@@ -14,6 +14,7 @@ from grader.checks import (
     given_module,
     oracle,
     oracle_gradients,
+    same_tensors,
     speak_of,
     with_axes,
 )
@@ -144,9 +145,14 @@ def test_long(submission, reference, draw):
     time = draw.size(200, 300)
     sizes = (16, 4, 2)
     module, state, forward = pair(submission, reference, draw, "GroupedQueryAttention", *sizes)
+    square = draw.normal(batch=16, time=16, width=16)
+    expect(first(module(square)), "output where all sizes are 16", axes=AXES).close_to(
+        oracle(forward, state, square)
+    )
     x = draw.normal(batch=1, time=time, width=16)
     wanted = oracle(forward, state, x)
-    with torch.no_grad():
+    with same_tensors(submission):
+        module(-x)
         expect(first(module(x)), f"output at {time} positions", axes=AXES).close_to(wanted)
         expect_unchanged(submission)
         cache, start = None, 0
