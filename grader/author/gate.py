@@ -558,8 +558,9 @@ def _look_at_mutant(mutant: Mistake, report: KataReport, verdict: Verdict) -> No
 
 def _look_at_names(mutant: Mistake, names: set[str], verdict: Verdict) -> None:
     """Demand that a mutant is recognised as itself, by its visible checks."""
-    verdict.named += mutant.name in names
-    if others := names - {mutant.name}:
+    own = {name for name in names if mutant.name in name.split("/")}
+    verdict.named += bool(own)
+    if others := names - own:
         verdict.find("recognition", f"{mutant.name} is taken for {others.pop()}")
     elif not names and mutant.unnamed is None:
         verdict.find(
@@ -625,7 +626,7 @@ def _transcripts(mutants: Iterable[Mistake], reports: dict[str, KataReport], tra
         elif check.id in trained:
             message = "(what a trained model returns differs between processors)"
         else:
-            message = _stable(check.message or "")
+            message = _stable("\n".join(filter(None, (check.message, check.likely))))
         parts.append(f"=== {mutant.name} · {mutant.fails[0]}\n{message}\n")
     return "\n".join(parts)
 

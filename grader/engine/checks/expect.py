@@ -480,11 +480,13 @@ class Expectation:
         __tracebackhide__ = True
         hint = ""
         if want == torch.bool:
-            hint = "a mask is made of True and False: compare, or call .bool()"
+            hint = "numbers in place of True and False: compare, or call .bool()"
         elif got.is_floating_point and want.is_floating_point:
-            hint = "take the dtype that is asked for, or else that of the input: dtype=x.dtype"
+            hint = "a dtype is fixed, or left to the default: take what is asked for, or else the input's, x.dtype"
         self._fail(
-            "dtype", f"wrong dtype  {self._name}  got {dtype_name(got)}  want {dtype_name(want)}", hint
+            "dtype",
+            f"wrong dtype  {self._name}  got {dtype_name(got)}  want {dtype_name(want)}",
+            guess=hint,
         )
 
     def _wrong_type(self, want: str, hint: str = "") -> NoReturn:
@@ -636,6 +638,7 @@ class Expectation:
             *count.split("; ", 1) if len(count) > 100 else [count],
             *_joined(notes),
             why,
+            guess=UNORDERED if "contiguous" in against else _in_float32(self.actual, compared),
             location=axes.location(index),
             picture=draw_difference(got, want, wrong, axes, self._picture) if self._picture else (),
         )
@@ -649,8 +652,24 @@ class Expectation:
         picture: tuple[str, ...] = (),
     ) -> NoReturn:
         __tracebackhide__ = True
-        failure = Failure(stage, (*lines, guess), location, picture, guess)
+        failure = Failure(stage, lines, location, picture, guess)
         raise CheckFailure(failure, self.actual, expected=self._wanted, name=self._name)
+
+
+UNORDERED = "an argument's memory is read as if it were contiguous: .reshape works on any"
+
+
+def _in_float32(value: object, compared: _Compared) -> str:
+    """Say of float64 numbers that are off by what float32 rounds that they went through it."""
+    got, want, _, tolerance = compared
+    if not tolerance or getattr(value, "dtype", None) != torch.float64:
+        return ""
+    gap = float((got - want).abs().nan_to_num(nan=math.inf).max())
+    return (
+        "something on the way is float32, and float64 loses half of its digits there: create it with dtype=x.dtype"
+        if gap <= rounding_tolerance(want, torch.float32)
+        else ""
+    )
 
 
 def _kind_there(value: object) -> str:

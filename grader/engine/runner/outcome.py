@@ -12,7 +12,7 @@ import pytest
 from grader.engine.checks.describe import describe_call, describe_changed, is_tensor
 from grader.engine.checks.failure import CheckFailure, PreconditionFailed
 from grader.engine.checks.gradients import cut_off, is_cut_off
-from grader.engine.checks.raised import describe_frame, describe_raised
+from grader.engine.checks.raised import describe_frame, describe_raised, supposed_of
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord, Calls
 from grader.engine.host.errors import (
@@ -45,7 +45,7 @@ class Outcome:
     machine: bool = False
     """Skipped because of the machine: its points leave the maximum."""
     guess: str = ""
-    """The line that what names the mistake takes the place of."""
+    """What likely made it fail, where no catalogued mistake is recognised."""
     killed: bool = False
     """Its worker was ended by SIGKILL, which may have come from the machine."""
     shortage: str = ""
@@ -57,10 +57,6 @@ class Outcome:
     def message(self) -> str | None:
         """The lines as one text."""
         return "\n".join(self.lines) or None
-
-    def without_guess(self) -> list[str]:
-        """Return the lines where the mistake is known by name: a size that fits by chance would say another."""
-        return [line for line in self.lines if line != self.guess]
 
 
 _NEAR = re.compile(r"Did you mean: '(\w+)'\?")
@@ -105,15 +101,13 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         call = calls.origin(error.subject)
         wrote = [] if error.failure.stage == "arguments" else _changed(call, signatures)
         failure, star = error.failure, _unstarred(call, wording)
-        failed = failure.lines()
+        failed = [line for line in failure.lines() if line != failure.guess]
         if failure.stage == "type" and call is not None and call.iterated:
             failed = [*failed[:1], _ITERATED]
         lines = [*_called(call, calls, signatures), *wrote, *failed, *star]
         by_numbers = failure.stage != "gradient"  # a result that is cut off looks like one that is not
-        judged = Outcome(
-            "fail", lines, failure.location, used=error.used, guess=failure.guess, by_numbers=by_numbers
-        )
-        return replace(judged, lines=judged.without_guess()) if star else judged
+        guess = "" if star else failure.guess
+        return Outcome("fail", lines, failure.location, used=error.used, guess=guess, by_numbers=by_numbers)
     if isinstance(error, PackError):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     called = _called(calls.last, calls, signatures)
@@ -127,7 +121,8 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
             return _unwritten(error, calls.last, wording)
         if isinstance(error, SubmissionMissing) and not error.frames:
             return Outcome("fail", _missing(error, file, called))
-        return Outcome("error", [*called, *describe_raised(error), *_unstarred(calls.last, wording)])
+        lines = [*called, *describe_raised(error), *_unstarred(calls.last, wording)]
+        return Outcome("error", lines, guess=supposed_of(error))
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
     # Before WorkerTimeout: this one and the next are kinds of it.
@@ -147,7 +142,8 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
     if calls.last is None and all(_is_callable(value) for value in observed):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     if is_cut_off(error):
-        return Outcome("fail", [*called, *cut_off("the result")])
+        cut = cut_off("the result")
+        return Outcome("fail", [*called, *cut.summary], guess=cut.guess)
     return unusable(called, [_short(error)])
 
 
