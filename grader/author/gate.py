@@ -626,7 +626,7 @@ def _transcripts(mutants: Iterable[Mistake], reports: dict[str, KataReport], tra
         elif check.id in trained:
             message = "(what a trained model returns differs between processors)"
         else:
-            message = _stable("\n".join(filter(None, (check.message, check.likely))))
+            message = _stable(check.message or "")
         parts.append(f"=== {mutant.name} · {mutant.fails[0]}\n{message}\n")
     return "\n".join(parts)
 

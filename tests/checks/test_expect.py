@@ -137,11 +137,11 @@ def test_a_view_of_a_billion_values_fails_at_its_shape():
 
 def test_dtype():
     assert said(lambda: expect(CAUSAL.long(), "mask").equals(CAUSAL)) == (
-        "wrong dtype  mask  got int64  want bool\nnumbers in place of True and False: compare, or call .bool()"
+        "wrong dtype  mask  got int64  want bool\na mask is made of True and False: compare, or call .bool()"
     )
     assert said(lambda: expect(X.double()).close_to(X)) == (
         "wrong dtype  result  got float64  want float32\n"
-        "a dtype is fixed, or left to the default: take what is asked for, or else the input's, x.dtype"
+        "take the dtype that is asked for, or else that of the input: dtype=x.dtype"
     )
 
 

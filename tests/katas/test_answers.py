@@ -46,12 +46,12 @@ def test_answers_are_judged_right(slug: str, launcher: Any, tmp_path: Path, ever
                 report = graded(trained, answer)
             assert report.score < report.max_score, answer.name
             # Of two that are offered, one has to be true.
-            wrong = [
+            untrue = [
                 name
                 for name in answers.said(report.checks).values()
                 if answer.named.isdisjoint(name.split("/"))
             ]
-            assert wrong == [], answer.name
+            assert untrue == [], answer.name
 
     with suites_of([kata], hidden=True) as suites:
         examine(suites)

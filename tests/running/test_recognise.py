@@ -203,7 +203,9 @@ def test_two_mistakes_are_named_by_a_list_that_neither_gives_alone() -> None:
 
     said = listed(b"a", b"b", b"c", b"d")
     known = prints(
-        a={"one": listed(b"a", b"b")}, b={"two": [NUMBERS]}, a_and_b={"one": said, "three": listed(b"b", b"b")}
+        a={"one": listed(b"a", b"b")},
+        b={"two": [NUMBERS]},
+        a_and_b={"one": said, "three": listed(b"b", b"b")},
     )
     assert known.recognise({"one": said}) == {"one": both}
     assert known.recognise({"one": said}, {"two"}) == {}
@@ -257,8 +259,6 @@ def test_two_mistakes_that_agree_in_all_that_was_seen_are_both_offered() -> None
 
 
 def test_of_two_mistakes_that_explain_different_failures_none_is_offered_where_they_meet() -> None:
-    known = prints(
-        a={"one": [NUMBERS], "two": [NUMBERS]}, b={"one": [NUMBERS], "three": [NUMBERS]}
-    )
+    known = prints(a={"one": [NUMBERS], "two": [NUMBERS]}, b={"one": [NUMBERS], "three": [NUMBERS]})
     found = known.recognise({"one": [NUMBERS], "two": [NUMBERS], "three": [NUMBERS]})
     assert {check: named.names for check, named in found.items()} == {"two": ("a",), "three": ("b",)}

@@ -137,7 +137,7 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
         if not any(_is_called(kind, name) for kind in error.type_names):
             message = [f"  {clean(error.message, WHOLE)}"] if error.message.strip() else []
             want = f"raised {error.type_name}; want {name}: {what}"
-            fail(want, *message, stage="raises", guess=supposed_of(error))
+            fail(want, *message, stage="raises", cause=supposed_of(error))
         if error.helper:
             # A helper module runs next to the submission, which can make it raise whatever the check
             # expects.
@@ -160,7 +160,7 @@ def expect_no_error(what: str) -> Iterator[None]:
         if error.not_written:
             raise
         raised = f"raised {error.type_name}: {clean(error.message, WHOLE)}"
-        fail(raised, f"  {what}", stage="raises", guess=supposed_of(error))
+        fail(raised, f"  {what}", stage="raises", cause=supposed_of(error))
 
 
 def expect_unchanged(submission: Any) -> None:

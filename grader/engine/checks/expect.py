@@ -480,13 +480,11 @@ class Expectation:
         __tracebackhide__ = True
         hint = ""
         if want == torch.bool:
-            hint = "numbers in place of True and False: compare, or call .bool()"
+            hint = "a mask is made of True and False: compare, or call .bool()"
         elif got.is_floating_point and want.is_floating_point:
-            hint = "a dtype is fixed, or left to the default: take what is asked for, or else the input's, x.dtype"
+            hint = "take the dtype that is asked for, or else that of the input: dtype=x.dtype"
         self._fail(
-            "dtype",
-            f"wrong dtype  {self._name}  got {dtype_name(got)}  want {dtype_name(want)}",
-            guess=hint,
+            "dtype", f"wrong dtype  {self._name}  got {dtype_name(got)}  want {dtype_name(want)}", hint
         )
 
     def _wrong_type(self, want: str, hint: str = "") -> NoReturn:
@@ -638,7 +636,7 @@ class Expectation:
             *count.split("; ", 1) if len(count) > 100 else [count],
             *_joined(notes),
             why,
-            guess=UNORDERED if "contiguous" in against else _in_float32(self.actual, compared),
+            cause=UNORDERED if "contiguous" in against else _in_float32(self.actual, compared),
             location=axes.location(index),
             picture=draw_difference(got, want, wrong, axes, self._picture) if self._picture else (),
         )
@@ -648,11 +646,12 @@ class Expectation:
         stage: Stage,
         *lines: str,
         guess: str = "",
+        cause: str = "",
         location: dict[str, int] | None = None,
         picture: tuple[str, ...] = (),
     ) -> NoReturn:
         __tracebackhide__ = True
-        failure = Failure(stage, lines, location, picture, guess)
+        failure = Failure(stage, (*lines, guess), location, picture, guess, cause)
         raise CheckFailure(failure, self.actual, expected=self._wanted, name=self._name)
 
 

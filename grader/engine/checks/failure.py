@@ -51,7 +51,9 @@ class Failure:
     picture: tuple[str, ...] = ()
     """Expected and yours side by side, with a legend."""
     guess: str = ""
-    """How that most likely came about, said where no catalogued mistake is recognised."""
+    """The line of the summary that supposes how a few numbers came about: what names the mistake replaces it."""
+    cause: str = ""
+    """What most likely made it fail, said where no catalogued mistake is recognised."""
 
     def __post_init__(self) -> None:
         # the picture gives way only to a summary of its own bounded length
@@ -59,12 +61,11 @@ class Failure:
             self, "summary", _bounded(tuple(line for line in self.summary if line), LINES // 2)
         )
         object.__setattr__(self, "picture", _bounded(self.picture, LINES - len(self.summary)))
-        object.__setattr__(self, "guess", clean(self.guess or SUPPOSED.get(self.stage, ""), WHOLE))
+        object.__setattr__(self, "cause", self.cause or SUPPOSED.get(self.stage, ""))
 
     def lines(self) -> list[str]:
         """Return the message without the called, seed and repeat lines, which the caller knows."""
-        picture = (f"  {line}".rstrip()[:LINE] for line in self.picture)
-        return [*self.summary, *([self.guess] if self.guess else []), *picture]
+        return [*self.summary, *(f"  {line}".rstrip()[:LINE] for line in self.picture)]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -123,15 +124,15 @@ def fail(
     stage: Stage = "values",
     location: dict[str, int] | None = None,
     subject: object = NOT_SAID,
-    guess: str = "",
+    cause: str = "",
 ) -> NoReturn:
-    """Fail the check with the author's own lines, for what no expectation covers; `guess` as in `supposing`."""
+    """Fail the check with the author's own lines, for what no expectation covers; `cause` as in `supposing`."""
     __tracebackhide__ = True
-    raise CheckFailure(Failure(stage, lines, location, guess=guess), subject)
+    raise CheckFailure(Failure(stage, lines, location, cause=cause), subject)
 
 
 @contextmanager
-def supposing(guess: str) -> Iterator[None]:
+def supposing(cause: str) -> Iterator[None]:
     """Say of a failure inside what most likely caused it, completing "likely …", where nothing else does.
 
     For checks of one property alone, whose failure has one cause: a value of the first call that comes again.
@@ -140,6 +141,5 @@ def supposing(guess: str) -> Iterator[None]:
     try:
         yield
     except CheckFailure as error:
-        if not error.failure.guess:
-            error.failure = replace(error.failure, guess=guess)
+        error.failure = replace(error.failure, cause=error.failure.cause or cause)
         raise

@@ -203,7 +203,7 @@ class KataRun:
         if not timed and unmet is None and outcome.status in UNMADE and not outcome.machine:
             outcome = self._on_its_own(item, info, outcome)
         report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
-        report.likely = outcome.guess or None
+        report.likely = outcome.cause or None
         report.points = report.max_points if outcome.status == "pass" else 0.0
         if self._block_use is not None:
             self._block_use.refuse(report)
@@ -406,6 +406,7 @@ class KataRun:
             if (named := found.get(one.report.id)) is not None:
                 one.report.misconception = named.names[0].replace("_", "-")
                 one.report.likely = named.say
+                one.report.message = "\n".join(one.outcome.without_guess()) or None
 
     def _charge_the_mistake_once(self) -> None:
         """Judge hidden checks that failed by the reference with the mistake that visible ones have named and charged.

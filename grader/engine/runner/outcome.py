@@ -45,6 +45,8 @@ class Outcome:
     machine: bool = False
     """Skipped because of the machine: its points leave the maximum."""
     guess: str = ""
+    """The line that what names the mistake takes the place of."""
+    cause: str = ""
     """What likely made it fail, where no catalogued mistake is recognised."""
     killed: bool = False
     """Its worker was ended by SIGKILL, which may have come from the machine."""
@@ -57,6 +59,10 @@ class Outcome:
     def message(self) -> str | None:
         """The lines as one text."""
         return "\n".join(self.lines) or None
+
+    def without_guess(self) -> list[str]:
+        """Return the lines where the mistake is known by name: a size that fits by chance would say another."""
+        return [line for line in self.lines if line != self.guess]
 
 
 _NEAR = re.compile(r"Did you mean: '(\w+)'\?")
@@ -101,13 +107,15 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         call = calls.origin(error.subject)
         wrote = [] if error.failure.stage == "arguments" else _changed(call, signatures)
         failure, star = error.failure, _unstarred(call, wording)
-        failed = [line for line in failure.lines() if line != failure.guess]
+        failed = failure.lines()
         if failure.stage == "type" and call is not None and call.iterated:
             failed = [*failed[:1], _ITERATED]
         lines = [*_called(call, calls, signatures), *wrote, *failed, *star]
         by_numbers = failure.stage != "gradient"  # a result that is cut off looks like one that is not
-        guess = "" if star else failure.guess
-        return Outcome("fail", lines, failure.location, used=error.used, guess=guess, by_numbers=by_numbers)
+        judged = Outcome(
+            "fail", lines, failure.location, used=error.used, guess=failure.guess, by_numbers=by_numbers
+        )
+        return replace(judged, lines=judged.without_guess()) if star else replace(judged, cause=failure.cause)
     if isinstance(error, PackError):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     called = _called(calls.last, calls, signatures)
@@ -122,7 +130,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         if isinstance(error, SubmissionMissing) and not error.frames:
             return Outcome("fail", _missing(error, file, called))
         lines = [*called, *describe_raised(error), *_unstarred(calls.last, wording)]
-        return Outcome("error", lines, guess=supposed_of(error))
+        return Outcome("error", lines, cause=supposed_of(error))
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
     # Before WorkerTimeout: this one and the next are kinds of it.
@@ -143,7 +151,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     if is_cut_off(error):
         cut = cut_off("the result")
-        return Outcome("fail", [*called, *cut.summary], guess=cut.guess)
+        return Outcome("fail", [*called, *cut.summary], cause=cut.cause)
     return unusable(called, [_short(error)])
 
 
