@@ -558,8 +558,9 @@ def _look_at_mutant(mutant: Mistake, report: KataReport, verdict: Verdict) -> No
 
 def _look_at_names(mutant: Mistake, names: set[str], verdict: Verdict) -> None:
     """Demand that a mutant is recognised as itself, by its visible checks."""
-    verdict.named += mutant.name in names
-    if others := names - {mutant.name}:
+    own = {name for name in names if mutant.name in name.split("/")}
+    verdict.named += bool(own)
+    if others := names - own:
         verdict.find("recognition", f"{mutant.name} is taken for {others.pop()}")
     elif not names and mutant.unnamed is None:
         verdict.find(

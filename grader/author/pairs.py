@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
-from itertools import combinations
+from itertools import combinations, product
 
 from grader.engine.mistakes.mistakes import Mistake
 from grader.engine.mistakes.recognise import Fingerprints, Mark, MutantSignatures
@@ -15,6 +16,7 @@ Edit = tuple[int, int, tuple[str, ...]]
 """Which lines of the base, from and up to, become which."""
 
 
+_WORDS = re.compile(r"\w+|\s+|.")
 _UNBOUND = ("NameError", "UnboundLocalError")
 """What is raised when a line of one mistake reads what the other no longer has: nobody hands that in."""
 
@@ -70,18 +72,37 @@ def paired(one: Mistake, other: Mistake) -> str | None:
         return None
     base = one.base.splitlines()
     mine, theirs = _edits(base, one.text.splitlines()), _edits(base, other.text.splitlines())
-    # Where edits meet, nobody can say what both together are.
-    if any(_meet(a, b) for a in mine for b in theirs):
-        return None
-    lines = base
-    for first, last, new in sorted({*mine, *theirs}, reverse=True):
-        lines[first:last] = new
-    text = "\n".join(lines) + "\n"
+    edits = {*mine, *theirs}
+    for a, b in product(mine, theirs):
+        if _meet(a, b):
+            line = _line_of_both(base, a, b)
+            if line is None:
+                return None
+            edits = (edits - {a, b}) | {(*a[:2], (line,))}
+    text = "\n".join(_applied(base, edits)) + "\n"
     try:
         ast.parse(text)
     except SyntaxError:
         return None
     return text
+
+
+def _line_of_both(base: list[str], one: Edit, other: Edit) -> str | None:
+    """Return a line that both change, with both changes; None where nobody can say what both together are."""
+    if one[:2] != other[:2] or not one[1] - one[0] == len(one[2]) == len(other[2]) == 1:
+        return None
+    words, mine, theirs = (_WORDS.findall(line) for line in (base[one[0]], *one[2], *other[2]))
+    changes, others = _edits(words, mine), _edits(words, theirs)
+    if any(_meet(a, b) for a, b in product(changes, others)):
+        return None
+    return "".join(_applied(words, {*changes, *others}))
+
+
+def _applied(base: list[str], edits: Collection[Edit]) -> list[str]:
+    changed = list(base)
+    for first, last, new in sorted(edits, reverse=True):
+        changed[first:last] = new
+    return changed
 
 
 def _edits(base: list[str], text: list[str]) -> list[Edit]:

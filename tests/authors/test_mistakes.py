@@ -435,7 +435,7 @@ def test_a_misspelt_line_of_its_docstring_is_refused(made: Handmade) -> None:
     assert "line 4: wrong has a line in its docstring that nobody reads: Unamed: why" in refused(made)
 
 
-def test_two_mistakes_are_joined_where_they_change_other_lines(made: Handmade) -> None:
+def test_two_mistakes_are_joined_where_they_change_other_words(made: Handmade) -> None:
     write(made, "UNIT = 2.0", name="unit")
     write(made, diff("total", "- start = start + number", "+ start = start - number"), name="sign")
     write(made, diff("total", "- start = start + number", "+ start = number"), name="last")
@@ -444,11 +444,13 @@ def test_two_mistakes_are_joined_where_they_change_other_lines(made: Handmade) -
         "UNIT = 2.0\n\n" + diff("mean", "- return total(numbers) / len(numbers) * UNIT", "+ return UNIT"),
         name="mean",
     )
-    last, mean, sign, unit = mistakes(kata_of(made))
+    write(made, diff("total", "- start = start + number", "+ start = start + 2 * number"), name="twice")
+    last, mean, sign, twice, unit = mistakes(kata_of(made))
     both = paired(unit, sign)
     assert both == RIGHT.replace("UNIT = 1.0", "UNIT = 2.0").replace("start + number", "start - number")
     assert both == paired(sign, unit)
-    assert paired(last, sign) is None  # the same line
+    assert paired(last, sign) is None  # the same words of a line
+    assert paired(twice, sign) == RIGHT.replace("start + number", "start - 2 * number")
     assert paired(unit, mean) == mean.text  # what both change alike is no quarrel
 
 

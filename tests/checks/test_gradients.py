@@ -63,7 +63,6 @@ def test_the_result_is_cut_off(draw, inputs):
     output = attention(**inputs)[0].detach()
     assert said(output, inputs, draw, lambda *x: attention(*x)[0]).lines() == [
         "no gradient  output  is cut off from its inputs: backward finds no way in",
-        ".detach(), .data, .item(), NumPy, a new torch.tensor(...) and torch.no_grad() all cut it off",
     ]
     outputs = attention(**inputs)
     failure = said((outputs[0], outputs[1].detach()), inputs, draw, names=("output", "weights"))
@@ -76,7 +75,6 @@ def test_an_argument_gets_none(draw, inputs):
     assert failure.stage == "gradient"
     assert failure.lines() == [
         "no gradient  key  none arrives, though the result depends on it",
-        "on the way from key to the result something is detached, or key is not used",
     ]
 
 

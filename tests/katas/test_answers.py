@@ -45,8 +45,13 @@ def test_answers_are_judged_right(slug: str, launcher: Any, tmp_path: Path, ever
             if report.score == report.max_score:
                 report = graded(trained, answer)
             assert report.score < report.max_score, answer.name
-            names = set(answers.said(report.checks).values())
-            assert names <= answer.named, answer.name
+            # Of two that are offered, one has to be true.
+            untrue = [
+                name
+                for name in answers.said(report.checks).values()
+                if answer.named.isdisjoint(name.split("/"))
+            ]
+            assert untrue == [], answer.name
 
     with suites_of([kata], hidden=True) as suites:
         examine(suites)

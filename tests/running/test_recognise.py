@@ -195,6 +195,23 @@ def test_two_mistakes_are_named_by_numbers_that_neither_leaves_alone() -> None:
     assert known.recognise({"one": [OTHER]}, by_numbers={}) == {}
 
 
+def test_two_mistakes_are_named_by_a_list_that_neither_gives_alone() -> None:
+    both = RecognisedMistake(("a", "b"), "your a; and your b")
+
+    def listed(*values: bytes) -> list[Mark]:
+        return fingerprint([list(values)])
+
+    said = listed(b"a", b"b", b"c", b"d")
+    known = prints(
+        a={"one": listed(b"a", b"b")},
+        b={"two": [NUMBERS]},
+        a_and_b={"one": said, "three": listed(b"b", b"b")},
+    )
+    assert known.recognise({"one": said}) == {"one": both}
+    assert known.recognise({"one": said}, {"two"}) == {}
+    assert known.recognise({"three": listed(b"b", b"b")}) == {}
+
+
 def test_what_one_of_two_would_break_speaks_against_both() -> None:
     both = RecognisedMistake(("a", "b"), "your a; and your b")
     known = prints(a={"one": [NUMBERS]}, b={"three": [NUMBERS]}, a_and_b={"one": [OTHER], "two": [RAISED]})
@@ -230,9 +247,18 @@ def test_two_mistakes_are_named_where_neither_alone_fits() -> None:
     assert known.recognise({"one": [NUMBERS]}) == {"one": RecognisedMistake(("a",), "your a")}
 
 
-def test_what_fits_two_mistakes_equally_names_none() -> None:
+def test_two_mistakes_that_agree_in_all_that_was_seen_are_both_offered() -> None:
     known = prints(a={"one": [NUMBERS]}, b={"one": [NUMBERS]}, c={"one": [NUMBERS], "two": [NUMBERS]})
+    either = RecognisedMistake(("a/b",), "either your a; or your b")
+    assert known.recognise({"one": [NUMBERS]}, {"two"}) == {"one": either}
+    # Nothing was seen of "two": there are three.
     assert known.recognise({"one": [NUMBERS]}) == {}
     assert known.recognise({"one": [NUMBERS], "two": [NUMBERS]}) == dict.fromkeys(
         ("one", "two"), RecognisedMistake(("c",), "your c")
     )
+
+
+def test_of_two_mistakes_that_explain_different_failures_none_is_offered_where_they_meet() -> None:
+    known = prints(a={"one": [NUMBERS], "two": [NUMBERS]}, b={"one": [NUMBERS], "three": [NUMBERS]})
+    found = known.recognise({"one": [NUMBERS], "two": [NUMBERS], "three": [NUMBERS]})
+    assert {check: named.names for check, named in found.items()} == {"two": ("a",), "three": ("b",)}

@@ -282,6 +282,59 @@ def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
     assert report.status == "timeout"
 
 
+CAUSES = """
+    from grader.checks import Part, expect, expect_unchanged
+
+    @check("it is called by name", aspect="arguments")
+    def test_called(submission):
+        submission.thing(values=1)
+
+    @check("it leaves its argument alone", aspect="arguments")
+    def test_argument(submission):
+        submission.filled(torch.ones(3))
+        expect_unchanged(submission)
+
+    @check("it computes in float64", aspect="dtype")
+    def test_rounded(submission, draw):
+        x = draw.normal(n=5).double() / 3
+        expect(submission.rounded(x)).close_to(x)
+
+    @check("it remembers nothing", aspect="values")
+    def test_memory(submission, draw):
+        x, y = draw.normal(n=5), draw.normal(n=5)
+        Part("kept").expect(submission, lambda x, y: x - y, draw, [{"x": x, "y": y}])
+
+    @check("it is something else", aspect="values")
+    def test_other(submission, draw):
+        x = draw.normal(n=5)
+        expect(submission.thing(x)).close_to(x + 1)
+"""
+CAUSED = """
+    FIRST = {}
+
+    def thing(x):
+        return x
+
+    def filled(x):
+        return x.fill_(2)
+
+    def rounded(x):
+        return x.float().double()
+
+    def kept(x, y):
+        return x - FIRST.setdefault("y", y)
+"""
+
+
+@pytest.mark.slow
+def test_what_most_likely_caused_a_failure_is_said(bench: Bench) -> None:
+    bench.checks(CAUSES)
+    likely = {check.id: check.likely for check in bench.check(CAUSED).checks}
+    assert likely.pop("test_other") is None
+    words = {"called": "stub", "argument": "in place", "rounded": "float32", "memory": "earlier call"}
+    assert [name for name, word in words.items() if word not in str(likely[f"test_{name}"])] == []
+
+
 @pytest.mark.slow
 def test_prints_belong_to_the_check_that_made_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def ask_and_wait(process: WorkerProcess) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import torch
 
-from grader.engine.checks.describe import changed_arguments, describe, is_array
+from grader.engine.checks.describe import changed_arguments, describe
 from grader.engine.checks.expect import expect
 from grader.engine.checks.failure import CheckFailure, PreconditionFailed, fail, fail_breach
+from grader.engine.checks.raised import supposed_of
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.callbacks import Lent
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable
@@ -140,7 +141,8 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
             raise
         if not any(_is_called(kind, name) for kind in error.type_names):
             message = [f"  {clean(error.message, WHOLE)}"] if error.message.strip() else []
-            fail(f"raised {error.type_name}; want {name}: {what}", *message, stage="raises")
+            want = f"raised {error.type_name}; want {name}: {what}"
+            fail(want, *message, stage="raises", cause=supposed_of(error))
         if error.helper:
             # A helper module runs next to the submission, which can make it raise whatever the check
             # expects.
@@ -162,7 +164,8 @@ def expect_no_error(what: str) -> Iterator[None]:
     except SubmissionRaised as error:
         if error.not_written:
             raise
-        fail(f"raised {error.type_name}: {clean(error.message, WHOLE)}", f"  {what}", stage="raises")
+        raised = f"raised {error.type_name}: {clean(error.message, WHOLE)}"
+        fail(raised, f"  {what}", stage="raises", cause=supposed_of(error))
 
 
 def expect_unchanged(submission: Any) -> None:
@@ -177,9 +180,6 @@ def expect_unchanged(submission: Any) -> None:
     fail(
         f"changed what it was given: {', '.join(names)}",
         *(f"  it was {describe(value)}" for value in call.changed[:2]),
-        "  x += 1 and an assignment into an array work in place: make a new array instead"
-        if any(map(is_array, (*call.args, *call.kwargs.values())))
-        else "  an operation that ends in _ or an assignment into a tensor works in place: make a new tensor instead",
         stage="arguments",
     )
 

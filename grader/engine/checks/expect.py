@@ -636,6 +636,7 @@ class Expectation:
             *count.split("; ", 1) if len(count) > 100 else [count],
             *_joined(notes),
             why,
+            cause=UNORDERED if "contiguous" in against else _in_float32(self.actual, compared),
             location=axes.location(index),
             picture=draw_difference(got, want, wrong, axes, self._picture) if self._picture else (),
         )
@@ -645,12 +646,29 @@ class Expectation:
         stage: Stage,
         *lines: str,
         guess: str = "",
+        cause: str = "",
         location: dict[str, int] | None = None,
         picture: tuple[str, ...] = (),
     ) -> NoReturn:
         __tracebackhide__ = True
-        failure = Failure(stage, (*lines, guess), location, picture, guess)
+        failure = Failure(stage, (*lines, guess), location, picture, guess, cause)
         raise CheckFailure(failure, self.actual, expected=self._wanted, name=self._name)
+
+
+UNORDERED = "an argument's memory is read as if it were contiguous: .reshape works on any"
+
+
+def _in_float32(value: object, compared: _Compared) -> str:
+    """Say of float64 numbers that are off by what float32 rounds that they went through it."""
+    got, want, _, tolerance = compared
+    if not tolerance or getattr(value, "dtype", None) != torch.float64:
+        return ""
+    gap = float((got - want).abs().nan_to_num(nan=math.inf).max())
+    return (
+        "something on the way is float32, and float64 loses half of its digits there: create it with dtype=x.dtype"
+        if gap <= rounding_tolerance(want, torch.float32)
+        else ""
+    )
 
 
 def _kind_there(value: object) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Literal, NoReturn
 
 from grader.engine.checks.text import LINE, WHOLE, clean
@@ -24,6 +25,12 @@ Stage = Literal[
 ]
 NOT_SAID = object()
 """In place of an expected value where there is none."""
+SUPPOSED: dict[Stage, str] = {
+    "arguments": "+=, an assignment into it or an operation that ends in _ works in place: make a new one instead",
+    "gradient": "something on the way is not used, or detached: .detach(), .data, .item(), NumPy, torch.tensor(...) "
+    "and torch.no_grad() let no gradient through",
+}
+"""What caused a failure of such a stage most often."""
 LINES = 40
 """Lines of the longest message."""
 
@@ -45,6 +52,8 @@ class Failure:
     """Expected and yours side by side, with a legend."""
     guess: str = ""
     """The line of the summary that supposes how a few numbers came about: what names the mistake replaces it."""
+    cause: str = ""
+    """What most likely made it fail, said where no catalogued mistake is recognised."""
 
     def __post_init__(self) -> None:
         # the picture gives way only to a summary of its own bounded length
@@ -52,6 +61,7 @@ class Failure:
             self, "summary", _bounded(tuple(line for line in self.summary if line), LINES // 2)
         )
         object.__setattr__(self, "picture", _bounded(self.picture, LINES - len(self.summary)))
+        object.__setattr__(self, "cause", self.cause or SUPPOSED.get(self.stage, ""))
 
     def lines(self) -> list[str]:
         """Return the message without the called, seed and repeat lines, which the caller knows."""
@@ -110,8 +120,26 @@ def fail_breach(used: Sequence[str], advice: str, when: str = "") -> NoReturn:
 
 
 def fail(
-    *lines: str, stage: Stage = "values", location: dict[str, int] | None = None, subject: object = NOT_SAID
+    *lines: str,
+    stage: Stage = "values",
+    location: dict[str, int] | None = None,
+    subject: object = NOT_SAID,
+    cause: str = "",
 ) -> NoReturn:
-    """Fail the check with the author's own lines, for what no expectation covers."""
+    """Fail the check with the author's own lines, for what no expectation covers; `cause` as in `supposing`."""
     __tracebackhide__ = True
-    raise CheckFailure(Failure(stage, lines, location), subject)
+    raise CheckFailure(Failure(stage, lines, location, cause=cause), subject)
+
+
+@contextmanager
+def supposing(cause: str) -> Iterator[None]:
+    """Say of a failure inside what most likely caused it, completing "likely …", where nothing else does.
+
+    For checks of one property alone, whose failure has one cause: a value of the first call that comes again.
+    """
+    __tracebackhide__ = True
+    try:
+        yield
+    except CheckFailure as error:
+        error.failure = replace(error.failure, cause=error.failure.cause or cause)
+        raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 from grader.engine.checks.conduct import presupposed, resting_on
 from grader.engine.checks.draw import Draw, axes_of
 from grader.engine.checks.expect import Expectation, expect
-from grader.engine.checks.failure import CheckFailure, Failure
+from grader.engine.checks.failure import CheckFailure, Failure, fail
 from grader.engine.checks.oracle import Expected
 from grader.engine.checks.oracle import oracle as run_oracle
 from grader.engine.wire.cotangents import products
@@ -129,18 +130,17 @@ def _compare(gradient: Tensor, want: Expected, name: str, axes: str, subject: Te
         failure = error.failure
     else:
         return
-    summary = list(failure.summary)
+    first, *rest = failure.summary
     if failure.stage == "values":
-        summary[0] = summary[0].replace("first difference", "wrong gradient", 1)
+        first = first.replace("first difference", "wrong gradient", 1)
     # One that arrives is a value like others; "gradient" is for one that does not.
-    raise CheckFailure(Failure(failure.stage, tuple(summary), failure.location), subject)
+    raise CheckFailure(replace(failure, summary=(first, *rest), picture=()), subject)
 
 
-def cut_off(name: str) -> tuple[str, ...]:
+def cut_off(name: str) -> Failure:
     """Say of a result that no gradient can go back from it."""
-    return (
-        f"no gradient  {name}  is cut off from its inputs: backward finds no way in",
-        ".detach(), .data, .item(), NumPy, a new torch.tensor(...) and torch.no_grad() all cut it off",
+    return Failure(
+        "gradient", (f"no gradient  {name}  is cut off from its inputs: backward finds no way in",)
     )
 
 
@@ -153,13 +153,13 @@ def is_cut_off(error: BaseException) -> bool:
 
 def _no_graph(output: Tensor, name: str) -> None:
     __tracebackhide__ = True
-    raise CheckFailure(Failure("gradient", cut_off(name)), output)
+    raise CheckFailure(cut_off(name), output)
 
 
 def _no_path(output: Tensor, name: str) -> None:
     __tracebackhide__ = True
-    lines = (
+    fail(
         f"no gradient  {name}  none arrives, though the result depends on it",
-        f"on the way from {name} to the result something is detached, or {name} is not used",
+        stage="gradient",
+        subject=output,
     )
-    raise CheckFailure(Failure("gradient", lines), output)

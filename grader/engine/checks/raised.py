@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grader.engine.checks.failure import SUPPOSED
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.errors import SubmissionRaised
 from grader.engine.sandbox import ResourceLimits
@@ -51,6 +52,14 @@ def describe_frame(frame: StackFrame) -> list[str]:
         if frame.column and frame.column <= len(frame.text) + 1:
             lines.append("    " + " " * (frame.column - 1) + "^")
     return lines
+
+
+def supposed_of(error: SubmissionRaised) -> str:
+    """Return what most likely made a submission raise that; "" where nothing is likelier than the rest."""
+    # Python refuses such a call itself, before a line of the submission runs.
+    if error.type_name == "TypeError" and not error.frames and "argument" in error.message:
+        return "its parameters are not those of the stub: keep their names, order and defaults"
+    return SUPPOSED["arguments"] if "modified by an inplace operation" in error.message else ""
 
 
 def describe_raised(error: SubmissionRaised) -> list[str]:

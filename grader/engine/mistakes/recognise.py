@@ -94,9 +94,11 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         self,
         failures: Mapping[str, list[Mark]],
         passed: Container[str] = (),
-        by_numbers: Container[str] | None = None,
+        by_numbers: Iterable[str] | None = None,
     ) -> dict[str, RecognisedMistake]:
-        """Return for each failed check the one mistake that fits, or the two; nothing where none or several do.
+        """Return for each failed check the one mistake that fits, two made at once, or two of which either fits.
+
+        Nothing is returned for a check that no mistake fits, or more than two.
 
         Args:
             failures: for each failed check what `fingerprint` gave.
@@ -104,17 +106,17 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             by_numbers: the failed checks that failed by what was returned; None when that is not known. What the others
                 have is weak: in it all numbers may be right.
         """
-        weak = {
-            check
-            for check, marks in failures.items()
-            if _is_weak(marks) or (by_numbers is not None and check not in by_numbers)
-        }
-        fitting = self._without_the_refuted(self._fitting(failures, passed, weak), failures, weak)
+        silent = set() if by_numbers is None else failures.keys() - set(by_numbers)
+        weak = silent | {check for check, marks in failures.items() if _is_weak(marks)}
+        short = silent | {check for check in weak if not _is_long(failures[check])}
+        fitting = self._fitting(failures, passed, weak, short)
+        fitting = self._without_the_refuted(fitting, failures, weak)
         explained = Counter(name for names in fitting.values() for name in names)
 
         def fit(name: str) -> tuple[int, int, bool]:
-            # A mistake that should have failed more checks than did is the less likely one.
-            unexplained = sum(check not in failures for check in self._checks_of(name))
+            # A check that passed and that the mistake fails makes it the less likely one; of a check that did not run
+            # nothing was seen.
+            unexplained = sum(check in passed for check in self._checks_of(name))
             return explained[name], -unexplained, name in self.mutants
 
         # Where a single check cannot tell two mistakes apart, the one that explains more of the failures is meant.
@@ -123,16 +125,36 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             best = max(map(fit, names), default=None)
             chosen = [name for name in names if fit(name) == best]
             if len(chosen) == 1:
-                parts = tuple(chosen[0].split("+"))
-                found[check] = RecognisedMistake(
-                    parts, "; and ".join(self.mutants[part].say for part in parts)
-                )
+                parts = chosen[0].split("+")
+                found[check] = RecognisedMistake(tuple(parts), "; and ".join(map(self._says, parts)))
+            elif self._agree(chosen, fitting.values()):
+                one, other = chosen
+                say = f"either {self._says(one)}; or {self._says(other)}"
+                found[check] = RecognisedMistake((f"{one}/{other}",), say)
         return found
 
+    def _says(self, name: str) -> str:
+        return self.mutants[name].say
+
+    def _agree(self, names: Sequence[str], fitting: Iterable[Sequence[str]]) -> bool:
+        """Return whether these are two mistakes that explain the same failures: nothing that was seen tells which."""
+        return (
+            len(names) == 2
+            and self.mutants.keys() >= set(names)
+            and all((names[0] in fits) == (names[1] in fits) for fits in fitting)
+        )
+
     def _fitting(
-        self, failures: Mapping[str, list[Mark]], passed: Container[str], weak: Container[str]
+        self,
+        failures: Mapping[str, list[Mark]],
+        passed: Container[str],
+        weak: Container[str],
+        short: Container[str],
     ) -> dict[str, list[str]]:
-        """Return for each failed check the mistakes and pairs that leave the same, and that nothing speaks against."""
+        """Return for each failed check the mistakes and pairs that leave the same, and that nothing speaks against.
+
+        What is `short` says too little for two mistakes at once, and what is `weak` for one that others speak against.
+        """
         alike = {
             check: [
                 name
@@ -142,7 +164,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             for check, marks in failures.items()
         }
         # A pair counts only where some numbers are those of both together, and of neither alone.
-        pairs = self._seen_pairs(alike, weak)
+        pairs = self._seen_pairs(alike, short)
         return {
             check: [
                 name
@@ -176,7 +198,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         """Return what a mistake or a pair leaves behind, by check."""
         return (self.pairs if name in self.pairs else self.mutants)[name].checks
 
-    def _seen_pairs(self, alike: Mapping[str, Sequence[str]], weak: Container[str]) -> set[str]:
+    def _seen_pairs(self, alike: Mapping[str, Sequence[str]], short: Container[str]) -> set[str]:
         """Return the pairs of which numbers show both: those that neither mistake leaves alone.
 
         What one of the two leaves as well is no sign of the other. What says little says too little for two: that
@@ -185,7 +207,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         return {
             name
             for check, names in alike.items()
-            if check not in weak
+            if check not in short
             for name in names
             if name in self.pairs and not any(part in names for part in name.split("+"))
         }
@@ -222,6 +244,7 @@ class RecognisedMistake(NamedTuple):
     """A recognised mistake, or two made at once."""
 
     names: tuple[str, ...]
+    """`one/other` where nothing tells which of two it is."""
     say: str
     """What the learner is told."""
 
@@ -232,6 +255,18 @@ def _is_weak(marks: Sequence[Mark]) -> bool:
     Such marks name a mistake only where nothing speaks against it.
     """
     return not any(_has_numbers(mark) for mark in marks)
+
+
+def _is_long(marks: Sequence[Mark]) -> bool:
+    """Return whether a list or a text says enough for two mistakes at once: so many values that are not the same."""
+
+    def plain(mark: Any) -> set[str]:
+        if isinstance(mark, dict):
+            mark = [part for key, part in mark.items() if key != "n"]
+        return set().union(*map(plain, mark)) if isinstance(mark, list) else {repr(mark)}
+
+    # Of an exception there is one, however long its message is.
+    return not any("raised" in mark for mark in marks) and len(plain(list(marks))) >= FEW
 
 
 def _has_numbers(mark: Any) -> bool:

@@ -203,6 +203,7 @@ class KataRun:
         if not timed and unmet is None and outcome.status in UNMADE and not outcome.machine:
             outcome = self._on_its_own(item, info, outcome)
         report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
+        report.likely = outcome.cause or None
         report.points = report.max_points if outcome.status == "pass" else 0.0
         if self._block_use is not None:
             self._block_use.refuse(report)
@@ -442,6 +443,7 @@ class KataRun:
             if not watch.idle:
                 one.outcome, one.left = Outcome("pass", [ALREADY_DEDUCTED, f"  {say}"]), None
                 one.report.status, one.report.message, one.report.location = "pass", one.outcome.message, None
+                one.report.likely = None
                 one.report.points = one.report.max_points
 
     def _marked(self, item: pytest.Item) -> tuple[CheckStatus, FailureSignature | None]:

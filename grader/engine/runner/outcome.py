@@ -12,7 +12,7 @@ import pytest
 from grader.engine.checks.describe import describe_call, describe_changed, is_tensor
 from grader.engine.checks.failure import CheckFailure, PreconditionFailed
 from grader.engine.checks.gradients import cut_off, is_cut_off
-from grader.engine.checks.raised import describe_frame, describe_raised
+from grader.engine.checks.raised import describe_frame, describe_raised, supposed_of
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord, Calls
 from grader.engine.host.errors import (
@@ -46,6 +46,8 @@ class Outcome:
     """Skipped because of the machine: its points leave the maximum."""
     guess: str = ""
     """The line that what names the mistake takes the place of."""
+    cause: str = ""
+    """What likely made it fail, where no catalogued mistake is recognised."""
     killed: bool = False
     """Its worker was ended by SIGKILL, which may have come from the machine."""
     shortage: str = ""
@@ -113,7 +115,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         judged = Outcome(
             "fail", lines, failure.location, used=error.used, guess=failure.guess, by_numbers=by_numbers
         )
-        return replace(judged, lines=judged.without_guess()) if star else judged
+        return replace(judged, lines=judged.without_guess()) if star else replace(judged, cause=failure.cause)
     if isinstance(error, PackError):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     called = _called(calls.last, calls, signatures)
@@ -127,7 +129,8 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
             return _unwritten(error, calls.last, wording)
         if isinstance(error, SubmissionMissing) and not error.frames:
             return Outcome("fail", _missing(error, file, called))
-        return Outcome("error", [*called, *describe_raised(error), *_unstarred(calls.last, wording)])
+        lines = [*called, *describe_raised(error), *_unstarred(calls.last, wording)]
+        return Outcome("error", lines, cause=supposed_of(error))
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
     # Before WorkerTimeout: this one and the next are kinds of it.
@@ -147,7 +150,8 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
     if calls.last is None and all(_is_callable(value) for value in observed):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     if is_cut_off(error):
-        return Outcome("fail", [*called, *cut_off("the result")])
+        cut = cut_off("the result")
+        return Outcome("fail", [*called, *cut.summary], cause=cut.cause)
     return unusable(called, [_short(error)])
 
 

@@ -20,9 +20,10 @@ class additive_inverted:
     Fails: test_additive_values
     """
 
-    def additive_mask(mask, dtype=torch.float32):
-        zeros = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
-        return zeros.masked_fill(mask, float("-inf"))
+    additive_mask = """
+        - return zeros.masked_fill(~mask, float("-inf"))
+        + return zeros.masked_fill(mask, float("-inf"))
+    """
 
 
 class additive_large_negative:
@@ -31,8 +32,10 @@ class additive_large_negative:
     Fails: test_additive_values
     """
 
-    def additive_mask(mask, dtype=torch.float32):
-        return (~mask).to(dtype) * -1e9
+    additive_mask = """
+        - return zeros.masked_fill(~mask, float("-inf"))
+        + return zeros.masked_fill(~mask, -1e9)
+    """
 
 
 class additive_nan:

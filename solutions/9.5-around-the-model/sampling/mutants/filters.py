@@ -202,6 +202,17 @@ class best_may_be_dropped:
     """
 
 
+class best_dropped_at_zero:
+    """your top_p drops all tokens when p is 0: the best one always stays
+
+    Fails: test_top_p_small
+    """
+
+    top_p = """
+        - dropped[..., 0] = False
+    """
+
+
 class left_in_order:
     """your top_p leaves its decisions in sorted order: they have to go back to the tokens' own places
 
