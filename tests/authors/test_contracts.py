@@ -179,7 +179,7 @@ def test_a_kata_of_another_field_gets_the_same_contract(suite: tuple[Kata, Suite
         ("return values", "first difference  sorted[row 0, place 0]"),
         (
             "values.sort(axis=-1); return values.copy()",
-            "changed what it was given: values\n  it was float32 [3, 5]\n  x += 1 and an assignment into an array",
+            "changed what it was given: values\n  it was float32 [3, 5]",
         ),
         ("return np.sort(values, axis=-1)[:, ::-1][:, ::-1]", None),
         ("return np.sort(values, axis=-1).max()", "wrong shape  sorted  got []"),

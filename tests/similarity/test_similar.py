@@ -57,7 +57,10 @@ def combine_masks(*several):
 
 @pytest.fixture(scope="module")
 def masks() -> Kata:
-    return Catalogue.discover().resolve_one("masks")
+    found = Catalogue.discover().resolve_one("masks")
+    if found.solution is None:
+        pytest.skip("a wheel is installed, which has no solutions")
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +71,6 @@ def honest(masks: Kata) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def base(masks: Kata) -> str:
-    if masks.unit.pack.root != ROOT / "katas":
-        pytest.skip("a wheel is installed, which has no solutions")
     assert masks.solution is not None
     return masks.solution.read_text()
 
