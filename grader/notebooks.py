@@ -140,6 +140,16 @@ def statements(cells: Iterable[Cell]) -> list[ast.stmt]:
     return found
 
 
+def as_module(file: str, source: bytes, required: Iterable[str]) -> str:
+    """Return what counts of a notebook as a module's text, where nobody looks at its lines: without comments."""
+    cells, _ = read_notebook(file, source)
+    rule = NotebookRule(cells, required)
+    found = [node for cell in cells for node in cell.tree.body if rule.counts(node)]
+    # A module begins with what it takes from the future; in a notebook that may come in any cell.
+    found.sort(key=lambda node: not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
+    return "\n".join(map(ast.unparse, found)) + "\n"
+
+
 def keep_lines(name: str, text: str) -> None:
     """Have tracebacks take a file's lines from what was run of it, whatever the disk holds under its name."""
     lines = io.StringIO(text).readlines()  # not splitlines(), for which a form feed ends a line

@@ -603,12 +603,20 @@ def causal(ran: Any) -> list[list[float]]:
     return values
 
 
+def in_cells(*texts: str) -> str:
+    """Return a notebook of these cells."""
+    cells = [{"cell_type": "code", "source": text, "metadata": {}, "outputs": []} for text in texts]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
 @pytest.mark.nightly
 @pytest.mark.slow
-def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path) -> None:
-    assert kata("start", "9.3").code == 0
-    written = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
-    written.write_text(TRACED)
+@pytest.mark.parametrize("notebook", [False, True], ids=["module", "notebook"])
+def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path, notebook: bool) -> None:
+    assert kata("start", "9.3", *["--notebook"] * notebook).code == 0
+    written = folder / "9.3-encoder-vs-decoder" / "masks" / f"masks.{'ipynb' if notebook else 'py'}"
+    cells = TRACED, "from __future__ import annotations", "causal_mask(3).tolist().no_such_thing"
+    written.write_text(in_cells(*cells) if notebook else TRACED)
     before = kata("demo", "masks", "--json")
     assert before.json["own"] == []
     assert kata("check", "masks").code == 0

@@ -24,6 +24,7 @@ from grader.engine.host.session import Session
 from grader.engine.host.source import read_source
 from grader.errors import KataError, PackError
 from grader.learner.demos.exhibit_types import Exhibit, Play, read_exhibits
+from grader.notebooks import as_module
 
 TIME_S = 300.0
 EXHIBITS = "grader.learner.demos.exhibits"
@@ -237,7 +238,12 @@ def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
         lines.append("from blocks import *")
     for one in own:
         if names := ", ".join(_answered(one.kata, demo, pack)):
-            shutil.copy(one.file, folder / f"{one.kata.module}.py")
+            module = folder / f"{one.kata.module}.py"
+            if one.file.suffix == ".ipynb":
+                text = as_module(one.file.name, read_source(one.file).data, one.kata.required)
+                module.write_text(text, encoding="utf-8")
+            else:
+                shutil.copy(one.file, module)
             lines.append(f"from {one.kata.module} import {names}")
     (folder / MINE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
