@@ -29,7 +29,15 @@ from grader.catalogue.rubric import rubric_of
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.source import read_source
 from grader.engine.mistakes.mistakes import Mistake, in_full, mistakes, slow_answers
-from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, Mark, MutantSignatures, same
+from grader.engine.mistakes.recognise import (
+    REWORDED,
+    SCHEMA,
+    SEED,
+    Fingerprints,
+    Mark,
+    MutantSignatures,
+    same,
+)
 from grader.engine.runner.given_blocks import find_block_use, unrecognised
 from grader.engine.runner.kata_terms import terms_for
 from grader.engine.runner.suite import Options, Suite
@@ -657,6 +665,8 @@ def _stable(message: str) -> str:
     9 of 28 values differ
     greatest difference 4.8e-06 at [0]
     """
+    for newer, older in REWORDED.items():
+        message = message.replace(newer, older)
     # A line that is added above moves all numbers, and says nothing of what learners read.
     message = re.sub(r"(\.py, line|\(line) \d+", r"\1 …", message)
     message = re.sub(r"\btolerance \d[\d.e+-]*", "tolerance …", message)

@@ -157,6 +157,4 @@ def passing(around: LearnerContext) -> list[tuple[Kata, Path]]:
     space = around.workspace
     passed = [kata for kata in around.catalogue.katas if around.entry(kata).status == "pass"]
     found = [(kata, locate(kata, space.root)) for kata in passed]
-    return [
-        (kata, file) for kata, file in found if file is not None and file.is_file() and space.holds(file)
-    ]
+    return [(kata, file) for kata, file in found if file is not None and file.is_file() and space.holds(file)]
