@@ -50,7 +50,7 @@ TORCH ?= $(shell sed -n 's/^torch==//p' requirements.lock)
 newest: setup          ## the fast tests on the built wheel, with the newest versions that pyproject.toml allows; TORCH=2.9.*
 	rm -rf .newest && mkdir -p .newest/tree
 	$(BIN)/python -m build --wheel --no-isolation --outdir .newest/dist . >.newest/build.log
-	$(BIN)/python -m venv .newest/venv
+	$(PYTHON) -m venv .newest/venv  # and not the one that .venv was made with
 	echo 'torch==$(TORCH)' >.newest/constraint.txt
 	.newest/venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint .newest/constraint.txt \
 		"$$(echo .newest/dist/*.whl)[cluster,desk,lms,postgres]" build hatchling hypothesis pytest-xdist axe-playwright-python
