@@ -125,8 +125,8 @@ class _Asked:
             except CheckFailure:
                 # Right the first time, or right with what the first call was given: nothing else explains that.
                 mixed = ({**other, name: call[name]} for name in call) if arguments is other else ()
-                kept = when.endswith("again") or any(self._fits(found, given) for given in (*mixed, call))
-                with supposing(KEPT if when and kept else ""):
+                repeated = when.endswith("again") or any(self._fits(found, given) for given in (*mixed, call))
+                with supposing(KEPT if when and repeated else ""):
                     raise
             expect_unchanged(self._submission)
         return wanted

@@ -454,7 +454,9 @@ class Decoder:
         for index, head in enumerate(self._heads):
             own, form = self.tensor(index), (index, head.dtype, *head.shape, *(head.strides or ""))
             if (old := earlier.setdefault(form, own)) is not own and old.shape == own.shape:
-                old.untyped_storage().copy_(own.untyped_storage())
+                # All of its memory, since an expanded tensor cannot be written; storages of some devices have no copy.
+                size = own.untyped_storage().nbytes() // own.element_size()
+                old.as_strided((size,), (1,), 0).copy_(own.as_strided((size,), (1,), 0))
                 self._made[index] = old
 
     def _make(self, head: TensorHead) -> torch.Tensor:

@@ -21,7 +21,7 @@ _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-class Failure(NamedTuple):
+class FailedHandIn(NamedTuple):
     """How a hand-in fails."""
 
     likeness: str
@@ -58,9 +58,9 @@ def groups(book: Gradebook, kata: str) -> list[Group]:
     return grouped(kata, ((row, failure_of(book, row)) for row in rows))
 
 
-def grouped(kata: str, failing: Iterable[tuple[Row | Mark, Failure]]) -> list[Group]:
+def grouped(kata: str, failing: Iterable[tuple[Row | Mark, FailedHandIn]]) -> list[Group]:
     """Return the groups of those whose failures are known."""
-    found: dict[str, list[tuple[Row | Mark, Failure]]] = {}
+    found: dict[str, list[tuple[Row | Mark, FailedHandIn]]] = {}
     for one in failing:
         found.setdefault(one[1].likeness, []).append(one)
     made = [
@@ -70,12 +70,12 @@ def grouped(kata: str, failing: Iterable[tuple[Row | Mark, Failure]]) -> list[Gr
     return sorted(made, key=lambda one: -len(one.members))
 
 
-def failure_of(book: Gradebook, row: Row) -> Failure:
+def failure_of(book: Gradebook, row: Row) -> FailedHandIn:
     """Return how a hand-in that does not pass fails."""
     report, wrong = row.report, failures(row.report)
     first = wrong[0] if wrong else None
     what = (first.likely or first.message or first.name) if first else (report.message or report.status)
-    return Failure(
+    return FailedHandIn(
         _digest(_likeness(book, row)),
         next((line for line in what.splitlines() if line.strip()), ""),
         tuple(sorted({one.misconception for one in wrong if one.misconception})),
