@@ -244,10 +244,10 @@ def test_the_written_answers_are_one_key_away(show: Show, desk: Running) -> None
 def test_what_passed_is_in_the_queue_only_where_it_is_asked_for(show: Show, desk: Running) -> None:
     wrong = failing(desk, "masks")
     page = show(f"/mark?learner={wrong[0]}&of=masks")
-    few = int(page.locator(".head nav .soft").nth(1).inner_text().split(" of ")[1])
+    few = int(page.locator(".head nav li.soft").inner_text().split(" of ")[1])
     page.locator("text=also what passed").click()
     heard(page, lambda url: "queue=all" in url)
-    many = int(page.locator(".head nav .soft").nth(1).inner_text().split(" of ")[1])
+    many = int(page.locator(".head nav li.soft").inner_text().split(" of ")[1])
     statuses = [row.report.status for row in opened(desk).rows(katas=["masks"])]
     assert (few, many) == (sum(one not in ("pass", "missing") for one in statuses), len(statuses))
 
