@@ -32,7 +32,7 @@ quick: JOBS = 2
 quick: setup           ## the fast tests: a good minute on two cores
 	$(PYTEST) -m "not slow and not gate"
 
-test: setup services   ## fast and slow tests: some nine minutes on two cores
+test: setup services   ## fast and slow tests: some seven minutes on two cores
 	$(PYTEST) -m "not gate and not nightly"
 
 gate: setup            ## a part of our katas' gate, and hostile submissions at the strongest level
