@@ -29,7 +29,7 @@ PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 # What is fast waits for nobody, and a third process would import everything once more.
 quick: JOBS = 2
-quick: setup           ## the fast tests: a good minute on two cores
+quick: setup           ## the fast tests: a minute on two cores
 	$(PYTEST) -m "not slow and not gate"
 
 test: setup services   ## fast and slow tests: some seven minutes on two cores
