@@ -30,12 +30,12 @@ from grader.engine.host.launcher import Launcher
 from grader.engine.host.source import read_source
 from grader.engine.mistakes.mistakes import Mistake, in_full, mistakes, slow_answers
 from grader.engine.mistakes.recognise import (
-    REWORDED,
     SCHEMA,
     SEED,
     Fingerprints,
     Mark,
     MutantSignatures,
+    in_older_words,
     same,
 )
 from grader.engine.runner.given_blocks import find_block_use, unrecognised
@@ -665,10 +665,8 @@ def _stable(message: str) -> str:
     9 of 28 values differ
     greatest difference 4.8e-06 at [0]
     """
-    for newer, older in REWORDED.items():
-        message = message.replace(newer, older)
     # A line that is added above moves all numbers, and says nothing of what learners read.
-    message = re.sub(r"(\.py, line|\(line) \d+", r"\1 …", message)
+    message = re.sub(r"(\.py, line|\(line) \d+", r"\1 …", in_older_words(message))
     message = re.sub(r"\btolerance \d[\d.e+-]*", "tolerance …", message)
     message = re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda found: f"{float(found[0]):.2g}", message)
     message = re.sub(r"\b\d+( of \d+ \w+ differ \(tolerance …\))", r"…\1", message)

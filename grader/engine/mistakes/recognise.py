@@ -42,8 +42,6 @@ SCHEMA = 2
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`""")
 _NUMBER = re.compile(r"-?\b\d+(?:(?:x\d+)+|(?:\.\d+)?(?:e[+-]?\d+)?)\b")
 _NUMBERS = re.compile(r"0(?:, 0)+,?")
-REWORDED = {"iterable argument is empty": "arg is an empty sequence"}
-"""What newer versions of Python (3.12) say, and what 3.11 said: fingerprints and transcripts hold the latter."""
 _ROUNDING = {torch.float64: 1e-7, torch.float32: 3e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
 _PRODUCTS = dict.fromkeys(("bmm", "mm", "dot", "mv"), "matmul")
 """The same mistake is made by any of these, and each says the same of sizes that do not fit."""
@@ -360,9 +358,12 @@ def message_shape(message: str) -> str:
     "shape '…' is invalid for input of size 0"
     """
     first = (message[:2000].splitlines() or [""])[0]
-    for newer, older in REWORDED.items():
-        first = first.replace(newer, older)
-    return _NUMBERS.sub("0", _NUMBER.sub("0", _QUOTED.sub("'…'", first)))[:200]
+    return _NUMBERS.sub("0", _NUMBER.sub("0", _QUOTED.sub("'…'", in_older_words(first))))[:200]
+
+
+def in_older_words(message: str) -> str:
+    """Return what Python 3.11 says where 3.12 says it in other words: fingerprints and transcripts hold the former."""
+    return message.replace("iterable argument is empty", "arg is an empty sequence")
 
 
 def _key(key: object) -> str:

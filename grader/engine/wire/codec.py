@@ -452,8 +452,8 @@ class Decoder:
     def write_into(self, earlier: dict[Any, torch.Tensor]) -> None:
         """Write the message's tensors over those that earlier messages of the same form had, and add new ones."""
         for index, head in enumerate(self._heads):
-            own, form = self.tensor(index), (index, head.dtype, *head.shape, *(head.strides or ""))
-            if (old := earlier.setdefault(form, own)) is not own and old.shape == own.shape:
+            own, form = self.tensor(index), (index, head.dtype, tuple(head.shape), tuple(head.strides or ()))
+            if (old := earlier.setdefault(form, own)) is not own:
                 # All of its memory, since an expanded tensor cannot be written; storages of some devices have no copy.
                 size = own.untyped_storage().nbytes() // own.element_size()
                 old.as_strided((size,), (1,), 0).copy_(own.as_strided((size,), (1,), 0))
