@@ -60,8 +60,8 @@ def read_bytes(
         raise refuse(f"{path}: this file is missing.", hint) from error
     except (OSError, ValueError) as error:
         reason = error.strerror or error if isinstance(error, OSError) else error
-        said = f"{what} cannot" if what else "cannot"
-        raise refuse(f"{path}: {said} be read ({reason}).", hint) from error
+        refusal = f"{what} cannot" if what else "cannot"
+        raise refuse(f"{path}: {refusal} be read ({reason}).", hint) from error
 
 
 def read_text(

@@ -51,5 +51,5 @@ def did_you_mean(word: str, known: Iterable[str], *, most: int = 3, cutoff: floa
 
     names = list(known)
     close = difflib.get_close_matches(word, names, n=most, cutoff=cutoff)
-    said = [known[name] for name in close] if isinstance(known, Mapping) else close
-    return f" Did you mean {' or '.join(dict.fromkeys(said))}?" if said else ""
+    close = [known[name] for name in close] if isinstance(known, Mapping) else close
+    return f" Did you mean {' or '.join(dict.fromkeys(close))}?" if close else ""

@@ -46,8 +46,8 @@ class Annotation:
         lines = [line.strip() for line in self.text.splitlines() if line.strip()]
         telling = [line for line in lines if line.startswith(("likely  ", "first difference  "))]
         last = " ".join((telling or lines or [""])[-1].split())
-        told = f"{self.title}: {last}" if last and last != self.title else self.title
-        return safe(f"{told} (cell {self.cell})" if self.cell else told)
+        title = f"{self.title}: {last}" if last and last != self.title else self.title
+        return safe(f"{title} (cell {self.cell})" if self.cell else title)
 
     @property
     def cell(self) -> int | None:

@@ -123,11 +123,11 @@ def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
                 met = "x" if one.mark is not None and number in one.mark.criteria else " "
                 _say(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
         if one.mark is not None:
-            said = f": {one.mark.comment}" if one.mark.comment else ""
+            comment = f": {one.mark.comment}" if one.mark.comment else ""
             older = "   The answer has changed since." if one.changed else ""
             _say(
                 f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
-                f"by {one.mark.author}{said}{older}"
+                f"by {one.mark.author}{comment}{older}"
             )
         elif one.digest:
             _say("   not marked yet")
@@ -288,18 +288,18 @@ def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:
     from grader.instructor.gradebook.written import rubric_question
 
     cells = {"points": "", "met": "", "comment": "", **row}
-    asked = whole_number(cells["question"])
-    if asked is None:
+    number = whole_number(cells["question"])
+    if number is None:
         raise UsageError(f"question must be a number, not {cells['question']!r}.")
     if not (cells["points"] or cells["met"]):
         raise UsageError("there are neither points nor met criteria.")
     kata = resolve_kata(book, cells["kata"])
-    of, met = rubric_question(rubrics, kata, asked), _numbers(cells["met"].replace(";", ","))
+    of, met = rubric_question(rubrics, kata, number), _numbers(cells["met"].replace(";", ","))
     if any(not 1 <= one <= len(of.criteria) for one in met):
         raise UsageError(f"met names a criterion that does not exist; there are {len(of.criteria)}.")
     given = _points(cells["points"], of.points)
     who = resolve_learner(book, cells["learner"])
-    return _Line(who, kata, asked, tuple(sorted(set(met))), given, cells["comment"])
+    return _Line(who, kata, number, tuple(sorted(set(met))), given, cells["comment"])
 
 
 def _points(text: str, most: float) -> float | None:

@@ -167,11 +167,11 @@ def _late(system: str, days: float, who: Sequence[str]) -> str:
 
 def _strangers(matches: Matches) -> list[str]:
     lines, option = [], same_book()
-    for name, meant in matches.strangers.items():
-        for learner, reason in meant[:1]:
+    for name, candidates in matches.strangers.items():
+        for learner, reason in candidates[:1]:
             accept = f"kata gradebook alias {name_word(learner)} {name_word(name)}{option} --comment TEXT"
             lines.append(f"{name}: {learner} ({reason})? If so: {accept}")
-        if not meant:
+        if not candidates:
             accept = f"kata gradebook alias LEARNER {name_word(name)}{option} --comment TEXT"
             lines.append(
                 f"{name}: like nobody in the roster who has not handed in. To say whose it is: {accept}"
@@ -191,12 +191,12 @@ def _proposals(tally: Tally) -> list[str]:
 
 def _notes(tally: Tally) -> list[str]:
     """Return every note once, with the katas that it was said of."""
-    said: dict[tuple[str, str], list[str]] = {}
+    katas_of: dict[tuple[str, str], list[str]] = {}
     for submission, text in tally.notes:
-        said.setdefault((submission.learner, text), []).append(submission.kata)
+        katas_of.setdefault((submission.learner, text), []).append(submission.kata)
     return [
         f"{learner}, {', '.join(katas) if len(katas) < 4 else f'{len(katas)} katas'}: {text}"
-        for (learner, text), katas in said.items()
+        for (learner, text), katas in katas_of.items()
     ]
 
 

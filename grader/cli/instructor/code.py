@@ -83,9 +83,9 @@ def code(
 
 def _nothing_stored(book: Gradebook, who: str, kata: str, number: int) -> UsageError:
     there = book.attempts_of(who, kata)
-    kept = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
+    stored = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
     return UsageError(
-        f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {kept or 'none'}.",
+        f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {stored or 'none'}.",
         f"See: kata gradebook history {name_word(who)} {kata}{same_book()}",
     )
 

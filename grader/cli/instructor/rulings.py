@@ -189,8 +189,8 @@ def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...
     """Return the numbers that are meant: each alone, or a range such as 12-40."""
     found: dict[int, None] = {}
     for one in words:
-        said = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", one, re.ASCII)
-        first, last = (int(said[1]), int(said[2] or said[1])) if said else (0, 0)
+        matched = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", one, re.ASCII)
+        first, last = (int(matched[1]), int(matched[2] or matched[1])) if matched else (0, 0)
         if not 0 < first <= last < first + MOST_WITHDRAWN:
             raise click.BadParameter(
                 f"{one} is neither a number from 1 on nor a range such as 12-40 of at most {MOST_WITHDRAWN}.",
@@ -216,8 +216,8 @@ def withdraw(book: Gradebook, numbers: list[int], by: By) -> None:
     taken = book.undo("ruling", *numbers, **by)
     own = book.attempt_numbers({one.learner for one in taken})
     for one in taken[:SHOWN]:
-        told = safe(_sentence(one, own))
-        console().print(f"withdrawn  {told}", soft_wrap=True, markup=False, highlight=False)
+        sentence = safe(_sentence(one, own))
+        console().print(f"withdrawn  {sentence}", soft_wrap=True, markup=False, highlight=False)
     if len(taken) > SHOWN:
         note(f"… and {len(taken) - SHOWN} more")
 

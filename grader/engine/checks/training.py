@@ -97,8 +97,8 @@ class TrainingBooks:
         expect(slope, "gradient of the logits").is_tensor(shape=(len(examples), self.rows.shape[1]))
         # At random for each pass: an update shows by its direction which gradients it followed.
         direction = torch.randint(0, 2, (SIZE,), generator=self._generator).float() * 2 - 1
-        told = slope.detach().cpu().double()
-        self.batches.append(Batch(examples, training, before, told, direction.double()))
+        slopes = slope.detach().cpu().double()
+        self.batches.append(Batch(examples, training, before, slopes, direction.double()))
         return direction.to(slope.device)
 
     def updates(self) -> list[Tensor]:

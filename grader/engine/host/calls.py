@@ -112,7 +112,7 @@ class CheckLog:
     """What one check asked of a submission, and what it was answered."""
 
     def __init__(self) -> None:
-        self.asked: set[str] = set()
+        self.names: set[str] = set()
         """The submission's own names that were asked for."""
         self.called: set[str] = set()
         """Those that were called."""

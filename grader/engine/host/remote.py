@@ -29,15 +29,15 @@ class RemoteSubmission:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        kept = behind(self)
+        proxied = behind(self)
         try:
-            value = kept.session.named(name)
+            value = proxied.session.named(name)
         except SubmissionRaised as error:
             # Missing or raising, it says as much as a call of it: whether the name has been written.
-            note(kept.session, name, error)
+            note(proxied.session, name, error)
             raise
         if isinstance(value, RemoteObject):
-            call_it(value, name, name, kept.calls)
+            call_it(value, name, name, proxied.calls)
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -192,10 +192,10 @@ class _Merge:
                     f"{'has more than once' if found else 'has not'}: {' / '.join(was).strip() or 'none'}",
                     "Write them as they are there, with a neighbour if they are not the only such lines.",
                 )
-            kept = lines[found[0] : found[0] + len(was)]
+            unchanged = lines[found[0] : found[0] + len(was)]
             # A diff is written without the indentation of its place.
-            deep = " " * (_depth(kept[0]) - _depth(was[0]))
-            theirs = iter(kept)
+            deep = " " * (_depth(unchanged[0]) - _depth(was[0]))
+            theirs = iter(unchanged)
             new = []
             for mark, text in marked:
                 line = next(theirs) if mark != "+ " else deep + text if text else ""

@@ -62,9 +62,9 @@ class WorkerBackend:
         """Return what it answered during the check, for recognising a mistake."""
         return self.session.log.observed
 
-    def asked(self) -> Collection[str]:
+    def names_used(self) -> Collection[str]:
         """Return which of its names the check asked for."""
-        return self.session.log.asked
+        return self.session.log.names
 
     def rests_on_policy(self) -> bool:
         """Return whether the check called a name that may not use what the kata excludes."""

@@ -342,11 +342,11 @@ def _link(link: Path, target: str) -> None:
 
 
 def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
-    kept: list[Path] = []
+    outermost: list[Path] = []
     for path in sorted({path.resolve() for path in paths if path.exists()}):
-        if not _below(path, kept):
-            kept.append(path)
-    return tuple(kept)
+        if not _below(path, outermost):
+            outermost.append(path)
+    return tuple(outermost)
 
 
 def _below(path: Path, folders: Iterable[Path]) -> bool:

@@ -93,8 +93,8 @@ def python_view(hidden: Iterable[Path] = ()) -> View:
     """Return what every worker may read: Python, what is installed and the machine's libraries, without `hidden`."""
     places = python_read_paths()
     inside = {path.resolve() for path in hidden}
-    kept = [path for path in inside if _below(path, places) and path.is_dir()]
-    return View(places, tuple(sorted(_outermost(kept), key=lambda path: len(path.parts))))
+    folders = [path for path in inside if _below(path, places) and path.is_dir()]
+    return View(places, tuple(sorted(_outermost(folders), key=lambda path: len(path.parts))))
 
 
 def _below(path: Path, folders: Iterable[Path]) -> bool:
@@ -165,8 +165,8 @@ def _loaded_packages() -> list[Path]:
 
 def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
     resolved = sorted({path.resolve() for path in paths})
-    kept: list[Path] = []
+    outermost: list[Path] = []
     for path in resolved:
-        if not any(path.is_relative_to(folder) for folder in kept):
-            kept.append(path)
-    return tuple(kept)
+        if not any(path.is_relative_to(folder) for folder in outermost):
+            outermost.append(path)
+    return tuple(outermost)

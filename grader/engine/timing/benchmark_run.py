@@ -403,14 +403,14 @@ class BenchmarkRun:
             return
         # Another worker: the one that was timed could have answered with anything, and would now stand by
         # it.
-        asked = self._replica_of_submission()
-        asked.thaw()
+        replica = self._replica_of_submission()
+        replica.thaw()
         try:
-            prepared = asked.prepared(work, size)
+            prepared = replica.prepared(work, size)
             for result, case in results:
                 work.verify(result, case, prepared)
         finally:
-            asked.freeze()
+            replica.freeze()
 
     def _replica_of_submission(self) -> TimedWorker:
         """Return another worker of the submission, which has seen nothing of what was timed.

@@ -183,7 +183,7 @@ def _frames(error: BaseException, folder: str) -> list[messages.StackFrame]:
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, folder)]
     if isinstance(error, RecursionError):  # the same few lines, hundreds of times
         own = list({(frame.filename, frame.lineno): frame for frame in own}.values())
-    told = [
+    frames = [
         messages.StackFrame(
             os.path.basename(bounded(frame.filename)),
             frame.lineno or 0,
@@ -192,9 +192,9 @@ def _frames(error: BaseException, folder: str) -> list[messages.StackFrame]:
         )
         for frame in (own[:_HEAD] + own[-_TAIL:] if len(own) > _HEAD + _TAIL else own)
     ]
-    if told:
-        told[-1].call = bounded(_called(own[-1]), 200)
-    return told
+    if frames:
+        frames[-1].call = bounded(_called(own[-1]), 200)
+    return frames
 
 
 def _called(frame: traceback.FrameSummary) -> str:

@@ -140,9 +140,9 @@ def run_compiled_eagerly() -> None:
     """Let `torch.compile` return what it is given: a confined worker has no compiler, and values are what counts."""
 
     def compile(model: Any = None, **options: Any) -> Any:
-        if not told:
-            told.append(print("torch.compile: while it is checked, this runs uncompiled"))
+        if not announced:
+            announced.append(print("torch.compile: while it is checked, this runs uncompiled"))
         return (lambda model: model) if model is None else model
 
-    told: list[None] = []
+    announced: list[None] = []
     torch.compile = compile

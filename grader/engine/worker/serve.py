@@ -124,7 +124,7 @@ class Worker:
             view = view[count:]
         return data
 
-    def _lent(self, number: int) -> Callable[..., Any]:
+    def _callback(self, number: int) -> Callable[..., Any]:
         """Return a function that asks the grader for its answers; a plain one, so that copies of a model share it."""
 
         def ask(*arguments: Any) -> Any:
@@ -147,7 +147,9 @@ class Worker:
         return ask
 
     def _decoder(self, request: messages.AnyRequest, payload: bytearray) -> Decoder:
-        return Decoder(request.tensors, payload, self._resolve, trusted=True, lent=self._lent, present=known)
+        return Decoder(
+            request.tensors, payload, self._resolve, trusted=True, callbacks=self._callback, present=known
+        )
 
     def _send(self, pieces: list[Any]) -> None:
         # Every write wakes the grader, which finds less than it waits for: what is small goes together.
@@ -207,9 +209,9 @@ class Worker:
         module = self._objects[messages.MODULE]
         # The grader looks the module's functions and classes up once and keeps their numbers over all
         # checks.
-        kept = {number: self._objects[number] for number in self._named if number in self._objects}
-        self._objects, self._graphs, self._given = {messages.MODULE: module, **kept}, {}, {}
-        self._numbers = {id(value): number for number, value in kept.items()}
+        stored = {number: self._objects[number] for number in self._named if number in self._objects}
+        self._objects, self._graphs, self._given = {messages.MODULE: module, **stored}, {}, {}
+        self._numbers = {id(value): number for number, value in stored.items()}
         random.seed(seed)
         np.random.seed(seed % (1 << 32))
         # torch.manual_seed also leaves a note, with a whole traceback, for an accelerator that may never come.

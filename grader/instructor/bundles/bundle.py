@@ -180,8 +180,8 @@ def _templates(system: System, pack: Pack, wanted: BundleOptions) -> dict[str, s
             for path in files_of(folder)  # not what an installer compiled there
         }
     for name, text in texts.items():
-        for word, meant in words.items():
-            text = text.replace(word, meant)
+        for word, value in words.items():
+            text = text.replace(word, value)
         texts[name] = text
     return texts
 

@@ -133,11 +133,11 @@ def _pip(*arguments: str) -> None:
         )
         _, said_by_pip = process.communicate()
     if process.returncode != 0:
-        said = (
+        hint = (
             "\n  ".join(said_by_pip.decode(errors="replace").strip().splitlines()[-3:])
             or "it printed nothing"
         )
         raise UsageError(
-            f"pip {arguments[0]} failed:\n  {said}",
+            f"pip {arguments[0]} failed:\n  {hint}",
             "--wheels FOLDER takes wheels that you have; --online leaves them to be downloaded there.",
         )

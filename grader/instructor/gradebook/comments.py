@@ -36,7 +36,7 @@ class Comments:
     """Whether the learner may read remarks: a release of the kata stands. Disputes are the learner's own."""
 
 
-def said(connection: Connection, course: Course) -> dict[tuple[str, str], Comments]:
+def comments_by_mark(connection: Connection, course: Course) -> dict[tuple[str, str], Comments]:
     """Return what people said about hand-ins, by learner's identity and kata."""
     found = decisions(connection, schema.decisions.c.kind.in_(KINDS))
     return said_about(found, identity(connection, course)) if found else {}

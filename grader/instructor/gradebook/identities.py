@@ -152,7 +152,7 @@ class _Download:
                 yield _folded(one.ids[key]), f"its {what} is the roster's"
         for known in _NUMBERS:
             if value := one.ids.get(known.id):
-                yield f"{known.id} {value}" if known.column else _folded(value), known.told
+                yield f"{known.id} {value}" if known.column else _folded(value), known.reason
 
     @staticmethod
     def _split(one: Found) -> dict[str, str]:

@@ -412,8 +412,10 @@ class _IdCache:
 def _content(connection: Connection, bundle: Bundle | None) -> str | None:
     if bundle is None:
         return None
-    kept, size = packed(bundle)
-    insert_unless_there(connection, schema.contents, {"digest": bundle.digest, "size": size, "bundle": kept})
+    content, size = packed(bundle)
+    insert_unless_there(
+        connection, schema.contents, {"digest": bundle.digest, "size": size, "bundle": content}
+    )
     return bundle.digest
 
 

@@ -319,13 +319,13 @@ def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataRe
         report = msgspec.convert(stand_in, KataReport)
         # A damaged number may be NaN or infinite, and would make every total that.
         if math.isfinite(report.score + report.max_score):
-            return report, _told(why)
+            return report, _note(why)
     except msgspec.ValidationError:
         pass
     stand_in |= {"status": "error", "score": 0.0, "max_score": 0.0}
     stand_in["message"] = f"This mark and its report cannot be read: {why}."
     why = f"{why}; the values recorded beside it cannot be read either"
-    return msgspec.convert(stand_in, KataReport), _told(why)
+    return msgspec.convert(stand_in, KataReport), _note(why)
 
 
 def _damaged_time(stands: _Standing) -> str | None:
@@ -339,7 +339,7 @@ def _damaged_time(stands: _Standing) -> str | None:
     return f"a time is damaged ({'; '.join(named)}) and counts as unknown." if named else None
 
 
-def _told(why: str) -> str:
+def _note(why: str) -> str:
     return f"the report cannot be read: {why}; the status and points beside it count."
 
 

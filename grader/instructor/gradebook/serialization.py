@@ -132,7 +132,7 @@ def packed(bundle: Bundle) -> tuple[bytes, int]:
     return zlib.compress(whole, 6), len(whole)
 
 
-def unpacked(kept: bytes, size: int, digest: str) -> Bundle:
+def unpacked(content: bytes, size: int, digest: str) -> Bundle:
     """Return what `packed` packed.
 
     Raises:
@@ -140,7 +140,7 @@ def unpacked(kept: bytes, size: int, digest: str) -> Bundle:
     """
     try:
         # No more than was packed and a byte: a damaged size must not unpack to gigabytes.
-        whole = zlib.decompressobj().decompress(kept, size + 1)
+        whole = zlib.decompressobj().decompress(content, size + 1)
         bundle = Bundle(*msgspec.msgpack.decode(whole, type=tuple[str, dict[str, bytes]]))
         if bundle.digest == digest:
             return bundle

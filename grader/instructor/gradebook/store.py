@@ -21,7 +21,7 @@ from grader.instructor.gradebook import (
     recording,
     versions,
 )
-from grader.instructor.gradebook import comments as of_said
+from grader.instructor.gradebook import comments as of_comments
 from grader.instructor.gradebook import decisions as of_decisions
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import rows as of_rows
@@ -398,7 +398,7 @@ class Gradebook:
 
     rulings = _reading("reading what was decided", of_history.rulings)
 
-    said = _reading("reading what was said", of_said.said)
+    comments = _reading("reading what was said", of_comments.comments_by_mark)
 
     aliases = _reading("reading who is who", lookup.aliases)
 
@@ -412,14 +412,16 @@ class Gradebook:
         Raises:
             GradebookUsageError: it is no attempt of this learner at this kata, or nothing was in it.
         """
-        kept = self.attempt(attempt)
+        stored = self.attempt(attempt)
         known = self.handed_in(learner, [kata]).get(kata, (0, []))[1]
         own = {event.attempt: event.number for event in self.history(learner, kata)}
-        given = [one for one in known if kept is not None and one.digest and one.digest == kept.key.digest]
-        if attempt not in own or not given or kept is None:
+        given = [
+            one for one in known if stored is not None and one.digest and one.digest == stored.key.digest
+        ]
+        if attempt not in own or not given or stored is None:
             which = f"attempt {own[attempt]}" if attempt in own else "such attempt"
             raise GradebookUsageError(f"{learner} has no {which} of {kata} with anything in it.")
-        exact = [one for one in given if one.submitted_at == kept.submitted_at]
+        exact = [one for one in given if one.submitted_at == stored.submitted_at]
         return (exact or given)[0].id
 
     # Written answers; `written` is how the rest of Kata marks them
@@ -565,7 +567,7 @@ class Gradebook:
         """
         identity, own = self.identity(), self.attempt_numbers()
         with self._connections.reading(f"reading what was handed in for {kata}", whole=True) as connection:
-            for name, attempt, row in of_history.kept(connection, kata):
+            for name, attempt, row in of_history.packed_of_kata(connection, kata):
                 who = identity(name)
                 number = own.get(attempt, 0)
                 yield (

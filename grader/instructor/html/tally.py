@@ -299,9 +299,9 @@ def histogram(parts: Sequence[float], highest: int | None = None) -> Histogram:
         height = max(height, 1.5) if count else 0
         x, width = round(index * step + 1.5, 1), round(step - 3, 1)
         bars.append(Bar(x, HEIGHT - height, width, height, count, says))
-    told = "; ".join(f"{bar.says}: {bar.scores}" for bar in bars if bar.scores) or "no answers"
+    text = "; ".join(f"{bar.says}: {bar.scores}" for bar in bars if bar.scores) or "no answers"
     place = None if middle is None else round(min(middle, 1.0) * (WIDTH - step) + (middle >= 1) * step / 2, 1)
-    return Histogram(bars, place, told)
+    return Histogram(bars, place, text)
 
 
 class Slice(NamedTuple):

@@ -356,20 +356,20 @@ _POINT = re.compile(r"(?m)^(?=- )")
 _ABOUT = re.compile(r"- (`[^`]+`(?:(?:, | and )`[^`]+`)*)")
 
 
-def hint_about(hint: str, told: Sequence[str]) -> str:
+def hint_about(hint: str, messages: Sequence[str]) -> str:
     """Leave out points of a hint that begin with a name, `- `pool`: …`, of which no message speaks.
 
     What begins with no name is about all of it. Where no point is about what went wrong, the hint stays whole.
     """
-    words = set(re.findall(r"\w+", " ".join(told)))
-    kept, about = [], False
+    words = set(re.findall(r"\w+", " ".join(messages)))
+    points, about = [], False
     for piece in _POINT.split(hint):
         found = _ABOUT.match(piece)
         named = found and any(name.split(".")[0] in words for name in re.findall(r"`([\w.]+)", found[1]))
         if found is None or named:
-            kept.append(piece)
+            points.append(piece)
         about = about or bool(named)
-    return "".join(kept).rstrip() if about else hint
+    return "".join(points).rstrip() if about else hint
 
 
 def _answer(one: WrittenAnswer) -> AnswerView:

@@ -177,7 +177,7 @@ class Identifier(NamedTuple):
     """Of the roster; empty where it is a login, which any column of logins may hold."""
     kind: str
     """What it is called in a sentence."""
-    told: str
+    reason: str
     """Why it is believed."""
 
 

@@ -50,13 +50,13 @@ class Entry:
             OSError: it cannot be opened.
         """
         found = self._on_disk(self.spot, most) if self.spot is not None else self._in_archive()
-        kept = [
+        entries = [
             entry
             for entry in found
             if not (ignored_folder(entry.name) if entry.kind == "folder" else ignored_file(entry.name))
             or (checkpoints and entry.name == CHECKPOINTS)
         ]
-        return sorted(kept, key=lambda entry: natural_key(entry.name))
+        return sorted(entries, key=lambda entry: natural_key(entry.name))
 
     def _on_disk(self, folder: SafePath, most: int | None) -> list[Entry]:
         with folder.entries() as found:  # what it says of an entry is asked while the folder is open

@@ -103,7 +103,7 @@ class LearnerFolder:
         sheets, notes = _sheets(katas, listing)
         whole = []
         for kata, one in zip(katas, found, strict=True):
-            told = tuple(printable(note) for note in notes.get(kata.slug, ())[:5])
+            remarks = tuple(printable(note) for note in notes.get(kata.slug, ())[:5])
             if kata.slug in sheets:
                 file, bundle = sheets[kata.slug]
                 at, source, _ = self._time(kata, file, listing, owners)
@@ -115,7 +115,7 @@ class LearnerFolder:
                     time_source=source,
                 )
                 one = msgspec.structs.replace(one, answers=sheet)
-            whole.append(msgspec.structs.replace(one, notes=(*one.notes, *told)) if told else one)
+            whole.append(msgspec.structs.replace(one, notes=(*one.notes, *remarks)) if remarks else one)
         return whole
 
     def holds_any(self, katas: Sequence[Kata]) -> bool:
@@ -234,9 +234,9 @@ class LearnerFolder:
         self, kata: Kata, file: File, listing: Listing, owners: Mapping[File, Place[Entry]]
     ) -> tuple[datetime | None, str | None, str]:
         """Return when a file was handed in, who says so, and a doubt: the instructor, the system, then git."""
-        told = self.times.get(kata.slug) or self.times.get("")
-        if told is not None:
-            return *told, ""
+        time = self.times.get(kata.slug) or self.times.get("")
+        if time is not None:
+            return *time, ""
         place = owners[file]
         at = self._handed_in(listing, owners, file)
         if at is not None:

@@ -40,13 +40,13 @@ def sheets_in(
         # What the sheet says goes before where it lies: learners move files about.
         slug = named or _kata_around(katas, listing, file)
         if slug is None:
-            told = f"written answers: {file.origin} does not say which kata it answers, and was left out"
-            notes.setdefault(everybody, []).append(told)
+            note = f"written answers: {file.origin} does not say which kata it answers, and was left out"
+            notes.setdefault(everybody, []).append(note)
         elif slug not in found:
             found[slug] = file, Bundle(NAME, {NAME: data})
         elif found[slug][1].files[NAME] != data:
-            told = f"written answers: {file.origin} was left out: {found[slug][0].origin} has other answers"
-            notes.setdefault(slug, []).append(told)
+            note = f"written answers: {file.origin} was left out: {found[slug][0].origin} has other answers"
+            notes.setdefault(slug, []).append(note)
     return found, notes
 
 

@@ -91,7 +91,7 @@ def _tests(row: Row) -> Iterator[dict[str, Any]]:
             "visibility": "hidden" if check.hidden else "visible",
         }  # fmt: skip
         if not check.hidden:
-            test["output"] = _told(check)
+            test["output"] = _output(check)
         elif check.same_mistake == "counted":
             test["output"] = DEDUCTED
         yield test
@@ -112,7 +112,7 @@ def _written(number: str, written: WrittenScore) -> Iterator[dict[str, Any]]:
         }
 
 
-def _told(check: CheckReport) -> str:
+def _output(check: CheckReport) -> str:
     """Return what a learner reads about a visible check: nothing when it passed, but why it earned nothing."""
     if check.status == "pass":
         return check.message or ""
@@ -129,8 +129,8 @@ def _summary(row: Row) -> str:
     parts = [f"{row.report.number} {row.kata}: {number(row.score)}/{number(row.max_score)}"]
     if row.late_points:
         parts.append(f"{points(row.days_late)} days late: -{number(row.late_points)}")
-    if said := comments(row):
-        parts.append(said)
+    if comment := comments(row):
+        parts.append(comment)
     if row.report.message:
         parts.append(row.report.message)
     return ", ".join(parts)
