@@ -67,10 +67,10 @@ def answers() -> list[Path]:
     # Without links: a worker's view is cut by real paths.
     found = {folder.resolve(): None for folder in named}
     for pack in dict.fromkeys((*pack_folders(), *_installed_packs())):
-        beside = pack.parent / SOLUTIONS
-        if named or beside.is_dir():
+        sibling = pack.parent / SOLUTIONS
+        if named or sibling.is_dir():
             found[pack.resolve()] = None
-            found[beside.resolve()] = None
+            found[sibling.resolve()] = None
     return [folder for folder in found if folder.is_dir()]
 
 
@@ -143,10 +143,10 @@ def _named_folders(text: str, path: Path) -> Iterator[Path]:
     for name, value in parser[ENTRY_POINTS].items():
         package, *folders = value.split(":")[0].strip().split(".")
         # It lies beside its metadata, but for an editable one. Finding a top-level package imports nothing of it.
-        beside = path.parent.parent / package
-        spec = None if beside.is_dir() else importlib.util.find_spec(package)
+        sibling = path.parent.parent / package
+        spec = None if sibling.is_dir() else importlib.util.find_spec(package)
         roots = list(spec.submodule_search_locations or ()) if spec is not None else []
-        for root in (str(beside), *roots):
+        for root in (str(sibling), *roots):
             folder = Path(root, *folders)
             if (folder / PACK_FILE).is_file():
                 yield folder

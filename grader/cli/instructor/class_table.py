@@ -206,7 +206,7 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
     What stands there of other assignments stays.
     """
     tally, matches = remarks.tally, remarks.matches
-    beside = Address.parse(remarks.where).file
+    book_file = Address.parse(remarks.where).file
     parts = {
         "About the download": list(remarks.scanned),
         _TROUBLES: list(remarks.troubles),
@@ -229,8 +229,8 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
         if lines
     )
     groups = [_group(book, kata) for kata in katas]
-    name = f"{beside.stem if beside else 'gradebook'}.notes.txt"
-    path = (beside.parent if beside else Path()) / name
+    name = f"{book_file.stem if book_file else 'gradebook'}.notes.txt"
+    path = (book_file.parent if book_file else Path()) / name
     # A course hands in week by week to one gradebook: notes on week 1 stay when week 2 is graded.
     parts_now = _of_others(path, groups)
     if text:

@@ -114,9 +114,9 @@ def _print(bundle: Bundle, title: str, out: Console, *, every: bool) -> None:
         )
         if len(lines) > MOST_LINES:
             out.print(f"… and {len(lines) - MOST_LINES} more lines")
-    beside = len(bundle.files) - 1
-    if beside and not every:
-        note(f"beside it {counted(beside, 'file')}: --all shows them")
+    others = len(bundle.files) - 1
+    if others and not every:
+        note(f"beside it {counted(others, 'file')}: --all shows them")
 
 
 def _print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console) -> None:

@@ -17,7 +17,7 @@ from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.callbacks import Lent
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable
 from grader.engine.host.objects import RemoteObject, facts_of, forgeable, stand_for
-from grader.engine.host.remote import behind
+from grader.engine.host.remote import context_of
 
 
 def given_module(submission: Any, name: str) -> Any:
@@ -27,8 +27,8 @@ def given_module(submission: Any, name: str) -> Any:
     refused, unless `@check(on_workers_word=...)` says why they are enough. Objects may be handed to the submission:
     what that returns for them is the check's to judge, like everything that it returns.
     """
-    found = behind(submission).given(name)
-    if isinstance(found, RemoteObject) and not behind(submission).calls.on_workers_word:
+    found = context_of(submission).given(name)
+    if isinstance(found, RemoteObject) and not context_of(submission).calls.on_workers_word:
         facts_of(found).helper = name
     return found
 
@@ -45,13 +45,13 @@ def lend(function: Callable[..., Any]) -> Any:
 
 def as_left(submission: Any) -> AbstractContextManager[None]:
     """Let the calls inside go on in the gradient mode that the submission's latest call left behind."""
-    return behind(submission).switched("as_left")
+    return context_of(submission).switched("as_left")
 
 
 @contextmanager
 def same_tensors(submission: Any) -> Iterator[None]:
     """Let calls of one form get the same tensors, refilled as in a loop over buffers; no gradients are recorded."""
-    with torch.no_grad(), behind(submission).switched("same_tensors"):
+    with torch.no_grad(), context_of(submission).switched("same_tensors"):
         yield
 
 
@@ -65,7 +65,7 @@ def recognised_by(submission: Any, **facts: Any) -> None:
     Args:
         facts: plain data, at most 12 of them: bool, int, float, str, None, and lists of these.
     """
-    behind(submission).recognised_by(facts)
+    context_of(submission).recognised_by(facts)
 
 
 def no_sign(value: Any) -> AbstractContextManager[None]:
@@ -171,7 +171,7 @@ def expect_no_error(what: str) -> Iterator[None]:
 def expect_unchanged(submission: Any) -> None:
     """Demand that the latest call left the tensors it was given as they were."""
     __tracebackhide__ = True
-    calls = behind(submission).calls
+    calls = context_of(submission).calls
     call = calls.last
     if call is None or not call.changed:
         return
@@ -246,9 +246,9 @@ def _is_on_meta(make: Callable[[torch.device], Any], name: str) -> bool:
 def expect_from_scratch(submission: Any) -> None:
     """Demand that nothing was used which the kata excludes; the kata's policy says what to write instead."""
     __tracebackhide__ = True
-    used = behind(submission).forbidden_uses()
+    used = context_of(submission).forbidden_uses()
     if used:
-        fail_breach(used, behind(submission).advice)
+        fail_breach(used, context_of(submission).advice)
 
 
 def _is_called(kind: str, name: str) -> bool:

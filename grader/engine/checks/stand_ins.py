@@ -17,7 +17,7 @@ from torch import Tensor
 
 from grader.engine.checks.failure import fail
 from grader.engine.host.callbacks import Lent
-from grader.engine.host.remote import behind
+from grader.engine.host.remote import context_of
 from grader.engine.wire.cotangents import products
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,7 +50,7 @@ def put_in_place(submission: Any, functions: Mapping[str, Callable[..., Any]]) -
     """Replace functions of a submission by stand-ins, until its worker is replaced."""
     for name, function in functions.items():
         stand_in = _Asked(function)
-        ours = behind(submission).given(STAND_IN)
+        ours = context_of(submission).given(STAND_IN)
         parameters = list(inspect.signature(function).parameters)
         setattr(submission, name, ours.function(parameters, Lent(stand_in.forward), Lent(stand_in.backward)))
 

@@ -18,7 +18,7 @@ from grader.engine.checks.failure import fail
 from grader.engine.checks.stand_ins import STAND_IN
 from grader.engine.host.callbacks import Lent
 from grader.engine.host.objects import speak_of
-from grader.engine.host.remote import behind
+from grader.engine.host.remote import context_of
 
 SIZE = 4096
 """Numbers of the probe's parameter: so many that random directions in it are all but orthogonal."""
@@ -62,7 +62,7 @@ class TrainingBooks:
         self._seen: list[tuple[list[int], bool, Tensor]] = []
         # From the run's draw, so that equal submissions see equal directions.
         self._generator = torch.Generator().manual_seed(draw.size(0, 1 << 40))
-        stand_in = behind(submission).given(STAND_IN)
+        stand_in = context_of(submission).given(STAND_IN)
         start = draw.normal(number=SIZE, scale=0.1)
         self.model = stand_in.StandIn(start, Lent(self._forward), Lent(self._backward))
         speak_of(self.model, "the check's model")

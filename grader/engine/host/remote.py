@@ -21,15 +21,15 @@ class RemoteSubmission:
     """
 
     __slots__ = ("__kata__",)
-    __kata__: BehindModule
+    __kata__: SubmissionContext
 
     def __init__(self, session: Session, calls: Calls) -> None:
-        object.__setattr__(self, "__kata__", BehindModule(session, calls))
+        object.__setattr__(self, "__kata__", SubmissionContext(session, calls))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        proxied = behind(self)
+        proxied = context_of(self)
         try:
             value = proxied.session.named(name)
         except SubmissionRaised as error:
@@ -41,14 +41,14 @@ class RemoteSubmission:
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        session = behind(self).session
+        session = context_of(self).session
         session.set(messages.MODULE, name, value)
 
     def __repr__(self) -> str:
-        return f"<submission {behind(self).session.source.path.name}>"
+        return f"<submission {context_of(self).session.source.path.name}>"
 
 
-class BehindModule:
+class SubmissionContext:
     """What stands behind the learner's module: its session, and the calls of the running check."""
 
     def __init__(self, session: Session, calls: Calls) -> None:
@@ -83,6 +83,6 @@ class BehindModule:
             setattr(self.session, name, False)
 
 
-def behind(submission: Any) -> BehindModule:
+def context_of(submission: Any) -> SubmissionContext:
     """Return what stands behind the learner's module."""
-    return cast(BehindModule, object.__getattribute__(submission, "__kata__"))
+    return cast(SubmissionContext, object.__getattribute__(submission, "__kata__"))

@@ -56,7 +56,7 @@ class View:
         return tuple(place for place in self.places if place not in self._ways)
 
     @cached_property
-    def beside(self) -> tuple[Path, ...]:
+    def siblings(self) -> tuple[Path, ...]:
         """What lies in the other places next to what is hidden: Landlock can only grant."""
         return tuple(entry for place in self.places if place in self._ways for entry in self._around(place))
 

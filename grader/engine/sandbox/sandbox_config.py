@@ -66,7 +66,7 @@ def _confine(wanted: SandboxConfig) -> None:
         raise OSError("another thread is running, which Landlock would leave free")
     # In a sandbox what is hidden is not there; elsewhere each of its neighbours needs a rule, some milliseconds in all.
     view = wanted.python
-    read, listed = (*view.whole, *view.beside, *wanted.read), view.listed
+    read, listed = (*view.whole, *view.siblings, *wanted.read), view.listed
     if wanted.level == "full":
         if wanted.box is None:
             raise OSError("no sandbox was prepared")

@@ -26,7 +26,7 @@ from grader.engine.host.deadline import Deadline
 from grader.engine.host.errors import SubmissionRaised, WorkerTimeout
 from grader.engine.host.launcher import Launcher, WorkerProcess
 from grader.engine.host.limits import Terms
-from grader.engine.host.remote import RemoteSubmission, behind
+from grader.engine.host.remote import RemoteSubmission, context_of
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source
 from grader.engine.host.stopwatch import Sample, Span, Stopwatch
@@ -344,7 +344,7 @@ class BenchmarkRun:
 
     def _given(self, who: TimedWorker) -> Any:
         who.thaw()
-        found = behind(who.kata).given(KERNEL)
+        found = context_of(who.kata).given(KERNEL)
         found.echo  # noqa: B018 - looked up once, while nobody counts
         who.freeze()
         return found
@@ -465,7 +465,7 @@ def traced(setting: BenchmarkConfig, work: Work, sizes: Sequence[int]) -> Iterat
     try:
         who.start()
         who.thaw()
-        tracing = behind(who.kata).given(TRACING)
+        tracing = context_of(who.kata).given(TRACING)
         with torch.no_grad():
             for size in sizes:
                 case = work.inputs(Draw(secrets.randbits(60), work.axis, setting.device), size)

@@ -111,8 +111,8 @@ class Course:
         """
         if file is not None:
             return cls.load(file, catalogue)
-        beside = Address.parse(gradebook).file
-        path = (beside.parent if beside is not None else Path()) / COURSE_FILE
+        book_file = Address.parse(gradebook).file
+        path = (book_file.parent if book_file is not None else Path()) / COURSE_FILE
         return cls.load(path, catalogue) if path.exists() else cls()
 
     @classmethod

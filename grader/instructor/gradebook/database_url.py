@@ -143,11 +143,11 @@ class Address:
         if self.file is None:
             return
         for suffix in ("-wal", "-shm"):
-            beside = self.file.with_name(self.file.name + suffix)
+            extra_file = self.file.with_name(self.file.name + suffix)
             with suppress(OSError):  # it is not there, or somebody else's
                 wanted = stat.S_IMODE(self.file.stat().st_mode)
-                if wanted & stat.S_IWUSR and not stat.S_IMODE(beside.stat().st_mode) & stat.S_IWUSR:
-                    beside.chmod(wanted)
+                if wanted & stat.S_IWUSR and not stat.S_IMODE(extra_file.stat().st_mode) & stat.S_IWUSR:
+                    extra_file.chmod(wanted)
 
     def write_ahead(self, engine: Engine) -> None:
         """Have an SQLite file keep a log of what is written: readers then never wait for a writer.

@@ -18,8 +18,8 @@ _held: dict[tuple[int, int], FileLock] = {}
 class FileLock:
     """A lock on a file beside the gradebook. It is not inherited: a worker that survives us does not keep it."""
 
-    def __init__(self, beside: Path) -> None:
-        real = Path(os.path.realpath(beside))
+    def __init__(self, file: Path) -> None:
+        real = Path(os.path.realpath(file))
         self.path = real.with_name(real.name + ".lock")
         self._descriptor: int | None = None
         self._key = (0, 0)

@@ -212,7 +212,7 @@ class System:
     logins: tuple[str, ...] = ()
     """Columns of a roster whose cells may be what a folder is called."""
     grades: GradeFile | None = None
-    beside: frozenset[str] = frozenset()
+    own_files: frozenset[str] = frozenset()
     """Files of the system's own that lie beside the learners'."""
     wraps = False
     """Its downloads have a folder around the learners', called after the assignment or the course."""

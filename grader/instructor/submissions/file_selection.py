@@ -273,7 +273,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
     except UnreadableSubmission as refused:
         raise UnreadableSubmission(f"{file.origin} {refused}") from None
     depth = len(file.folder)
-    beside: list[tuple[str, File]] = []
+    extras: list[tuple[str, File]] = []
     for other in listing.spare if file in listing.spare else listing.files:
         if (
             other is file
@@ -294,21 +294,21 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         if problem is not None:
             notes.append(f"{other.origin} {problem}")
         else:
-            beside.append((name, other))
-    if not _fits(beside):
-        python = [(name, other) for name, other in beside if name.casefold().endswith(".py")]
+            extras.append((name, other))
+    if not _fits(extras):
+        python = [(name, other) for name, other in extras if name.casefold().endswith(".py")]
         if not _fits(python):
             raise UnreadableSubmission(
-                f"there are {len(beside)} files beside {file.origin}; at most {MAX_BESIDE} files "
+                f"there are {len(extras)} files beside {file.origin}; at most {MAX_BESIDE} files "
                 f"and {MAX_BESIDE_BYTES >> 20} MB are taken with it. Hand in the kata's folder alone"
             )
         notes.append(
-            f"of {len(beside)} files beside {file.origin}, only the .py files were taken: there are "
+            f"of {len(extras)} files beside {file.origin}, only the .py files were taken: there are "
             f"more than {MAX_BESIDE} files or {MAX_BESIDE_BYTES >> 20} MB"
         )
-        beside = python
+        extras = python
     files = {main: data}
-    for name, other in sorted(beside, key=lambda pair: pair[0]):
+    for name, other in sorted(extras, key=lambda pair: pair[0]):
         try:
             content = listing.read(other, MAX_BESIDE_BYTES)
         except UnreadableSubmission as refused:

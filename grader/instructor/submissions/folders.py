@@ -8,7 +8,7 @@ from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.names import archive_stem, foreign_archive, listed, short_digest
 
 _KNOWN = frozenset({"course.toml", "gradebook.sqlite", "gradebook.sqlite-wal", "gradebook.sqlite-shm"}).union(
-    *(system.beside for system in SYSTEMS)
+    *(system.own_files for system in SYSTEMS)
 )
 """Files that may lie beside the learners' folders."""
 

@@ -53,10 +53,10 @@ def sheets_in(
 def _kata_around(katas: Sequence[Kata], listing: Listing, file: File) -> str | None:
     folders = set(file.folder)
     inside = [kata.slug for kata in katas if kata.slug in folders]
-    beside = {
+    neighbours = {
         other.name for other in listing.files if (other.space, other.folder) == (file.space, file.folder)
     }
-    near = [kata.slug for kata in katas if any(module_rank(name, kata.module) is not None for name in beside)]
+    near = [kata.slug for kata in katas if any(module_rank(name, kata.module) is not None for name in neighbours)]
     for some in (inside, near, [kata.slug for kata in katas]):
         if len(some) == 1:
             return some[0]
