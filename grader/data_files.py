@@ -84,7 +84,7 @@ def read_data(path: Path, kind: type[Data], refuse: type[KataError] = PackError)
     """Read the TOML or JSON file at `path` as `kind`.
 
     Raises:
-        KataError: of the kind `refuse`: as `read_text`, or it is no TOML or JSON, or breaks the type.
+        KataError: of the kind `refuse`: as `read_text`, or it is not valid TOML or JSON, or breaks the type.
     """
     text = read_text(path, LIMIT_BYTES if path.suffix == ".json" else LIMIT_TOML, refuse=refuse)
     # tomllib recurses into a key's parts: a key of a thousand would end Python instead of the reading.

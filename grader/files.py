@@ -102,7 +102,7 @@ def create_new(path: Path, data: bytes | str, root: Path) -> bool:
 def within(path: Path, root: Path) -> Path:
     """Return `path`, which lies below the folder `root`: also where its links lead.
 
-    Whoever made a folder may have put links into it: nothing is to be written or read through those elsewhere.
+    The folder's author may have put links into it: nothing is to be written or read through those elsewhere.
 
     Raises:
         UsageError: it leads out of `root`.
@@ -129,7 +129,7 @@ class UnreadableSubmission(Exception):
 
 
 class NotRegularError(OSError):
-    """It is there and can be opened, but is no file that holds something."""
+    """It is there and can be opened, but is not a file that holds something."""
 
 
 def regular_file(descriptor: int) -> BinaryIO:

@@ -2,7 +2,7 @@
 
 Whatever an interpreter finds in its folder, on its path or among its variables may become its code: `tempfile.py`,
 `PYTHONPATH`, `matplotlibrc`. A class's folder is full of names that learners chose, and the caller's variables hold
-tokens. So an interpreter of ours is isolated, stands in an empty folder of ours, and has the variables listed here.
+tokens. So an interpreter of ours is isolated, runs in an empty folder of ours, and has the variables listed here.
 """
 
 from __future__ import annotations
@@ -167,4 +167,4 @@ def _insist_on(folder: Path) -> None:
 
     status = folder.stat()
     if status.st_uid != os.geteuid() or status.st_mode & 0o022 or any(folder.iterdir()):
-        raise EngineError(f"{folder} is no empty folder of ours: no interpreter is started there.")
+        raise EngineError(f"{folder} is not an empty folder of ours: no interpreter is started there.")

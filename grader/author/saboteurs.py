@@ -1,6 +1,6 @@
 """Saboteurs: each makes a right function wrong in exactly one property.
 
-The source of this file goes behind a reference, into a worker: nothing here may import `grader`. A saboteur is a
+The source of this file is appended to a reference's, into a worker: nothing here may import `grader`. A saboteur is a
 function of one call; `wrong(right, saboteur, skip, about)` puts it in the place of a right function.
 """
 

@@ -57,7 +57,7 @@ def kata_named(data: bytes) -> str | None:
 
 
 def as_text(data: bytes) -> str:
-    """Return a sheet as text; what is no UTF-8 becomes a replacement character, and nothing is refused."""
+    """Return a sheet as text; what is not valid UTF-8 becomes a replacement character, and nothing is refused."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):  # as Windows editors save it
         return data.decode("utf-16", "replace")
     return data.decode("utf-8-sig", "replace")

@@ -36,7 +36,7 @@ class Blocks:
 
 
 def given_files(kata: Kata) -> dict[str, bytes]:
-    """Return what lies beside the stub of a kata, by the files' names.
+    """Return what is next to the stub of a kata, by the files' names.
 
     Raises:
         PackError: a file cannot be read, or `blocks.py` cannot be cut.
@@ -52,7 +52,7 @@ def blocks_of(kata: Kata) -> Blocks | None:
     A definition that answers this kata or a later one is left out, and with it the private helpers that only it needs.
 
     Raises:
-        PackError: `blocks.py` cannot be read, is no Python, or builds an earlier answer on a later one.
+        PackError: `blocks.py` cannot be read, is not valid Python, or builds an earlier answer on a later one.
     """
     path = next((path for path in kata.given if path.name == BLOCKS), None)
     if path is None:
@@ -78,7 +78,7 @@ def read_blocks(path: Path) -> BlocksSource:
     """Read a `blocks.py`.
 
     Raises:
-        PackError: it cannot be read, or is no Python.
+        PackError: it cannot be read, or is not valid Python.
     """
     text = read_text(path, LIMIT_BYTES)
     try:

@@ -123,7 +123,7 @@ def definitions(file: str) -> dict[str, int]:
 
 
 def github(reports: Sequence[KataReport]) -> str:
-    """Return workflow commands, one each, and behind them how many GitHub would not show."""
+    """Return workflow commands, one each, and after them how many GitHub would not show."""
     found = annotate(reports)
     shown = found if len(found) <= SHOWN_BY_GITHUB else found[: SHOWN_BY_GITHUB - 1]
     lines = [

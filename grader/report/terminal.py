@@ -175,7 +175,7 @@ def _print_stages(report: KataReport, out: Console) -> None:
 def _print_checks(report: KataReport, out: Console) -> None:
     """Print what holds in one line, so what waits for another check or a name; each of the rest in a line of its own.
 
-    What builds on a failure is no news beside it, and its titles would scroll the score off a small terminal.
+    What builds on a failure is not news, and its titles would scroll the score off a small terminal.
     """
     explained = [check for check in report.checks if _says_why(check)]
     held = [check for check in report.checks if check.status == "pass" and check not in explained]
@@ -278,7 +278,7 @@ def _print_each(
 
 
 def _measured(speed: Measured) -> str:
-    """Say what was measured and what was asked, in the threshold's unit."""
+    """Say what was measured and the threshold, in the threshold's unit."""
     if speed.value is None:
         limit = f"{speed.threshold:.0%}" if speed.form == "roofline" else f"{speed.threshold:g}"
         text = f"stopped before it was measured; the threshold is {limit}"

@@ -54,7 +54,7 @@ def _say(text: str) -> None:
 def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool) -> None:
     """Show written answers, their marks, and which answers still wait for one.
 
-    Without LEARNER, it lists who waits for a mark. With LEARNER, it shows each answer beside the model answer, the
+    Without LEARNER, it lists who waits for a mark. With LEARNER, it shows each answer next to the model answer, the
     criteria and the mark.
 
     \b
@@ -168,7 +168,7 @@ def mark(
     comment: str,
     author: str | None,
 ) -> None:
-    """Mark LEARNER's answer to a QUESTION of ID; `answers` shows it beside the rubric.
+    """Mark LEARNER's answer to a QUESTION of ID; `answers` shows it next to the rubric.
 
     The newest mark counts; earlier marks stay in the history.
 

@@ -34,7 +34,7 @@ MOST_LINES = 5000
     help="Show this attempt instead of the one that counts; `history` shows the numbers.",
 )
 @click.option("--diff", "other", type=int, metavar="M", help="Show what changed from attempt M to this one.")
-@click.option("--all", "every", is_flag=True, help="Also show the files beside the module.")
+@click.option("--all", "every", is_flag=True, help="Also show the files next to the module.")
 @with_gradebook
 def code(
     book: Gradebook, learner: str, id_: str | None, attempt: int | None, other: int | None, every: bool
@@ -116,7 +116,7 @@ def _print(bundle: Bundle, title: str, out: Console, *, every: bool) -> None:
             out.print(f"… and {len(lines) - MOST_LINES} more lines")
     others = len(bundle.files) - 1
     if others and not every:
-        note(f"beside it {counted(others, 'file')}: --all shows them")
+        note(f"and {counted(others, 'file')} more: --all shows them")
 
 
 def _print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console) -> None:

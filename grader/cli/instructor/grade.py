@@ -73,7 +73,7 @@ def grade(
     system. Each mark is saved at once: stop at any time, and the same command goes on from there. What has not
     changed is not graded again. Exit code 0 says that every submission was graded, whatever the marks.
 
-    A download changes nothing that is not in it: all attempts are kept, and which of them counts is computed.
+    A download changes nothing that is not in it: all attempts stay, and which of them counts is computed.
 
     \b
     Example:
@@ -226,7 +226,7 @@ def write_reports(book: Gradebook, katas: list[str], learners: list[str], file: 
 
 
 def _leave_reports(book: Gradebook, katas: list[str], learners: list[str], file: str | None) -> None:
-    """Write what was graded until a run was stopped; whatever stopped it is told, not what fails here."""
+    """Write what was graded until a run was stopped; what is reported is what stopped it, not what fails here."""
     if file is None:
         return
     try:

@@ -299,7 +299,7 @@ def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> No
 
 @contextmanager
 def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
-    """Find the mark that is meant, and print it before and after.
+    """Find the mark to change, and print it before and after.
 
     Raises:
         UsageError: there is no such mark, or nothing says why it changes.

@@ -94,7 +94,7 @@ def _graded_again(
     options: GradingOptions,
     dry_run: bool,
 ) -> tuple[Tally, list[Regraded]]:
-    """Grade what is kept, and return what comes out differently; nothing is written if this is a rehearsal."""
+    """Grade stored hand-ins, and return what comes out differently; nothing is written if this is a rehearsal."""
     from grader.cli.progress import watching
     from grader.instructor.grading.regrading import Regrading
     from grader.instructor.grading.run import Run

@@ -186,7 +186,7 @@ MOST_WITHDRAWN = 10_000
 
 
 def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> list[int]:
-    """Return the numbers that are meant: each alone, or a range such as 12-40."""
+    """Return the numbers: each alone, or a range such as 12-40."""
     found: dict[int, None] = {}
     for one in words:
         matched = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", one, re.ASCII)

@@ -43,7 +43,7 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
     if kata.solution is None and reflections is None:
         raise UsageError(
             f"This install has no solution of {title}.",
-            "Learners get only the katas. Ask whoever gave you this course, or name the solutions' folder in "
+            "Learners get only the katas. Ask your instructor, or name the solutions' folder in "
             "KATA_SOLUTIONS.",
         )
     facts: dict[str, object] = {"kata": kata.slug, "number": kata.number}

@@ -36,7 +36,7 @@ def given_module(submission: Any, name: str) -> Any:
 def lend(function: Callable[..., Any]) -> Any:
     """Return something that a check may pass into the worker, where it is called like `function`, which runs here.
 
-    What it is asked, in which order and how often, the check sees itself; books that a helper in the worker keeps are
+    The check sees its calls, their order and how often they are made; books that a helper in the worker keeps are
     the submission's word. Arguments and answers are what may cross: tensors, numbers, text, and lists of them. What the
     function raises ends the check; it may not call the submission.
     """
@@ -60,7 +60,7 @@ def recognised_by(submission: Any, **facts: Any) -> None:
 
     For what is drawn at random, or is left to the learner: another's numbers are never the same there, and shares of
     them, or what is equal to what, are. Round shares so coarsely that no draw moves them. What the parameters of a
-    module begin as is no fact: those of modules that a check makes are redrawn while a mistake is recognised.
+    module begin as is not a fact: those of modules that a check makes are redrawn while a mistake is recognised.
 
     Args:
         facts: plain data, at most 12 of them: bool, int, float, str, None, and lists of these.

@@ -373,7 +373,7 @@ class _Asked:
         return self._draw.noncontiguous(value) if isinstance(value, Tensor) else value
 
 
-KEPT = "something of an earlier call is kept, and used again"
+KEPT = "something of an earlier call is stored and used again"
 CONSTANTS = 2.0**-28
 """In float64 a result may be off by this share of the largest: constants such as eps may have been kept in float32. A
 result that went through float32 is off by more."""

@@ -19,7 +19,7 @@ NUMBERS = 12
 """Integer tensors of at most so many numbers are shown in full."""
 _WIDTH = 110
 _CALL = 3 * _WIDTH
-"""The longest call; whoever shows it breaks it where the terminal ends."""
+"""The longest call; it is wrapped where it is shown."""
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -110,7 +110,7 @@ def is_starred(name: str) -> bool:
 
 
 def _spread(names: Sequence[str], count: int) -> list[str]:
-    """Return a name for each argument: those behind `*masks` are masks[0], masks[1] and so on."""
+    """Return a name for each argument: those after `*masks` are masks[0], masks[1] and so on."""
     for place, name in enumerate(names):
         if is_starred(name):
             rest = [f"{name[1:]}[{number}]" for number in range(max(count - place, 0))]

@@ -110,7 +110,7 @@ class _Moves:
             scale = min(max((abs(one) for one in tried.values()), default=0.0), self._largest)
             limit = min(max(EXACT * scale, ROOM * doubt), COARSEST * scale)
             off = [name for name in every if not abs(self._reported[name] - tried[name]) <= limit]
-            # What moved over a larger step and stands still now was rounded away: that is no slope.
+            # What moved over a larger step and stands still now was rounded away: that is not a slope.
             still = any(tried[name] == 0 != moved for name, moved in self._first.items())
             if not off and not still:
                 return True

@@ -16,7 +16,7 @@ LINE = 110
 
 
 WHOLE = 1000
-"""Columns of a line of an exception's own message, whose remedy stands at its end; whoever shows it wraps it."""
+"""Columns of a line of an exception's own message, whose remedy is at its end; wrapped where it is shown."""
 
 
 def clean(text: str, limit: int = LINE) -> str:

@@ -23,7 +23,7 @@ from grader.engine.host.remote import context_of
 SIZE = 4096
 """Numbers of the probe's parameter: so many that random directions in it are all but orthogonal."""
 SAME = 0.985
-"""Optimisers with momentum follow older gradients too, each 0.9 to 0.99 times as much as the one behind it."""
+"""Optimisers with momentum follow older gradients too, each 0.9 to 0.99 times as much as the next newer one."""
 
 PASSES = 256
 """Forward passes that are answered: many more than a check's few epochs take, and few enough to be looked through."""
@@ -49,7 +49,7 @@ class TrainingBooks:
     Its logits for the example whose input begins with the number i are row i of `rows`, which are never in the worker;
     gradients of its only parameter are drawn when they are asked for. So neither can be known without going through
     batch after batch, and the way of the parameter tells whose gradients each update followed. Only forward passes that
-    a backward pass follows count: whoever looks at the model besides training it may do so.
+    a backward pass follows count: looking at the model without training it is allowed.
 
     Attributes:
         model: the model, to be handed to the submission.

@@ -343,7 +343,7 @@ class Reader:
                 if statement not in found:
                     found.add(statement)
                     ahead += [(file, other) for other in statement.reads]
-                    # Whoever it decorates or is called with may be kept in what led here.
+                    # What it decorates or is called with may be stored in what led here.
                     ahead += [(file, name) for name in _defined(statement.node)]
         return found
 

@@ -49,7 +49,7 @@ class RemoteSubmission:
 
 
 class SubmissionContext:
-    """What stands behind the learner's module: its session, and the calls of the running check."""
+    """What the learner's module is made of here: its session, and the calls of the running check."""
 
     def __init__(self, session: Session, calls: Calls) -> None:
         self.session = session
@@ -84,5 +84,5 @@ class SubmissionContext:
 
 
 def context_of(submission: Any) -> SubmissionContext:
-    """Return what stands behind the learner's module."""
+    """Return the session and the calls that a proxy of the learner's module uses."""
     return cast(SubmissionContext, object.__getattribute__(submission, "__kata__"))

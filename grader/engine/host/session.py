@@ -112,7 +112,7 @@ class Session:
         self._answering = False
         # What belongs to the live worker.
         self.recorded: list[bytes] | None = None
-        """What it was asked, where somebody wants to do it again: frames, without what it asked back."""
+        """The requests made of it, where somebody wants to repeat them: frames, without its own requests."""
         self.generation = 0
         """Counts workers; a proxy of an earlier one is stale."""
         self._channel: Channel | None = None

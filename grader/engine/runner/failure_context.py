@@ -60,7 +60,7 @@ class FailureContext:
     check: types.FrameType | None = None
     """The check itself, as it ended."""
     requests: Sequence[bytes] = ()
-    """What the worker was asked, up to the call that the message is about."""
+    """The requests made of the worker, up to the call that the message is about."""
     session: Session | None = None
     frame: types.FrameType | None = field(default=None, init=False)
     """The learner's own: where it raised, or where the wrong value was returned."""

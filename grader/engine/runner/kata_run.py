@@ -42,7 +42,7 @@ RECOGNISED = 12
 StandIns = Mapping[str, Callable[..., Any]]
 NONE_STANDS_IN: StandIns = {}
 UNMADE = ("fail", "error", "skipped", "todo")
-"""How a check can end that may pass where another stands in. What ran out of time is not run again."""
+"""How a check can end that may pass with a stand-in. What ran out of time is not run again."""
 Progress = Callable[[CheckReport, Calls], None]
 """Told after every check: what became of it, and the calls it made."""
 
@@ -85,13 +85,13 @@ class CheckOutcome:
     report: CheckReport
     outcome: Outcome
     rests_on_policy: bool
-    """Whether no use of what is excluded may stand behind it."""
+    """Whether its result may not rest on anything that is excluded."""
     judged_uses: bool
     """Whether it judged that itself."""
     names_used: frozenset[str]
     """Which of the submission's names it asked for."""
     timed: bool = False
-    """Whether it is a check of speed or memory, which no status hangs on."""
+    """Whether it is a check of speed or memory, which no status depends on."""
     tells: bool = False
     """Whether it failed in a way that may say which mistake was made."""
     left: FailureSignature | None = None

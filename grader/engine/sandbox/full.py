@@ -206,7 +206,7 @@ class Sandbox:
             # A Python of mode 0700, such as pyenv's below /root, is mapped too: no worker stays root to read it.
             ours |= {place: wanted[place] for place in shared.private}
         own = self._copies(ours)
-        # A reference is given what lies beside it; the way there is made anew, and shows nothing else.
+        # A reference is given what is next to it; the way there is made anew, and shows nothing else.
         opened = [
             path
             for path in shared.hidden

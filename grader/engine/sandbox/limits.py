@@ -35,7 +35,7 @@ class ResourceLimits:
 def apply(limits: ResourceLimits, mapped: int | None = None) -> None:
     """Lower the limits of this process for good, never raising one.
 
-    `mapped` is what `mapped_bytes` said, for who has lost /proc since.
+    `mapped` is what `mapped_bytes` returned, for a process that has lost /proc since.
 
     Raises:
         OSError: one could not be set.

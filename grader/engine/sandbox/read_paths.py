@@ -39,7 +39,7 @@ _SYSTEM = (
 _LINKS = ("/lib", "/lib32", "/lib64", "/usr/lib64")
 
 _MOST = 20_000
-"""So many entries may lie beside what is hidden: each of them is granted to each worker."""
+"""So many entries may be next to what is hidden: each of them is granted to each worker."""
 
 
 @dataclass(frozen=True)

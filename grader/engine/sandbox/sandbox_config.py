@@ -23,7 +23,7 @@ class ConfinementError(Exception):
 class SandboxConfig:
     """What a worker may touch: files and folders to `read`, its own to `write`, `limits`, a GPU or not.
 
-    `python` is what all workers may read, beside `read`. `level` is what was promised. For *full* it takes a `box`, and
+    `python` is what all workers may read, besides `read`. `level` is what was promised. *full* needs a `box`, and
     the one folder of `write` is empty and its own.
     """
 

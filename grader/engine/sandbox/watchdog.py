@@ -175,7 +175,7 @@ def _identity(folder: int) -> tuple[int, int]:
 
 
 def _empty(folder: int) -> list[str]:
-    """Remove what is no folder from an open folder, and return the names of the folders in it."""
+    """Remove what is not a folder from an open folder, and return the names of the folders in it."""
     folders = []
     for name in os.listdir(folder):
         try:

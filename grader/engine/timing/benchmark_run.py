@@ -278,7 +278,7 @@ class BenchmarkRun:
     def peak_bytes(self, work: Work, size: int) -> float:
         """Return the bytes that the submission takes at its peak for one call, all that it made before included.
 
-        Counted from before it was loaded: memory that it took in advance is no gift, nor is what it gave back.
+        Counted from before it was loaded: memory that it took in advance is not a gift, nor is what it gave back.
         """
         who = self.submission
         assert who.scale is not None
@@ -416,7 +416,7 @@ class BenchmarkRun:
         """Return another worker of the submission, which has seen nothing of what was timed.
 
         The one that was timed could answer quickly with anything, and afterwards say that again. This one is on no
-        core of its own: to whoever asks the system where it may run it is like the processes of any other check.
+        core of its own: to code that asks the system where it may run it is like the processes of any other check.
         """
         if self._replica is None:
             self._replica = self._enter(self._stack, self.setting.submission, self.setting.calls, None)

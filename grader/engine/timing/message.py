@@ -1,4 +1,4 @@
-"""What a speed check that failed says: measured, asked, the machine's limit, what is wasted, and a small plot."""
+"""What a speed check that failed says: the measurement, the threshold, the machine's limit, the waste, and a plot."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float)
 
 
 def shown(found: Measured) -> str:
-    """Return what was measured beside the threshold, in its unit."""
+    """Return what was measured, with the threshold, in its unit."""
     if found.value is None:
         return f"stopped before it was measured; the threshold is {found.threshold:g}"
     if found.form == "roofline":

@@ -199,7 +199,7 @@ class Speed:
                 (ours, theirs), grown = first(run), last(run)
             else:
                 grown, (ours, theirs) = last(run), first(run)
-            # Quicker than the baseline at the first size, by skill or by chance, is no growth.
+            # Quicker than the baseline at the first size, by skill or by chance, is not growth.
             value, anchored = grown / max(ours, theirs), theirs / ours
             far = value > FAR * limit or anchored > FAR * anchor
             return Round(value, value > limit or anchored > anchor, anchored, far)

@@ -501,7 +501,7 @@ def tensor_of(value: np.ndarray[Any, Any] | np.generic) -> torch.Tensor | None:
 
 
 PARTS, KEYS, TENSORS, GENERATORS = "parts", "keys of dicts", "tensors", "random generators"
-HANDLES = "objects that are no numbers, texts or tensors"
+HANDLES = "objects that are not numbers, texts or tensors"
 _LIMITS = {
     PARTS: MAX_ITEMS,
     KEYS: MAX_KEYS,

@@ -126,7 +126,7 @@ def _prepare(job: WorkerConfig, ends: Sequence[int], room: Room) -> Worker:
             "TORCHDYNAMO_DISABLE": "1",
         }
     )
-    tempfile.tempdir = None  # whoever forked us may have looked it up in another environment
+    tempfile.tempdir = None  # the process that forked us may have looked it up in another environment
     sys.argv = ["submission"]
     sys.breakpointhook = _no_breakpoint
     # It would lie next to what is imported: at 'process' that folder is the grader's, and shared.

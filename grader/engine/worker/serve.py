@@ -78,7 +78,7 @@ class Worker:
                 if isinstance(request, messages.Call):
                     reply, buffers = self._call(request, payload)
                 else:
-                    with torch.enable_grad():  # what a call left behind is no affair of these
+                    with torch.enable_grad():  # what a call left set is not their business
                         reply, buffers = self._perform(request, payload)
             except Unencodable as error:
                 reply, buffers = (
@@ -249,7 +249,7 @@ class Worker:
         if request.method is not None:
             target = getattr(target, request.method)
         recording = request.grad if request.grad is not None else torch.is_grad_enabled()
-        torch.set_grad_enabled(recording)  # not back again: the grader may ask what the call leaves behind
+        torch.set_grad_enabled(recording)  # not back again: the grader may ask for what the call leaves set
         result = target(*args, **kwargs)
         if isinstance(result, torch.nn.Module):
             # Only modules of the submission's own classes: of what checks bring along the parameters are meant.

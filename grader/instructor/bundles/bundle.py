@@ -30,7 +30,7 @@ STEPS: dict[System, tuple[str, ...]] = {
     "gradescope": (
         "next  a programming assignment on Gradescope, {points} autograder points; upload the archive under",
         "      Configure Autograder, with the newest Ubuntu that it offers",
-        "      Whoever can edit the assignment can download the answers.",
+        "      Anyone who can edit the assignment can download the answers.",
     ),
     "classroom50": (
         "next  unpack it into CLASSROOM/autograders/ASSIGNMENT/ of the classroom50 repository, and push",

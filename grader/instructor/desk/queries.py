@@ -551,7 +551,7 @@ class ShownFile(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """Who stands before and behind in the list that a filter makes."""
+    """Who comes before and after in the list that a filter makes."""
 
     previous: str | None
     next: str | None

@@ -200,7 +200,7 @@ def mark(
     """Write what somebody gives for an answer; return the mark's number. What stood before stays in the history.
 
     Raises:
-        GradebookUsageError: the points are no number from 0 to the most that there are.
+        GradebookUsageError: the points are not a number from 0 to the most that there are.
         ConflictError: another mark stands than the one of number `seen` (None: that there was none).
     """
     given: Marking = draft.value

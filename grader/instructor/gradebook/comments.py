@@ -59,7 +59,7 @@ def threads(rulings: Iterable[Decision]) -> list[Thread]:
 def said_about(
     rulings: Iterable[Decision], identity: Callable[[str], str]
 ) -> dict[tuple[str, str], Comments]:
-    """Return what was said, by learner's identity and kata; of rulings of these `KINDS`."""
+    """Return comments, by learner's identity and kata; of rulings of these `KINDS`."""
     every = standing(rulings)
     about: dict[tuple[str, str], list[Decision]] = {}
     for one in every:

@@ -131,13 +131,13 @@ class Address:
         except (ImportError, NoSuchModuleError) as error:
             raise GradebookUsageError(
                 f"{self.shown}: a gradebook on PostgreSQL needs the driver psycopg, which is not installed.",
-                f"Install it beside Kata: {install_extra('postgres')}",
+                f"Install it with Kata: {install_extra('postgres')}",
             ) from error
 
     def let_logs_be_written(self) -> None:
         """Give the log and its index the permissions of an SQLite file.
 
-        SQLite (3.40) makes them with those that the file has at the time. Of a read-only one they stay behind so, and
+        SQLite (3.40) makes them with those that the file has at the time. Those of a read-only file stay read-only, and
         then it could not be written even after its permissions were mended.
         """
         if self.file is None:

@@ -37,7 +37,7 @@ class Draft:
     """A decision, as it is about to be written.
 
     Raises:
-        GradebookUsageError: the points are no number, or a mark below 0, or nothing says why.
+        GradebookUsageError: the points are not a number, or a mark below 0, or nothing says why.
     """
 
     kind: DecisionKind

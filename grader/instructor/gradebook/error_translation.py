@@ -1,4 +1,4 @@
-"""A database's refusals in the instructor's words: what happened, what is kept, what to do."""
+"""A database's refusals in the instructor's words: what happened, what is not lost, what to do."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def gone(place: Address, doing: str, message: str) -> GradebookError:
 
 
 def refused_file(error: OSError, place: Address, doing: str) -> GradebookError:
-    """Return the error for a file that cannot be made beside the gradebook."""
+    """Return the error for a file that cannot be made next to the gradebook."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return GradebookError(f"{place.shown}: the disk is full ({doing}).", f"Free some space. {KEPT}")
     reason = os.strerror(error.errno) if error.errno else str(error)

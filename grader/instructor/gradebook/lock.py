@@ -16,7 +16,7 @@ _held: dict[tuple[int, int], FileLock] = {}
 
 
 class FileLock:
-    """A lock on a file beside the gradebook. It is not inherited: a worker that survives us does not keep it."""
+    """A lock on a file next to the gradebook. It is not inherited: a worker that survives us does not keep it."""
 
     def __init__(self, file: Path) -> None:
         real = Path(os.path.realpath(file))
@@ -49,7 +49,7 @@ class FileLock:
                 self._descriptor, self._key = descriptor, (found.st_dev, found.st_ino)
                 _held[self._key] = self
                 return True
-            os.close(descriptor)  # whoever had it took the file away while we were opening it
+            os.close(descriptor)  # its holder removed the file while we were opening it
 
     def release(self) -> None:
         """Give the lock back; the file goes with it."""

@@ -128,7 +128,7 @@ def _all(of: Total) -> str:
 
 
 def _blocks(columns: Sequence[_Kata], lines: Sequence[_Line], out: Console) -> list[list[_Kata]]:
-    """Return the columns that fit beside each other, block by block; the totals stand in every block."""
+    """Return the columns that fit side by side, block by block; the totals are in every block."""
     room = (
         out.width
         - _name_width(lines, out)
@@ -153,7 +153,7 @@ def _name_width(lines: Sequence[_Line], out: Console) -> int:
 
 
 def _ends(lines: Sequence[_Line]) -> dict[str, list[str]]:
-    """Return the columns that stand in every block: the total, and before it the written answers in it."""
+    """Return the columns that are in every block: the total, and before it the written answers in it."""
     ends = {"written": [line.written for line in lines], "total": [line.total for line in lines]}
     return ends if any(ends["written"]) else {"total": ends["total"]}
 
@@ -360,5 +360,5 @@ def is_changed(row: Row) -> bool:
 
 
 def _is_marked(row: Row) -> bool:
-    """Return whether a table has a sign beside it: it came in late, also for nothing, or somebody changed it."""
+    """Return whether a table has a sign next to it: it came in late, also for nothing, or somebody changed it."""
     return row.days_late > 0 or is_changed(row)

@@ -239,7 +239,7 @@ class Recording:
                 )
 
     def propose(self, submission: Submission) -> None:
-        """Note beside what was handed in last that a misnamed file came in: it stays open until it is settled."""
+        """Note on what was handed in last that a misnamed file came in: it stays open until it is settled."""
         assert submission.proposal is not None
         note = printable(submission.proposal.note)
         with self._own.writing(_doing(submission)) as connection:

@@ -1,6 +1,6 @@
 """The gradebook as the rest of Kata sees it: opened, written by one run at a time, read by anybody.
 
-How each of its words is kept lies beside it: `recording` (what a run writes), `rows` (what counts), `history` (what
+How each of its words is kept is next to it: `recording` (what a run writes), `rows` (what counts), `history` (what
 happened), `decisions` (what people change), `lookup` (learners and katas), `connections` (transactions and the lock).
 """
 
@@ -293,7 +293,7 @@ class Gradebook:
             seen: the mark's version that was looked at.
 
         Raises:
-            GradebookUsageError: the learner or the kata is unknown, or the points are no number, or nothing says why.
+            GradebookUsageError: the learner or the kata is unknown, the points are not a number, or nothing says why.
             ConflictError: the mark has another version by now; nothing was written.
         """
         return self.rule("adjust", learner, points, comment=comment, author=author, kata=kata, seen=seen)
@@ -410,7 +410,7 @@ class Gradebook:
         """Return the number of the hand-in that an attempt graded, as a ruling `choose` has it.
 
         Raises:
-            GradebookUsageError: it is no attempt of this learner at this kata, or nothing was in it.
+            GradebookUsageError: it is not an attempt of this learner at this kata, or nothing was in it.
         """
         stored = self.attempt(attempt)
         known = self.handed_in(learner, [kata]).get(kata, (0, []))[1]

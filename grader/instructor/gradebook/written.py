@@ -455,7 +455,7 @@ def rubric_question(
     if rubric is None:
         raise GradebookUsageError(
             f"{kata}: this install has no rubric, so its answers cannot be marked.",
-            "A rubric is rubric.toml beside the kata's solution; the authors' guide lists its keys.",
+            "A rubric is rubric.toml next to the kata's solution; the authors' guide lists its keys.",
         )
     if not 1 <= question <= len(rubric.questions):
         raise GradebookUsageError(f"{kata} has no question {question}; it has 1 to {len(rubric.questions)}.")

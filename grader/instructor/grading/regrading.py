@@ -48,7 +48,7 @@ def stored_learners(
 
 
 class Regraded(msgspec.Struct, frozen=True, kw_only=True):
-    """What a grading gives now, beside what it gave."""
+    """What a grading gives now, and what it gave."""
 
     learner: str
     kata: str

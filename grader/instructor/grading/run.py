@@ -174,7 +174,7 @@ class Run:
                     out[self._hand_out(executor, one)] = one
                 # Nothing is being graded and nothing waits.
                 if not out:
-                    # Last, when what they are noted beside is there.
+                    # Last, when the rows that they belong to are there.
                     for submission in tally.proposed:
                         self._marks.propose(self._number, submission)
                     return tally

@@ -91,7 +91,7 @@ class DisputeView:
 
     words: str
     answers: tuple[tuple[str, str | None, str | None], ...]
-    """What was said, by whom, when; the reason for closing it among them, as the last."""
+    """The comments, by whom, when; the reason for closing it among them, as the last."""
     closed: bool
     at: str | None
 
@@ -143,7 +143,7 @@ class KataView:
 
     @property
     def not_asked(self) -> list[CheckReport]:
-        """Those that were skipped, mostly since another has to hold first: a line each, beside what went wrong."""
+        """Those that were skipped, mostly since another has to hold first: a line each, apart from what went wrong."""
         return [check for check in self._others if check.status in _NOT_ASKED]
 
     @property

@@ -112,7 +112,7 @@ class Blackboard(System):
 
 
 def _user(note: ItemT) -> str | None:
-    """Read the user from the note that the system puts beside the files: `Name: Ada Lovelace (ada_l)`."""
+    """Read the user from the note that the system puts next to the files: `Name: Ada Lovelace (ada_l)`."""
     try:
         text = note.read(1 << 20)[:4096].decode("utf-8", "replace")
     except UnreadableSubmission:

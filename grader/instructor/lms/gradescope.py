@@ -53,7 +53,7 @@ class Gradescope(System):
     rosters = (Roster(frozenset({"sid", "email"}), _in_roster),)
     times = Times("submission_time", _who)
     logins = ("sid",)
-    beside = frozenset({METADATA})
+    own_files = frozenset({METADATA})
 
     def folder(self, name: str) -> SystemName | None:
         """Take a folder's name apart; who it is, only the metadata says."""

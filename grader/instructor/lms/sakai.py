@@ -20,7 +20,7 @@ class Sakai(System):
 
     name = "sakai"
     title = "Sakai"
-    beside = frozenset({"grades.csv", "grades.xls", "grades.xlsx"})
+    own_files = frozenset({"grades.csv", "grades.xls", "grades.xlsx"})
     wraps = True
 
     def folder(self, name: str) -> SystemName | None:

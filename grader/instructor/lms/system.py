@@ -213,7 +213,7 @@ class System:
     """Columns of a roster whose cells may be what a folder is called."""
     grades: GradeFile | None = None
     own_files: frozenset[str] = frozenset()
-    """Files of the system's own that lie beside the learners'."""
+    """Files of the system's own that are next to the learners'."""
     wraps = False
     """Its downloads have a folder around the learners', called after the assignment or the course."""
 

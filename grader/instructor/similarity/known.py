@@ -70,7 +70,7 @@ def _blocks(path: Path, kata: Kata) -> list[PackText]:
 
 
 def foreign_names(kata: Kata) -> frozenset[str]:
-    """Return names of files that lie beside an answer and are no part of it."""
+    """Return names of files that are next to an answer and are not part of it."""
     others = {other.module for other in kata.unit.pack.katas} - {kata.module}
     return frozenset(
         {f"{name}{suffix}" for name in others for suffix in (".py", ".ipynb")}

@@ -99,7 +99,7 @@ class Entry:
 
     @property
     def in_place_of_folder(self) -> bool:
-        """Whether this is no file and no folder, and a learner's folder may be meant: a link to one, say."""
+        """Whether this is neither a file nor a folder, and may stand for a learner's folder: a link to one, say."""
         if not self.kind or self.kind == "folder":
             return False
         without_ending = re.search(r"\.[A-Za-z0-9]{1,5}$", self.name) is None

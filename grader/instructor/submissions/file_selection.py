@@ -1,4 +1,4 @@
-"""Which of a learner's files answers a kata, and what lies beside it. Never a guess: two that differ are an error."""
+"""Which of a learner's files answers a kata, and what is next to it. Never a guess: two that differ are an error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from grader.notebooks import UnreadableNotebook, code_cells
 MAX_BESIDE = 256
 """Files in a bundle."""
 MAX_BESIDE_BYTES = 16 << 20
-"""Bytes of the files beside the module."""
+"""Bytes of the files next to the module."""
 MAX_COMPARED = 20
 """Files that could be one kata's answer, compared with each other."""
 
@@ -262,7 +262,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _code(text: str) -> list[str]:
-    """Return the lines of cells but for magics and comments, which are no work: the last cell's check is both."""
+    """Return the lines of cells but for magics and comments, which are not work: the last cell's check is both."""
     return [line for line in _lines(text) if not line.lstrip().startswith(("%", "#"))]
 
 
@@ -299,11 +299,11 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         python = [(name, other) for name, other in extras if name.casefold().endswith(".py")]
         if not _fits(python):
             raise UnreadableSubmission(
-                f"there are {len(extras)} files beside {file.origin}; at most {MAX_BESIDE} files "
+                f"there are {len(extras)} files next to {file.origin}; at most {MAX_BESIDE} files "
                 f"and {MAX_BESIDE_BYTES >> 20} MB are taken with it. Hand in the kata's folder alone"
             )
         notes.append(
-            f"of {len(extras)} files beside {file.origin}, only the .py files were taken: there are "
+            f"of {len(extras)} files next to {file.origin}, only the .py files were taken: there are "
             f"more than {MAX_BESIDE} files or {MAX_BESIDE_BYTES >> 20} MB"
         )
         extras = python
@@ -323,7 +323,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
             files = {inner: content for inner, content in files.items() if not inner.startswith(f"{main}/")}
         else:
             del files[name]
-        notes.append(f"{name} is both a file and a folder beside {file.origin}; one of them was left out")
+        notes.append(f"{name} is both a file and a folder next to {file.origin}; one of them was left out")
     del notes[20:]
     return Bundle(main, files)
 

@@ -106,7 +106,7 @@ class _Object(NamedTuple):
     about: str
     """The commit that a tag is on."""
     at: datetime | None
-    """When it was made, by the clock of whoever made it."""
+    """When it was made, by its author's clock."""
 
 
 def _objects(git: str, folder: str, digests: set[str]) -> dict[str, _Object]:

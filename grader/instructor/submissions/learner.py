@@ -158,7 +158,7 @@ class LearnerFolder:
         # them than a process may have open files.
         listing = Listing(closed=list(self.closed))
         owners: dict[File, Place[Entry]] = {}
-        space = listing.new_space()  # files that a system laid flat belong beside each other again
+        space = listing.new_space()  # files that a system laid flat belong together again
         for place in self.places:
             known, copies = len(listing.files), len(listing.spare)
             try:
@@ -199,7 +199,7 @@ class LearnerFolder:
         except UnreadableSubmission as refused:
             return self._without(kata, "error", str(refused))
         except Exception as error:
-            # One learner's files never end a class's grading; what it was is named for whoever looks.
+            # One learner's files never end a class's grading; what it was is named in the log.
             return self._without(kata, "error", f"{kata.module} cannot be read ({type(error).__name__}).")
         at, source, doubt = self._time(kata, chosen.file, listing, owners)
         notes = dict.fromkeys((*self.notes, *chosen.notes, *listing.closed[:5], *([doubt] if doubt else ())))

@@ -20,7 +20,7 @@ def sheets_in(
 ) -> tuple[dict[str, tuple[File, Bundle]], dict[str, list[str]]]:
     """Return the sheet of each kata that has one, by slug, and what to know of the others.
 
-    A sheet belongs to the kata that it names; else to the kata whose folder it lies in, or whose module lies beside it;
+    A sheet belongs to the kata that it names; else to the kata whose folder it lies in, or whose module is next to it;
     else to the only kata there is. Of several that differ the one nearest the top counts, and the others are told.
     """
     found: dict[str, tuple[File, Bundle]] = {}
@@ -56,7 +56,9 @@ def _kata_around(katas: Sequence[Kata], listing: Listing, file: File) -> str | N
     neighbours = {
         other.name for other in listing.files if (other.space, other.folder) == (file.space, file.folder)
     }
-    near = [kata.slug for kata in katas if any(module_rank(name, kata.module) is not None for name in neighbours)]
+    near = [
+        kata.slug for kata in katas if any(module_rank(name, kata.module) is not None for name in neighbours)
+    ]
     for some in (inside, near, [kata.slug for kata in katas]):
         if len(some) == 1:
             return some[0]

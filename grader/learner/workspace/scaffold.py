@@ -69,7 +69,7 @@ def start(
     katas whose answers it shows before they have passed are noted as given up.
 
     Raises:
-        UsageError: the other form of an answer is there, something that is no file is in the way, or the
+        UsageError: the other form of an answer is there, something that is not a file is in the way, or the
             progress file is damaged; nothing has been written then.
         EngineError: the file system refused.
     """

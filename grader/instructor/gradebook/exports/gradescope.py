@@ -1,4 +1,4 @@
-"""Gradescope: what an autograder leaves behind for one learner."""
+"""Gradescope: what an autograder leaves for one learner."""
 
 from __future__ import annotations
 
