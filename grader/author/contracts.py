@@ -236,10 +236,8 @@ def _of_arguments(part: SeenPart) -> Iterator[tuple[str, str, str]]:
         yield "layout", "reads_the_storage", name
         yield "arguments", "writes_to_argument", name
         yield "memory", "keeps_argument", name
-    for name in part.given("floating"):
         yield "memory", "keeps_by_address", name
     for name in part.given("boolean"):
-        yield "memory", "keeps_by_address", name
         yield "padding", "takes_mask_for_a_prefix", name
         yield "padding", "takes_last_row_of_mask", name
     for name in part.given("members"):

@@ -187,3 +187,17 @@ class row_0_is_padding:
             - self.embedding = nn.Embedding(vocab_size, d_model)
             + self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=0)
         """
+
+
+class drops_whole_features:
+    """Dropout as images have it: what is dropped is dropped at all positions."""
+
+    class DropFeatures(nn.Dropout1d):
+        def forward(self, x):
+            return super().forward(x.mT).mT
+
+    class EncoderClassifier:
+        __init__ = """
+            - self.dropout = nn.Dropout(dropout)
+            + self.dropout = DropFeatures(dropout)
+        """

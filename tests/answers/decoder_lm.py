@@ -231,3 +231,31 @@ class cold_is_greedy:
         - if temperature == 0:
         + if temperature < 0.3:
     """
+
+
+class drops_whole_features:
+    """Dropout as images have it, in the layers: what is dropped is dropped at all positions."""
+
+    class DropFeatures(nn.Dropout1d):
+        def forward(self, x):
+            return super().forward(x.mT).mT
+
+    class Block:
+        __init__ = """
+            - self.dropout = nn.Dropout(dropout)
+            + self.dropout = DropFeatures(dropout)
+        """
+
+
+class drops_alike_in_all_rows:
+    """One pattern of what is dropped for the whole batch, to save random numbers."""
+
+    class DropAlike(nn.Dropout):
+        def forward(self, x):
+            return x * super().forward(torch.ones_like(x[:1]))
+
+    class DecoderLM:
+        __init__ = """
+            - self.dropout = nn.Dropout(dropout)
+            + self.dropout = DropAlike(dropout)
+        """

@@ -156,3 +156,17 @@ class something_to_learn:
         + if not chosen.any():
         +     chosen = ~special[tokens]
     """
+
+
+class drops_whole_features:
+    """Dropout as images have it: what is dropped is dropped at all positions."""
+
+    class DropFeatures(nn.Dropout1d):
+        def forward(self, x):
+            return super().forward(x.mT).mT
+
+    class MaskedLM:
+        __init__ = """
+            - self.dropout = nn.Dropout(dropout)
+            + self.dropout = DropFeatures(dropout)
+        """

@@ -171,3 +171,17 @@ class first_word_detached:
             + if target.shape[1] == 1:
             +     memory = memory.detach()
         """
+
+
+class drops_whole_features:
+    """Dropout as images have it: what is dropped is dropped at all positions."""
+
+    class DropFeatures(nn.Dropout1d):
+        def forward(self, x):
+            return super().forward(x.mT).mT
+
+    class Translator:
+        __init__ = """
+            - self.dropout = nn.Dropout(dropout)
+            + self.dropout = DropFeatures(dropout)
+        """

@@ -254,3 +254,31 @@ def expect_from_scratch(submission: Any) -> None:
 def _is_called(kind: str, name: str) -> bool:
     """Tell whether a class is meant by `name`: Python's own, or another by its dotted name or the end of it."""
     return kind == name or (not hasattr(builtins, name) and kind.endswith(f".{name}"))
+
+
+def expect_dropped_apart(run: Callable[[torch.Tensor], torch.Tensor], row: torch.Tensor) -> None:
+    """Demand that what is dropped at one position or in one row says nothing of another.
+
+    So nothing is dropped in a row of n positions as seldom as n times in a row of one.
+
+    Args:
+        run: from tokens [B, T] to [B, ...], by a model with little dropout, one layer and many features.
+        row: one token several times.
+    """
+    __tracebackhide__ = True
+    shares = []
+    for length in (1, len(row)):
+        calls = torch.stack([run(row[:length].expand(256, length).contiguous()) for _ in range(32)]).flatten(2)
+        calls = (calls * (1e4 / calls.abs().max())).round()
+        whole = [_commonest(call) for call in calls]
+        if length == 1 and any((one - whole[0]).abs().max() > 1 for one in whole):
+            fail("wrong dropout  what is dropped in one row is dropped in all: each number is dropped by itself")
+        whole_rows = (calls - _commonest(calls.flatten(0, 1))).abs().amax(dim=-1) <= 1
+        shares.append(float(whole_rows.double().mean()))
+    if shares[1] > 1.45 * shares[0] ** len(row):
+        fail("wrong dropout  a feature is dropped at all positions, or at none: each number is dropped by itself")
+
+
+def _commonest(rows: torch.Tensor) -> torch.Tensor:
+    several, counts = rows.unique(dim=0, return_counts=True)
+    return several[counts.argmax()]

@@ -196,20 +196,25 @@ class Axes:
         return dict(zip(self.names, self.own(index), strict=True))
 
 
-_ENDS_IN_A_NUMBER = re.compile(r" (?:\([^()]*\)|[^ ()]*\d)$")
-"""Of such a sentence no `[…]` is a part; of `x1` it may be."""
+_ENDS_IN_A_NUMBER = re.compile(r" \S*\d$")
+"""Of such a name no `[…]` is a part; of `x1` it may be."""
+_BEFORE_CONDITIONS = re.compile(
+    r"(?!what |whether |how ).+?(?=, | (?:with|without|in|under|where|at|after|when|for|(?<!gradient )of) )"
+)
 
 
 def place(name: str, axes: Sequence[str], index: Sequence[int]) -> str:
-    """Return where a value stands: in its axes' names where they have any.
+    """Return where a value stands: in its axes' names where they have any, and before what the name says of it.
 
-    >>> place("weights", ["batch", "key"], [0, 3]), place("output in float16", ["time"], [2])
-    ('weights[batch 0, key 3]', 'output in float16 [time 2]')
+    >>> place("gradient of w_q", ["batch", "key"], [0, 3]), place("output in float16", ["time"], [2])
+    ('gradient of w_q[batch 0, key 3]', 'output[time 2] in float16')
     """
     if not index:
         return name
     inside = ", ".join(str(i) if is_unnamed(a) else f"{a} {i}" for a, i in zip(axes, index, strict=True))
-    return f"{name}{' ' if _ENDS_IN_A_NUMBER.search(name) else ''}[{inside}]"
+    found = _BEFORE_CONDITIONS.match(name)
+    head = found[0] if found else name
+    return f"{head}{' ' if _ENDS_IN_A_NUMBER.search(head) else ''}[{inside}]{name[len(head) :]}"
 
 
 def sizes(shape: Sequence[int | None], axes: Sequence[str] = ()) -> str:

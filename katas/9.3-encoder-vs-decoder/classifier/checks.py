@@ -551,6 +551,15 @@ def test_dropout(submission, draw):
     logits_of(plain, tokens, "logits in train mode with dropout=0.0").same_as(
         logits_of(plain, tokens).actual, name="that of the call before"
     )
+    # Of what is dropped before the encoder the table gets no gradient; each of 900 words stands in one place.
+    model = submission.EncoderClassifier(901, 5, 12, 3, 20, 1, 30, "mean", dropout=0.5).to(draw.device)
+    model.train()
+    model(with_axes(torch.arange(1, 901, device=draw.device).view(30, 30), "batch", "time")).sum().backward()
+    tables = [value.grad for value in parameters_of(model).values() if value.shape == (901, 12)]
+    for table in (one for one in tables if one is not None):
+        dropped = table[1:].view(30, 30, 12) == 0
+        for axis, name in enumerate(("place of all texts", "place of a text")):
+            expect(bool(dropped.all(dim=axis).any()), f"a feature that is dropped at each {name}").is_value(False)
 
 
 @check(

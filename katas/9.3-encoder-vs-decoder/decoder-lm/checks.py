@@ -15,6 +15,7 @@ from grader.checks import (
     as_left,
     check,
     expect,
+    expect_dropped_apart,
     expect_from_scratch,
     expect_gradients,
     expect_parameter_gradients,
@@ -401,6 +402,9 @@ def test_modes(submission, draw):
     expect(read(submission, model, tokens), "logits without dropout", axes=AXES).same_as(
         first, name="the pass before"
     )
+    model = build(submission, draw, 5, 16, 2, 1, 1, 4, dropout=0.015)
+    model.train()
+    expect_dropped_apart(lambda tokens: read(submission, model, tokens, 5), tokens_of(draw, 1, 1, 5)[0].expand(4))
 
 
 @check(

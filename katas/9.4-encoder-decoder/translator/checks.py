@@ -16,6 +16,7 @@ from grader.checks import (
     as_left,
     check,
     expect,
+    expect_dropped_apart,
     expect_from_scratch,
     expect_gradients,
     expect_parameter_gradients,
@@ -612,6 +613,16 @@ def test_modes(submission, draw):
         first = score(model, source, target)
         name = "logits without dropout" if training else "logits in eval mode"
         expect(score(model, source, target), name, axes=LOGITS).same_as(first, name="the pass before")
+    sizes = {"d_model": 16, "num_heads": 2, "d_ff": 1, "num_layers": 1, "dropout": 0.015}
+    model, word = build(submission, draw, **sizes), source[0, :1]
+    model.eval()
+    memory = remember(model, word[None], 16)
+    model.train()
+    expect_dropped_apart(lambda tokens: remember(model, tokens, 16), word.expand(4))
+    expect_dropped_apart(
+        lambda tokens: write(model, tokens, memory.expand(len(tokens), 1, 16), word.expand(len(tokens), 1)),
+        target[0, :1].expand(4),
+    )
 
 
 @check(

@@ -11,6 +11,7 @@ import torch
 from grader.checks import (
     check,
     expect,
+    expect_dropped_apart,
     expect_from_scratch,
     expect_parameter_gradients,
     expect_unchanged,
@@ -685,6 +686,10 @@ def test_dropout(submission, draw):
     trained = scores(model, tokens, "logits in train mode")
     recognised_by(submission, train_mode=equal(trained.actual, same))
     trained.differs_from(same, why="half of everything is dropped")
+    sizes = {"d_model": 16, "num_heads": 2, "d_ff": 1, "num_layers": 1, "dropout": 0.015}
+    model = masked_lm(submission, draw, **sizes)
+    model.train()
+    expect_dropped_apart(lambda tokens: scores(model, tokens).actual, real_tokens(draw)[0, :1].expand(4))
 
 
 @check(

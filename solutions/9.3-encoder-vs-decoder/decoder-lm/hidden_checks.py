@@ -95,7 +95,7 @@ def test_any_loss(submission, draw):
     tokens = with_axes(draw.permutation(260).reshape(2, 130), "batch", "time")
     logits = draw.normal(batch=2, time=130, token=260)
     with same_tensors(submission):
-        submission.next_token_loss(-logits, tokens)
+        submission.next_token_loss(-logits, with_axes(tokens.flip(1), "batch", "time"))
         found = submission.next_token_loss(logits, tokens)
     expect(found, "loss of 260 different tokens").is_scalar().close_to(
         oracle(
@@ -352,8 +352,9 @@ def test_in_turns(submission, draw):
     readers = []
     for model, vocab_size in zip(models, (7, 7, 9), strict=True):
         for _ in range(2):  # two texts for each model
-            tokens = draw.integers(0, vocab_size, batch=draw.size(1, 3), time=8)
-            whole = read(submission, model, tokens)
+            tokens = draw.integers(0, vocab_size, batch=2, time=8)
+            with same_tensors(submission):
+                whole = read(submission, model, tokens)
             expect(whole, "logits", axes=AXES).is_tensor(shape=(*tokens.shape, vocab_size)).is_finite()
             readers.append((given_module(submission, "probes").cached(model), tokens, whole))
     for start, end in ((0, 3), (3, 4), (4, 6), (6, 8)):
@@ -367,8 +368,9 @@ def test_in_turns(submission, draw):
                 why=f"{len(readers)} texts are read in turns, each with its own cache",
             )
     scripts = [scripted(submission, draw, size, 2.0) for size in (7, 5)]
-    prompts = [draw.integers(0, 5, batch=batch, time=4) for batch in (3, 2)]
+    prompts = [draw.integers(0, 5, batch=batch, time=4) for batch in (3, 2, 3)]
     for prompt in (*prompts, prompts[0]):
         for model, table in scripts:
-            found = submission.generate(model, prompt, 5)
+            with same_tensors(submission):
+                found = submission.generate(model, prompt, 5)
             expect(found, "tokens", axes="batch time").equals(write(table, prompt, 5))

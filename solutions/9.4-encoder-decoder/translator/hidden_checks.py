@@ -189,7 +189,8 @@ def beside(submission, reference, draw, *, batch, source, vocab, max_len, eos_sh
     )
     for order in (slice(None), range(batch - 1, -1, -1)):
         given = with_axes(read[order].contiguous(), "batch", "time")
-        found = submission.translate(model=model, source=given, **options)
+        with same_tensors(submission):
+            found = submission.translate(model=model, source=given, **options)
         expect(found, f"translations with {said}", axes="batch time").is_tensor(
             shape=(batch, None), dtype=torch.int64
         )

@@ -122,7 +122,7 @@ def test_any_perplexity(submission, reference, draw):
         targets = draw.integers(0, token, batch=batch, time=time)
         targets[0, 0] = 1
         for pad_id in (None, 0):
-            logits = -logits
+            logits, targets = -logits, targets.flip(0)
             given = {"logits": draw.noncontiguous(logits), "targets": draw.noncontiguous(targets)}
             with same_tensors(submission):
                 found = submission.perplexity(**given, pad_id=pad_id)

@@ -12,6 +12,7 @@ from grader.checks import (
     expect_unchanged,
     fail,
     presupposed,
+    same_tensors,
     with_axes,
 )
 
@@ -68,17 +69,11 @@ def test_any_text(submission, draw):
         tokens = draw.noncontiguous(draw.integers(0, vocab, batch=batch, time=time))
         generator = torch.Generator().manual_seed(draw.size(0, 1 << 20))
         mask_id = vocab - 1
-        inputs, targets = expect(
-            submission.hide(
-                tokens,
-                mask_id=mask_id,
-                vocab_size=vocab,
-                special_ids=special_ids,
-                rate=rate,
-                generator=generator,
-            ),
-            "what hide returns",
-        ).is_tuple(2)
+        options = {"mask_id": mask_id, "vocab_size": vocab, "special_ids": special_ids, "rate": rate}
+        with same_tensors(submission):
+            submission.hide(draw.noncontiguous((tokens + 1) % vocab), **options)
+            found = submission.hide(tokens, **options, generator=generator)
+        inputs, targets = expect(found, "what hide returns").is_tuple(2)
         inputs, targets, before = (value.cpu() for value in (inputs, targets, tokens))
         special = torch.isin(before, torch.tensor(special_ids, dtype=torch.int64))
         chosen = targets != -100
@@ -202,17 +197,17 @@ def test_padding_anywhere(submission, draw):
 def test_interleaved(submission, draw):
     sizes = {"d_model": 12, "num_heads": 3, "d_ff": 20, "num_layers": 2, "max_len": 40}
     one, two = noisy(submission, draw, 30, **sizes), noisy(submission, draw, 25, pad_id=3, **sizes)
-    texts = [tokens_of(draw, batch, time, 25, lowest=4) for batch, time in ((2, 5), (3, 40), (2, 1))]
+    texts = [tokens_of(draw, batch, time, 25, lowest=4) for batch, time in ((2, 5), (3, 40), (2, 1), (2, 5))]
     first = [(scored(one, text, 30), scored(two, text, 25)) for text in texts]
     with torch.no_grad():
         bodies = [two.body(text) for text in texts]
         for text, (old, other), body in reversed(list(zip(texts, first, bodies, strict=True))):
             strided = draw.noncontiguous(text)
-            expect(two(tokens=strided), "logits of one model", axes=LOGITS).same_as(
-                other, name="that of the first time"
-            )
-            expect(one(text), "logits of another", axes=LOGITS).same_as(old, name="that of the first time")
-            expect(two.body(tokens=strided), "body", axes=BODY).same_as(body, name="that of the first time")
+            with same_tensors(submission):
+                again, another, inner = two(tokens=strided), one(text), two.body(tokens=strided)
+            expect(again, "logits of one model", axes=LOGITS).same_as(other, name="that of the first time")
+            expect(another, "logits of another", axes=LOGITS).same_as(old, name="that of the first time")
+            expect(inner, "body", axes=BODY).same_as(body, name="that of the first time")
             expect_unchanged(submission)
         expect_strict(one)
         word = with_axes(torch.cat((texts[2], torch.full_like(texts[2], 3)), dim=1), *TEXT.split())

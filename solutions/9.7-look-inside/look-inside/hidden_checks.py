@@ -96,7 +96,7 @@ def test_any_probe(submission, reference, draw):
         ]
         clear = torch.stack([one == wanted for one in nudged]).all(0)
         with same_tensors(submission):
-            submission.probe(-features, labels, ridge=ridge)
+            submission.probe(-features, labels.flip(0), ridge=ridge)
             found = submission.probe(features, labels, ridge=ridge)
         expect(
             found(with_axes(new[clear], "example", "feature")),

@@ -208,8 +208,9 @@ def test_in_turns(submission, reference, draw):
     models = [pair(submission, reference, draw, "ModernLM", *sizes)[0] for _ in range(2)]
     texts = [draw.integers(0, 11, batch=2, time=6) for _ in range(3)]
     texts[2][:, :3] = texts[0][:, :3]  # begins as the first one does, and goes on in another way
-    with torch.no_grad():
+    with same_tensors(submission):
         wanted = [[first(model(text)) for text in texts] for model in models]
+    with torch.no_grad():
         readers = []
         for model in models:
             readers.append(given_module(submission, "probes").reader(model))

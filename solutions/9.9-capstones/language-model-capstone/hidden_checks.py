@@ -12,6 +12,7 @@ from grader.checks import (
     fail,
     given_module,
     presupposed,
+    same_tensors,
     with_axes,
 )
 
@@ -165,8 +166,9 @@ def test_names(submission, draw):
 def test_two_models(submission, draw):
     sizes = {"vocab_size": 11, "d_model": 12, "num_heads": 3, "d_ff": 8, "num_layers": 2, "max_len": 9}
     first = build(submission, draw, **sizes)
-    texts = [draw.integers(0, 11, batch=2, time=time) for time in (9, 4)]
-    before = [score(first, text, 11) for text in texts]
+    texts = [draw.integers(0, 11, batch=2, time=time) for time in (9, 4, 4)]
+    with same_tensors(submission):
+        before = [score(first, text, 11) for text in texts]
     other = submission.LanguageModel(**{**sizes, "max_len": 5}, norm="last", positions=False).to(draw.device)
     score(other, texts[1], 11)
     expect_strict(first)
@@ -247,7 +249,9 @@ def test_any_generation(submission, draw):
                     state = (5 * state + token + 1) % STATES
                 row = [*row, best[state]]
             rows.append(row)
-        found = submission.generate(model, draw.noncontiguous(prompt), count, temperature=0)
+        with same_tensors(submission):
+            for tokens in (prompt.flip(0, 1), prompt):
+                found = submission.generate(model, draw.noncontiguous(tokens), count, temperature=0)
         expect(found, "tokens", axes="batch time").is_tensor(shape=(batch, length + count), dtype=torch.int64)
         expect(found, "tokens", axes="batch time").equals(
             with_axes(torch.tensor(rows), "batch", "time").to(found.device), why=f"max_len is {longest}"

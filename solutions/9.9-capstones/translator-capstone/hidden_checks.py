@@ -13,6 +13,7 @@ from grader.checks import (
     fail,
     given_module,
     presupposed,
+    same_tensors,
     with_axes,
 )
 
@@ -98,6 +99,10 @@ def test_any_sizes(submission, draw):
             expect(
                 score(model, source, part, vocab), f"logits of the first {length} words", axes=LOGITS
             ).same_as(whole[:, :length], name=f"theirs among {longest}")
+        with same_tensors(submission):
+            for texts in ((source.flip(0, 1), target.flip(0, 1)), (source, target)):
+                again = score(model, *map(tokens, texts), vocab)
+        expect(again, "logits, after others", axes=LOGITS).same_as(whole, name="those before")
         expect_dtypes(model, whole, source, target)
     # What is blocked stays blocked when all scores are far below a finite number that stands for minus infinity.
     model = build(submission, draw, source_vocab=9, target_vocab=8, d_model=8, num_heads=2, d_ff=12).to(
@@ -201,7 +206,9 @@ def test_any_search(submission, draw):
                 text.append(best[state])
                 state = (5 * state + best[state] + 1) % STATES
             rows.append(text)
-        found = submission.translate(model, draw.noncontiguous(source), max_len=longest)
+        with same_tensors(submission):
+            for texts in (source.flip(0, 1), source):
+                found = submission.translate(model, draw.noncontiguous(texts), max_len=longest)
         expect(found, "translations", axes="batch time").is_tensor(shape=(batch, None), dtype=torch.int64)
         wanted = [row + [PAD] * (found.shape[1] - len(row)) for row in rows]
         expect(found.shape[1] >= max(map(len, rows)), "long enough translations").is_value(True)
