@@ -199,7 +199,8 @@ class Axes:
 _ENDS_IN_A_NUMBER = re.compile(r" \S*\d$")
 """Of such a name no `[…]` is a part; of `x1` it may be."""
 _BEFORE_CONDITIONS = re.compile(
-    r"(?!what |whether |how ).+?(?=, | (?:with|without|in|under|where|at|after|when|for|(?<!gradient )of) )"
+    r"(?!what |whether |how ).+?(?=, (?![^\[(]*[\])])| (?:with|without|in|under|where|at|after|when|for) "
+    r"|(?<!gradient)(?<!sum)(?<!share)(?<!loss)(?<!step) of )"
 )
 
 
