@@ -130,3 +130,10 @@ class self_attention_first:
         - attention = block.attention if hasattr(block, "attention") else block.self_attention
         + attention = block.self_attention if hasattr(block, "self_attention") else block.attention
     """
+
+
+class least_share:
+    """The logarithm is that of a millionth at least."""
+
+    def attention_entropy(weights):
+        return -(weights * weights.clamp(min=1e-6).log()).sum(dim=-1)

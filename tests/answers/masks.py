@@ -91,7 +91,7 @@ class identity_for_equality:
 class exactly_two:
     """Two masks are what the decoder has, so the function takes two.
 
-    Named: combine_logical_and_of_all, combine_two_only
+    Named: combine_logical_and_of_all
     """
 
     def combine_masks(*masks):

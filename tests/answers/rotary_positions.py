@@ -157,3 +157,23 @@ class one_query_detached:
             + bias = bias.detach() if query_len == 1 else bias
             + return bias.permute(2, 0, 1)[None]
         """
+
+
+class angles_by_both_ends:
+    """Angles are kept by the first and the last position, and how many there are."""
+
+    known = {}
+
+    def rotate(x, positions=None, *, base=10000.0):
+        D, T = x.shape[-1], x.shape[-2]
+        if D % 2:
+            raise ValueError("D must be even")
+        if positions is None:
+            positions = torch.arange(T, device=x.device)
+        key = (T, D, base, positions[0].item(), positions[-1].item()) if T else (0, D, base)
+        if key not in known:
+            inverse = base ** (-torch.arange(0, D, 2, device=x.device) / D)
+            known[key] = torch.outer(positions.float(), inverse)
+        cos, sin = known[key].cos().to(x.dtype), known[key].sin().to(x.dtype)
+        even, odd = x[..., 0::2], x[..., 1::2]
+        return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)

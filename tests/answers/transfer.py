@@ -121,3 +121,27 @@ class only_layers_that_can_learn:
             {"params": list(layer.parameters()), "lr": lr * decay ** (len(layers) - 1 - place)}
             for place, layer in enumerate(layers)
         ]
+
+
+class eval_mode_to_infer:
+    """Where no gradients are recorded, the model goes into eval mode and stays there."""
+
+    class MultiTask:
+        forward = """
+            + if not torch.is_grad_enabled():
+            +     self.eval()
+              if task not in self.heads:
+        """
+
+
+class frozen_as_a_whole:
+    """A body whose first parameter is frozen is taken for frozen as a whole."""
+
+    class MultiTask:
+        def forward(self, tokens, task):
+            if task not in self.heads:
+                raise ValueError(f"no task {task}")
+            learning = next(self.body.parameters()).requires_grad and torch.is_grad_enabled()
+            with torch.set_grad_enabled(learning):
+                hidden = self.body(tokens)
+            return self.heads[task](hidden, tokens != self.body.pad_id)

@@ -37,7 +37,7 @@ from grader.engine.checks.training import TrainingBooks
 __all__ = [
     "Draw", "Expected", "Part", "TrainingBooks", "as_left", "check", "expect", "expect_device",
     "expect_dropped_apart", "expect_from_scratch", "expect_gradients", "expect_no_error",
-    "expect_parameter_gradients", "expect_raises", "expect_strict", "expect_unchanged", "fail", "given_module", "lend", "oracle",
-    "oracle_gradients", "presupposed", "recognised_by", "resting_on", "same_tensors", "speak_of",
-    "stand_in", "type_names", "with_axes",
+    "expect_parameter_gradients", "expect_raises", "expect_strict", "expect_unchanged", "fail",
+    "given_module", "lend", "oracle", "oracle_gradients", "presupposed", "recognised_by", "resting_on",
+    "same_tensors", "speak_of", "stand_in", "type_names", "with_axes",
 ]  # fmt: skip

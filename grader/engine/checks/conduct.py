@@ -266,19 +266,22 @@ def expect_dropped_apart(run: Callable[[torch.Tensor], torch.Tensor], row: torch
         row: one token several times.
     """
     __tracebackhide__ = True
+    each = "each number is dropped by itself"
     shares = []
     for length in (1, len(row)):
-        calls = torch.stack([run(row[:length].expand(256, length).contiguous()) for _ in range(32)]).flatten(2)
+        rows = row[:length].expand(256, length).contiguous()
+        calls = torch.stack([run(rows) for _ in range(32)]).flatten(2)
         calls = (calls * (1e4 / calls.abs().max())).round()
         whole = [_commonest(call) for call in calls]
         if length == 1 and any((one - whole[0]).abs().max() > 1 for one in whole):
-            fail("wrong dropout  what is dropped in one row is dropped in all: each number is dropped by itself")
+            fail(f"wrong dropout  what is dropped in one row is dropped in all: {each}")
         whole_rows = (calls - _commonest(calls.flatten(0, 1))).abs().amax(dim=-1) <= 1
         shares.append(float(whole_rows.double().mean()))
     if shares[1] > 1.45 * shares[0] ** len(row):
-        fail("wrong dropout  a feature is dropped at all positions, or at none: each number is dropped by itself")
+        fail(f"wrong dropout  a feature is dropped at all positions, or at none: {each}")
 
 
 def _commonest(rows: torch.Tensor) -> torch.Tensor:
-    several, counts = rows.unique(dim=0, return_counts=True)
-    return several[counts.argmax()]
+    several, counts = torch.unique(rows, dim=0, return_counts=True)
+    found: torch.Tensor = several[counts.argmax()]
+    return found

@@ -559,7 +559,9 @@ def test_dropout(submission, draw):
     for table in (one for one in tables if one is not None):
         dropped = table[1:].view(30, 30, 12) == 0
         for axis, name in enumerate(("place of all texts", "place of a text")):
-            expect(bool(dropped.all(dim=axis).any()), f"a feature that is dropped at each {name}").is_value(False)
+            expect(bool(dropped.all(dim=axis).any()), f"a feature that is dropped at each {name}").is_value(
+                False
+            )
 
 
 @check(

@@ -404,7 +404,9 @@ def test_modes(submission, draw):
     )
     model = build(submission, draw, 5, 16, 2, 1, 1, 4, dropout=0.015)
     model.train()
-    expect_dropped_apart(lambda tokens: read(submission, model, tokens, 5), tokens_of(draw, 1, 1, 5)[0].expand(4))
+    expect_dropped_apart(
+        lambda tokens: read(submission, model, tokens, 5), tokens_of(draw, 1, 1, 5)[0].expand(4)
+    )
 
 
 @check(

@@ -5,7 +5,16 @@ from __future__ import annotations
 import torch
 from torch.nn import functional as F
 
-from grader.checks import Part, check, expect, expect_strict, expect_unchanged, given_module, oracle, same_tensors
+from grader.checks import (
+    Part,
+    check,
+    expect,
+    expect_strict,
+    expect_unchanged,
+    given_module,
+    oracle,
+    same_tensors,
+)
 
 KINDS = {
     "TokenHead": (["labels"], {"num_labels": 9}),
@@ -108,7 +117,7 @@ def answer(body, head, tokens, pad):
 def test_two_models(submission, draw):
     probes = given_module(submission, "probes")
     models = []
-    for pad, names in ((0, ("mood",)), (7, ("mood", "about", "third"))):
+    for pad, names in ((7, ("mood", "about", "third")), (0, ("mood",))):
         body, heads = probes.Body(70, 5, pad), {}
         numbers = {"body": drawn(draw, BODY)}
         body.load_state_dict(numbers["body"])
@@ -143,8 +152,21 @@ def test_two_models(submission, draw):
                     lambda body, head, tokens=tokens, pad=pad: answer(body, head, tokens, pad), *cast
                 )
                 expect(found, f"answer of {task}", axes="batch class").close_to(wanted)
-    model = models[0][0]
+    model = models[1][0]
     expect_strict(model)
+    tokens = draw.integers(8, 30, batch=3, time=6)
+    model.train()
+    with torch.no_grad():
+        _, second, third = (model(tokens, "mood") for _ in range(3))
+    expect(third, "answer in train mode", axes="batch class").differs_from(second, why="half is dropped")
+    body.embedding.requires_grad_(False)
+    model.float()
+    model(tokens, "mood").sum().backward()
+    with torch.no_grad():  # so that they arrive as leaves, with their gradients
+        deaf = [
+            name for name, value in model.named_parameters() if value.requires_grad and value.grad is None
+        ]
+    expect(deaf, "parameters that get no gradient where the embeddings are frozen").is_value([])
     submission.freeze(module=model)
     learning = [name for name, value in model.named_parameters() if value.requires_grad]
     expect(learning, "parameters that still learn after freeze").is_value([])

@@ -52,6 +52,8 @@ def test_measures_contract(submission, reference, draw):
             ({}, (4, 6)),
         )
     ]
+    steep = (12 * draw.normal(batch=2, query=3, key=9)).softmax(dim=-1)  # down to shares of a billionth
+    calls.append({"weights": with_axes(steep, "batch", "query", "key")})
     entropy.expect(submission, reference, draw, calls)
     score = Part("induction_score", outputs=["score"], dtypes=DTYPES)
     length = draw.size(66, 80)

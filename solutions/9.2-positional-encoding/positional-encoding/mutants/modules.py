@@ -18,7 +18,7 @@ class module_arguments_swapped:
 
 
 class table_in_plain_attribute:
-    """your sinusoidal table is not a buffer: as a plain attribute it stays behind when the module moves
+    """your sinusoidal table is not a buffer: a plain attribute stays behind, a table of each call is no part of it
 
     Fails: test_buffer
     """
