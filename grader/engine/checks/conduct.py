@@ -45,13 +45,13 @@ def lend(function: Callable[..., Any]) -> Any:
 
 def as_left(submission: Any) -> AbstractContextManager[None]:
     """Let the calls inside go on in the gradient mode that the submission's latest call left behind."""
-    return behind(submission).switched("as_left")
+    return behind(submission).session.calling(as_left=True)
 
 
 @contextmanager
 def same_tensors(submission: Any) -> Iterator[None]:
     """Let calls of one form get the same tensors, refilled as in a loop over buffers; no gradients are recorded."""
-    with torch.no_grad(), behind(submission).switched("same_tensors"):
+    with torch.no_grad(), behind(submission).session.calling(same_tensors=True):
         yield
 
 

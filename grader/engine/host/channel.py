@@ -222,10 +222,10 @@ class Channel:
         self.close()
         raise WorkerDied(f"{reason}, so it was stopped")
 
-    def _drain(self, chunks: int = 64) -> bool:
+    def _drain(self) -> bool:
         """Read what is printed, at most a few chunks so that the clock is looked at; return whether there was any."""
         found = False
-        for _ in range(chunks if self._output_open else 0):
+        for _ in range(64 if self._output_open else 0):
             try:
                 data = os.read(self.process.output, 65_536)
             except BlockingIOError:

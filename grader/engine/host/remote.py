@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, cast
 
 from grader.engine.host.calls import Calls
@@ -72,15 +70,6 @@ class BehindModule:
     def recognised_by(self, facts: dict[str, Any]) -> None:
         """Let these facts say which mistake was made, in place of what the submission returned so far."""
         self.session.log.observed[:] = [facts]
-
-    @contextmanager
-    def switched(self, name: str) -> Iterator[None]:
-        """Let one of the session's switches be on for the calls inside."""
-        setattr(self.session, name, True)
-        try:
-            yield
-        finally:
-            setattr(self.session, name, False)
 
 
 def behind(submission: Any) -> BehindModule:

@@ -99,10 +99,7 @@ class Session:
         """What it asked for, and what the worker answered."""
         self.asked_of = ""
         """The required name that the running call is made of; it says whose a use is where only some are watched."""
-        self.as_left = False
-        """Whether calls go on in the gradient mode that the submission left behind."""
-        self.same_tensors = False
-        """Whether calls write their arguments into the tensors of those before."""
+        self._as_left = self._same_tensors = False
         self.iterated = False
         """Whether the latest call returned an iterator, whose parts were read."""
         self._begin: int | None = None
@@ -142,7 +139,6 @@ class Session:
         self.log = CheckLog()
         self._states.clear()
         self._loans = CallbackRegistry()
-        self.as_left = self.same_tensors = False
         self._tell(self.deadline.left())
         again = self._channel is not None
         self.asked_of = ""
@@ -271,8 +267,8 @@ class Session:
             args=encoder.encode(record.args),
             kwargs=encoder.encode(record.kwargs),
             tensors=encoder.tensors,
-            grad=None if self.as_left else grad,
-            same_tensors=self.same_tensors,
+            grad=None if self._as_left else grad,
+            same_tensors=self._same_tensors,
         )
         if not grad:  # else the worker would keep a graph that nothing here can ask for
             for head in encoder.tensors:
@@ -314,6 +310,16 @@ class Session:
         """Let the worker drop a handle or graph with the next request."""
         if generation == self.generation and len(self._release) < 10_000:
             self._release.append(number)
+
+    @contextmanager
+    def calling(self, *, as_left: bool = False, same_tensors: bool = False) -> Iterator[None]:
+        """Let the calls inside go on in the gradient mode that the submission left behind, or refill earlier tensors."""
+        before = self._as_left, self._same_tensors
+        self._as_left, self._same_tensors = before[0] or as_left, before[1] or same_tensors
+        try:
+            yield
+        finally:
+            self._as_left, self._same_tensors = before
 
     @contextmanager
     def unnoted(self) -> Iterator[None]:

@@ -176,12 +176,10 @@ class Waiting:
     questions: tuple[int, ...]
 
 
-def to_mark(
-    book: Gradebook, katas: Collection[str] | None = None, learners: Collection[str] | None = None
-) -> list[Waiting]:
+def to_mark(book: Gradebook, katas: Collection[str] | None = None) -> list[Waiting]:
     """Return every sheet on which answers wait, in the gradebook's order; sheets' texts are not read for it."""
     found = []
-    for row in book.rows(katas=katas, learners=learners):
+    for row in book.rows(katas=katas):
         if row.written is not None and (row.written.unmarked or row.written.changed):
             numbers = tuple(sorted({*row.written.unmarked, *row.written.changed}))
             found.append(Waiting(row.learner, row.kata, numbers))

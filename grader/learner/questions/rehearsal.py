@@ -28,7 +28,7 @@ from grader.learner.questions.own_code import HITS, TAKE
 
 MOST_CALLS, MOST_FACTS, MOST_TEXT = 12, 400, 60
 """Calls of a check that are noted, expressions whose values are read after each, letters of such a value."""
-LONG = 24
+MOST_COUNTED = 24
 """Calls after which a check is given up: it would take longer than all others together."""
 A_CALL = 40
 """What a call costs, counted in expressions that are evaluated: the grader draws, sends, and computes what is right."""
@@ -67,7 +67,7 @@ class NotingCalls(Calls):
         """Note a call; with too many the check ends as one that is skipped."""
         super().add(record, result)
         self.count += 1
-        if self.count > LONG:
+        if self.count > MOST_COUNTED:
             pytest.skip("it calls the module too often")
         if len(self.noted) < MOST_CALLS:
             names = list(self.parameters.get(record.signature, ()))
