@@ -410,8 +410,10 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
     packs = _split_catalogue().packs
     chosen = [one for one in packs if name is None or one.name == name]
     if len(chosen) != 1:
-        raise UsageError("Which pack?" if name is None else f"There is no pack {name}.",
-                         f"There are: {', '.join(one.name for one in packs)}.")  # fmt: skip
+        raise UsageError(
+            "Which pack?" if name is None else f"There is no pack {name}.",
+            f"There are: {', '.join(one.name for one in packs)}.",
+        )
     bundles = [build_bundle(chosen[0], out, "learner")]
     if chosen[0].solutions is not None:
         bundles.append(build_bundle(chosen[0], out, "instructor"))

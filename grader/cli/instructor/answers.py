@@ -16,12 +16,13 @@ from grader.cli.instructor.class_options import (
     decision,
     lines_of,
     name_word,
+    print_line,
     same_book,
     with_gradebook,
 )
 from grader.cli.instructor.rulings import covered
 from grader.errors import UsageError
-from grader.report.style import console, points, safe
+from grader.report.style import points, safe
 from grader.words import counted, typed_number, whole_number
 
 if TYPE_CHECKING:
@@ -40,10 +41,6 @@ def _rubrics(book: Gradebook) -> Rubrics:
     from grader.instructor.gradebook.written import Rubrics
 
     return Rubrics(Catalogue.discover(), book)
-
-
-def _say(text: str) -> None:
-    console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
 
 
 @click.command(short_help="Show written answers, their marks, and which answers still wait for one.")
@@ -80,7 +77,9 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
             return
         for queued in waiting:
             numbers = ", ".join(map(str, queued.questions))
-            _say(f"{queued.learner}  {queued.kata}  question{'s' * (len(queued.questions) > 1)} {numbers}")
+            print_line(
+                f"{queued.learner}  {queued.kata}  question{'s' * (len(queued.questions) > 1)} {numbers}"
+            )
         count = sum(len(one.questions) for one in waiting)
         note(f"{counted(count, 'answer')} wait to be marked" if count else "No answer waits to be marked.")
         return
@@ -110,31 +109,31 @@ def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
     if sheet.versions > 1:
         facts.append(f"{sheet.versions} versions")
     facts.append("released" if sheet.released else "not released")
-    _say("   ".join(facts))
+    print_line("   ".join(facts))
     for one in sheet.answers:
-        _say(f"\n{one.number}. {one.question}")
+        print_line(f"\n{one.number}. {one.question}")
         for line in one.text.splitlines() or ["(no answer)"]:
-            _say(f"   | {line}")
+            print_line(f"   | {line}")
         if one.rubric is not None:
-            _say(f"   model    {' '.join(one.rubric.model.split())}")
+            print_line(f"   model    {' '.join(one.rubric.model.split())}")
             for mistake in one.rubric.mistakes:
-                _say(f"   mistake  {' '.join(mistake.split())}")
+                print_line(f"   mistake  {' '.join(mistake.split())}")
             for number, criterion in enumerate(one.rubric.criteria, 1):
                 met = "x" if one.mark is not None and number in one.mark.criteria else " "
-                _say(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
+                print_line(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
         if one.mark is not None:
             said = f": {one.mark.comment}" if one.mark.comment else ""
             older = "   The answer has changed since." if one.changed else ""
-            _say(
+            print_line(
                 f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
                 f"by {one.mark.author}{said}{older}"
             )
         elif one.digest:
-            _say("   not marked yet")
+            print_line("   not marked yet")
     if sheet.rest:
-        _say("\nUnder no question's number:")
+        print_line("\nUnder no question's number:")
         for line in sheet.rest.splitlines():
-            _say(f"   | {line}")
+            print_line(f"   | {line}")
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -195,7 +194,7 @@ def mark(
         author=author_of(author),
     )
     stands = next(one for one in book.written_answers([learner])[learner, kata][1] if one.id == number)
-    _say(f"{learner}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
+    print_line(f"{learner}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
     note(f"undo  kata gradebook unmark {number}{same_book()} --comment TEXT")
 
 
@@ -210,7 +209,7 @@ def unmark(book: Gradebook, number: int, by: By) -> None:
       kata gradebook unmark 12 --comment "meant for adam"
     """
     book.undo("answer_mark", number, **by)
-    _say(f"taken back  mark {number}")
+    print_line(f"taken back  mark {number}")
 
 
 class _Line(NamedTuple):
@@ -274,7 +273,7 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
                 # overwritten.
                 seen=stands.id if stands is not None else None,
             )
-        _say(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")
+        print_line(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")
     note(f"{done} {'would be marked' if dry_run else 'marked'}, {len(lines) - done} already recorded")
 
 
@@ -333,7 +332,7 @@ def release(book: Gradebook, assignment: str, anyway: bool, by: By) -> None:
 
     of = covered(book, assignment)
     number = write(book, _rubrics(book), of, anyway=anyway, **by)
-    _say(f"marks and remarks of {of or 'everything'} are released")
+    print_line(f"marks and remarks of {of or 'everything'} are released")
     note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.context import complete_id, gathered, note
-from grader.cli.instructor.class_options import word
+from grader.cli.instructor.class_options import print_line, word
 from grader.errors import UsageError
-from grader.report.style import console, safe, say
+from grader.report.style import say
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def check(folder: Path) -> None:
     if course.lms:
         lines.append(f"lms   {course.lms}")
     for line in lines:
-        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
+        print_line(line)
     if open_ := [one.name for one in course.assignments.values() if one.due is None]:
         note(f"note: never late, because no due time is set: {', '.join(open_)}")
     # In any order of the words, as `Lovelace, Ada` is in one system and `Ada Lovelace` in the next.

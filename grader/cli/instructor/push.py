@@ -10,10 +10,16 @@ import click
 
 from grader import install_extra
 from grader.cli.context import note
-from grader.cli.instructor.class_options import author_of, author_option, same_book, with_gradebook
+from grader.cli.instructor.class_options import (
+    author_of,
+    author_option,
+    print_line,
+    same_book,
+    with_gradebook,
+)
 from grader.cli.instructor.export import note_unmatched, note_waiting, only_option
 from grader.errors import UsageError
-from grader.report.style import console, points, safe
+from grader.report.style import points
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -89,7 +95,7 @@ def _print(one: Difference, last: PushTarget | None, where: str) -> PushTarget:
         name = f"  {one.name}" if one.name != one.learner else ""
         lines.append(f"  {one.learner}{name}   {text}")
     for line in lines:
-        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
+        print_line(line)
     return one.target
 
 

@@ -313,7 +313,7 @@ class Session:
 
     @contextmanager
     def calling(self, *, as_left: bool = False, same_tensors: bool = False) -> Iterator[None]:
-        """Let the calls inside go on in the gradient mode that the submission left behind, or refill earlier tensors."""
+        """Let calls inside go on in the gradient mode that the submission left behind, or refill earlier tensors."""
         before = self._as_left, self._same_tensors
         self._as_left, self._same_tensors = before[0] or as_left, before[1] or same_tensors
         try:

@@ -221,9 +221,11 @@ def _own_folders(kata: Kata, assignment: str) -> list[tuple[Callable[[tuple[str,
         return assignment.casefold() in (name.casefold() for name in folder)
 
     return [
-        (both, "kata"), (kata_folder, "kata"),
-        *([(assignment_folder, "assignment")] if assignment else []), (unit_folder, "unit"),
-    ]  # fmt: skip
+        (both, "kata"),
+        (kata_folder, "kata"),
+        *([(assignment_folder, "assignment")] if assignment else []),
+        (unit_folder, "unit"),
+    ]
 
 
 class _Stub:

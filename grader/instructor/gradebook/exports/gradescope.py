@@ -83,13 +83,14 @@ def _tests(row: Row) -> Iterator[dict[str, Any]]:
         hidden += check.hidden
         test = {
             "number": f"{report.number}.{position}",
-            "name": f"{report.number} hidden check {hidden} ({check.aspect})" if check.hidden
+            "name": f"{report.number} hidden check {hidden} ({check.aspect})"
+            if check.hidden
             else f"{report.number} {check.name}",
             "score": _points(check.points),
             "max_score": _points(check.max_points),
             "status": "passed" if check.status == "pass" else "failed",
             "visibility": "hidden" if check.hidden else "visible",
-        }  # fmt: skip
+        }
         if not check.hidden:
             test["output"] = _told(check)
         elif check.same_mistake == "counted":
