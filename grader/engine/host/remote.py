@@ -52,12 +52,6 @@ class BehindModule:
     def __init__(self, session: Session, calls: Calls) -> None:
         self.session = session
         self.calls = calls
-        self.advice = session.terms.advice
-        """What to write instead of what the kata excludes."""
-
-    def forbidden_uses(self) -> list[str]:
-        """Return which operators that the kata excludes were used in this check."""
-        return self.session.forbidden_uses()
 
     def given(self, name: str) -> Any:
         """Return a module that runs next to the submission; see `grader.engine.checks.given_module`."""
@@ -66,10 +60,6 @@ class BehindModule:
         if isinstance(value, RemoteObject):
             call_it(value, "", name, self.calls)  # its file's name tells a learner nothing
         return value
-
-    def recognised_by(self, facts: dict[str, Any]) -> None:
-        """Let these facts say which mistake was made, in place of what the submission returned so far."""
-        self.session.log.observed[:] = [facts]
 
 
 def behind(submission: Any) -> BehindModule:

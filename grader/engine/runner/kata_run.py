@@ -151,7 +151,7 @@ class KataRun:
         # Slow is not wrong; where speed alone was asked about, it is what there is to be told.
         judged = [one for one in self.done if not one.timed] or self.done
         statuses = {one.report.status for one in judged}
-        outcomes, all_ran = self.attempt.backend.outcomes, len(self.done) == len(self.checks)
+        outcomes, all_ran = self.attempt.backend.session.outcomes, len(self.done) == len(self.checks)
         if all_ran and all(one.report.status == "pass" or one.outcome.machine for one in judged):
             return "fail" if self.used else "pass"
         if self._is_stub_only(judged, all_ran):
@@ -167,7 +167,7 @@ class KataRun:
 
     def _is_stub_only(self, judged: Sequence[CheckOutcome], all_ran: bool) -> bool:
         """Return whether nothing has been written yet of what the kata asks for."""
-        outcomes, required = self.attempt.backend.outcomes, self.checks.kata.required
+        outcomes, required = self.attempt.backend.session.outcomes, self.checks.kata.required
         if outcomes.written or not outcomes.not_written or any(one.report.points for one in judged):
             return False
         # Part of the checks says nothing about names that only the others call.
@@ -194,12 +194,12 @@ class KataRun:
             outcome = unmet
         else:
             outcome = self._attempted(item, who)
-            report.output = who.take_output() or None
-            asked = frozenset(who.asked())
+            report.output = who.session.take_output() or None
+            asked = frozenset(who.session.log.asked)
         if outcome.pack_fault:
             outcome = self._blamed(item, outcome, timed)
         # Looked up before the check is run again on its own: that needs another worker, which was asked other things.
-        rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.asked_uses()
+        rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.session.log.asked_uses
         if not timed and unmet is None and outcome.status in UNMADE and not outcome.machine:
             outcome = self._on_its_own(item, info, outcome)
         report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
@@ -238,7 +238,7 @@ class KataRun:
             ours = self.checks.stand_ins(item, names)
             again = self._attempted(item, who, ours)
             # A check that asks for the function itself would have judged the author's.
-            judged_ours = any(name in names for name in who.asked())
+            judged_ours = any(name in names for name in who.session.log.asked)
             who.rest()  # the next worker has all of the learner's own again
             if again.status == "pass" and not judged_ours:
                 told = " and ".join(f"`{name}`" for name in names)
@@ -284,7 +284,7 @@ class KataRun:
                 gc.collect()  # what the check held goes with its frames
             if last or not (outcome.killed or outcome.shortage):
                 break
-            who.take_output()
+            who.session.take_output()
         if outcome.shortage and (control := self._control(item, who)) is not None and control.shortage:
             raise MachineFault(f"In {item.name} this machine ran out of something.", outcome.shortage)
         return outcome
@@ -436,7 +436,7 @@ class KataRun:
             watch = IdleWatch(mistake, given)
             who.rest()  # what keeps state begins anew, as ours with the same mistake does
             again = self._attempted(one.item, who, reference=watch.reference)
-            who.take_output()
+            who.session.take_output()
             if again.status != "pass":
                 continue
             one.report.same_mistake = "idle" if watch.idle else "counted"
@@ -450,11 +450,11 @@ class KataRun:
         """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
         who = self.attempt.backend
         outcome = self._attempted(item, who, alike=True)
-        who.take_output()
+        who.session.take_output()
         if outcome.status not in ("fail", "error"):
             return outcome.status, None
         try:
-            return outcome.status, FailureSignature(fingerprint(who.observed()), outcome.by_numbers)
+            return outcome.status, FailureSignature(fingerprint(who.session.log.observed), outcome.by_numbers)
         except (MemoryError, RuntimeError) as error:
             if not shortage(error):
                 raise
@@ -504,7 +504,7 @@ class KataRun:
         if resting:
             # Only here, after the last check: a use may come to light long after the check that rests on
             # its absence.
-            self.used.update(dict.fromkeys(self.attempt.backend.uses()))
+            self.used.update(dict.fromkeys(self.attempt.backend.session.forbidden_uses()))
         for one in resting if self.used else ():
             check = one.report
             check.points = 0.0

@@ -139,7 +139,7 @@ class Suite(Collected):
     def _report(self, examination: KataRun) -> KataReport:
         attempt = examination.attempt
         report = self._empty(attempt.source.path, attempt.options)
-        report.isolation = _isolation(attempt.backend.isolation)
+        report.isolation = _isolation(attempt.backend.session.isolation)
         report.checks = [one.report for one in examination.done]
         report.score = sum(one.report.points for one in examination.done if not one.timed)
         report.max_score -= examination.lost(timed=False)

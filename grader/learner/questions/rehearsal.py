@@ -125,7 +125,7 @@ class Version:
         except _GONE as error:
             return Outcome("timeout", [clean(str(error))])
         outcome = self.suite.plugin.run(item, context)
-        self.backend.take_output()
+        self.backend.session.take_output()
         return outcome
 
     def take(self) -> dict[int, list[str]]:
