@@ -116,6 +116,8 @@ class Device:
         self.module.set_device(self.index)
         if limit_bytes is not None and hasattr(self.module, "set_per_process_memory_fraction"):
             whole = self.module.get_device_properties(self.index).total_memory
+            # torch's own bound: a driver knows no limit for a process, and a neighbour's submission needs its
+            # share.
             self.module.set_per_process_memory_fraction(min(1.0, limit_bytes / whole), self.index)
         # The context is made with the first tensor.
         torch.empty(1, device=self.name)

@@ -64,6 +64,7 @@ def start(
     """
     import subprocess
 
+    # Libraries look for their settings where they stand: it must be no folder that somebody else fills.
     _insist_on(folder)
     known = dict(environment() if variables is None else variables)
     return subprocess.Popen(command(module, *arguments), cwd=folder, env=known, **streams)
@@ -165,6 +166,8 @@ def _is_kept(name: str) -> bool:
 def _insist_on(folder: Path) -> None:
     from grader.errors import EngineError
 
+    # The owner, and nobody else who may write: between this look and the start only we could put something
+    # there.
     status = folder.stat()
     if status.st_uid != os.geteuid() or status.st_mode & 0o022 or any(folder.iterdir()):
         raise EngineError(f"{folder} is no empty folder of ours: no interpreter is started there.")

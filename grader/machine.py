@@ -42,6 +42,7 @@ def core_times(cores: Collection[int] | None = None) -> dict[int, CoreTime]:
                 break
             if name == "cpu" or (cores is not None and int(name[3:]) not in cores):
                 continue
+            # Not the later columns: guests are counted in `user` already.
             ticks = [int(count) for count in counts[: _STEAL + 1]]
             # Waiting for a disk is idle for this purpose: the core is free.
             busy = sum(ticks) - ticks[_IDLE] - ticks[_WAITING]
@@ -77,6 +78,7 @@ PACES = (4.0, 2.0)
 def pace() -> float:
     """Return how many times as long as a kata's limits say a submission may take here: 1, 2 or 4, measured once."""
     least = math.inf
+    # The least of three: what a neighbour took away makes a reading longer and never shorter.
     for _ in range(3):
         least = min(least, _exercise())
         if least < PACES[-1] * EXERCISE_S:  # it cannot become slower by trying again
@@ -153,7 +155,10 @@ def bounded_memory(memory_bytes: int | None) -> Iterator[None]:
     if resident > OWN_BYTES:  # what earlier submissions left free counts as well
         trim()
         resident, data = _memory()
+    # From what counts now: much of it is mapped and was never touched.
     bound = data + max(memory_bytes + OWN_BYTES - resident, LEAST_BYTES)
+    # Somebody may have set less for the whole process, and setrlimit(2) refuses a soft limit above the hard
+    # one.
     if hard == resource.RLIM_INFINITY or bound < hard:
         resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))
     try:

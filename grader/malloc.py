@@ -63,11 +63,14 @@ def gather_memory() -> None:
     """
     if sys.platform != "linux":
         return
+    # Python's `mmap.madvise` is for maps of Python's own, and these are the C library's.
     madvise = ctypes.CDLL(None).madvise
     madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         span, mode = line.split()[:2]
         start, end = (int(part, 16) for part in span.split("-"))
+        # A huge page begins at a multiple of its size; what lies before the first one stays in small ones.
         first = -(-start // _HUGE) * _HUGE
+        # One by one: some are refused (no huge page is free, a page is pinned), and the others are worth it.
         for place in range(first, end - _HUGE + 1, _HUGE) if mode == "rw-p" else ():
             madvise(place, _HUGE, _COLLAPSE)  # may be refused: an older system, no huge page free

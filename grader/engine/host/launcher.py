@@ -66,6 +66,7 @@ class WorkerProcess:
         """End it now, with its process group."""
         if self.pidfd is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
+                # By the pidfd, which can mean nobody else; the number alone, below, reaches the group.
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         if self.pid > 1:  # 0 is our own group
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -176,6 +177,7 @@ class ForkLauncher:
             raise
         finally:
             ends.close_theirs()
+        # Who forked a worker alone can wait for it.
         self._homes[pid] = zygote
         return replace(ends.process(pid, self, pidfd), limits=_watched(job))
 
@@ -215,6 +217,7 @@ class SpawnLauncher:
                     "KATA_ISOLATION is 'full', which workers that start as fresh interpreters cannot reach.",
                     "Unset KATA_LAUNCHER.",
                 )
+            # A sandbox starts from mounts that a zygote has prepared, and a fresh interpreter has no zygote.
             self._level = "confined"
         self._hidden = tuple(map(str, answers()))
 
@@ -245,6 +248,7 @@ class SpawnLauncher:
                 stdout=ends.output_write,
                 stderr=ends.output_write,
                 pass_fds=theirs,
+                # A group of its own, by which it is killed with whatever it has started.
                 start_new_session=True,
             )
         except OSError as error:
@@ -336,6 +340,7 @@ def _ends() -> _Ends:
         try:
             scratch = Path(tempfile.mkdtemp(prefix="kata-"))
             undo.callback(sandbox.remove_folder, scratch)
+            # A pair without a name: nobody can connect to it, or be taken for the other end.
             ours, theirs = socket.socketpair()
             undo.callback(ours.close)
             undo.callback(theirs.close)

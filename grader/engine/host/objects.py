@@ -63,6 +63,7 @@ class RemoteObject:
     def __init__(self, session: Session, number: int, type_name: str, kind: str) -> None:
         types = tuple(type_name.split(MRO))
         facts = Facts(session, number, session.generation, kind, types, types[0].rpartition(".")[2])
+        # Past our own `__setattr__`, which sets attributes over there.
         object.__setattr__(self, "__kata__", facts)
 
     def __getattr__(self, name: str) -> Any:
@@ -71,6 +72,7 @@ class RemoteObject:
         mine = facts_of(self)
         # A given module's methods are looked up all the same: what they return is not believed.
         if mine.kind == "module" and name in EVERY_MODULES and not mine.helper:
+            # -1 is nobody's number: it gets one only where it is handed over instead of called.
             method = RemoteObject(mine.session, -1, "builtins.method", "function")
             facts_of(method).of = self, name
             return _adopt(self, method, name)

@@ -221,6 +221,7 @@ class Session:
     def named(self, name: str) -> Any:
         """Return an attribute of the submission itself; functions and classes are looked up once."""
         self.log.asked.add(name)
+        # A check asks for the same function again and again: each look-up would be an exchange of its own.
         found = self._named.get(name)
         if found is None:
             found = self.get(messages.MODULE, name)
@@ -242,6 +243,7 @@ class Session:
     def set(self, target: int, name: str, value: Any) -> None:
         """Set an attribute of a handle."""
         if target == messages.MODULE:
+            # What was looked up is another object from here on: a stand-in takes the place of a function so.
             self._named.pop(name, None)
         encoder = self._encoder()
         data = encoder.encode(value)
@@ -361,6 +363,7 @@ class Session:
         assert self._channel is not None
         within = self.terms.within
         counts = not isinstance(request, messages.Load) and (not within or self.asked_of in within)
+        # Read in any case: what is left in the pipe would be put down to the next exchange.
         data, closed = self._channel.take_uses()
         for name, line in uses.read(data, self._operators) if self._operators else ():
             # To close the record hides every later use: that counts whenever it happens.
@@ -457,6 +460,7 @@ class Session:
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
         if self.recorded is not None:
+            # As bytes, before they are sent: a check may write over its tensors afterwards.
             self.recorded.append(b"".join(messages.pack(request, buffers)))
         # One question; before its answer the worker may ask for those of what is lent to it.
         try:
@@ -466,6 +470,8 @@ class Session:
                 reply, payload = channel.ask(request, buffers, self.deadline)
                 while isinstance(reply, messages.CallbackRequest):
                     answer, lent = self._answer(reply, payload)
+                    # The same deadline: what a lent function takes is the call's time, however often it is
+                    # asked.
                     reply, payload = channel.ask(answer, lent, self.deadline)
         except WorkerTimeout as error:
             error.frame = error.frame or innermost(error.trace, self.source)
@@ -522,10 +528,13 @@ class Session:
         if isinstance(reply, messages.Done):
             return reply
         if isinstance(reply, messages.ExceptionReply):
+            # A message names the class, and `expect_raises` goes by it: a worker may claim none that Python
+            # could not have.
             if not could_be(reply.bases):
                 self.violation("its exception has a class that cannot exist")
             missing = attribute and reply.bases[0] == "AttributeError"
             kind = SubmissionMissing if missing else SubmissionRaised
+            # Noted as an answer, too: a mistake may be known by what it raises.
             raised = kind(reply, self.terms.memory_bytes)
             self._observe(raised)
             self.doubtful |= not _SHORT.isdisjoint(reply.bases) or "can't start new thread" in reply.message

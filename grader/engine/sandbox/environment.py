@@ -17,8 +17,10 @@ def replace_environment(variables: Mapping[str, str]) -> None:
     block that the system handed over, the C library's copies, Python's own. Copies that other code made earlier are
     out of reach, so this is for processes in which little has run.
     """
+    # As bytes, which are what the system handed over: a decoded string would be one more copy of each value.
     names = list(os.environb)
     strings = [*names, *(os.environb[name] for name in names)]
+    # First, while the C library still finds its copies by their names.
     _wipe_in_c(names)
     for name in names:
         del os.environb[
@@ -28,6 +30,7 @@ def replace_environment(variables: Mapping[str, str]) -> None:
     if sys.platform == "linux":
         start, end = stat_field("self", 50), stat_field("self", 51)  # env_start and env_end, since Linux 3.5
         if 0 < start < end:
+            # /proc/PID/environ reads just this span, whatever the process has done to its variables since.
             ctypes.memset(start, 0, end - start)
     os.environ.update(variables)
 
@@ -51,4 +54,6 @@ def _wipe_objects(strings: Iterable[bytes]) -> None:
     if sys.implementation.name == "cpython":
         for text in strings:
             if len(text) > 1:
+                # Their reference count goes to 0 after this, and what is freed keeps its bytes until somebody
+                # gets that memory.
                 ctypes.memset(id(text) + _HEADER, 0, len(text))

@@ -37,6 +37,7 @@ def kill_descendants(exclude: Collection[int] = ()) -> int:
         for pid in found:
             if _end(pid):
                 killed += 1
+            # Also where it could not be killed: one of another user would be tried for ever.
             spared.add(pid)
     return killed
 
@@ -47,12 +48,14 @@ def _end(pid: int) -> bool:
     except (ProcessLookupError, PermissionError):
         return False
     with contextlib.suppress(ChildProcessError):
+        # Reaped here: nobody else waits for an orphan, and its number would stay taken.
         os.waitpid(pid, 0)
     return True
 
 
 def _children() -> list[int]:
     own = os.getpid()
+    # Of every thread: a child belongs to the thread that forked it.
     lists = list(Path("/proc/self/task").glob("*/children"))
     if lists:
         return [int(pid) for path in lists for pid in path.read_text().split()]

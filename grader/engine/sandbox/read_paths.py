@@ -92,6 +92,7 @@ class View:
 def python_view(hidden: Iterable[Path] = ()) -> View:
     """Return what every worker may read: Python, what is installed and the machine's libraries, without `hidden`."""
     places = python_read_paths()
+    # Resolved as the places are: a link to a folder of answers must hide what it leads to.
     inside = {path.resolve() for path in hidden}
     kept = [path for path in inside if _below(path, places) and path.is_dir()]
     return View(places, tuple(sorted(_outermost(kept), key=lambda path: len(path.parts))))
@@ -136,6 +137,7 @@ def _follow(path: Path, found: dict[Path, str]) -> None:
     # From the top, since any folder on the way may be a link.
     for part in (*reversed(path.parents), path):
         if part.is_symlink() and part not in found:
+            # What it holds, not where it leads: in a sandbox the same chain of links is made anew.
             found[part] = os.readlink(part)
             # What a link holds may lead through further links.
             _follow(Path(os.path.normpath(part.parent / found[part])), found)
@@ -164,6 +166,7 @@ def _loaded_packages() -> list[Path]:
 
 
 def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
+    # Sorted, so that a folder comes before what is in it.
     resolved = sorted({path.resolve() for path in paths})
     kept: list[Path] = []
     for path in resolved:

@@ -43,6 +43,7 @@ def overrun(pid: int, scratch: Path | None, limits: ResourceLimits) -> str | Non
 
 def _resident(pid: int) -> int:
     try:
+        # Resident pages: address space says nothing where CUDA reserves terabytes.
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except (OSError, IndexError):
         return 0
@@ -77,6 +78,7 @@ def _held_without_a_name(pids: Iterable[int]) -> int:
             for entry in entries:
                 with contextlib.suppress(OSError):
                     status = entry.stat()
+                    # By inode, so that a file that is open twice, or open and mapped, counts once.
                     if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
                         found[status.st_ino] = status.st_blocks * 512
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -131,6 +133,8 @@ def remove_folder(folder: Path) -> None:
     Links are not followed, and it may be deeper than any path is long.
     """
     try:
+        # By descriptors and names in them, not by paths: a path may be longer than the kernel takes, and a
+        # folder on it a link by now.
         here = os.open(folder, _FOLDER)
     except OSError:
         return
@@ -142,6 +146,7 @@ def remove_folder(folder: Path) -> None:
             if within:
                 below = within.pop()
                 with contextlib.suppress(OSError):
+                    # A submission may have closed its own folders, and who owns one may open it again.
                     os.chmod(below, 0o700, dir_fd=here)
                     inner = os.open(below, _FOLDER, dir_fd=here)
                     os.close(here)
@@ -151,6 +156,7 @@ def remove_folder(folder: Path) -> None:
             trail.pop()
             if not trail:
                 break
+            # One descriptor at a time, instead of one for every level: thousands of levels would use up all.
             outer = os.open("..", _FOLDER, dir_fd=here)
             os.close(here)
             here = outer

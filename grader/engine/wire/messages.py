@@ -343,6 +343,8 @@ def decode_reply(head: bytes | bytearray | memoryview) -> AnyReply:
     """
     try:
         with Uncollected():
+            # Bounds of lists and texts are checked while it is read: too long a list is refused before it is
+            # made.
             reply: AnyReply = _reply.decode(head)
         return reply
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:

@@ -62,6 +62,8 @@ class Zygote:
         pid = os.fork()
         if pid == 0:
             ours.close()
+            # From here the two processes have nothing in common but this link: the zygote never sees what the
+            # grader imports next.
             become_fork_server(theirs, level, view)
         theirs.close()
         return cls(ours, pid)
@@ -141,6 +143,7 @@ class Zygote:
                 "No worker could be started: /proc does not show it, or no more files can be opened.",
                 "Mount /proc, and raise ulimit -n.",
             )
+        # Two numbers of one process: ours is that of the machine, the zygote's that of its pid namespace.
         self._numbers[pid] = answer.pid
         return pid, descriptors[0]
 

@@ -123,6 +123,7 @@ def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
 
     The process that was forked first stays outside, and tidies up when the zygote has ended.
     """
+    # Made outside, and removed there: the zygote inside may be killed, and would tidy nothing up.
     anchor = Path(tempfile.mkdtemp(prefix="kata-cells-"))
     try:
         if not sandbox.renew_processes():
@@ -175,6 +176,8 @@ class ForkServer:
         """Answer until the grader hangs up, then end every worker."""
         try:
             while True:
+                # A socket that keeps messages apart (SOCK_SEQPACKET): one read is one request, with the
+                # descriptors that came with it.
                 message, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 3)
                 # The grader's end is closed: it has finished, or was killed.
                 if not message:
@@ -218,6 +221,7 @@ class ForkServer:
                 raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
             pid = fork()
             try:
+                # Now, while it cannot have been reaped: later the number could be somebody else's.
                 return pid, os.pidfd_open(pid)
             except OSError:
                 _end(Reap(pid, 0.0), None)
@@ -261,6 +265,7 @@ class ForkServer:
             shared = None if self._shared is None else sandbox.renewed(self._shared)
             if not self._inside:
                 sandbox.become_subreaper()
+            # In the branch and not in its zygote: another kata's workers must not find this kata's modules.
             preload((module,))
             ForkServer(socket.socket(fileno=link), shared, self._view, self._inside).serve()
         finally:
@@ -291,6 +296,7 @@ def _end(request: Reap, pidfd: int | None) -> int | None:
     _kill_group(request.pid)
     with contextlib.suppress(ChildProcessError):
         _, status = os.waitpid(request.pid, 0)
+        # Where we had to kill it, SIGKILL says nothing about the submission.
         return os.waitstatus_to_exitcode(status) if ended else None
     return None
 

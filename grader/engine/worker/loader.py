@@ -242,6 +242,8 @@ class _FromSource(SourceFileLoader):
     """Compiles what the file says now: what Python kept of it goes by size and whole seconds, and misses edits."""
 
     def path_stats(self, path: str) -> NoReturn:
+        # So says importlib's contract that nothing is known of a source: then no cached byte code is looked
+        # for.
         raise OSError(path)
 
 
@@ -258,6 +260,7 @@ def _read_sources_below(folder: str) -> None:
             (SourcelessFileLoader, BYTECODE_SUFFIXES),
         )
 
+    # Before Python's own, which would read and write byte code next to the sources.
     sys.path_hooks.insert(0, finder)
     # Python remembers which hook took a folder: without this, the new one is never asked.
     sys.path_importer_cache.pop(folder, None)
@@ -278,6 +281,7 @@ def _new_module(name: str, path: str, given: str | None) -> types.ModuleType:
     spec = importlib.util.spec_from_file_location(full, path, loader=SourceFileLoader(full, path))
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
+    # Before it runs, as an import does: a module may import itself, or be looked up by dataclasses and pickle.
     sys.modules[full] = module
     # Under its plain name as well: files next to it import it by that.
     sys.modules[name] = module
