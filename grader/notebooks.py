@@ -277,6 +277,8 @@ def parse_cell(title: str, number: int, text: str) -> Cell:
             return Cell(title, number, "", ast.Module([], []), ((place + 1, rest),))
         lines[place] = ""
     body = list(lines)
+    # One stumble after the other, as Python names them one by one; bounded by what is read in all, since a cell
+    # may be long.
     for _ in range(1 + MAX_REREAD // max(len(text), 1)):
         source = "\n".join(lines)
         try:

@@ -451,6 +451,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
             )
     folder = kata.solution_folder
     assert folder is not None
+    # Here too by name: `kata pack build` puts all of this folder into the instructors' wheel.
     ours = {
         f"{kata.module}.py",
         HIDDEN,

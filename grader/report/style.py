@@ -148,6 +148,7 @@ def hanging(
     body = safe_text(body, style) if isinstance(body, str) else body
     indent = head.cell_len + further
     width = max(target.width - indent, 20)  # narrower than that, the terminal itself may fold
+    # Before it is measured: a tab is as wide as its place says.
     body.expand_tabs(4)
     body = _as_typed(body, getattr(target, "before_commands", ""))
     # rich breaks at any blank, and cuts a word that is longer than a line: the glue keeps together what is copied.

@@ -349,6 +349,7 @@ def _example(weeks: int, start: datetime | None, catalogue: Catalogue) -> str:
             if lengths
             else "A pack's course-8.toml would be one.",
         )
+    # The pack's file as it is, comments included: they say what to change.
     text = read_text(found[weeks])
     if start is None:
         return text
@@ -358,6 +359,7 @@ def _example(weeks: int, start: datetime | None, catalogue: Catalogue) -> str:
         last = start + timedelta(days=7 * next(weekly) - 1)
         return f"due = {last.replace(hour=23, minute=59).isoformat()}"
 
+    # The example has each due time as a comment, one a week: a course without dates is never late.
     return re.sub(r"^# due = .*$", due, text, flags=re.MULTILINE)
 
 

@@ -200,6 +200,8 @@ def find_wanted(options: GradingOptions) -> KataChoice:
     katas = sorted(named, key=lambda kata: kata.key) or [
         kata for kata in catalogue.katas if allowed is None or kata.slug in allowed
     ]
+    # Said and not refused: a class without hidden checks can be graded, and hours later it would be too late to
+    # hear of it.
     _warn_of_missing_answers(katas)
     return KataChoice(course, catalogue, katas, names)
 

@@ -62,11 +62,15 @@ def expect_parameter_gradients(
     found = output()
     with presupposed(f"{name} must be right"):
         expect(found, name, axes=axes).is_tensor(shape=shape, dtype=torch.float64).is_finite()
+    # One number of all outputs: each parameter then has one slope, and a wrong gradient of any entry shows in
+    # it.
     cotangent = draw.like(found)
     if found.requires_grad:
         (found * cotangent).sum().backward()
     with torch.no_grad():  # so that they arrive as leaves, with their gradients
         learned = {name: value for name, value in model.named_parameters() if value.requires_grad}
+    # A direction for each, drawn on the CPU: one entry after the other would take a call for each number of
+    # each parameter.
     ways = {
         name: torch.randn(value.shape, generator=draw.generator, dtype=torch.float64).to(value)
         for name, value in learned.items()

@@ -268,9 +268,12 @@ class KataRun:
         seed = SEED if alike else self.attempt.options.seed
         conditions = self._conditions(seed)
         context = CheckContext(who, replace(conditions, reference=reference or conditions.reference))
+        # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
+        # control.
         for last in (False, True):
             try:
                 who.begin(check_seed(seed, item.name), alike=alike)
+                # After `begin`, which may have started another worker: a stand-in lives in that one's module.
                 put_in_place(who.submission, stand_ins)
             except WorkerTimeout as error:
                 outcome = judge(error, who.calls, context.conditions.wording)
@@ -382,6 +385,7 @@ class KataRun:
         They run once more, as the fingerprints were taken: at their seed, and with parameters that are the same in
         every submission. One that passes there says nothing.
         """
+        # The first ones: each costs as much as it did, and a few name the mistake as well as all.
         telling = [one for one in self.done if one.tells][: self.recognised]
         if not telling:
             return
@@ -415,6 +419,7 @@ class KataRun:
         ended, which would not end here either, and where the mistake leaves nothing to compute: a function that is
         constant would else earn the points of checks that look at its values.
         """
+        # Of visible checks alone: hidden ones are never recognised (`tells`).
         named = {one.report.misconception: one.report.likely for one in self.done if one.report.misconception}
         failed = [
             one

@@ -227,6 +227,7 @@ def suites_of(
     Raises:
         PackError: checks cannot be collected.
     """
+    # By file: pytest gives items back with their path, and says nothing of katas.
     files: dict[Path, Kata] = {}
     for kata in katas:
         files[kata.checks] = kata

@@ -128,6 +128,8 @@ class TimedWorker:
         self.scale: memory.PeakMemoryMonitor | None = None
         """Set since before anything of the module was loaded."""
         self._helpers: ChildProcessDetector | None = None
+        # Entered in `on_start`, left by `start`: memory is watched from before the module is loaded until it
+        # is.
         self._looks = ExitStack()
         self.taken_before = 0
         """Bytes of its device that were taken when it had met that and nothing of the module was loaded."""

@@ -324,6 +324,7 @@ def _decided(one: Decision, own: Mapping[Any, int | None]) -> Iterator[HistoryEv
 
 def described(one: Decision, own: Mapping[Any, int | None]) -> str:
     """Return what a ruling says, in a few words; `own` are the learner's numbers of attempts, as `numbers` has them."""
+    # By kind alone: which of them a reader may see is decided before.
     match one.kind:
         case "choose":
             return "this hand-in counts"

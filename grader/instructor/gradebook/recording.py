@@ -183,11 +183,14 @@ class Recording:
         Raises:
             SerializationError: the report would not be read again as it is; nothing was written.
         """
+        # Before the transaction: a report that cannot be read back must not cost the rows around it.
         whole = report_to_json(msgspec.structs.replace(report, learner=submission.learner))
         with self._own.writing(_doing(submission)) as connection:
             numbering = _IdCache(connection, self._known)
             name = storable(submission.learner)
             learner = numbering.of(schema.learners, name=name)
+            # Of a learner who was first met in this run nothing can be there yet: no query asks for earlier
+            # hand-ins.
             fresh = self._fresh.get(learner, set() if self._is_new(name) else None)
             kata = numbering.of_kata(submission.kata, report.number)
             attempt = insert(
@@ -297,6 +300,7 @@ class Recording:
             attempt = same[-1].attempt_id
         elif same and not key.terms and same[-1].terms:
             attempt = same[-1].attempt_id  # the machine failed: what was graded before stands
+        # A count of this learner's hand-ins of the kata, which orders them where no time is known.
         seen = connection.execute(_SIGHTINGS, here).scalar_one()
         mine = _sighting_of(submission, same)
         if mine is None:
@@ -312,6 +316,7 @@ class Recording:
                 "time_source": storable_or_none(submission.time_source) if timed else mine.time_source,
             }
             connection.execute(_SEEN_AGAIN, values)
+        # Every hand-in of the same content counts by its newest grading.
         connection.execute(_REGRADED, {**here, "of": key.digest, "attempt": attempt})
         return True
 

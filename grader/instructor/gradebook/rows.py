@@ -62,6 +62,7 @@ def rows(
                     made = _row(course, name, chosen[kata], stands, _ByHand(adjusted, written))
                     if made.unreadable is not None:
                         tell(name, slug, made.unreadable)
+                    # No terms: the machine kept it from being graded, and the 0 points are nobody's.
                     elif not stands.row.terms:
                         tell(name, slug, None)
                     yield made

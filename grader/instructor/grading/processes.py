@@ -62,12 +62,15 @@ class GradingProcess:
     """One grading process, watched from outside: no code that it runs, in C or in Python, keeps it from being ended."""
 
     def __init__(self, setup: bytes) -> None:
+        # A file, not a pipe: nobody reads while a submission is graded, and a full pipe would stop the process.
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the grading process
         folder = None
         try:
             self._folder = folder = Path(tempfile.mkdtemp(prefix="kata-grading-"))
             self._folder.chmod(0o755)  # a worker may run as a user of its own
             nowhere = self._folder / "nowhere"
+            # Where the interpreter stands: its own folder holds submissions, whose names could be those of
+            # modules.
             nowhere.mkdir(0o700)
             self._process = interpreter.start(
                 "grader.instructor.grading.grading_process",
@@ -86,6 +89,7 @@ class GradingProcess:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
+        # A process that reads no more must not keep this one waiting: it is watched by the clock.
         os.set_blocking(self._in.fileno(), False)
         self._fresh = True
         try:

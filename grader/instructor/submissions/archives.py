@@ -177,6 +177,7 @@ class _Guard(io.RawIOBase):
 
 
 def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]:
+    # zipfile reads the whole directory at once, however large it says it is: here the bytes are counted.
     guard = _Guard(raw, (MAX_DIRECTORY + (1 << 18)) * scale)
     archive = zipfile.ZipFile(guard)
     guard.budget = 1 << 62  # from here on, the reads are ours
@@ -189,10 +190,12 @@ def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]
         raise UnreadableSubmission(
             f"would unpack to {_megabytes(total)}; at most {_megabytes(MAX_UNPACKED * scale)} is unpacked"
         )
+    # Small archives may be as dense as they like: a file of zeros is no attack.
     if total > RATIO_FROM * scale and total > RATIO * packed:
         raise UnreadableSubmission(
             f"would unpack to {_megabytes(total)}, {total // max(packed, 1)} times its size: a zip bomb"
         )
+    # A backslash in a name is a folder for Windows' own zips, and a letter like others elsewhere.
     windows = scale == 1 or _windows([info.filename for info in infos])
     for info in infos:
         name = _zip_name(info)

@@ -276,6 +276,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         raise UnreadableSubmission(f"{file.origin} {refused}") from None
     depth = len(file.folder)
     beside: list[tuple[str, File]] = []
+    # What belongs to one attempt lies in one space: a file of an earlier one must not complete a later.
     for other in listing.spare if file in listing.spare else listing.files:
         if (
             other is file
@@ -298,6 +299,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         else:
             beside.append((name, other))
     if not _fits(beside):
+        # Too much beside it is most often data: code is what an answer needs to run.
         python = [(name, other) for name, other in beside if name.casefold().endswith(".py")]
         if not _fits(python):
             raise UnreadableSubmission(
@@ -319,6 +321,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         if files.get(name, content) != content:
             raise UnreadableSubmission(f"{other.origin} is there twice, and the two files differ")
         files[name] = content
+    # Two attempts in one download may have `data` as a file and `data/x.txt`: no folder can hold both.
     folders = {name[:place] for name in files for place, char in enumerate(name) if char == "/"}
     for name in sorted(folders & files.keys()):
         if name == main:
@@ -326,6 +329,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         else:
             del files[name]
         notes.append(f"{name} is both a file and a folder beside {file.origin}; one of them was left out")
+    # A learner's files say how many notes there are, and somebody has to read them.
     del notes[20:]
     return Bundle(main, files)
 

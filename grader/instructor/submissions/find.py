@@ -103,6 +103,7 @@ def find_learners(
     """
     top, name, root = _top(root)
     try:
+        # Looked through without being unpacked: what is not asked for is never read.
         scan = _scan(top, name, _Class(root, katas, whom, known))
     except OSError as error:
         raise UsageError(f"{root}: cannot be opened ({error.strerror or error}).", LAYOUTS) from error
@@ -279,6 +280,7 @@ def _wrapped(children: list[Entry], name: str, of: _Class, notes: list[str]) -> 
     inner = _opened(folder)
     if inner is None or of.is_learner(called):
         return None
+    # Names that nobody has: `submissions`, or what a system calls its download.
     if called.casefold() in _WRAPPERS or any(system.is_wrapper(called) for system in SYSTEMS):
         return inner
     if _bare(called) == _bare(name):  # as zipping a folder makes it
