@@ -59,11 +59,12 @@ def most_stolen(before: dict[int, CoreTime]) -> float:
 def waited_time(pid: int | None = None) -> float:
     """Return how long the main thread of a process, or this thread, was ready to run and did not run.
 
-    Seconds; 0 where the system does not say. They are the second figure of /proc/PID/schedstat, in nanoseconds, which
-    kernels with CONFIG_SCHED_INFO keep for every thread. Seen with Linux 6.18.
+    Seconds; 0 where the system does not say.
     """
     whose = "thread-self" if pid is None else str(pid)
     with contextlib.suppress(OSError, ValueError, IndexError):
+        # The second figure of /proc/PID/schedstat, in nanoseconds, which kernels with CONFIG_SCHED_INFO keep
+        # for every thread. Seen with Linux 6.18.
         return int(Path(f"/proc/{whose}/schedstat").read_bytes().split()[1]) * 1e-9
     return 0.0
 
@@ -144,12 +145,12 @@ def bounded_memory(memory_bytes: int | None) -> Iterator[None]:
 
     Whatever the grader makes of a submission's answers (a comparison in float64, a broadcast of small tensors, values
     that a check keeps) is allocated here: this one bound holds for all of it, whoever computes what of which size.
-    RLIMIT_DATA counts private writable memory, mapped or not (Linux 4.7 and newer); it is inherited, so
-    `sandbox.limits.apply` raises it again in a worker.
     """
     if memory_bytes is None or sys.platform != "linux":
         yield
         return
+    # RLIMIT_DATA counts private writable memory, mapped or not (Linux 4.7 and newer); it is inherited, so
+    # `sandbox.limits.apply` raises it again in a worker.
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resident, data = _memory()
     if resident > OWN_BYTES:  # what earlier submissions left free counts as well
@@ -207,13 +208,11 @@ def stat_field(pid: int | str, number: int) -> int:
 
 
 def processor_time(pid: int) -> float | None:
-    """Return the processor time of another process, all its threads; None where the system does not tell.
-
-    On Linux a process's clock has a number that is made from the process's (its complement, and CPUCLOCK_SCHED; seen
-    with 6.18): clock_getcpuclockid(3) does nothing else, and Python does not offer that one. It needs no /proc and no
-    permission.
-    """
+    """Return the processor time of another process, all its threads; None where the system does not tell."""
     try:
+        # On Linux a process's clock has a number that is made from the process's (its complement, and
+        # CPUCLOCK_SCHED; seen with 6.18): clock_getcpuclockid(3) does nothing else, and Python does not offer
+        # that one. It needs no /proc and no permission.
         return time.clock_gettime(~pid << 3 | 2) if sys.platform == "linux" else None
     except (OSError, OverflowError):
         return None

@@ -589,10 +589,7 @@ def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdic
 
 
 def _renewed(kept: Fingerprints, fresh: Fingerprints) -> Fingerprints:
-    """Return fresh fingerprints with the stored marks where they still hold, so that rounding changes nothing.
-
-    Processors round differently: renewed as a whole, the file would differ in every line on another machine.
-    """
+    """Return fresh fingerprints with the stored marks where they still hold, so that rounding changes nothing."""
 
     def renewed(
         fresh: Mapping[str, MutantSignatures], kept: Mapping[str, MutantSignatures]
@@ -600,6 +597,8 @@ def _renewed(kept: Fingerprints, fresh: Fingerprints) -> Fingerprints:
         mutants = {}
         for name, mutant in fresh.items():
             old = kept[name].checks if name in kept else {}
+            # Processors round differently: renewed as a whole, the file would differ in every line on another
+            # machine.
             checks = {
                 check: old[check] if same(old.get(check), marks) else marks
                 for check, marks in mutant.checks.items()

@@ -260,9 +260,9 @@ def end_all() -> list[int]:
 def spawner() -> Callable[[], None]:
     """Return what starts a daemon for the next command, if torch has been imported by then, and does not wait for it.
 
-    What it is to be like is noted now: a command changes variables. It is a fresh interpreter, not a fork of this one,
-    which will have seen a pack's checks and a worker's answers.
+    It is a fresh interpreter, not a fork of this one, which will have seen a pack's checks and a worker's answers.
     """
+    # What it is to be like is noted now: a command changes variables.
     known, variables = facts(), {**interpreter.environment(), **_variables()}
 
     def spawn() -> None:
@@ -308,17 +308,15 @@ def main() -> None:
 
 
 def _digest() -> bytes:
-    """Return a digest of the engine's sources and of what is installed: of contents, since times can be equal.
-
-    Of a package its RECORD is read, in which installers write a digest of each file: reading the files themselves,
-    gigabytes of torch, would take longer than importing them.
-    """
+    """Return a digest of the engine's sources and of what is installed: of contents, since times can be equal."""
     from glob import escape, iglob
     from hashlib import blake2b
 
     # Escaped, as a folder called `[old]` would match something else.
     own = escape(os.path.dirname(os.path.dirname(__file__)))
     files = [file for file in iglob(f"{own}/**/*.py", recursive=True) if "/_katas/" not in file]
+    # Of a package its RECORD is read, in which installers write a digest of each file: reading the files
+    # themselves, gigabytes of torch, would take longer than importing them.
     for folder in map(escape, interpreter.search_path()):
         files += [*iglob(f"{folder}/*.dist-info/RECORD"), *iglob(f"{folder}/*.pth")]
     found = blake2b(digest_size=16)

@@ -99,9 +99,6 @@ class Channel:
     def attend(self, deadline: Deadline) -> float:
         """Look at the clock, and at what the worker uses when that is due; return the seconds left.
 
-        When the next look is due is the channel's to know, not a wait's: a worker that sends a byte now and then, or
-        answers at once a thousand times, ends many waits and is looked at as often as one that is silent.
-
         Raises:
             WorkerTimeout: the deadline has passed.
             WorkerDied: it uses more than it is granted.
@@ -112,6 +109,9 @@ class Channel:
             trace = self._traceback()
             self.close()
             raise WorkerTimeout(trace)
+        # When the next look is due is the channel's to know, not a wait's: a worker that sends a byte now and
+        # then, or answers at once a thousand times, ends many waits and is looked at as often as one that is
+        # silent.
         if time.monotonic() >= self._look_at:
             # Looked at from here, not by a timer: the grader has one thread, which is in this loop while a
             # worker computes.

@@ -42,10 +42,8 @@ class Deadline:
         self._at += seconds
 
     def forgive(self, began: float, asked: float) -> None:
-        """Move it by what a wait that began at `began` took beyond the seconds that were asked for.
-
-        poll(2) comes back in time, unless nothing ran here: the machine was suspended, or moved to another.
-        """
+        """Move it by what a wait that began at `began` took beyond the seconds that were asked for."""
+        # poll(2) comes back in time, unless nothing ran here: the machine was suspended, or moved to another.
         stalled = time.monotonic() - began - asked
         # Less than that is what a busy machine does, which is given back by another measure.
         if stalled > STALL_S:

@@ -189,13 +189,12 @@ def _adopt(owner: RemoteObject, value: Any, name: str) -> Any:
 def _out_of(mine: Facts, value: Any, name: str = "") -> Any:
     """Refuse a value that came out of such a module, and mark what stays in the worker.
 
-    It shares its process with the submission, which can find it and replace what it holds.
-
     Raises:
         PackError: it is a value.
     """
     if mine.helper.endswith(".load_state_dict"):
         return [], []  # what torch's own returns, whatever was said: a check calls it for what it does
+    # The module shares its process with the submission, which can find it and replace what it holds.
     for part in (value if isinstance(value, list | tuple) else (value,)) if mine.helper else ():
         if isinstance(part, RemoteObject):
             theirs = facts_of(part)
@@ -273,11 +272,10 @@ def _word_for(value: Any) -> str:
 
 
 def _made_with(calls: Calls | None, path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """Return in a label what a class was made with.
-
-    Sizes and the like are known by their place: `DecoderLM(13, 12)`. Lists are not, so with one all have their names.
-    """
+    """Return in a label what a class was made with."""
     names = list(calls.parameters.get(path, ())) if calls is not None else []
+    # Sizes and the like are known by their place: `DecoderLM(13, 12)`. Lists are not, so with one all have
+    # their names.
     named = any(isinstance(value, list | tuple | dict) for value in args) and len(names) >= len(args)
     if not named or any(name.startswith("*") for name in names[: len(args)]):
         names = [""] * len(args)

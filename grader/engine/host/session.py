@@ -151,13 +151,11 @@ class Session:
         self._begin, self._alike = seed, alike
 
     def take_output(self) -> str:
-        """Return what the submission printed since the last time, without the names of its folders.
-
-        Those are drawn anew for every run, and warnings print them: equal runs would have unequal reports.
-        """
+        """Return what the submission printed since the last time, without the names of its folders."""
         if self._channel is None:
             return ""
         text = self._channel.take_output()
+        # They are drawn anew for every run, and warnings print them: equal runs would have unequal reports.
         for folder in (self.source.path.parent, self._channel.process.scratch):
             if folder != folder.parent:  # the root is part of every path
                 text = text.replace(f"{folder}/", "")

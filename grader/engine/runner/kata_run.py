@@ -380,17 +380,15 @@ class KataRun:
     # All checks ---------------------------------------------------------------------------------------------------
 
     def _recognise(self) -> None:
-        """Name the mistakes that failed checks make; see `recognise`.
-
-        They run once more, as the fingerprints were taken: at their seed, and with parameters that are the same in
-        every submission. One that passes there says nothing.
-        """
+        """Name the mistakes that failed checks make; see `recognise`."""
         # The first ones: each costs as much as it did, and a few name the mistake as well as all.
         telling = [one for one in self.done if one.tells][: self.recognised]
         if not telling:
             return
         if any(one.report.id not in self.left_behind for one in telling):
             self.attempt.backend.rest()  # what keeps state leaves the same whatever was asked of it before
+        # They run once more, as the fingerprints were taken: at their seed, and with parameters that are the
+        # same in every submission. One that passes there says nothing.
         for one in telling:
             if one.report.id not in self.left_behind:
                 self.left_behind[one.report.id] = self._marked(one.item)[1]
@@ -469,10 +467,9 @@ class KataRun:
         """Run the checks that were not asked for, to see what they say of a mistake; nothing of it is reported.
 
         Returns what the submission left behind in those it failed, and those it passed.
-
-        Some mistakes are alike in one check and are told apart by what else they break: the sentence that all checks
-        together led to must not be lost when one of them is repeated.
         """
+        # Some mistakes are alike in one check and are told apart by what else they break: the sentence that all
+        # checks together led to must not be lost when one of them is repeated.
         ends: dict[str, CheckStatus] = {one.report.id: one.report.status for one in self.done}
         not_run = [item for item in (*self.checks.items, *self.checks.rest) if item.name not in ends]
         left: dict[str, FailureSignature] = {}
@@ -500,16 +497,14 @@ class KataRun:
         return left, passed
 
     def _withhold(self) -> None:
-        """Take the points of checks that rest on the policy when something was used that the kata excludes.
-
-        What they say of the numbers stays: a check that holds still passes, for no points. One that judged the uses,
-        and passed before a later check brought the use to light, fails.
-        """
+        """Take the points of checks that rest on the policy when something was used that the kata excludes."""
         resting = [one for one in self.done if one.rests_on_policy]
         if resting:
             # Only here, after the last check: a use may come to light long after the check that rests on
             # its absence.
             self.used.update(dict.fromkeys(self.attempt.backend.session.forbidden_uses()))
+        # What they say of the numbers stays: a check that holds still passes, for no points. One that judged
+        # the uses, and passed before a later check brought the use to light, fails.
         for one in resting if self.used else ():
             check = one.report
             check.points = 0.0

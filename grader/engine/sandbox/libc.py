@@ -173,9 +173,6 @@ def _set_mount(folder: int, path: bytes, flags: int, attributes: int, owners: in
 def move_root(folder: str) -> None:
     """Make `folder`, where something is mounted, the root of this mount namespace.
 
-    What was the root lies on top of it then, where no path leads (`pivot_root(".", ".")`, as pivot_root(2) tells): a
-    process without powers cannot get there. Unmounting it would wait for every processor of the machine.
-
     Raises:
         OSError: it was refused.
     """
@@ -183,6 +180,9 @@ def move_root(folder: str) -> None:
     # The only way out of the old root for good: chroot(2) is left again by who has a descriptor of a folder
     # outside.
     _descriptor("pivot_root", b".", b".")
+    # What was the root lies on top of it then, where no path leads (`pivot_root(".", ".")`, as pivot_root(2)
+    # tells): a process without powers cannot get there. Unmounting it would wait for every processor of the
+    # machine.
     os.chdir("/")
 
 

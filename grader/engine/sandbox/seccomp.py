@@ -191,17 +191,15 @@ def _tree(leaves: list[tuple[int, list[bytes]]]) -> list[bytes]:
 
 @functools.cache
 def assemble(machine: str, cuda: bool = False) -> bytes:
-    """Assemble the filter for `machine`, with `OWN` for the process's number; 8 bytes an instruction.
-
-    A search tree: the kernel runs the filter for each number when it is installed (Linux 5.11), to know those that are
-    always allowed and need no filter.
-    """
+    """Assemble the filter for `machine`, with `OWN` for the process's number; 8 bytes an instruction."""
     code = [
         # The architecture before the number: the same numbers mean other calls in 32-bit mode.
         _load(4),
         _jump_if_equal(_AUDIT_ARCHITECTURE[machine], 1, 0),
         _return(_KILL_PROCESS),
         _load(0),
+        # A search tree: the kernel runs the filter for each number when it is installed (Linux 5.11), to know
+        # those that are always allowed and need no filter.
         *_tree(_leaves(machine, cuda)),
     ]
     return b"".join(code)

@@ -67,11 +67,10 @@ def _started(pid: int, enough: int) -> list[int]:
 
 
 def _held_without_a_name(pids: Iterable[int]) -> int:
-    """Count the bytes of files that these processes have open, or mapped, and that no folder holds any more.
-
-    A file that is removed keeps its bytes until it is closed: with 256 open, of 64 MB each, that is 16 GB which no walk
-    through a folder finds. Files that were never given a name (O_TMPFILE, memfd_create) look the same.
-    """
+    """Count the bytes of files that these processes have open, or mapped, and that no folder holds any more."""
+    # A file that is removed keeps its bytes until it is closed: with 256 open, of 64 MB each, that is 16 GB
+    # which no walk through a folder finds. Files that were never given a name (O_TMPFILE, memfd_create) look
+    # the same.
     found: dict[int, int] = {}
     for pid in pids:
         with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:

@@ -71,7 +71,7 @@ class Zygote:
     def branch(self, module: str) -> Zygote:
         """Return a zygote that has imported a module as well: nobody else's workers meet what a kata preloads.
 
-        It is not waited for: a zygote takes a while to get ready itself. Close the branch before this one.
+        Close the branch before this one.
 
         Raises:
             MachineFault: the zygote is gone.
@@ -86,6 +86,7 @@ class Zygote:
             theirs.close()
         # No pid of its own here: the zygote forks it, and answers for it.
         branch = Zygote(ours, None, self)
+        # It is not waited for: a zygote takes a while to get ready itself.
         self._asked_for.append(branch)
         return branch
 

@@ -98,11 +98,9 @@ _OF_A_WORKER = frozenset(
 
 
 def _forget_the_grader() -> None:
-    """Let a submission find the same modules in `sys.modules` whatever the grader had imported when this was forked.
-
-    One that stood by has imported pytest, the command line has click: `if "pytest" in sys.modules` must mean the same.
-    All of these are pure Python, which may be imported again.
-    """
+    """Let a submission find the same modules in `sys.modules` whatever the grader had imported when this was forked."""
+    # One that stood by has imported pytest, the command line has click: `if "pytest" in sys.modules` must mean
+    # the same. All of these are pure Python, which may be imported again.
     for name in list(sys.modules):
         root, _, rest = name.partition(".")
         if root in _THE_GRADERS or (root == "grader" and rest and not _is_of_a_worker(rest)):
@@ -119,10 +117,7 @@ def _is_of_a_worker(module: str) -> bool:
 
 
 def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
-    """Go on as the first process of a pid namespace, whose workers live in sandboxes, and never return.
-
-    The process that was forked first stays outside, and tidies up when the zygote has ended.
-    """
+    """Go on as the first process of a pid namespace, whose workers live in sandboxes, and never return."""
     # Made outside, and removed there: the zygote inside may be killed, and would tidy nothing up.
     anchor = Path(tempfile.mkdtemp(prefix="kata-cells-"))
     try:
@@ -132,6 +127,7 @@ def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
         if pid == 0:
             ForkServer(link, sandbox.prepare(anchor, view), view).serve()
             os._exit(0)
+        # This process, which was forked first, stays outside, and tidies up when the zygote has ended.
         link.close()
         for number in (signal.SIGTERM, signal.SIGHUP):  # it ends with the zygote, which ends with the grader
             signal.signal(number, signal.SIG_IGN)
@@ -212,10 +208,7 @@ class ForkServer:
             self._send(Launched(pid), (pidfd,))
 
     def _started(self, descriptors: list[int], count: int, fork: Callable[[], int]) -> tuple[int, int] | None:
-        """Fork, and return the process with its pidfd; None where that was refused, which is then said.
-
-        The descriptors that it was handed are closed here, whatever comes of it.
-        """
+        """Fork, and return the process with its pidfd; None where that was refused, which is then said."""
         try:
             if len(descriptors) != count:  # the system drops those for which there is no room
                 raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
@@ -230,6 +223,7 @@ class ForkServer:
             self._send(Refused(error.strerror or str(error)))
             return None
         finally:
+            # Here, whatever came of it: a forked worker has its own.
             for number in descriptors:
                 os.close(number)
 

@@ -52,8 +52,7 @@ MAX_BESIDE_BYTES = 16 << 20
 def copy_neighbours(folder: str) -> None:
     """Copy what is next to the submission into the current folder, where `open("vocab.txt")` looks for it.
 
-    Copies, since a submission may write here and not there: one that adds to a file of its own goes on to work. What
-    is too much stays where it is.
+    What is too much stays where it is.
     """
     count = size = 0
     for place, folders, files in os.walk(folder):
@@ -68,6 +67,8 @@ def copy_neighbours(folder: str) -> None:
                 if count > MAX_BESIDE or size > MAX_BESIDE_BYTES:
                     return
                 os.makedirs(into, exist_ok=True)
+                # Copies, since a submission may write here and not there: one that adds to a file of its own
+                # goes on to work.
                 shutil.copyfile(path, os.path.join(into, name))
 
 

@@ -74,10 +74,11 @@ class Room:
 def preload(names: Iterable[str]) -> None:
     """Import what a kata names; a branch of the zygote does it for that kata's workers, a fresh interpreter for itself.
 
-    The names are the pack's. One that cannot be imported is passed over here: `kata pack check` tells its author.
+    The names are the pack's.
     """
     for name in names:
         if name not in sys.modules:
+            # One that cannot be imported is passed over here: `kata pack check` tells its author.
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
 

@@ -308,7 +308,7 @@ def _draw_alike(module: torch.nn.Module, seed: int) -> None:
     """Draw the random parameters of a module anew: two that have the same ones in the same order are then equal.
 
     What an author of a submission is free in (the order in which layers are made, how they are initialised) would
-    otherwise hide a mistake that two of them share. Constants stay: a norm begins with ones.
+    otherwise hide a mistake that two of them share.
     """
     drawn: dict[torch.Size, torch.Generator] = {}
     with torch.no_grad():
@@ -316,6 +316,7 @@ def _draw_alike(module: torch.nn.Module, seed: int) -> None:
             if is_lazy(parameter) or parameter.is_meta or not parameter.is_floating_point():
                 continue
             flat = parameter.detach().reshape(-1)
+            # Constants stay: a norm begins with ones.
             if not flat.numel() or bool((flat == flat[0]).all()):
                 continue
             shape = parameter.shape  # each shape has a stream of its own: others between them change nothing

@@ -286,11 +286,10 @@ def rulings(
 def newest_decisions(
     connection: Connection, course: Course, most: int
 ) -> list[tuple[str, str | None, HistoryEvent]]:
-    """Return what people decided last, with learner and kata, the newest first.
-
-    Names that `kata grade` learnt are left out, unless somebody took them back: a download has one for everybody.
-    """
+    """Return what people decided last, with learner and kata, the newest first."""
     table = schema.decisions.c
+    # Names that `kata grade` learnt are left out, unless somebody took them back: a download has one for
+    # everybody.
     by_people = or_(table.kind != "alias", table.author != LEARNT_BY, table.revoked_at.is_not(None))
     last = select(table.id).where(by_people).order_by(table.id.desc()).limit(most)
     made = decisions.decisions(connection, table.id.in_(last))

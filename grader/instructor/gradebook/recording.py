@@ -112,12 +112,10 @@ _Numbers = dict[tuple[Any, ...], int]
 
 
 def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
-    """Return, by kata, what the newest gradings of everything that the learner handed in depended on.
-
-    A report that is damaged is made again: it has terms that never recur.
-    """
+    """Return, by kata, what the newest gradings of everything that the learner handed in depended on."""
     found: dict[str, set[Key]] = {}
     for slug, digest, terms, report in connection.execute(_STANDING, {"learner": storable(learner)}):
+        # A report that is damaged is made again: it has terms that never recur.
         found.setdefault(slug, set()).add(Key(digest, terms if readable(report) else ""))
     return {slug: frozenset(keys) for slug, keys in found.items()}
 
@@ -364,12 +362,11 @@ class _Sighting(NamedTuple):
 
 
 def _sighting_of(submission: Submission, same: Sequence[Any]) -> Any:
-    """Return the row of this content that a submission is another sighting of; None for a hand-in of its own.
-
-    The same content at another time was handed in again. A time that becomes known later is that of the row without.
-    """
+    """Return the row of this content that a submission is another sighting of; None for a hand-in of its own."""
     if submission.submitted_at is None or submission.bundle is None:
         return same[-1] if same else None
+    # The same content at another time was handed in again. A time that becomes known later is that of the row
+    # without.
     timed = [row for row in same if row.submitted_at == submission.submitted_at]
     return next(iter(timed), next((row for row in same if row.submitted_at is None), None))
 

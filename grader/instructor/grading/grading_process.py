@@ -113,8 +113,7 @@ def in_turn(
 ) -> Answer:
     """Grade when the device is free for it; once more, and alone, what computes on a GPU and does not pass.
 
-    Neighbours share a GPU's memory and its time, and no limit keeps one of them from taking all: of what ran together
-    with others only a pass is believed. Everything else is graded once more, while nobody else is on the device.
+    Everything else is graded once more, while nobody else is on the device.
     """
 
     def answer() -> Answer:
@@ -129,6 +128,8 @@ def in_turn(
     # Whoever is alone on this device waits until we are through, and we for them.
     with shared(setup.device) if setup.perf or shares_gpu else nullcontext():
         first = answer()
+    # Neighbours share a GPU's memory and its time, and no limit keeps one of them from taking all: of what ran
+    # together with others only a pass is believed.
     if not shares_gpu or (isinstance(first, Graded) and first.report.status == "pass"):
         return first
     tell(setup.queue_s)

@@ -308,10 +308,7 @@ def _ask(setup: bytes, task: bytes) -> Answer:
 
 @contextmanager
 def grading_processes() -> Iterator[None]:
-    """End every grading process afterwards, at work or not: a task that still waits for one is not graded.
-
-    Used inside itself, it leaves them to the outer use: what ended all would end them for the other's tasks, too.
-    """
+    """End every grading process afterwards, at work or not: a task that still waits for one is not graded."""
     global _uses
     with _lock:
         _uses += 1
@@ -319,6 +316,8 @@ def grading_processes() -> Iterator[None]:
     try:
         yield
     finally:
+        # Used inside itself, it leaves them to the outer use: what ended all would end them for the other's
+        # tasks, too.
         working, idle = _nobody_needs_them()
         for process in working:
             process.kill()

@@ -355,14 +355,12 @@ def _megabytes(size: int) -> str:
 
 
 def _windows(names: list[str]) -> bool:
-    """Whether the folders of a whole class are written with backslashes, as some Windows programs do.
-
-    In a system's download a backslash is the learner's, and must not make a folder of a file's name, however many
-    files one learner calls so: a single answer without one says that folders are not written like this.
-    """
+    """Whether the folders of a whole class are written with backslashes, as some Windows programs do."""
     handed_in = [
         name for name in names if name.casefold().endswith(SUBMISSION_SUFFIXES) or archive_stem(name)
     ]
+    # In a system's download a backslash is the learner's, and must not make a folder of a file's name, however
+    # many files one learner calls so: a single answer without one says that folders are not written like this.
     plain = any("\\" not in name for name in handed_in or names)
     return not any("/" in name for name in names) and not plain
 

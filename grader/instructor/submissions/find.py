@@ -320,10 +320,7 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
 
 
 def _why_class(entries: list[Entry], of: _Class) -> str:
-    """Say why what lies in a folder may be learners'; nothing where it may not.
-
-    Two folders that have one module each are two learners', or one learner's copies.
-    """
+    """Say why what lies in a folder may be learners'; nothing where it may not."""
     modules, own = [kata.module for kata in of.katas], _folders_of(of.katas)
     if any(looks_like_one(one.name, modules) or one.name.casefold() in own for one in entries):
         return ""
@@ -331,6 +328,7 @@ def _why_class(entries: list[Entry], of: _Class) -> str:
     boxes = [one for one in entries[:50] if one.kind == "folder" or _of_a_learner(one.name)]
     if of.known is not None and any(of.known(archive_stem(one.name) or one.name) for one in boxes):
         return "somebody who is in the roster"
+    # Two folders that have one module each are two learners', or one learner's copies.
     count: Counter[str] = Counter()
     for one in boxes:
         # One at a time, and no further than the answer.
