@@ -43,7 +43,7 @@ def did_you_mean(word: str, known: Iterable[str], *, most: int = 3, cutoff: floa
 
     Args:
         word: what was typed.
-        known: what it could have been; of a mapping, the values are said, each once.
+        known: what it could have been; of a mapping, its values are suggested, each once.
         most: so many at the most.
         cutoff: how close is close, from 0 to 1.
     """
@@ -51,5 +51,5 @@ def did_you_mean(word: str, known: Iterable[str], *, most: int = 3, cutoff: floa
 
     names = list(known)
     close = difflib.get_close_matches(word, names, n=most, cutoff=cutoff)
-    said = [known[name] for name in close] if isinstance(known, Mapping) else close
-    return f" Did you mean {' or '.join(dict.fromkeys(said))}?" if said else ""
+    close = [known[name] for name in close] if isinstance(known, Mapping) else close
+    return f" Did you mean {' or '.join(dict.fromkeys(close))}?" if close else ""

@@ -2,7 +2,7 @@
 
 Whatever an interpreter finds in its folder, on its path or among its variables may become its code: `tempfile.py`,
 `PYTHONPATH`, `matplotlibrc`. A class's folder is full of names that learners chose, and the caller's variables hold
-tokens. So an interpreter of ours is isolated, stands in an empty folder of ours, and has the variables listed here.
+tokens. So an interpreter of ours is isolated, runs in an empty folder of ours, and has the variables listed here.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def start(
     """
     import subprocess
 
-    # Libraries look for their settings where they stand: it must be no folder that somebody else fills.
+    # Libraries look for their settings in the current folder: nobody else may be able to put files there.
     _insist_on(folder)
     known = dict(environment() if variables is None else variables)
     return subprocess.Popen(command(module, *arguments), cwd=folder, env=known, **streams)
@@ -166,8 +166,7 @@ def _is_kept(name: str) -> bool:
 def _insist_on(folder: Path) -> None:
     from grader.errors import EngineError
 
-    # The owner, and nobody else who may write: between this look and the start only we could put something
-    # there.
+    # Ours, and writable for us alone: nobody else can put something there between this look and the start.
     status = folder.stat()
     if status.st_uid != os.geteuid() or status.st_mode & 0o022 or any(folder.iterdir()):
-        raise EngineError(f"{folder} is no empty folder of ours: no interpreter is started there.")
+        raise EngineError(f"{folder} is not an empty folder of ours: no interpreter is started there.")

@@ -144,7 +144,7 @@ def bounded_memory(memory_bytes: int | None) -> Iterator[None]:
     """Let allocations of this process fail, before they take a page, where it would grow beyond its bound.
 
     Whatever the grader makes of a submission's answers (a comparison in float64, a broadcast of small tensors, values
-    that a check keeps) is allocated here: this one bound holds for all of it, whoever computes what of which size.
+    that a check keeps) is allocated here: this one bound holds for all of it, whatever is computed, of any size.
     """
     if memory_bytes is None or sys.platform != "linux":
         yield
@@ -203,7 +203,7 @@ def stat_field(pid: int | str, number: int) -> int:
     Raises:
         OSError: the system does not say, or the process is gone.
     """
-    # A command may hold spaces and parentheses: the third field starts behind the last of these.
+    # A command may hold spaces and parentheses: the third field starts after the last of these.
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[number - 3])
 
 

@@ -52,7 +52,7 @@ def placed(number: int) -> str:
 
 
 class UnreadableNotebook(Exception):
-    """The file is no notebook; the message says in what way."""
+    """The file is not a notebook; the message says in what way."""
 
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -88,7 +88,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class BrokenCell:
-    """A cell that is no Python, and why."""
+    """A cell that is not valid Python, and why."""
 
     number: int
     source: str
@@ -223,7 +223,7 @@ def _cells(source: bytes) -> Iterator[Any]:
         raise UnreadableNotebook("it is nested too deep") from None
     except msgspec.MsgspecError as error:
         problem = str(error)
-    # Python writes NaN and Infinity into outputs, which are no JSON: only then everything is read.
+    # Python writes NaN and Infinity into outputs, which are not JSON: only then everything is read.
     parts = sum(source.count(mark) for mark in (b",", b"[", b"{"))
     if "array` of length" in problem or parts > MAX_PARTS:
         raise UnreadableNotebook(f"it has more than {MAX_CELLS:,} cells or {MAX_PARTS:,} parts") from None
@@ -266,7 +266,7 @@ def parse_cell(title: str, number: int, text: str) -> Cell:
     of a text or of a long expression.
 
     Raises:
-        SyntaxError, ValueError: it is no Python.
+        SyntaxError, ValueError: it is not valid Python.
     """
     lines = text.split("\n")
     for place, line in enumerate(lines):

@@ -2,7 +2,7 @@
 
 A part is a required function, or a public method of a required class. For each property, saboteurs break just that in
 the reference, one at a time, and hand the result in. A saboteur that keeps full marks is a hole: nothing in the checks
-looks at this property of this part. Where a lesson does not ask for it, `contracts.toml` beside the reference says
+looks at this property of this part. Where a lesson does not ask for it, `contracts.toml` next to the reference says
 why.
 """
 
@@ -27,7 +27,7 @@ from grader.report.report import WRONG
 
 REASONS = "contracts.toml"
 SABOTEURS = Path(__file__).with_name("saboteurs.py")
-"""Its source goes behind the reference, into a worker."""
+"""Its source is appended to the reference's, into a worker."""
 PROPERTIES = (
     "values", "rows", "dtype", "layout", "arguments", "memory", "padding", "members", "gradients", "modes", "state",
     "forms", "borders", "blocked",

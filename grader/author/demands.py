@@ -52,7 +52,7 @@ def _demands_of_check(item: pytest.Item, kata: Kata) -> list[PerfRequest]:
         ) from error
     return [
         PerfRequest(kata, item.name, info.title, info.threshold, form, work)  # type: ignore[arg-type]
-        for form, work in noted.asked
+        for form, work in noted.works
     ]
 
 
@@ -60,9 +60,9 @@ class _Noted:
     """Stands for `speed`: every form is a method that notes the work."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, Any]] = []
+        self.works: list[tuple[str, Any]] = []
 
     def __getattr__(self, name: str) -> Callable[[Any], None]:
         if name not in FORMS:
             raise AttributeError(f"`speed` has no {name}")
-        return lambda work: self.asked.append((name, work))
+        return lambda work: self.works.append((name, work))

@@ -137,9 +137,9 @@ class Gate:
         verdict.mutants = len(mutants or [])
         if mutants is not None and self.draw is not None:
             drawn = self.draw([mutant.name for mutant in mutants])
-            kept = Fingerprints.load(kata.fingerprints).mutants
+            stored = Fingerprints.load(kata.fingerprints).mutants
             # New ones always: a sample that leaves out what was just written would pass it unseen.
-            mutants = [one for one in mutants if one.name in drawn or one.name not in kept]
+            mutants = [one for one in mutants if one.name in drawn or one.name not in stored]
         verdict.tried = len(mutants or [])
         _look_at_files(kata, verdict)
         try:
@@ -278,17 +278,17 @@ class Gate:
             fresh.mutants[mutant.name] = MutantSignatures(mutant.say, marks)
             _look_at_mutant(mutant, report, verdict)
         _look_for_twins(fresh, mutants, verdict)
-        kept = Fingerprints.load(kata.fingerprints)
+        stored = Fingerprints.load(kata.fingerprints)
         if self.draw is None:
             needs = {item.name: suite.info(item).needs for item in suite.items if item.name in telling}
-            pairs = candidates(mutants, fresh, needs) if self.update else known(kept.pairs, mutants)
+            pairs = candidates(mutants, fresh, needs) if self.update else known(stored.pairs, mutants)
             fresh.pairs = {
                 pair.name: MutantSignatures(checks=marks)
                 for (pair, _), (report, marks) in zip(pairs, hand_in(pairs, "two mistakes"), strict=True)
                 if not self.update or unlike_either(pair, marks, _passed(report), fresh)
             }
         # Under another draw the marks are compared with the stored ones: learners are recognised by those.
-        prints = fresh if self.draw is None else kept
+        prints = fresh if self.draw is None else stored
         for mutant in mutants:
             named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
             _look_at_names(mutant, {name for one in named.values() for name in one.names}, verdict)
@@ -381,17 +381,17 @@ class Gate:
         """Compare fingerprints and transcripts with the files, or renew these."""
         assert kata.solution is not None
         golden = kata.solution.parent / TRANSCRIPTS
-        kept = Fingerprints.load(kata.fingerprints)
+        stored = Fingerprints.load(kata.fingerprints)
         if self.update:
             # Not written when nothing changed: of a compressed file nobody can read the difference.
-            if (renewed := _renewed(kept, fresh)) != kept:
+            if (renewed := _renewed(stored, fresh)) != stored:
                 write_atomic(kata.fingerprints, renewed.encode())
             write_atomic(golden, transcripts)
             return
         if self.draw is not None:
-            kept.mutants = {name: one for name, one in kept.mutants.items() if name in fresh.mutants}
-            kept.pairs = fresh.pairs
-        if not (_same_marks(kept.mutants, fresh.mutants) and _same_marks(kept.pairs, fresh.pairs)):
+            stored.mutants = {name: one for name, one in stored.mutants.items() if name in fresh.mutants}
+            stored.pairs = fresh.pairs
+        if not (_same_marks(stored.mutants, fresh.mutants) and _same_marks(stored.pairs, fresh.pairs)):
             renew = f"kata pack check {kata.slug} --update"
             verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
         text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
@@ -588,15 +588,15 @@ def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdic
                 verdict.find("mutants", f"{one.name} and {other.name} give the same results everywhere")
 
 
-def _renewed(kept: Fingerprints, fresh: Fingerprints) -> Fingerprints:
+def _renewed(stored: Fingerprints, fresh: Fingerprints) -> Fingerprints:
     """Return fresh fingerprints with the stored marks where they still hold, so that rounding changes nothing."""
 
     def renewed(
-        fresh: Mapping[str, MutantSignatures], kept: Mapping[str, MutantSignatures]
+        fresh: Mapping[str, MutantSignatures], stored: Mapping[str, MutantSignatures]
     ) -> dict[str, MutantSignatures]:
         mutants = {}
         for name, mutant in fresh.items():
-            old = kept[name].checks if name in kept else {}
+            old = stored[name].checks if name in stored else {}
             # Processors round differently: renewed as a whole, the file would differ in every line on another
             # machine.
             checks = {
@@ -607,15 +607,15 @@ def _renewed(kept: Fingerprints, fresh: Fingerprints) -> Fingerprints:
         return mutants
 
     return Fingerprints(
-        fresh.schema, fresh.seed, renewed(fresh.mutants, kept.mutants), renewed(fresh.pairs, kept.pairs)
+        fresh.schema, fresh.seed, renewed(fresh.mutants, stored.mutants), renewed(fresh.pairs, stored.pairs)
     )
 
 
-def _same_marks(kept: Mapping[str, MutantSignatures], fresh: Mapping[str, MutantSignatures]) -> bool:
-    if kept.keys() != fresh.keys():
+def _same_marks(stored: Mapping[str, MutantSignatures], fresh: Mapping[str, MutantSignatures]) -> bool:
+    if stored.keys() != fresh.keys():
         return False
     for name, mutant in fresh.items():
-        other = kept[name]
+        other = stored[name]
         if other.say != mutant.say or other.checks.keys() != mutant.checks.keys():
             return False
         if not all(same(other.checks[check], marks) for check, marks in mutant.checks.items()):

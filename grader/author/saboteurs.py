@@ -1,6 +1,6 @@
 """Saboteurs: each makes a right function wrong in exactly one property.
 
-The source of this file goes behind a reference, into a worker: nothing here may import `grader`. A saboteur is a
+The source of this file is appended to a reference's, into a worker: nothing here may import `grader`. A saboteur is a
 function of one call; `wrong(right, saboteur, skip, about)` puts it in the place of a right function.
 """
 
@@ -23,11 +23,11 @@ LONG = 64
 class SabotagedCall:
     """One call of a right function, as a saboteur sees it."""
 
-    def __init__(self, right: Callable[..., Any], skip: int, about: str, kept: dict[Any, Any]) -> None:
+    def __init__(self, right: Callable[..., Any], skip: int, about: str, memory: dict[Any, Any]) -> None:
         self.right = right
         self.about = about
         """The parameter that is sabotaged, or ""."""
-        self.kept = kept
+        self.memory = memory
         """What earlier calls left behind."""
         self._skip = skip
         self.args: tuple[Any, ...] = ()
@@ -69,11 +69,11 @@ def wrong(
     right: Callable[..., Any], saboteur: Callable[[SabotagedCall], Any], skip: int, about: str
 ) -> Callable[..., Any]:
     """Return a function that a saboteur answers for; the first `skip` arguments are `self`."""
-    kept: dict[Any, Any] = {}
+    memory: dict[Any, Any] = {}
 
     @functools.wraps(right)
     def function(*args: Any, **kwargs: Any) -> Any:
-        call = SabotagedCall(right, skip, about, kept)
+        call = SabotagedCall(right, skip, about, memory)
         call.args, call.kwargs = args, kwargs
         return saboteur(call)
 
@@ -181,12 +181,12 @@ def reads_the_storage(call: SabotagedCall) -> Any:
 def writes_to_argument(call: SabotagedCall) -> Any:
     """Change one number of an argument when the work is done."""
     result = call.run()
-    kept = each(result, torch.clone) if any(one._base is not None for one in tensors(result)) else result
+    unchanged = each(result, torch.clone) if any(one._base is not None for one in tensors(result)) else result
     for one in tensors(call.named.get(call.about)):
         if one.numel():
             own, place = one.detach(), (0,) * one.dim()
             own[place] = ~own[place] if own.dtype == torch.bool else own[place] + 1
-    return kept
+    return unchanged
 
 
 def refuses_keyword(call: SabotagedCall) -> Any:
@@ -252,9 +252,9 @@ def replays_first_answer(call: SabotagedCall) -> Any:
     key = (*map(id, call.owner), *((one.shape, one.dtype) for one in given), repr(rest))
     if not given:
         return call.run()
-    if key not in call.kept:
-        call.kept[key] = (call.owner, call.run())  # with `self`, so that its id is not used again
-    return each(call.kept[key][1], torch.clone)
+    if key not in call.memory:
+        call.memory[key] = (call.owner, call.run())  # with `self`, so that its id is not used again
+    return each(call.memory[key][1], torch.clone)
 
 
 def keeps_argument(call: SabotagedCall) -> Any:
@@ -262,7 +262,7 @@ def keeps_argument(call: SabotagedCall) -> Any:
 
     def first(value: Any) -> Any:
         form = tuple((one.shape, one.dtype) for one in tensors(value)) or type(value)
-        return call.kept.setdefault((*map(id, call.owner), form), (call.owner, value))[1]
+        return call.memory.setdefault((*map(id, call.owner), form), (call.owner, value))[1]
 
     return call.run_with(lambda value: value if value is None else first(value))
 
@@ -272,7 +272,7 @@ def keeps_by_address(call: SabotagedCall) -> Any:
 
     def first(one: Tensor) -> Tensor:
         key = (*map(id, call.owner), one.data_ptr(), one.shape, one.dtype)
-        return call.kept.setdefault(key, (call.owner, one, one.clone()))[2]  # type: ignore[no-any-return]
+        return call.memory.setdefault(key, (call.owner, one, one.clone()))[2]  # type: ignore[no-any-return]
 
     return call.run() if torch.is_grad_enabled() else call.run_with(lambda value: each(value, first))
 
@@ -372,6 +372,6 @@ def observes(call: SabotagedCall) -> Any:
             "batched": any(one.dim() > 1 and one.shape[0] > 1 for one in found),
         }
         for kind in (kind for kind, seen in holds.items() if seen):
-            if call.kept.setdefault((kind, name), len(call.kept)) == len(call.kept) - 1:
+            if call.memory.setdefault((kind, name), len(call.memory)) == len(call.memory) - 1:
                 print(f"{FACT} {call.about} {kind} {name}")
     return result

@@ -34,15 +34,15 @@ def questions_of(kata: Kata) -> tuple[str, ...]:
 
 def sheet_for(kata: Kata) -> str | None:
     """Return a sheet for a learner to write on; None where the kata asks nothing."""
-    asked = questions_of(kata)
-    if not asked:
+    questions = questions_of(kata)
+    if not questions:
         return None
     head = (
         f"# Answers to {kata.number} {kata.title}\n\n"
         f"<!-- kata: {kata.slug}. Write below each heading and leave the headings as they are.\n"
         f"     Hand this file in together with {kata.module}.py. -->\n"
     )
-    return head + "".join(f"\n## {number}. {text}\n\n\n" for number, text in enumerate(asked, 1))
+    return head + "".join(f"\n## {number}. {text}\n\n\n" for number, text in enumerate(questions, 1))
 
 
 def is_sheet(name: str) -> bool:
@@ -57,7 +57,7 @@ def kata_named(data: bytes) -> str | None:
 
 
 def as_text(data: bytes) -> str:
-    """Return a sheet as text; what is no UTF-8 becomes a replacement character, and nothing is refused."""
+    """Return a sheet as text; what is not valid UTF-8 becomes a replacement character, and nothing is refused."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):  # as Windows editors save it
         return data.decode("utf-16", "replace")
     return data.decode("utf-8-sig", "replace")
@@ -92,8 +92,8 @@ def digest_of_answer(text: str) -> str:
 
 def _without_comments(text: str) -> str:
     """Return Markdown without its comments, in one pass however many are opened."""
-    kept, place = [], 0
+    pieces, place = [], 0
     while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:
-        kept.append(text[place:start])
+        pieces.append(text[place:start])
         place = end + 3
-    return "".join([*kept, text[place:]])
+    return "".join([*pieces, text[place:]])

@@ -145,7 +145,7 @@ class Catalogue:
 
 
 def _normal(text: str) -> str:
-    """Forgive what shells and habits add: a path, a slash behind, a suffix, underscores, capitals."""
+    """Forgive what shells and habits add: a path, a slash at the end, a suffix, underscores, capitals."""
     word = text.strip().rstrip("/" + "\\").replace("\\", "/").rsplit("/", 1)[-1].rstrip(".").lower()
     for suffix in SUBMISSION_SUFFIXES:
         word = word.removesuffix(suffix)

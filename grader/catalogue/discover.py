@@ -1,4 +1,4 @@
-"""Which packs are there: the one that comes with Kata, those in KATA_PACKS, those installed beside it."""
+"""Which packs are there: the one that comes with Kata, those in KATA_PACKS, those installed next to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.interpreter import is_installed
 
 ENTRY_POINTS = "kata.packs"
 SOLUTIONS = "solutions"
-"""The folder beside a pack that holds its answers."""
+"""The folder next to a pack that holds its answers."""
 
 _METADATA = (".dist-info", ".egg-info")
 
@@ -24,7 +24,7 @@ def pack_folders() -> list[Path]:
     """Return the folders of all packs, each once, the built-in one first.
 
     Raises:
-        UsageError: KATA_PACKS names a folder that is no pack.
+        UsageError: KATA_PACKS names a folder that is not a pack.
         PackError: an installed distribution does.
     """
     found: dict[Path, None] = {}
@@ -40,7 +40,7 @@ def named_folders() -> list[Path]:
     """Return the folders of the packs that KATA_PACKS names.
 
     Raises:
-        UsageError: it names a folder that is no pack.
+        UsageError: it names a folder that is not a pack.
     """
     found = []
     for entry in filter(None, os.environ.get("KATA_PACKS", "").split(os.pathsep)):
@@ -67,10 +67,10 @@ def answers() -> list[Path]:
     # Without links: a worker's view is cut by real paths.
     found = {folder.resolve(): None for folder in named}
     for pack in dict.fromkeys((*pack_folders(), *_installed_packs())):
-        beside = pack.parent / SOLUTIONS
-        if named or beside.is_dir():
+        sibling = pack.parent / SOLUTIONS
+        if named or sibling.is_dir():
             found[pack.resolve()] = None
-            found[beside.resolve()] = None
+            found[sibling.resolve()] = None
     return [folder for folder in found if folder.is_dir()]
 
 
@@ -141,11 +141,11 @@ def _named_folders(text: str, path: Path) -> Iterator[Path]:
     parser.read_string(text)
     for name, value in parser[ENTRY_POINTS].items():
         package, *folders = value.split(":")[0].strip().split(".")
-        # It lies beside its metadata, but for an editable one. Finding a top-level package imports nothing of it.
-        beside = path.parent.parent / package
-        spec = None if beside.is_dir() else importlib.util.find_spec(package)
+        # It is next to its metadata, but for an editable one. Finding a top-level package imports nothing of it.
+        sibling = path.parent.parent / package
+        spec = None if sibling.is_dir() else importlib.util.find_spec(package)
         roots = list(spec.submodule_search_locations or ()) if spec is not None else []
-        for root in (str(beside), *roots):
+        for root in (str(sibling), *roots):
             folder = Path(root, *folders)
             if (folder / PACK_FILE).is_file():
                 yield folder

@@ -143,7 +143,7 @@ class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     stages: tuple[Stage, ...] = ()
     after: tuple[Slug, ...] = ()
     given: tuple[FileName, ...] = ()
-    """Files that learners get beside the stub, e.g. blocks.py."""
+    """Files that learners get next to the stub, e.g. blocks.py."""
     support: tuple[FileName, ...] = ()
     """Modules that checks use in the worker, e.g. a model that records how it is called. Learners do not get them."""
     preload: tuple[ModuleName, ...] = ()

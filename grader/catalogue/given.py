@@ -36,7 +36,7 @@ class Blocks:
 
 
 def given_files(kata: Kata) -> dict[str, bytes]:
-    """Return what lies beside the stub of a kata, by the files' names.
+    """Return what is next to the stub of a kata, by the files' names.
 
     Raises:
         PackError: a file cannot be read, or `blocks.py` cannot be cut.
@@ -52,7 +52,7 @@ def blocks_of(kata: Kata) -> Blocks | None:
     A definition that answers this kata or a later one is left out, and with it the private helpers that only it needs.
 
     Raises:
-        PackError: `blocks.py` cannot be read, is no Python, or builds an earlier answer on a later one.
+        PackError: `blocks.py` cannot be read, is not valid Python, or builds an earlier answer on a later one.
     """
     path = next((path for path in kata.given if path.name == BLOCKS), None)
     if path is None:
@@ -78,7 +78,7 @@ def read_blocks(path: Path) -> BlocksSource:
     """Read a `blocks.py`.
 
     Raises:
-        PackError: it cannot be read, or is no Python.
+        PackError: it cannot be read, or is not valid Python.
     """
     text = read_text(path, LIMIT_BYTES)
     try:
@@ -115,8 +115,8 @@ class BlocksSource:
         private = {
             node for node in set(homes.values()) if all(name[0] == "_" for name in defined_names(node))
         }
-        kept = {node for node in self.tree.body if node not in gone and node not in private}
-        ahead = list(kept)
+        needed = {node for node in self.tree.body if node not in gone and node not in private}
+        ahead = list(needed)
         while ahead:
             node = ahead.pop()
             for name in sorted(needs[node]):
@@ -126,12 +126,12 @@ class BlocksSource:
                         f"{self.path}, line {node.lineno}: it uses {name}, which {whose} must not be given.",
                         "A block may use only what the same katas are given; else a later block would be given away.",
                     )
-                if home not in kept:
-                    kept.add(home)
+                if home not in needed:
+                    needed.add(home)
                     ahead.append(home)
-        return self._only(kept)
+        return self._only(needed)
 
-    def _only(self, kept: Collection[ast.stmt]) -> BlocksSource:
+    def _only(self, needed: Collection[ast.stmt]) -> BlocksSource:
         """Cut the other statements out, each with the comments above it."""
         lines = io.StringIO(
             self.text, newline=""
@@ -139,7 +139,7 @@ class BlocksSource:
         pieces, end = [], 0
         for node in self.tree.body:
             last = node.end_lineno or node.lineno
-            if node in kept:
+            if node in needed:
                 pieces.append("".join(lines[end:last]))
             end = last
         text = "".join(pieces).rstrip("\n") + "\n"

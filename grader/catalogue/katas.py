@@ -11,7 +11,7 @@ from grader.catalogue.file_types import Difficulty, Limits, MeasuredOn, Policy, 
 from grader.catalogue.stub import Signatures, read_stub
 
 RUBRIC = "rubric.toml"
-"""How written answers are marked: a file beside the solution, on which no verdict hangs."""
+"""How written answers are marked: a file next to the solution, which no verdict depends on."""
 
 CONTRACT = "contract.md"
 """A page next to the units, to which lessons refer: `../../contract.md` here and in a workspace."""
@@ -108,7 +108,7 @@ class Kata:
 
     @property
     def fingerprints(self) -> Path:
-        """What catalogued mistakes leave behind, so that they are recognised where no mutant is."""
+        """What catalogued mistakes leave, so that they are recognised where no mutant is."""
         return self.folder / "fingerprints.json.xz"
 
     @property

@@ -163,7 +163,7 @@ def _check_names(data: KataFile, path: Path) -> None:
     strange = [name for name in data.policy.forbid if "." not in name and name not in families]
     if strange:
         raise PackError(
-            f"{path}: `policy.forbid` names {strange[0]!r}, which is no family of torch's names; "
+            f"{path}: `policy.forbid` names {strange[0]!r}, which is not a family of torch's names; "
             f"there are {', '.join(families)}."
         )
 
@@ -182,7 +182,7 @@ def _check_speed(kata: Kata, path: Path) -> None:
             f"but the thresholds of `speed` are worth {worth:g} together."
         )
     if kata.speed and kata.speed_checks is None:
-        raise PackError(f"{path}: `speed` has thresholds, but there is no speed_checks.py beside it.")
+        raise PackError(f"{path}: `speed` has thresholds, but there is no speed_checks.py next to it.")
     if kata.speed_checks is not None:
         _require_file(kata.baseline, "what the speed checks compare with")
 

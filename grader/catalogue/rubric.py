@@ -1,4 +1,4 @@
-"""`rubric.toml`: how a kata's written answers are marked. It lies beside the solution, where no learner gets it."""
+"""`rubric.toml`: how a kata's written answers are marked. It is next to the solution, where no learner gets it."""
 
 from __future__ import annotations
 

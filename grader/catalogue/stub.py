@@ -27,7 +27,7 @@ def read_stub(path: Path) -> Stub:
     """Read the stub at `path`.
 
     Raises:
-        PackError: it cannot be read, or it is no Python.
+        PackError: it cannot be read, or it is not valid Python.
     """
     data = read_bytes(path, LIMIT_BYTES, what="the stub")
     try:

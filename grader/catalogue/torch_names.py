@@ -54,7 +54,7 @@ class Excluded:
         self._families = [*(known[name] for name in forbid if name in known), NameFamily(names=tuple(last))]
 
     def is_nowhere(self, name: str) -> bool:
-        """Tell whether this may not be anywhere in the file, whoever uses it."""
+        """Tell whether this may not be anywhere in the file, used or not."""
         private = re.match(r"torch\._(?!_)", name) and not _is_harmless(
             name
         )  # torch.__version__ hides nothing

@@ -85,8 +85,8 @@ def outcomes(tally: Tally) -> str:
     ]
     if tally.unchanged:
         parts.append(f"{tally.unchanged} unchanged")
-    if tally.kept:
-        parts.append(f"{tally.kept} not in this download and left as they were")
+    if tally.untouched:
+        parts.append(f"{tally.untouched} not in this download and left as they were")
     return ", ".join(parts)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from grader.files import read_bounded
+from grader.data_files import read_bounded
 from grader.report import Format
 from grader.report.report import CALLED, UNWRITTEN, WRONG, KataReport
 from grader.report.style import DEDUCTED, safe
@@ -46,8 +46,8 @@ class Annotation:
         lines = [line.strip() for line in self.text.splitlines() if line.strip()]
         telling = [line for line in lines if line.startswith(("likely  ", "first difference  "))]
         last = " ".join((telling or lines or [""])[-1].split())
-        told = f"{self.title}: {last}" if last and last != self.title else self.title
-        return safe(f"{told} (cell {self.cell})" if self.cell else told)
+        title = f"{self.title}: {last}" if last and last != self.title else self.title
+        return safe(f"{title} (cell {self.cell})" if self.cell else title)
 
     @property
     def cell(self) -> int | None:
@@ -123,7 +123,7 @@ def definitions(file: str) -> dict[str, int]:
 
 
 def github(reports: Sequence[KataReport]) -> str:
-    """Return workflow commands, one each, and behind them how many GitHub would not show."""
+    """Return workflow commands, one each, and after them how many GitHub would not show."""
     found = annotate(reports)
     shown = found if len(found) <= SHOWN_BY_GITHUB else found[: SHOWN_BY_GITHUB - 1]
     lines = [

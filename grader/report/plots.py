@@ -30,7 +30,7 @@ def plot(
     ticks: Sequence[float] | None = None,
     size: tuple[int, int] = (WIDTH, HEIGHT),
 ) -> list[str]:
-    """Return a plot's lines; what is no number, or has no logarithm, is left out. Nothing where there is no point."""
+    """Return a plot's lines; what is not a number, or has no logarithm, is left out. Without points, nothing."""
     import plotext  # type: ignore[import-untyped]  # takes longer than most commands need to answer
 
     drawn = {

@@ -126,7 +126,7 @@ class KataReport(msgspec.Struct, kw_only=True):
     stages: list[StageReport] | msgspec.UnsetType = msgspec.UNSET
     """Only of a kata that has stages, while it is being written."""
     speed: SpeedScore | msgspec.UnsetType = msgspec.UNSET
-    """Only where speed was asked about. Neither status nor score hang on it."""
+    """Only where speed was asked about. Neither status nor score depends on it."""
     first: str | msgspec.UnsetType = msgspec.UNSET
     """The failing check to begin with, where it is not the first one: it calls what was edited last."""
     left_out: int | msgspec.UnsetType = msgspec.UNSET

@@ -25,7 +25,7 @@ PLAIN_WIDTH = 160
 
 @dataclass(frozen=True)
 class Look:
-    """One status: a glyph, the same in ASCII, the word that always stands beside it, and a colour."""
+    """One status: a glyph, the same in ASCII, the word that is always next to it, and a colour."""
 
     glyph: str
     ascii: str
@@ -136,9 +136,9 @@ def keep_whole(table: Table, *columns: int) -> None:
 def hanging(
     target: Console, head: str | Text, body: str | Text, style: str = "", *, further: int = 0
 ) -> None:
-    """Print `body` behind `head`; where it does not fit on the line it goes on below its own beginning.
+    """Print `body` after `head`; where it does not fit on the line it goes on below its own beginning.
 
-    Commands stand in it as a person types them here, and neither they nor paths are broken: they are copied. Nor are
+    Commands in it are as a person types them here, and neither they nor paths are broken: they are copied. Nor are
     shapes and lists that fit on a line.
 
     `style`: of a body that is plain text; `further`: columns by which the lines below stand further in.

@@ -156,8 +156,8 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
     elif report.status == "in_progress" and report.todo:
         out.print()
         hanging(out, "next  ", f"write {report.todo[0]} in {_file(report)}, then check again")
-        told = next(check.message for check in report.checks if check.status == "todo")
-        hanging(out, "      ", told or "", "dim")
+        message = next(check.message for check in report.checks if check.status == "todo")
+        hanging(out, "      ", message or "", "dim")
         _print_where_to_read(report, out, "")
     elif report.status == "pass" and not report.left_out:
         more = f"Our solution, and questions to think about:  kata solution {report.kata}"
@@ -175,10 +175,10 @@ def _print_stages(report: KataReport, out: Console) -> None:
 def _print_checks(report: KataReport, out: Console) -> None:
     """Print what holds in one line, so what waits for another check or a name; each of the rest in a line of its own.
 
-    What builds on a failure is no news beside it, and its titles would scroll the score off a small terminal.
+    What builds on a failure is not news, and its titles would scroll the score off a small terminal.
     """
-    told = [check for check in report.checks if _says_why(check)]
-    held = [check for check in report.checks if check.status == "pass" and check not in told]
+    explained = [check for check in report.checks if _says_why(check)]
+    held = [check for check in report.checks if check.status == "pass" and check not in explained]
     measured = [check for check in report.checks if isinstance(check.speed, Measured)]
     waiting = [check for check in report.checks if check.status == "todo"]
     skipped = [check for check in report.checks if check.status == "skipped" and check not in measured]
@@ -186,10 +186,10 @@ def _print_checks(report: KataReport, out: Console) -> None:
     # A single one is shorter by its own title.
     after = after if len(after) > 1 else []
     unfit = [check for check in skipped if not _waits(check)]
-    in_a_line = [check for check in (*held, *waiting, *after, *unfit, *told) if check not in measured]
+    in_a_line = [check for check in (*held, *waiting, *after, *unfit, *explained) if check not in measured]
     if held:
         hanging(out, _head("pass", out), _held(report, len(held)))
-    _print_by_reason(told, out)
+    _print_by_reason(explained, out)
     _print_each([check for check in report.checks if check not in in_a_line], report, out)
     _print_by_reason(unfit, out, "dim")
     if after:
@@ -278,7 +278,7 @@ def _print_each(
 
 
 def _measured(speed: Measured) -> str:
-    """Say what was measured and what was asked, in the threshold's unit."""
+    """Say what was measured and the threshold, in the threshold's unit."""
     if speed.value is None:
         limit = f"{speed.threshold:.0%}" if speed.form == "roofline" else f"{speed.threshold:g}"
         text = f"stopped before it was measured; the threshold is {limit}"

@@ -349,8 +349,8 @@ REFUSED = {
         "del median",
         "deletes median, which sums.py does not define. There is UNIT, total, Counter, mean",
     ),
-    "a statement": ("if True:\n    UNIT = 2.0", "holds what is no definition"),
-    "two names at once": ("UNIT = STEP = 2.0", "holds what is no definition"),
+    "a statement": ("if True:\n    UNIT = 2.0", "holds what is not a definition"),
+    "two names at once": ("UNIT = STEP = 2.0", "holds what is not a definition"),
     "two statements on a line": ("UNIT = 2.0; STEP = 3.0", "has two statements on one line"),
     "a name that nothing defines": (
         "def mean(numbers):\n    return mass(numbers)",

@@ -37,7 +37,7 @@ def name_pack(packages: Path, value: str) -> None:
 
 def readable(view: View) -> set[str]:
     """Return what is granted one by one, by its name."""
-    return {path.name for path in view.beside}
+    return {path.name for path in view.siblings}
 
 
 def test_a_pack_with_answers_is_left_out_and_its_neighbours_are_not(packages: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_pack_without_answers_is_read_like_any_package(packages: Path) -> None
     (packages / "courses/nlp/solutions/some.py").unlink()
     (packages / "courses/nlp/solutions").rmdir()
     view = sandbox.python_view(answers())
-    assert (view.hidden, view.beside, view.listed) == ((), (), ())
+    assert (view.hidden, view.siblings, view.listed) == ((), (), ())
 
 
 def test_a_pack_that_no_entry_point_names_is_found(packages: Path) -> None:

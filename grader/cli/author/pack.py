@@ -297,10 +297,10 @@ def mistake(id_: str, name: str) -> None:
     click.echo(known[name].text, nl=False)
 
 
-@pack.command(short_help="List what each check of a kata rests on: the words that ask for it.")
+@pack.command("asked", short_help="List what each check of a kata rests on: the words that ask for it.")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @json_option
-def asked(id_: str, as_json: bool) -> None:
+def list_requirements(id_: str, as_json: bool) -> None:
     """List what each check of a kata rests on: the words of the stub or a lesson that ask for it.
 
     \b

@@ -51,7 +51,7 @@ def _rubrics(book: Gradebook) -> Rubrics:
 def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool) -> None:
     """Show written answers, their marks, and which answers still wait for one.
 
-    Without LEARNER, it lists who waits for a mark. With LEARNER, it shows each answer beside the model answer, the
+    Without LEARNER, it lists who waits for a mark. With LEARNER, it shows each answer next to the model answer, the
     criteria and the mark.
 
     \b
@@ -122,11 +122,11 @@ def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
                 met = "x" if one.mark is not None and number in one.mark.criteria else " "
                 print_line(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
         if one.mark is not None:
-            said = f": {one.mark.comment}" if one.mark.comment else ""
+            comment = f": {one.mark.comment}" if one.mark.comment else ""
             older = "   The answer has changed since." if one.changed else ""
             print_line(
                 f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
-                f"by {one.mark.author}{said}{older}"
+                f"by {one.mark.author}{comment}{older}"
             )
         elif one.digest:
             print_line("   not marked yet")
@@ -167,7 +167,7 @@ def mark(
     comment: str,
     author: str | None,
 ) -> None:
-    """Mark LEARNER's answer to a QUESTION of ID; `answers` shows it beside the rubric.
+    """Mark LEARNER's answer to a QUESTION of ID; `answers` shows it next to the rubric.
 
     The newest mark counts; earlier marks stay in the history.
 
@@ -287,18 +287,18 @@ def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:
     from grader.instructor.gradebook.written import rubric_question
 
     cells = {"points": "", "met": "", "comment": "", **row}
-    asked = whole_number(cells["question"])
-    if asked is None:
+    number = whole_number(cells["question"])
+    if number is None:
         raise UsageError(f"question must be a number, not {cells['question']!r}.")
     if not (cells["points"] or cells["met"]):
         raise UsageError("there are neither points nor met criteria.")
     kata = resolve_kata(book, cells["kata"])
-    of, met = rubric_question(rubrics, kata, asked), _numbers(cells["met"].replace(";", ","))
+    of, met = rubric_question(rubrics, kata, number), _numbers(cells["met"].replace(";", ","))
     if any(not 1 <= one <= len(of.criteria) for one in met):
         raise UsageError(f"met names a criterion that does not exist; there are {len(of.criteria)}.")
     given = _points(cells["points"], of.points)
     who = resolve_learner(book, cells["learner"])
-    return _Line(who, kata, asked, tuple(sorted(set(met))), given, cells["comment"])
+    return _Line(who, kata, number, tuple(sorted(set(met))), given, cells["comment"])
 
 
 def _points(text: str, most: float) -> float | None:

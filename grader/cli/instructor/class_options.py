@@ -38,7 +38,7 @@ course_option: Callable[[Any], Any] = click.option(
     metavar="FILE",
     envvar="KATA_COURSE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Course settings. [default: course.toml beside the gradebook]",
+    help="Course settings. [default: course.toml next to the gradebook]",
 )
 
 
@@ -70,9 +70,9 @@ comment_option: Callable[[Any], Any] = click.option(
 
 
 def with_gradebook(command: Callable[..., Any]) -> Any:
-    """Give a command the options that say which gradebook is meant, and hand it that one, opened, as `book`.
+    """Give a command the options that say which gradebook to use, and hand it that one, opened, as `book`.
 
-    A `learner` that the command takes becomes the identity that is meant, so that every command means the same one.
+    A `learner` that the command takes becomes that person's identity, so that every command means the same one.
     Where it may be left out, an assignment or a kata in its place is `id_`: `show week1`.
     """
 

@@ -167,11 +167,11 @@ def _late(system: str, days: float, who: Sequence[str]) -> str:
 
 def _strangers(matches: Matches) -> list[str]:
     lines, option = [], same_book()
-    for name, meant in matches.strangers.items():
-        for learner, reason in meant[:1]:
+    for name, candidates in matches.strangers.items():
+        for learner, reason in candidates[:1]:
             accept = f"kata gradebook alias {name_word(learner)} {name_word(name)}{option} --comment TEXT"
             lines.append(f"{name}: {learner} ({reason})? If so: {accept}")
-        if not meant:
+        if not candidates:
             accept = f"kata gradebook alias LEARNER {name_word(name)}{option} --comment TEXT"
             lines.append(
                 f"{name}: like nobody in the roster who has not handed in. To say whose it is: {accept}"
@@ -191,12 +191,12 @@ def _proposals(tally: Tally) -> list[str]:
 
 def _notes(tally: Tally) -> list[str]:
     """Return every note once, with the katas that it was said of."""
-    said: dict[tuple[str, str], list[str]] = {}
+    katas_of: dict[tuple[str, str], list[str]] = {}
     for submission, text in tally.notes:
-        said.setdefault((submission.learner, text), []).append(submission.kata)
+        katas_of.setdefault((submission.learner, text), []).append(submission.kata)
     return [
         f"{learner}, {', '.join(katas) if len(katas) < 4 else f'{len(katas)} katas'}: {text}"
-        for (learner, text), katas in said.items()
+        for (learner, text), katas in katas_of.items()
     ]
 
 
@@ -206,7 +206,7 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
     What stands there of other assignments stays.
     """
     tally, matches = remarks.tally, remarks.matches
-    beside = Address.parse(remarks.where).file
+    book_file = Address.parse(remarks.where).file
     parts = {
         "About the download": list(remarks.scanned),
         _TROUBLES: list(remarks.troubles),
@@ -229,8 +229,8 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
         if lines
     )
     groups = [_group(book, kata) for kata in katas]
-    name = f"{beside.stem if beside else 'gradebook'}.notes.txt"
-    path = (beside.parent if beside else Path()) / name
+    name = f"{book_file.stem if book_file else 'gradebook'}.notes.txt"
+    path = (book_file.parent if book_file else Path()) / name
     # A course hands in week by week to one gradebook: notes on week 1 stay when week 2 is graded.
     parts_now = _of_others(path, groups)
     if text:

@@ -34,7 +34,7 @@ MOST_LINES = 5000
     help="Show this attempt instead of the one that counts; `history` shows the numbers.",
 )
 @click.option("--diff", "other", type=int, metavar="M", help="Show what changed from attempt M to this one.")
-@click.option("--all", "every", is_flag=True, help="Also show the files beside the module.")
+@click.option("--all", "every", is_flag=True, help="Also show the files next to the module.")
 @with_gradebook
 def code(
     book: Gradebook, learner: str, id_: str | None, attempt: int | None, other: int | None, every: bool
@@ -83,9 +83,9 @@ def code(
 
 def _nothing_stored(book: Gradebook, who: str, kata: str, number: int) -> UsageError:
     there = book.attempts_of(who, kata)
-    kept = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
+    stored = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
     return UsageError(
-        f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {kept or 'none'}.",
+        f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {stored or 'none'}.",
         f"See: kata gradebook history {name_word(who)} {kata}{same_book()}",
     )
 
@@ -114,9 +114,9 @@ def _print(bundle: Bundle, title: str, out: Console, *, every: bool) -> None:
         )
         if len(lines) > MOST_LINES:
             out.print(f"… and {len(lines) - MOST_LINES} more lines")
-    beside = len(bundle.files) - 1
-    if beside and not every:
-        note(f"beside it {counted(beside, 'file')}: --all shows them")
+    others = len(bundle.files) - 1
+    if others and not every:
+        note(f"and {counted(others, 'file')} more: --all shows them")
 
 
 def _print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console) -> None:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address; open nothing.")
 def desk(book: Gradebook, author: str | None, port: int, no_browser: bool) -> None:
-    """Mark in a browser: code beside failing checks, remarks on lines, disputes, extensions, look-alikes.
+    """Mark in a browser: code next to failing checks, remarks on lines, disputes, extensions, look-alikes.
 
-    It serves pages to this machine alone, to whoever opens the address that it prints, until Ctrl-C. Every decision
+    It serves pages to this machine alone, to anyone who opens the address that it prints, until Ctrl-C. Every decision
     made there is stored in the gradebook with who, when and why, as the commands store it, and can be taken back. If
     several people mark, each starts a desk of their own on the same gradebook: a file if all work on one machine, a
     PostgreSQL database if not.

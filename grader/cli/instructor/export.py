@@ -260,7 +260,7 @@ def of_section(book: Gradebook, section: str | None) -> list[str] | None:
 
 
 def _column_meant(book: Gradebook, text: str) -> str:
-    """Return a roster's column as it is kept: `E-Mail` is `e_mail`.
+    """Return a roster's column as it is stored: `E-Mail` is `e_mail`.
 
     Raises:
         UsageError: the roster has none of this name.

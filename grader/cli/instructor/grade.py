@@ -73,7 +73,7 @@ def grade(
     system. Each mark is saved at once: stop at any time, and the same command goes on from there. What has not
     changed is not graded again. Exit code 0 says that every submission was graded, whatever the marks.
 
-    A download changes nothing that is not in it: all attempts are kept, and which of them counts is computed.
+    A download changes nothing that is not in it: all attempts stay, and which of them counts is computed.
 
     \b
     Example:
@@ -99,9 +99,9 @@ def grade(
     # Before the gradebook exists: a class that cannot be graded safely leaves no trace of itself.
     sandbox.refuse_foreign_code(submissions)
     options.refuse_exposed(wanted.course, submissions)
-    told = list(read_times(times, wanted.course.timezone, wanted.catalogue)) if times else []
+    known_times = list(read_times(times, wanted.course.timezone, wanted.catalogue)) if times else []
     with Gradebook.open(options.where, create=True, course=wanted.course) as book:
-        found = identified(scan.learners, book, told, times.name if times else "")
+        found = identified(scan.learners, book, known_times, times.name if times else "")
         for text in found.notes:
             note(f"note: {text}")
         learners = _chosen(found.learners, wanted.names, book)
@@ -110,7 +110,7 @@ def grade(
             tally = graded(book, katas, learners, options, submissions, times)
             if take_proposed and tally.proposed:
                 _take(book, tally.proposed)
-                found = identified(scan.learners, book, told, times.name if times else "")
+                found = identified(scan.learners, book, known_times, times.name if times else "")
                 learners = _chosen(found.learners, wanted.names, book)
                 tally = graded(book, katas, learners, options, submissions, times)
             remarks = Remarks(tally, found.matches, (*scan.notes, *found.notes), options.where)
@@ -226,7 +226,7 @@ def write_reports(book: Gradebook, katas: list[str], learners: list[str], file: 
 
 
 def _leave_reports(book: Gradebook, katas: list[str], learners: list[str], file: str | None) -> None:
-    """Write what was graded until a run was stopped; whatever stopped it is told, not what fails here."""
+    """Write what was graded until a run was stopped; what is reported is what stopped it, not what fails here."""
     if file is None:
         return
     try:
@@ -243,8 +243,8 @@ def _handed_in(held: list[Kata], katas: list[Kata], course: Course) -> tuple[lis
     """Return the katas of those assignments of which anybody handed in anything, and what they are called."""
     slugs = {kata.slug for kata in held}
     found = {name: one for name, one in course.assignments.items() if not slugs.isdisjoint(one.katas)}
-    meant = {slug for one in found.values() for slug in one.katas} | slugs
-    return [kata for kata in katas if kata.slug in meant], list(found) or ["no assignment"]
+    slugs_found = {slug for one in found.values() for slug in one.katas} | slugs
+    return [kata for kata in katas if kata.slug in slugs_found], list(found) or ["no assignment"]
 
 
 def _held(scan: Scan, katas: list[Kata]) -> list[Kata]:
@@ -269,8 +269,8 @@ def _chosen(found: Sequence[LearnerFolder], names: list[str], book: Gradebook) -
     known |= {name: LearnerFolder(name) for name in book.course.roster if same(name) not in present}
     if not names:
         return [known[name] for name in sorted(known, key=natural_key)]
-    meant = [learner_wanted(name, list(known), book) for name in names]
-    return [known[name] for name in dict.fromkeys(meant)]
+    wanted = [learner_wanted(name, list(known), book) for name in names]
+    return [known[name] for name in dict.fromkeys(wanted)]
 
 
 def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[float]:

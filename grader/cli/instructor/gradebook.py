@@ -282,15 +282,15 @@ def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> No
     from grader.instructor.gradebook.resolve import resolve_katas
 
     katas = resolve_katas(book, [id_] if id_ else []) or book.katas()
-    told = {kata: book.history(learner, kata) for kata in katas}
+    histories = {kata: book.history(learner, kata) for kata in katas}
     if as_json:
         import msgspec
 
-        events = [{"kata": kata, **msgspec.to_builtins(event)} for kata in katas for event in told[kata]]
+        events = [{"kata": kata, **msgspec.to_builtins(event)} for kata in katas for event in histories[kata]]
         print_json({"learner": learner, "events": events})
     else:
-        overview.print_history(told, book.course, console())
-        if not any(told.values()):
+        overview.print_history(histories, book.course, console())
+        if not any(histories.values()):
             note(f"Nothing has happened yet to the marks of {learner}.")
 
 
@@ -299,7 +299,7 @@ def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> No
 
 @contextmanager
 def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
-    """Find the mark that is meant, and print it before and after.
+    """Find the mark to change, and print it before and after.
 
     Raises:
         UsageError: there is no such mark, or nothing says why it changes.

@@ -200,8 +200,8 @@ def find_wanted(options: GradingOptions) -> KataChoice:
     katas = sorted(named, key=lambda kata: kata.key) or [
         kata for kata in catalogue.katas if allowed is None or kata.slug in allowed
     ]
-    # Said and not refused: a class without hidden checks can be graded, and hours later it would be too late to
-    # hear of it.
+    # A warning and not an error: a class can be graded without hidden checks, and after hours of grading it
+    # would come too late.
     _warn_of_missing_answers(katas)
     return KataChoice(course, catalogue, katas, names)
 

@@ -59,11 +59,11 @@ def regrade(dry_run: bool, json_file: str | None, options: GradingOptions) -> in
     options.refuse_exposed(wanted.course)
     with Gradebook.open(options.where, create=False, course=wanted.course) as book:
         who = [learner_wanted(name, book.learners(), book) for name in wanted.names] or None
-        kept = stored_learners(book, wanted.slugs, who)
-        if not kept:
+        stored = stored_learners(book, wanted.slugs, who)
+        if not stored:
             raise UsageError("The gradebook holds nothing that was handed in for these katas.")
         before, own = list(book.rows(katas=wanted.slugs, learners=who)), book.attempt_numbers(who)
-        tally, changed = _graded_again(book, kept, wanted, options, dry_run)
+        tally, changed = _graded_again(book, stored, wanted, options, dry_run)
         # stdout is for programs when the changes go there.
         out = console(stderr=json_file == "-")
         _print_changes(changed, own, {row.attempt for row in before}, out, dry_run=dry_run)
@@ -89,23 +89,23 @@ def regrade(dry_run: bool, json_file: str | None, options: GradingOptions) -> in
 
 def _graded_again(
     book: Gradebook,
-    kept: Sequence[StoredLearner],
+    stored: Sequence[StoredLearner],
     wanted: KataChoice,
     options: GradingOptions,
     dry_run: bool,
 ) -> tuple[Tally, list[Regraded]]:
-    """Grade what is kept, and return what comes out differently; nothing is written if this is a rehearsal."""
+    """Grade stored hand-ins, and return what comes out differently; nothing is written if this is a rehearsal."""
     from grader.cli.progress import watching
     from grader.instructor.grading.regrading import Regrading
     from grader.instructor.grading.run import Run
 
-    total = sum(len(learner.kept) for learner in kept)
+    total = sum(len(learner.hand_ins) for learner in stored)
     # A rehearsal has no run: the history would show it as if marks had come from it.
     number = 0 if dry_run else book.start_run(options.arguments())
     marks = Regrading(book, rehearsal=dry_run)
     with options.slots() as slots, watching(total, slots.where) as watch:
         run = Run(wanted.katas, marks, options.policy, number)
-        tally = run.grade(kept, slots.executor, slots.count, watch, total)
+        tally = run.grade(stored, slots.executor, slots.count, watch, total)
     if not dry_run:
         book.finish_run(number)
     return tally, [change for change in marks.changes if change.differs]

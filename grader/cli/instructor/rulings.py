@@ -186,11 +186,11 @@ MOST_WITHDRAWN = 10_000
 
 
 def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> list[int]:
-    """Return the numbers that are meant: each alone, or a range such as 12-40."""
+    """Return the numbers: each alone, or a range such as 12-40."""
     found: dict[int, None] = {}
     for one in words:
-        said = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", one, re.ASCII)
-        first, last = (int(said[1]), int(said[2] or said[1])) if said else (0, 0)
+        matched = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", one, re.ASCII)
+        first, last = (int(matched[1]), int(matched[2] or matched[1])) if matched else (0, 0)
         if not 0 < first <= last < first + MOST_WITHDRAWN:
             raise click.BadParameter(
                 f"{one} is neither a number from 1 on nor a range such as 12-40 of at most {MOST_WITHDRAWN}.",

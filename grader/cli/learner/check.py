@@ -424,8 +424,12 @@ def _show(reports: list[KataReport], request: CheckRequest, options: CheckOption
         print_reports(reports, console(), verbose=options.verbose, quiet=options.quiet, again=request.again)
         if not (options.perf or options.quiet or options.pdb or options.keyword):
             _ask_for_speed(request, reports)
-    told = options.from_cells or not options.for_programs
-    if told and not (options.partial or options.quiet) and all(report.status == "pass" for report in reports):
+    for_people = options.from_cells or not options.for_programs
+    if (
+        for_people
+        and not (options.partial or options.quiet)
+        and all(report.status == "pass" for report in reports)
+    ):
         if len(reports) == 1:
             say_at_work(request.targets[0].kata, aside=options.from_cells)
         say_what_comes_next(aside=options.from_cells)

@@ -150,11 +150,11 @@ def _checks(file: Path) -> Iterator[tuple[str, str, str]]:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
             calls = (one for one in node.decorator_list if isinstance(one, ast.Call) and one.args)
             titles = (call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant))
-            asked = (
+            attributes = (
                 one.attr
                 for one in ast.walk(node)
                 if isinstance(one, ast.Attribute)
                 and isinstance(one.value, ast.Name)
                 and one.value.id == "submission"
             )
-            yield node.name, str(next(titles, node.name)), next(asked, "")
+            yield node.name, str(next(titles, node.name)), next(attributes, "")

@@ -43,7 +43,7 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
     if kata.solution is None and reflections is None:
         raise UsageError(
             f"This install has no solution of {title}.",
-            "Learners get only the katas. Ask whoever gave you this course, or name the solutions' folder in "
+            "Learners get only the katas. Ask your instructor, or name the solutions' folder in "
             "KATA_SOLUTIONS.",
         )
     facts: dict[str, object] = {"kata": kata.slug, "number": kata.number}
@@ -73,7 +73,7 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
         print_markdown(reflections)
 
 
-def _gives_up(place: LearnerContext, kata: Kata, asked: str | None, *, agreed: bool) -> bool:
+def _gives_up(place: LearnerContext, kata: Kata, requested: str | None, *, agreed: bool) -> bool:
     """Return whether showing the solution means giving up.
 
     Raises:
@@ -88,7 +88,9 @@ def _gives_up(place: LearnerContext, kata: Kata, asked: str | None, *, agreed: b
         return True
     last = place.passed_last()
     instead = (
-        f"\n  Of the kata that you passed last: kata solution {last.slug}" if asked is None and last else ""
+        f"\n  Of the kata that you passed last: kata solution {last.slug}"
+        if requested is None and last
+        else ""
     )
     raise UsageError(
         f"{kata.number} {kata.slug} has not passed yet, so its solution stays closed.",

@@ -17,7 +17,7 @@ from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.callbacks import Lent
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable
 from grader.engine.host.objects import RemoteObject, facts_of, forgeable, stand_for
-from grader.engine.host.remote import behind
+from grader.engine.host.remote import context_of
 
 
 def given_module(submission: Any, name: str) -> Any:
@@ -27,8 +27,8 @@ def given_module(submission: Any, name: str) -> Any:
     refused, unless `@check(on_workers_word=...)` says why they are enough. Objects may be handed to the submission:
     what that returns for them is the check's to judge, like everything that it returns.
     """
-    found = behind(submission).given(name)
-    if isinstance(found, RemoteObject) and not behind(submission).calls.on_workers_word:
+    found = context_of(submission).given(name)
+    if isinstance(found, RemoteObject) and not context_of(submission).calls.on_workers_word:
         facts_of(found).helper = name
     return found
 
@@ -36,7 +36,7 @@ def given_module(submission: Any, name: str) -> Any:
 def lend(function: Callable[..., Any]) -> Any:
     """Return something that a check may pass into the worker, where it is called like `function`, which runs here.
 
-    What it is asked, in which order and how often, the check sees itself; books that a helper in the worker keeps are
+    The check sees its calls, their order and how often they are made; books that a helper in the worker keeps are
     the submission's word. Arguments and answers are what may cross: tensors, numbers, text, and lists of them. What the
     function raises ends the check; it may not call the submission.
     """
@@ -45,13 +45,13 @@ def lend(function: Callable[..., Any]) -> Any:
 
 def as_left(submission: Any) -> AbstractContextManager[None]:
     """Let the calls inside go on in the gradient mode that the submission's latest call left behind."""
-    return behind(submission).session.calling(as_left=True)
+    return context_of(submission).session.calling(as_left=True)
 
 
 @contextmanager
 def same_tensors(submission: Any) -> Iterator[None]:
     """Let calls of one form get the same tensors, refilled as in a loop over buffers; no gradients are recorded."""
-    with torch.no_grad(), behind(submission).session.calling(same_tensors=True):
+    with torch.no_grad(), context_of(submission).session.calling(same_tensors=True):
         yield
 
 
@@ -60,12 +60,12 @@ def recognised_by(submission: Any, **facts: Any) -> None:
 
     For what is drawn at random, or is left to the learner: another's numbers are never the same there, and shares of
     them, or what is equal to what, are. Round shares so coarsely that no draw moves them. What the parameters of a
-    module begin as is no fact: those of modules that a check makes are redrawn while a mistake is recognised.
+    module begin as is not a fact: those of modules that a check makes are redrawn while a mistake is recognised.
 
     Args:
         facts: plain data, at most 12 of them: bool, int, float, str, None, and lists of these.
     """
-    behind(submission).session.log.observed[:] = [facts]
+    context_of(submission).session.log.observed[:] = [facts]
 
 
 def no_sign(value: Any) -> AbstractContextManager[None]:
@@ -171,7 +171,7 @@ def expect_no_error(what: str) -> Iterator[None]:
 def expect_unchanged(submission: Any) -> None:
     """Demand that the latest call left the tensors it was given as they were."""
     __tracebackhide__ = True
-    calls = behind(submission).calls
+    calls = context_of(submission).calls
     call = calls.last
     if call is None or not call.changed:
         return
@@ -246,7 +246,7 @@ def _is_on_meta(make: Callable[[torch.device], Any], name: str) -> bool:
 def expect_from_scratch(submission: Any) -> None:
     """Demand that nothing was used which the kata excludes; the kata's policy says what to write instead."""
     __tracebackhide__ = True
-    session = behind(submission).session
+    session = context_of(submission).session
     if used := session.forbidden_uses():
         fail_breach(used, session.terms.advice)
 

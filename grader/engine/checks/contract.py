@@ -66,18 +66,18 @@ class Part:
                 with a single position: what is right for ordinary sizes alone is not right.
         """
         __tracebackhide__ = True
-        asked = _Asked(self, submission, reference, draw)
+        cases = _Asked(self, submission, reference, draw)
         # All values first: how an answer takes other forms says nothing while its values are wrong.
-        wanted = [asked.values(call) for call in calls]
+        wanted = [cases.values(call) for call in calls]
         for call, want in zip(calls, wanted, strict=True):
-            asked.forms(call, want)
+            cases.forms(call, want)
             if self.rows:
-                asked.rows(call)
+                cases.rows(call)
             for dtype in self.dtypes:
-                asked.dtype(call, dtype)
+                cases.dtype(call, dtype)
             if self.gradients and not self.arrays:
-                asked.slopes(call)
-        asked.state()
+                cases.slopes(call)
+        cases.state()
 
 
 class _NoTensorsError(Exception):
@@ -373,7 +373,7 @@ class _Asked:
         return self._draw.noncontiguous(value) if isinstance(value, Tensor) else value
 
 
-KEPT = "something of an earlier call is kept, and used again"
+KEPT = "something of an earlier call is stored and used again"
 CONSTANTS = 2.0**-28
 """In float64 a result may be off by this share of the largest: constants such as eps may have been kept in float32. A
 result that went through float32 is off by more."""

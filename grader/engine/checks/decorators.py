@@ -70,7 +70,7 @@ def check(
         stand_ins: functions of the submission that this check does not judge, though what it judges may call them.
             Where it fails, and a check of one of these did, it is run once more with the author's in its place
             (`@stand_in` in checks.py; in hidden checks the reference's).
-        trained: what it looks at comes from a model that was trained, and so hangs on the processor's rounding; no
+        trained: what it looks at comes from a model that was trained, and so depends on the processor's rounding; no
             fingerprint is taken of it.
         threshold: of a speed check, the name of its `[speed.NAME]` in kata.toml, which also holds its points.
         asked: the words of the stub or of a lesson that ask for it, as they stand there; more than one where it looks

@@ -19,7 +19,7 @@ NUMBERS = 12
 """Integer tensors of at most so many numbers are shown in full."""
 _WIDTH = 110
 _CALL = 3 * _WIDTH
-"""The longest call; whoever shows it breaks it where the terminal ends."""
+"""The longest call; it is wrapped where it is shown."""
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -110,7 +110,7 @@ def is_starred(name: str) -> bool:
 
 
 def _spread(names: Sequence[str], count: int) -> list[str]:
-    """Return a name for each argument: those behind `*masks` are masks[0], masks[1] and so on."""
+    """Return a name for each argument: those after `*masks` are masks[0], masks[1] and so on."""
     for place, name in enumerate(names):
         if is_starred(name):
             rest = [f"{name[1:]}[{number}]" for number in range(max(count - place, 0))]
@@ -134,12 +134,12 @@ def _label(name: str, room: int = _WIDTH - 10) -> str:
     inside, closed, method = rest.rpartition(")")
     if len(text) <= room or not (opened and closed) or len(head) + len(method) > room // 2:
         return clean(text, room)
-    kept: list[str] = []
+    shown: list[str] = []
     for argument in _arguments(inside):
-        if len(f"{head}({', '.join([*kept, argument, '…'])}){method}") > room:
+        if len(f"{head}({', '.join([*shown, argument, '…'])}){method}") > room:
             break
-        kept.append(argument)
-    return f"{head}({', '.join([*kept, '…'])}){method}"
+        shown.append(argument)
+    return f"{head}({', '.join([*shown, '…'])}){method}"
 
 
 def _arguments(inside: str) -> list[str]:
@@ -204,8 +204,8 @@ def describe_changed(
     """
     if not changed:
         return []
-    told = listed(changed_arguments(parameter_names, args, kwargs, changed))
-    return [clean(f"changed  {told}, which it was given: work on a new tensor, not in place", WHOLE)]
+    changes = listed(changed_arguments(parameter_names, args, kwargs, changed))
+    return [clean(f"changed  {changes}, which it was given: work on a new tensor, not in place", WHOLE)]
 
 
 def changed_arguments(

@@ -343,7 +343,7 @@ class Expectation:
         """Require two results not to be the same; `why` says what should have made a difference.
 
         The difference must be more than rounding: the tolerance is as in `same_as`, without an end to it, as larger
-        numbers must differ by more. What is not finite is no difference, but wrong.
+        numbers must differ by more. What is not finite is not a difference, but wrong.
         """
         __tracebackhide__ = True
         mine = self._sized()

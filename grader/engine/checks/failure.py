@@ -72,8 +72,10 @@ class Failure:
 
 
 def _bounded(lines: tuple[str, ...], limit: int) -> tuple[str, ...]:
-    kept = tuple(clean(line.rstrip(), WHOLE) for line in lines[: limit + 1])
-    return kept if len(kept) <= limit else (*kept[: limit - 1], f"… {len(lines) - limit + 1} lines left out")
+    shown = tuple(clean(line.rstrip(), WHOLE) for line in lines[: limit + 1])
+    return (
+        shown if len(shown) <= limit else (*shown[: limit - 1], f"… {len(lines) - limit + 1} lines left out")
+    )
 
 
 class CheckFailure(AssertionError):

@@ -18,7 +18,7 @@ SLACK = 64.0
 SLACK_HALF = 8.0
 """K for float16 and bfloat16, in which 64 units in the last place would be half the value."""
 NUDGED = 3
-"""How often it is asked, in those two, what becomes of arguments that are off by a rounding."""
+"""How often those two are called with arguments that are off by a rounding."""
 
 
 def slack(dtype: torch.dtype) -> float:

@@ -77,8 +77,8 @@ def _permuted(got: Shape, want: Shape, names: Names) -> str | None:
         if _swapped(got, i, j) == want:
             return f"{_named(names, (i, j))} are swapped"
     if len(set(want)) == len(want) and not is_unnamed(names[0]):
-        return f"your axes stand in the order {', '.join(names[want.index(n)] for n in got)}"
-    return "the axes stand in another order"
+        return f"your axes are in the order {', '.join(names[want.index(n)] for n in got)}"
+    return "the axes are in another order"
 
 
 def _extra(got: Shape, want: Shape, names: Names) -> str | None:

@@ -95,7 +95,7 @@ class _Moves:
         ways: Mapping[str, Tensor],
     ) -> None:
         self._model, self._output, self._learned, self._ways = model, output, learned, ways
-        self._told = {
+        self._reported = {
             name: 0.0 if value.grad is None else float((value.grad * ways[name]).sum())
             for name, value in learned.items()
         }
@@ -111,8 +111,8 @@ class _Moves:
             tried = {name: self._slope((name,), step) for name in every}
             scale = min(max((abs(one) for one in tried.values()), default=0.0), LARGEST)
             limit = min(max(EXACT * scale, ROOM * doubt), COARSEST * scale)
-            off = [name for name in every if not abs(self._told[name] - tried[name]) <= limit]
-            # What moved over a larger step and stands still now was rounded away: that is no slope.
+            off = [name for name in every if not abs(self._reported[name] - tried[name]) <= limit]
+            # What moved over a larger step and stands still now was rounded away: that is not a slope.
             still = any(tried[name] == 0 != moved for name, moved in self._first.items())
             if not off and not still:
                 return True
@@ -137,14 +137,14 @@ class _Moves:
     def fail(self, what: str, notes: Sequence[str], subject: Tensor) -> None:
         """End the check with what one parameter's gradient says, and what moving it does."""
         __tracebackhide__ = True
-        wrong, tried, told = self._wrong, self._first, self._told
-        first = min(wrong, key=lambda name: told[name] != 0)  # rather one that is cut off altogether
+        wrong, tried, reported = self._wrong, self._first, self._reported
+        first = min(wrong, key=lambda name: reported[name] != 0)  # rather one that is cut off altogether
         fail(
             f"wrong gradient  {first}",
-            f"moved at random, the {what} change by {tried[first]:.3g}; the gradient says {told[first]:.3g}",
+            f"moved at random, the {what} change by {tried[first]:.3g}; the gradient says {reported[first]:.3g}",
             f"{len(wrong)} of {len(tried)} parameters {'is' if len(wrong) == 1 else 'are'} wrong",
             *notes,
-            stage="values" if told[first] else "gradient",
+            stage="values" if reported[first] else "gradient",
             subject=subject,
         )
 

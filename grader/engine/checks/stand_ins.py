@@ -17,7 +17,7 @@ from torch import Tensor
 
 from grader.engine.checks.failure import fail
 from grader.engine.host.callbacks import Lent
-from grader.engine.host.remote import behind
+from grader.engine.host.remote import context_of
 from grader.engine.wire.cotangents import products
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,10 +49,10 @@ def stand_ins_of(module: object) -> dict[str, Callable[..., Any]]:
 def put_in_place(submission: Any, functions: Mapping[str, Callable[..., Any]]) -> None:
     """Replace functions of a submission by stand-ins, until its worker is replaced."""
     for name, function in functions.items():
-        asked = _Asked(function)
-        ours = behind(submission).given(STAND_IN)
+        stand_in = _Asked(function)
+        ours = context_of(submission).given(STAND_IN)
         parameters = list(inspect.signature(function).parameters)
-        setattr(submission, name, ours.function(parameters, Lent(asked.forward), Lent(asked.backward)))
+        setattr(submission, name, ours.function(parameters, Lent(stand_in.forward), Lent(stand_in.backward)))
 
 
 class _Asked:

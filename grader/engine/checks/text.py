@@ -16,7 +16,7 @@ LINE = 110
 
 
 WHOLE = 1000
-"""Columns of a line of an exception's own message, whose remedy stands at its end; whoever shows it wraps it."""
+"""Columns of a line of an exception's own message, whose remedy is at its end; wrapped where it is shown."""
 
 
 def clean(text: str, limit: int = LINE) -> str:
@@ -37,11 +37,11 @@ def clean(text: str, limit: int = LINE) -> str:
     widths = [2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text]
     if sum(widths) <= limit:
         return text
-    used = kept = 0
-    while used + widths[kept] <= limit - 1:
-        used += widths[kept]
-        kept += 1
-    return text[:kept] + "…"
+    used = fitting = 0
+    while used + widths[fitting] <= limit - 1:
+        used += widths[fitting]
+        fitting += 1
+    return text[:fitting] + "…"
 
 
 def number(value: object, digits: int = 3) -> str:

@@ -18,12 +18,12 @@ from grader.engine.checks.failure import fail
 from grader.engine.checks.stand_ins import STAND_IN
 from grader.engine.host.callbacks import Lent
 from grader.engine.host.objects import speak_of
-from grader.engine.host.remote import behind
+from grader.engine.host.remote import context_of
 
 SIZE = 4096
 """Numbers of the probe's parameter: so many that random directions in it are all but orthogonal."""
 SAME = 0.985
-"""Optimisers with momentum follow older gradients too, each 0.9 to 0.99 times as much as the one behind it."""
+"""Optimisers with momentum follow older gradients too, each 0.9 to 0.99 times as much as the next newer one."""
 
 PASSES = 256
 """Forward passes that are answered: many more than a check's few epochs take, and few enough to be looked through."""
@@ -49,7 +49,7 @@ class TrainingBooks:
     Its logits for the example whose input begins with the number i are row i of `rows`, which are never in the worker;
     gradients of its only parameter are drawn when they are asked for. So neither can be known without going through
     batch after batch, and the way of the parameter tells whose gradients each update followed. Only forward passes that
-    a backward pass follows count: whoever looks at the model besides training it may do so.
+    a backward pass follows count: looking at the model without training it is allowed.
 
     Attributes:
         model: the model, to be handed to the submission.
@@ -62,7 +62,7 @@ class TrainingBooks:
         self._seen: list[tuple[list[int], bool, Tensor]] = []
         # From the run's draw, so that equal submissions see equal directions.
         self._generator = torch.Generator().manual_seed(draw.size(0, 1 << 40))
-        stand_in = behind(submission).given(STAND_IN)
+        stand_in = context_of(submission).given(STAND_IN)
         start = draw.normal(number=SIZE, scale=0.1)
         self.model = stand_in.StandIn(start, Lent(self._forward), Lent(self._backward))
         speak_of(self.model, "the check's model")
@@ -97,8 +97,8 @@ class TrainingBooks:
         expect(slope, "gradient of the logits").is_tensor(shape=(len(examples), self.rows.shape[1]))
         # At random for each pass: an update shows by its direction which gradients it followed.
         direction = torch.randint(0, 2, (SIZE,), generator=self._generator).float() * 2 - 1
-        told = slope.detach().cpu().double()
-        self.batches.append(Batch(examples, training, before, told, direction.double()))
+        slopes = slope.detach().cpu().double()
+        self.batches.append(Batch(examples, training, before, slopes, direction.double()))
         return direction.to(slope.device)
 
     def updates(self) -> list[Tensor]:

@@ -46,7 +46,7 @@ def start_launcher(
     launcher = default_launcher(fill_memory=not timed)
     torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
     try:
-        on.require()  # after it, too: to be asked, a driver may be woken
+        on.require()  # after it, too: the question may wake a driver
         # Begun now, waited for by the first worker: what a kata preloads is imported while this process
         # collects checks.
         launcher.prepare(preload)

@@ -30,9 +30,9 @@ class CallbackRegistry:
     """Callbacks of one check, by number."""
 
     def __init__(self) -> None:
-        self._lent: dict[int, Lent] = {}
+        self._callbacks: dict[int, Lent] = {}
         self._numbers: dict[Lent, int] = {}
-        self.asked = 0
+        self.requests = 0
         self.refusal: Exception | None = None
         """What a lent function first raised: what the check ends with, whatever becomes of the call."""
 
@@ -41,13 +41,13 @@ class CallbackRegistry:
         if type(value) is not Lent:
             return None
         number = self._numbers.setdefault(value, len(self._numbers) + 1)
-        self._lent[number] = value
+        self._callbacks[number] = value
         return number
 
     def find(self, number: int) -> Lent | None:
         """Return what a worker asks for, or None when it is not lent or was asked too often."""
-        self.asked += 1
-        return self._lent.get(number) if self.asked <= MAX_ASKS else None
+        self.requests += 1
+        return self._callbacks.get(number) if self.requests <= MAX_ASKS else None
 
     def take_refusal(self) -> Exception | None:
         """Return what was raised since the last time."""

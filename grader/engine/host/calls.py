@@ -43,11 +43,11 @@ class Calls:
         self._recent: deque[CallRecord] = deque(maxlen=64)
         self._origin = WeakIdKeyDictionary()
         self._plain: deque[tuple[object, CallRecord]] = deque(maxlen=64)
-        """Results that are no tensors, which nothing can refer to weakly, and their calls."""
+        """Results that are not tensors, which nothing can refer to weakly, and their calls."""
         self.parameters: Mapping[str, Sequence[str]] = {}
         """What the arguments of a call are called, by its signature, as far as anybody has said so."""
         self.given: set[str] = set()
-        """Modules that are given beside the submission: what is called of them is not the learner's."""
+        """Modules that are given along with the submission: what is called of them is not the learner's."""
         self.on_workers_word = True
         """Whether what these return may be used; a check that does not say so may not."""
 
@@ -113,7 +113,7 @@ class CheckLog:
     """What one check asked of a submission, and what it was answered."""
 
     def __init__(self) -> None:
-        self.asked: set[str] = set()
+        self.names: set[str] = set()
         """The submission's own names that were asked for."""
         self.called: set[str] = set()
         """Those that were called."""

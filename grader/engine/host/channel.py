@@ -205,10 +205,10 @@ class Channel:
             # No longer than until the next look: what a silent worker uses is looked at, too.
             left = self.attend(deadline)
             began = time.monotonic()
-            asked = max(min(left, self._look_at - began), 0.0)
+            wait_s = max(min(left, self._look_at - began), 0.0)
             # poll(2), since select(2) knows no descriptor above 1023, and a grading process may have 4,096.
-            ready = dict(self._poll.poll(asked * 1000))
-            deadline.forgive(began, asked)
+            ready = dict(self._poll.poll(wait_s * 1000))
+            deadline.forgive(began, wait_s)
             # First what is printed: a worker that waits for room in that pipe will never answer.
             if self.process.output in ready:
                 self._drain()
@@ -241,9 +241,9 @@ class Channel:
                 break
             found = True
             # Read all the same: a worker that prints into a full pipe waits for ever.
-            kept = data[: max(MAX_OUTPUT - len(self._printed), 0)]
-            self._printed += kept
-            self._dropped += len(data) - len(kept)
+            fitting = data[: max(MAX_OUTPUT - len(self._printed), 0)]
+            self._printed += fitting
+            self._dropped += len(data) - len(fitting)
         return found
 
     def _traceback(self) -> str:

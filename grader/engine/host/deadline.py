@@ -41,10 +41,10 @@ class Deadline:
         """Move it."""
         self._at += seconds
 
-    def forgive(self, began: float, asked: float) -> None:
+    def forgive(self, began: float, wait_s: float) -> None:
         """Move it by what a wait that began at `began` took beyond the seconds that were asked for."""
         # poll(2) comes back in time, unless nothing ran here: the machine was suspended, or moved to another.
-        stalled = time.monotonic() - began - asked
+        stalled = time.monotonic() - began - wait_s
         # Less than that is what a busy machine does, which is given back by another measure.
         if stalled > STALL_S:
             self._at += stalled

@@ -177,7 +177,7 @@ class ForkLauncher:
             raise
         finally:
             ends.close_theirs()
-        # Who forked a worker alone can wait for it.
+        # Only the process that forked a worker can wait for it.
         self._homes[pid] = zygote
         return replace(ends.process(pid, self, pidfd), limits=_watched(job))
 

@@ -78,7 +78,7 @@ def excluded_operators(forbid: tuple[str, ...]) -> list[str]:
     return operators_of(Excluded(forbid).is_of) if forbid else []
 
 
-def told(used: Mapping[str, int], reading: NamesFound) -> list[str]:
+def uses_listed(used: Mapping[str, int], reading: NamesFound) -> list[str]:
     """Say what was used and where; an operator by itself only where no name that leads to it is in the source."""
     found = reading.used or {
         f"torch.ops.{name.replace('::', '.')}": placed(line) if line else ""
@@ -269,10 +269,10 @@ class _File:
                 if "builtins.getattr" in functions:
                     followed.update(call.args[:1])
                     owners = self.resolve(call.args[0], statement) if call.args else ()
-                    asked = [owner for owner in owners if owner.startswith("torch")]
+                    torch_owners = [owner for owner in owners if owner.startswith("torch")]
                     yield from (
                         (f"{owner} is asked for a name that is made at run time", call.lineno)
-                        for owner in asked
+                        for owner in torch_owners
                     )
         for name, node in self.names(statement):
             # A module that gets another name is followed there; one that is put elsewhere is not.
@@ -343,7 +343,7 @@ class Reader:
                 if statement not in found:
                     found.add(statement)
                     ahead += [(file, other) for other in statement.reads]
-                    # Whoever it decorates or is called with may be kept in what led here.
+                    # What it decorates or is called with may be stored in what led here.
                     ahead += [(file, name) for name in _defined(statement.node)]
         return found
 

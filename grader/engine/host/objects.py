@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EVERY_MODULES = frozenset({"eval", "train", "to", "load_state_dict", "state_dict", "named_parameters"})
 """Methods that every module has and checks call most: found and called in one exchange, not in two."""
 _LABELLED = 40
-"""Columns of an argument in a label: beside it another, and a method, find room in a line."""
+"""Columns of an argument in a label: another one and a method have room in the same line."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Facts:
     root: str = ""
     """The learner's name that it was got from: `DecoderLM`."""
     path: str = ""
-    """Where it stands behind that name: `DecoderLM.generate` of a method, whatever its object was made with."""
+    """Where it is within that name: `DecoderLM.generate` of a method, whatever its object was made with."""
     calls: Calls | None = None
     """Where its calls are noted; None when a check has not got it from the submission by name."""
     of: tuple[RemoteObject, str] | None = None
@@ -193,7 +193,7 @@ def _out_of(mine: Facts, value: Any, name: str = "") -> Any:
         PackError: it is a value.
     """
     if mine.helper.endswith(".load_state_dict"):
-        return [], []  # what torch's own returns, whatever was said: a check calls it for what it does
+        return [], []  # what torch's own returns, whatever the worker says: a check calls it for what it does
     # The module shares its process with the submission, which can find it and replace what it holds.
     for part in (value if isinstance(value, list | tuple) else (value,)) if mine.helper else ():
         if isinstance(part, RemoteObject):

@@ -19,35 +19,35 @@ class RemoteSubmission:
     """
 
     __slots__ = ("__kata__",)
-    __kata__: BehindModule
+    __kata__: SubmissionContext
 
     def __init__(self, session: Session, calls: Calls) -> None:
-        object.__setattr__(self, "__kata__", BehindModule(session, calls))
+        object.__setattr__(self, "__kata__", SubmissionContext(session, calls))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        kept = behind(self)
+        proxied = context_of(self)
         try:
-            value = kept.session.named(name)
+            value = proxied.session.named(name)
         except SubmissionRaised as error:
             # Missing or raising, it says as much as a call of it: whether the name has been written.
-            note(kept.session, name, error)
+            note(proxied.session, name, error)
             raise
         if isinstance(value, RemoteObject):
-            call_it(value, name, name, kept.calls)
+            call_it(value, name, name, proxied.calls)
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        session = behind(self).session
+        session = context_of(self).session
         session.set(messages.MODULE, name, value)
 
     def __repr__(self) -> str:
-        return f"<submission {behind(self).session.source.path.name}>"
+        return f"<submission {context_of(self).session.source.path.name}>"
 
 
-class BehindModule:
-    """What stands behind the learner's module: its session, and the calls of the running check."""
+class SubmissionContext:
+    """What the learner's module is made of here: its session, and the calls of the running check."""
 
     def __init__(self, session: Session, calls: Calls) -> None:
         self.session = session
@@ -62,6 +62,6 @@ class BehindModule:
         return value
 
 
-def behind(submission: Any) -> BehindModule:
-    """Return what stands behind the learner's module."""
-    return cast(BehindModule, object.__getattribute__(submission, "__kata__"))
+def context_of(submission: Any) -> SubmissionContext:
+    """Return the session and the calls that a proxy of the learner's module uses."""
+    return cast(SubmissionContext, object.__getattribute__(submission, "__kata__"))

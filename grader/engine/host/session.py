@@ -30,7 +30,7 @@ from grader.engine.host.errors import (
 )
 from grader.engine.host.launcher import Launcher, WorkerConfig, WorkerProcess
 from grader.engine.host.limits import Terms
-from grader.engine.host.names import NamesFound, excluded_operators, read_names, told
+from grader.engine.host.names import NamesFound, excluded_operators, read_names, uses_listed
 from grader.engine.host.objects import RemoteObject, facts_of, handle_of
 from grader.engine.host.source import Source, innermost
 from grader.engine.host.stopwatch import Sample, Stopwatch
@@ -109,7 +109,7 @@ class Session:
         self._answering = False
         # What belongs to the live worker.
         self.recorded: list[bytes] | None = None
-        """What it was asked, where somebody wants to do it again: frames, without what it asked back."""
+        """The requests made of it, where somebody wants to repeat them: frames, without its own requests."""
         self.generation = 0
         """Counts workers; a proxy of an earlier one is stale."""
         self._channel: Channel | None = None
@@ -168,7 +168,7 @@ class Session:
         while it is loaded is a test of its own and no use.
         """
         self.log.asked_uses = bool(self.terms.forbid)
-        return told(self._uses, self.reading)
+        return uses_listed(self._uses, self.reading)
 
     @cached_property
     def reading(self) -> NamesFound:
@@ -200,7 +200,7 @@ class Session:
         """How many requests were made of the live worker, where they are recorded."""
         return len(self.recorded or ())
 
-    def lent(self, number: int) -> Callable[..., Any]:
+    def callback(self, number: int) -> Callable[..., Any]:
         """Return what the running check lends.
 
         Raises:
@@ -218,12 +218,12 @@ class Session:
 
     def named(self, name: str) -> Any:
         """Return an attribute of the submission itself; functions and classes are looked up once."""
-        self.log.asked.add(name)
+        self.log.names.add(name)
         # A check asks for the same function again and again: each look-up would be an exchange of its own.
         found = self._named.get(name)
         if found is None:
             found = self.get(messages.MODULE, name)
-            if _kept(found):
+            if _is_lasting(found):
                 self._named[name] = found
         return found
 
@@ -333,12 +333,12 @@ class Session:
     @contextmanager
     def _patience(self, name: str) -> Iterator[None]:
         """Wait for a call of a required name for as long as the check has; for less, if it once did not answer."""
-        kept, short_s = self.deadline, max(self.terms.check_timeout_s / HUNG_PART, 1.0)
+        deadline, short_s = self.deadline, max(self.terms.check_timeout_s / HUNG_PART, 1.0)
         # Twice is enough: with twenty checks, a loop that never ends would take the submission's whole
         # time.
         if name in self._given_up:
             raise StillHangs(name, short_s)
-        shortened = name in self._hung and kept.left() > short_s and self.process is not None
+        shortened = name in self._hung and deadline.left() > short_s and self.process is not None
         if shortened and self.process is not None:
             self.deadline = Deadline(short_s)
             self.deadline.follow(self.process.pid)
@@ -354,7 +354,7 @@ class Session:
                 raise StillHangs(name, short_s) from None
             raise
         finally:
-            self.deadline = kept
+            self.deadline = deadline
 
     def _take_uses(self, request: messages.Request) -> None:
         """Read which operators were used in one exchange: they count where a check called for it."""
@@ -467,10 +467,10 @@ class Session:
             with self.stopwatch.sample() if self.stopwatch is not None else _UNTIMED as sample:
                 reply, payload = channel.ask(request, buffers, self.deadline)
                 while isinstance(reply, messages.CallbackRequest):
-                    answer, lent = self._answer(reply, payload)
-                    # The same deadline: what a lent function takes is the call's time, however often it is
-                    # asked.
-                    reply, payload = channel.ask(answer, lent, self.deadline)
+                    answer, buffers_back = self._answer(reply, payload)
+                    # The same deadline: the time of a lent function is the time of the call, however often the
+                    # worker calls it.
+                    reply, payload = channel.ask(answer, buffers_back, self.deadline)
         except WorkerTimeout as error:
             error.frame = error.frame or innermost(error.trace, self.source)
             raise
@@ -548,9 +548,9 @@ class Session:
             if not 0 <= number < MAX_NUMBER:
                 raise messages.ProtocolError("an invalid handle")
             known: RemoteObject | None = self._proxies.get(number)
-            told = facts_of(known) if known is not None else None
+            facts = facts_of(known) if known is not None else None
             # A worker may say of a number what it likes: with another type it is another object.
-            if known is None or told is None or told.kind != kind or MRO.join(told.types) != type_name:
+            if known is None or facts is None or facts.kind != kind or MRO.join(facts.types) != type_name:
                 known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
             return known
 
@@ -582,6 +582,6 @@ class Session:
         return (handle_of(value, self), "", "") if isinstance(value, RemoteObject) else None
 
 
-def _kept(found: Any) -> bool:
+def _is_lasting(found: Any) -> bool:
     """Tell whether this is the submission's own function or class, of which a worker has one all its life."""
     return isinstance(found, RemoteObject) and facts_of(found).kind in ("function", "class")

@@ -2,8 +2,8 @@
 
 A sample is one exchange with the worker. Its wall time is less what the kernel says both sides spent waiting for a
 processor: that is evidence from outside, and about the machine. Its processor time is that of all the worker's threads.
-The larger of both counts: whoever lets other threads work while one waits pays for their time, and whoever sleeps pays
-for the wall's.
+The larger of both counts: code that lets other threads work while it waits pays for their time, code that sleeps for
+the wall's.
 """
 
 from __future__ import annotations

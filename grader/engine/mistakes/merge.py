@@ -39,7 +39,7 @@ class PythonFile:
         """Read a file without importing it.
 
         Raises:
-            PackError: it cannot be read, or it is no Python.
+            PackError: it cannot be read, or it is not valid Python.
         """
         text = read_text(path)
         try:
@@ -94,7 +94,7 @@ class _Merge:
 
     def text(self) -> str:
         lines = list(self._base.lines)
-        # From the end, so that line numbers hold; of two at one place the later stands behind the earlier.
+        # From the end, so that line numbers hold; of two at one place the later comes after the earlier.
         for first, last, _, new in sorted(
             ((*edit[:2], n, edit[2]) for n, edit in enumerate(self._edits)), reverse=True
         ):
@@ -129,7 +129,7 @@ class _Merge:
             if len(names) != 1:
                 raise self._error(
                     node,
-                    "holds what is no definition",
+                    "holds what is not a definition",
                     "Write functions, classes, imports, `NAME = …` and `del NAME`.",
                 )
             old = theirs.get(names[0])
@@ -161,7 +161,7 @@ class _Merge:
             self._edits.append((end, end, [*gap, *waiting[: -len(gap)]]))
 
     def _statements(self, new: ast.ClassDef) -> Iterator[tuple[ast.stmt, list[str]]]:
-        """Yield what a class holds, each with its lines as they stand at the base's depth."""
+        """Yield what a class holds, each with its lines as they are at the base's depth."""
         depth, before = self._change.body[0].col_offset, self._topic.first_line(new.body[0]) - 1
         fixed = _inside_strings(new)
         for node in new.body:
@@ -194,10 +194,10 @@ class _Merge:
                     f"{'has more than once' if found else 'has not'}: {' / '.join(was).strip() or 'none'}",
                     "Write them as they are there, with a neighbour if they are not the only such lines.",
                 )
-            kept = lines[found[0] : found[0] + len(was)]
+            unchanged = lines[found[0] : found[0] + len(was)]
             # A diff is written without the indentation of its place.
-            deep = " " * (_depth(kept[0]) - _depth(was[0]))
-            theirs = iter(kept)
+            deep = " " * (_depth(unchanged[0]) - _depth(was[0]))
+            theirs = iter(unchanged)
             new = []
             for mark, text in marked:
                 line = next(theirs) if mark != "+ " else deep + text if text else ""
@@ -284,7 +284,7 @@ def _text(node: ast.expr | None) -> str | None:
 
 
 def _diff(node: ast.stmt) -> str | None:
-    """Return what stands in place of a function if that is a text."""
+    """Return what is in place of a function if that is a text."""
     text = _text(node.value) if isinstance(node, ast.Assign) else None
     return None if text is None else textwrap.dedent(text).strip("\n")
 

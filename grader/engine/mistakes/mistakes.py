@@ -1,7 +1,7 @@
 """Catalogued mistakes: each is a sentence and the definitions that differ from a right answer's, merged into it here.
 
 A file of `mutants/` or `slow/` is a topic. Each class in it is a mistake: its docstring is what the learner is told and
-which checks fail, its body is what stands in place of the base's definitions of the same names. Nothing is imported;
+which checks fail, its body replaces the base's definitions of the same names. Nothing is imported;
 what comes out is the source of a whole module, with the base's own lines wherever nothing was replaced.
 """
 
@@ -74,7 +74,7 @@ def mistakes(kata: Kata) -> list[Mistake]:
     """Return the catalogued wrong answers of a kata, sorted by name.
 
     Raises:
-        PackError: a file is no Python or holds no mistake; a mistake does not say what it is, or does not apply.
+        PackError: a file is not valid Python or holds no mistake; a mistake does not say what it is, or does not apply.
     """
     return _read(kata, kata.mutants)
 

@@ -193,12 +193,12 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         return {check: [name for name in names if not refuted(name)] for check, names in fitting.items()}
 
     def _checks_of(self, name: str) -> dict[str, list[Mark]]:
-        """Return what a mistake or a pair leaves behind, by check."""
+        """Return what a mistake or a pair leaves, by check."""
         return (self.pairs if name in self.pairs else self.mutants)[name].checks
 
     def _seen_pairs(self, alike: Mapping[str, Sequence[str]], short: Container[str]) -> set[str]:
         """Return the pairs of which numbers show both: those that neither mistake leaves alone."""
-        # What one of the two leaves as well is no sign of the other. What says little says too little for two:
+        # What one of the two leaves as well is not a sign of the other. What says little says too little for two:
         # that there are two is less likely from the start than one that nobody has catalogued.
         return {
             name
@@ -210,7 +210,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
 
     def _speaks_against(self, name: str, failures: Mapping[str, list[Mark]], passed: Container[str]) -> bool:
         """Return whether a check passed that the mistake fails alone, or failed with other numbers than it leaves."""
-        # Of a pair only some checks are kept. Each of the two has more, which should fail as well.
+        # Of a pair only some checks are stored. Each of the two has more, which should fail as well.
         if name in self.pairs and any(
             check in passed for part in name.split("+") for check in self.mutants[part].checks
         ):
@@ -297,7 +297,7 @@ class _Marker:
     def __init__(self) -> None:
         self._left = MARKED
         self._made: dict[int, tuple[torch.Tensor, Mark]] = {}
-        """By identity; the tensor is kept, so that no other takes its place."""
+        """By identity; the tensor is stored, so that no other takes its place."""
 
     def mark(self, value: Any, depth: int = 0) -> Mark:
         """Return the mark of a value."""

@@ -47,7 +47,7 @@ class Collected:
 
     @cached_property
     def fingerprints(self) -> Fingerprints:
-        """What the kata's catalogued mistakes leave behind."""
+        """What the kata's catalogued mistakes leave."""
         return Fingerprints.load(self.kata.fingerprints)
 
     def reference(self) -> types.ModuleType:

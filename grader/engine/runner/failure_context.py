@@ -53,14 +53,14 @@ class FailureContext:
 
     title: str
     outcome: Outcome
-    told: dict[str, Any]
+    values: dict[str, Any]
     """What the message speaks of: inputs by parameter, `yours`, `expected`, `difference`, or `error`."""
     names: dict[str, Any]
     """The check's variables; then the learner's names, too."""
     check: types.FrameType | None = None
     """The check itself, as it ended."""
     requests: Sequence[bytes] = ()
-    """What the worker was asked, up to the call that the message is about."""
+    """The requests made of the worker, up to the call that the message is about."""
     session: Session | None = None
     frame: types.FrameType | None = field(default=None, init=False)
     """The learner's own: where it raised, or where the wrong value was returned."""
@@ -74,8 +74,8 @@ class FailureContext:
         requests = session.recorded or []
         failed = isinstance(error, CheckFailure)
         call = calls.origin(error.subject) if isinstance(error, CheckFailure) else calls.last
-        told = _inputs(call, calls.parameters)
-        told |= _values(error) if isinstance(error, CheckFailure) else {"error": error}
+        values = _inputs(call, calls.parameters)
+        values |= _values(error) if isinstance(error, CheckFailure) else {"error": error}
         check = [frame for frame, _ in _frames(error) if frame.f_code.co_filename == str(item.path)]
         # The innermost of the check's own frames: its helpers in the same file know what the loop is at.
         local = dict(check[-1].f_locals) if check else {}
@@ -84,7 +84,7 @@ class FailureContext:
             # What came after that call is not repeated: the learner's objects are to be as they were then.
             requests = requests[: call.request]
         title = _title_of(item)
-        return cls(title, outcome, told, names, check[-1] if check else None, requests, session)
+        return cls(title, outcome, values, names, check[-1] if check else None, requests, session)
 
     @contextlib.contextmanager
     def brought_here(self, stop: bool) -> Iterator[None]:
@@ -109,7 +109,7 @@ class FailureContext:
     @property
     def interrupted(self) -> bool:
         """Whether somebody pressed Ctrl-C while it ran."""
-        return isinstance(self.told.get("error"), KeyboardInterrupt)
+        return isinstance(self.values.get("error"), KeyboardInterrupt)
 
     def where(self) -> str | None:
         """Say where a call of the learner's is that was interrupted; None where it was none."""
@@ -117,22 +117,22 @@ class FailureContext:
             if self.session is None or self.frame is None:
                 return None
             folder = str(self.session.source.path.parent)
-            frames = [frame for frame, _ in _frames(self.told["error"])]
+            frames = [frame for frame, _ in _frames(self.values["error"])]
             first = next(frame for frame in frames if is_learners(frame.f_code.co_filename, folder))
             file = Path(self.frame.f_code.co_filename).name
             return f"interrupted in {first.f_code.co_qualname}, at line {self.line} of {file}"
 
     def _take(self, here: _Here, folder: str) -> None:
         """Give everything its name: what stood for the learner's objects is now these themselves."""
-        if here.error is not None and "error" in self.told:
-            self.told["error"] = here.error
+        if here.error is not None and "error" in self.values:
+            self.values["error"] = here.error
             theirs = [pair for pair in _frames(here.error) if is_learners(pair[0].f_code.co_filename, folder)]
             self.frame, self.line = theirs[-1] if theirs else (None, 0)
         called = here.target
         called = getattr(called, "__self__", called)  # of a method, what it is a method of
         if isinstance(called, torch.nn.Module):
-            self.told["module"] = called
-        self.told = {name: here.own(value) for name, value in self.told.items()}
+            self.values["module"] = called
+        self.values = {name: here.own(value) for name, value in self.values.items()}
         self.names = here.names() | {name: here.own(value) for name, value in self.names.items()}
 
 
@@ -144,7 +144,7 @@ class _Here(Worker):
         super().__init__(cast(Any, None), -1)
         self.error: BaseException | None = None
         self.target: Any = None
-        self._find_lent = session.lent
+        self._find_callback = session.callback
 
     def do(self, frame: bytes) -> None:
         """Do what a request asks for; `error` is what it raised, `target` what it called."""
@@ -180,8 +180,8 @@ class _Here(Worker):
         module = self._objects.get(messages.MODULE)
         return {name: value for name, value in vars(module).items() if not name.startswith("__")}
 
-    def _lent(self, number: int) -> Callable[..., Any]:
-        return self._find_lent(number)
+    def _callback(self, number: int) -> Callable[..., Any]:
+        return self._find_callback(number)
 
 
 class _LastFrame:
@@ -293,7 +293,7 @@ def stop(call: FailureContext) -> bool:
         frame = call.frame or call.check
         if frame is None:
             return False
-        for name, value in call.told.items():
+        for name, value in call.values.items():
             frame.f_locals.setdefault(name, value)
         file = frame.f_code.co_filename
         if file in linecache.cache:  # a notebook's cell, which pdb looks for by a whole path
@@ -312,7 +312,7 @@ def taking(names: dict[str, Any]) -> Look:
     def look(call: FailureContext) -> None:
         say(call)
         with call.brought_here(stop=False):
-            names.update(call.told)
+            names.update(call.values)
 
     return look
 
@@ -322,14 +322,14 @@ def talk(call: FailureContext) -> None:
     say(call)
     with contextlib.suppress(bdb.BdbQuit), call.brought_here(stop=False):
         out = console()
-        wide = max(10, *map(len, call.told)) if call.told else 10
-        for name, value in call.told.items():
+        wide = max(10, *map(len, call.values)) if call.values else 10
+        for name, value in call.values.items():
             what = clean(describe(value) if name != "error" else repr(value))
             hanging(out, Text(f"  {name:{wide}}  "), safe_text(what))
-        own = [name for name, value in call.names.items() if name not in call.told and _is_own(name, value)]
+        own = [name for name, value in call.names.items() if name not in call.values and _is_own(name, value)]
         hanging(out, Text(f"  {'and':{wide}}  "), safe_text(", ".join(["torch", *own])))
         out.print("\nCtrl-D leaves.\n")
-        names: dict[str, Any] = {"torch": torch, **call.names, **call.told}
+        names: dict[str, Any] = {"torch": torch, **call.names, **call.values}
         _complete(names)
         code.InteractiveConsole(names, filename="<kata try>").interact(banner="", exitmsg="")
 

@@ -1,7 +1,7 @@
 """Find given blocks that are handed in as an answer, by a spelling that nobody uses to write one.
 
 `blocks.py` answers earlier katas, so its code calls operators as `torch.ops.aten.…`: the same kernels, and no
-honest answer names them. A submission whose required names lead to such a call, or to a file beside it that holds
+honest answer names them. A submission whose required names lead to such a call, or to a file next to it that holds
 one, earns nothing. Only syntax trees are read. An operator that the kata excludes is left to that rule ("from
 scratch"). Copies that were rewritten by hand are left to `kata similar`, which compares hand-ins with the blocks.
 """
@@ -19,10 +19,10 @@ from pathlib import Path
 from grader.catalogue import Kata
 from grader.catalogue.given import BLOCKS, blocks_in, given_files
 from grader.catalogue.torch_names import Excluded
+from grader.data_files import read_bounded
 from grader.engine.host.limits import Terms
 from grader.engine.host.names import MAX_CODE, Reader, TooMuchError
 from grader.engine.host.source import Source, read_source
-from grader.files import read_bounded
 from grader.notebooks import placed
 from grader.report.report import CheckReport
 
@@ -142,7 +142,7 @@ def _dump(node: ast.stmt) -> str | None:
 
 
 def _leads_to_file(node: ast.stmt, blocks: Callable[[], Collection[str]]) -> bool:
-    """Whether a statement imports or names a file of blocks beside the submission, or may read it by a name."""
+    """Whether a statement imports or names a file of blocks next to the submission, or may read it by a name."""
     stems = {word for part in ast.walk(node) for word in _file_words(part)}
     literal = {part.func for part in ast.walk(node) if isinstance(part, ast.Call) and _says_its_file(part)}
     attributes = {
@@ -163,7 +163,7 @@ def _says_its_file(call: ast.Call) -> bool:
 
 
 def _file_words(part: ast.AST) -> list[str]:
-    """Return what may name a file: modules that are imported, and texts that are no sentence."""
+    """Return what may name a file: modules that are imported, and texts that are not a sentence."""
     if isinstance(part, ast.alias):
         return part.name.split(".")
     if isinstance(part, ast.ImportFrom):

@@ -42,7 +42,7 @@ RECOGNISED = 12
 StandIns = Mapping[str, Callable[..., Any]]
 NONE_STANDS_IN: StandIns = {}
 UNMADE = ("fail", "error", "skipped", "todo")
-"""How a check can end that may pass where another stands in. What ran out of time is not run again."""
+"""How a check can end that may pass with a stand-in. What ran out of time is not run again."""
 Progress = Callable[[CheckReport, Calls], None]
 """Told after every check: what became of it, and the calls it made."""
 
@@ -85,13 +85,13 @@ class CheckOutcome:
     report: CheckReport
     outcome: Outcome
     rests_on_policy: bool
-    """Whether no use of what is excluded may stand behind it."""
+    """Whether its result may not rest on anything that is excluded."""
     judged_uses: bool
     """Whether it judged that itself."""
-    asked: frozenset[str]
+    names_used: frozenset[str]
     """Which of the submission's names it asked for."""
     timed: bool = False
-    """Whether it is a check of speed or memory, which no status hangs on."""
+    """Whether it is a check of speed or memory, which no status depends on."""
     tells: bool = False
     """Whether it failed in a way that may say which mistake was made."""
     left: FailureSignature | None = None
@@ -185,7 +185,7 @@ class KataRun:
     def _judged(self, item: pytest.Item) -> CheckOutcome:
         """Run one check, and decide what it says and what it is worth."""
         who = self.attempt.backend
-        info, report, asked = self.checks.info(item), self.checks.blank(item), frozenset[str]()
+        info, report, names = self.checks.info(item), self.checks.blank(item), frozenset[str]()
         timed = info.threshold is not None
         unmet = None if timed else self._unmet(info)
         if info.threshold is not None:
@@ -195,7 +195,7 @@ class KataRun:
         else:
             outcome = self._attempted(item, who)
             report.output = who.session.take_output() or None
-            asked = frozenset(who.session.log.asked)
+            names = frozenset(who.session.log.names)
         if outcome.pack_fault:
             outcome = self._blamed(item, outcome, timed)
         # Looked up before the check is run again on its own: that needs another worker, which was asked other things.
@@ -210,7 +210,7 @@ class KataRun:
         # Nothing that was trained or timed says which mistake it was.
         silent = self._block_use or report.hidden or info.trained or timed
         tells = report.status in ("fail", "error") and not silent
-        return CheckOutcome(item, report, outcome, rests_on_policy, judged_uses, asked, timed, tells)
+        return CheckOutcome(item, report, outcome, rests_on_policy, judged_uses, names, timed, tells)
 
     def _unmet(self, info: CheckInfo) -> Outcome | None:
         """Return the outcome of a check that needs another which did not pass, or follows one that never ended."""
@@ -231,18 +231,18 @@ class KataRun:
         known to follow from another check that did not pass, that is all it says.
         """
         # Only for functions that another check has found wrong: nobody is helped over what nobody deducted.
-        wrong = {name for one in self.done if one.report.status != "pass" for name in one.asked}
+        wrong = {name for one in self.done if one.report.status != "pass" for name in one.names_used}
         names = [name for name in info.stand_ins if name in wrong]
         if names:
             who = self.attempt.backend
             ours = self.checks.stand_ins(item, names)
             again = self._attempted(item, who, ours)
             # A check that asks for the function itself would have judged the author's.
-            judged_ours = any(name in names for name in who.session.log.asked)
+            judged_ours = any(name in names for name in who.session.log.names)
             who.rest()  # the next worker has all of the learner's own again
             if again.status == "pass" and not judged_ours:
-                told = " and ".join(f"`{name}`" for name in names)
-                return Outcome("pass", [f"judged with our {told} in place of yours"])
+                listed_names = " and ".join(f"`{name}`" for name in names)
+                return Outcome("pass", [f"judged with our {listed_names} in place of yours"])
         for one in self.done if outcome.status != "todo" else ():
             if one.report.id in info.follows and one.report.status != "pass":
                 return Outcome("skipped", [f"skipped: “{one.report.name}” has to hold first"])
@@ -295,14 +295,16 @@ class KataRun:
     @cached_property
     def _unstarred(self) -> Mapping[str, Sequence[str]]:
         """The learner's own parameters where any number of arguments is asked for and none of them is that."""
-        asked = {name for name, names in self.checks.kata.signatures().items() if any(map(is_starred, names))}
-        if not asked or len(self.attempt.source.data) > MAX_CODE:
+        starred = {
+            name for name, names in self.checks.kata.signatures().items() if any(map(is_starred, names))
+        }
+        if not starred or len(self.attempt.source.data) > MAX_CODE:
             return {}
         try:
             own = signatures_of(body_of(self.attempt.source))
         except UNPARSED:
             return {}
-        return {name: own[name] for name in asked & own.keys() if not any(map(is_starred, own[name]))}
+        return {name: own[name] for name in starred & own.keys() if not any(map(is_starred, own[name]))}
 
     @cached_property
     def _own_remarks(self) -> SourceRemarks:

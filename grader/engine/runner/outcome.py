@@ -137,13 +137,13 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
     if isinstance(error, BudgetSpent):
         return Outcome("timeout", ["not run: the time for this whole submission is spent"])
     if isinstance(error, StillHangs):
-        told = f"skipped: `{clean(error.name, 60)}` did not answer within {error.seconds:g} s"
-        return Outcome("skipped", [f"{told}, as it had not in an earlier check: mend that one first"])
+        reason = f"skipped: `{clean(error.name, 60)}` did not answer within {error.seconds:g} s"
+        return Outcome("skipped", [f"{reason}, as it had not in an earlier check: mend that one first"])
     if isinstance(error, WorkerTimeout):
-        told = (
+        reason = (
             f"no answer within {wording.timeout_s:g} s, so it was stopped: is there a loop that never ends?"
         )
-        return Outcome("timeout", [*called, *(describe_frame(error.frame) if error.frame else ()), told])
+        return Outcome("timeout", [*called, *(describe_frame(error.frame) if error.frame else ()), reason])
     if isinstance(error, WorkerDied):
         return Outcome("error", [*called, f"your code {clean(error.how)}"], killed=error.killed)
     # Nothing of the submission has run yet, so what was raised is the check's own.
@@ -211,9 +211,11 @@ def _unstarred(call: CallRecord | None, wording: MessageContext) -> list[str]:
     name = call.signature if call is not None else ""
     if name not in wording.unstarred:
         return []
-    asked, own = (", ".join(names[name]) for names in (wording.signatures, wording.unstarred))
+    required, own = (", ".join(names[name]) for names in (wording.signatures, wording.unstarred))
     return [
-        clean(f"it is to be {name}({asked}), for any number of them; yours is {name}({own}), without the *")
+        clean(
+            f"it is to be {name}({required}), for any number of them; yours is {name}({own}), without the *"
+        )
     ]
 
 

@@ -80,7 +80,7 @@ class KataPlugin:
                         )
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Remember what `-k` left out: how many they are is said, and some mistakes are known by what they break."""
+        """Remember what `-k` left out: the report counts them, and some mistakes are known by what they break."""
         self.left_out.extend(items)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -175,7 +175,7 @@ def wants(item: pytest.Item) -> Wants:
     callspec = getattr(item, "callspec", None)
     parameters: dict[str, Any] = dict(callspec.params) if callspec is not None else {}
     own = set(inspect.signature(item.function).parameters)
-    # `draw` asks for pytest's request behind the check's back.
+    # `draw` asks for pytest's request where the check does not see it.
     fixtures = set(item.fixturenames) - set(parameters) - ({"request"} - own)
     # A name that the author's file defines may be a fixture of theirs, which pytest alone can make.
     theirs = any(hasattr(item.module, name) for name in (*fixtures, *parameters))
@@ -253,7 +253,7 @@ def _demand_checks(plugin: KataPlugin, code: int, keyword: str | None) -> None:
     if code == pytest.ExitCode.USAGE_ERROR:
         if keyword:
             raise UsageError(
-                f"-k {keyword!r} is no expression.", "Names with and, or, not: -k 'future and not shape'"
+                f"-k {keyword!r} is not an expression.", "Names with and, or, not: -k 'future and not shape'"
             )
         raise PackError("pytest refused to collect the checks.")
     if not plugin.complete:

@@ -172,10 +172,12 @@ class Suite(Collected):
     def _unread(self, error: Unreadable, file: Path, options: Options) -> KataReport:
         lines = [error.message]
         if error.status == "missing":
-            beside = sorted(path.name for path in file.parent.glob("*") if path.suffix in SUBMISSION_SUFFIXES)
-            if beside:
+            neighbours = sorted(
+                path.name for path in file.parent.glob("*") if path.suffix in SUBMISSION_SUFFIXES
+            )
+            if neighbours:
                 lines.append(
-                    f"Beside it lies {', '.join(beside[:5])}: was it renamed? Only {file.name} counts."
+                    f"Next to it is {', '.join(neighbours[:5])}: was it renamed? Only {file.name} counts."
                 )
             lines.append(f"A fresh one: kata start {self.kata.slug}")
         return self._unloaded(error.status, "\n".join(lines), file, options)  # type: ignore[arg-type]

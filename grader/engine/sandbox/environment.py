@@ -1,4 +1,4 @@
-"""The environment a worker inherits: tokens and passwords of whoever grades may be in it."""
+"""The environment a worker inherits: tokens and passwords of the person who grades may be in it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from grader.machine import stat_field
 def replace_environment(variables: Mapping[str, str]) -> None:
     """Forget every environment variable and set `variables`; for a process that was forked, and before `confine`.
 
-    Where the values lay is wiped too, for whoever looks through this process's memory or `/proc/<pid>/environ`: the
-    block that the system handed over, the C library's copies, Python's own. Copies that other code made earlier are
-    out of reach, so this is for processes in which little has run.
+    Where the values lay is wiped too, because code may look through this process's memory or `/proc/<pid>/environ`:
+    the block that the system handed over, the C library's copies, Python's own. Copies that other code made earlier
+    are out of reach, so this is for processes in which little has run.
     """
     # As bytes, which are what the system handed over: a decoded string would be one more copy of each value.
     names = list(os.environb)

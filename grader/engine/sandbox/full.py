@@ -124,8 +124,8 @@ def rehearse(folder: Path) -> bool:
     `folder` is empty and in the temporary folder, where submissions will be as well: its file system has to map owners.
     """
     try:
-        # Two forks: a new pid namespace holds only the children of who made it, and /proc and mounts are tried
-        # as its first.
+        # Two forks: only the children of the process that makes a pid namespace live in it, and /proc and
+        # mounts are tried as its first one.
         return bool(in_child(lambda: libc.unshare(libc.CLONE_NEWPID) == 0 and in_child(lambda: _act(folder))))
     except OSError:
         return False
@@ -221,7 +221,7 @@ class Sandbox:
             # A Python of mode 0700, such as pyenv's below /root, is mapped too: no worker stays root to read it.
             ours |= {place: wanted[place] for place in shared.private}
         own = self._copies(ours)
-        # A reference is given what lies beside it; the way there is made anew, and shows nothing else.
+        # A reference is given what is next to it; the way there is made anew, and shows nothing else.
         opened = [
             path
             for path in shared.hidden
@@ -288,7 +288,7 @@ def open_sandbox(shared: BaseMounts, slot: int, read: Iterable[Path]) -> Sandbox
     Raises:
         OSError: it was refused.
     """
-    # By slot, so that no two living workers of a zygote are one user, who could signal or trace the other.
+    # By slot, so that no two living workers of a zygote are one user: they could signal or trace each other.
     user = None if shared.first_user is None else shared.first_user + slot % _SLOTS
     given = () if user is None else (*_outermost(read), *shared.private)
     return Sandbox(shared, user, {path: shared.owners_map(path, user or 0) for path in given})
@@ -366,11 +366,11 @@ def _link(link: Path, target: str) -> None:
 
 
 def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
-    kept: list[Path] = []
+    outermost: list[Path] = []
     for path in sorted({path.resolve() for path in paths if path.exists()}):
-        if not _below(path, kept):
-            kept.append(path)
-    return tuple(kept)
+        if not _below(path, outermost):
+            outermost.append(path)
+    return tuple(outermost)
 
 
 def _below(path: Path, folders: Iterable[Path]) -> bool:

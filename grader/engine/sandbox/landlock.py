@@ -16,7 +16,7 @@ if sys.platform == "linux":
     _READ_FILE = AccessFS.READ_FILE
     _READ_FOLDER = AccessFS.READ_FILE | AccessFS.READ_DIR
     _WRITE_FILE = AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.TRUNCATE
-    # No links, sockets, pipes or devices: whoever tidies a scratch folder up should meet plain files only.
+    # No links, sockets, pipes or devices: a program that tidies a scratch folder up should meet plain files only.
     _WRITE_FOLDER = (
         _READ_FOLDER
         | _WRITE_FILE
@@ -49,7 +49,7 @@ def abi() -> int:
 
 
 def cuda_paths() -> tuple[Path, ...]:
-    """List what the CUDA driver needs beside /proc: its devices, and where the machine and the driver describe it."""
+    """List what the CUDA driver needs next to /proc: its devices, and where the machine and the driver describe it."""
     places = [Path(name) for name in _CUDA_READ if not name.startswith("/proc")]
     return tuple(path for path in (*places, *Path("/dev").glob("nvidia*")) if path.exists())
 

@@ -21,12 +21,12 @@ VARIABLE = "KATA_ISOLATION"
 
 
 def reaches(level: str, wanted: Isolation) -> bool:
-    """Tell whether `level` is at least `wanted`; what is no level at all never is."""
+    """Tell whether `level` is at least `wanted`; what is not a level at all never is."""
     return level in LEVELS and LEVELS.index(level) >= LEVELS.index(wanted)
 
 
 def weakest(*levels: str) -> str:
-    """Return the weakest of some levels; what is no level is weaker than any."""
+    """Return the weakest of some levels; what is not a level is weaker than any."""
     return min(levels, key=lambda level: LEVELS.index(level) if level in LEVELS else -1)
 
 

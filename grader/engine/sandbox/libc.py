@@ -46,8 +46,8 @@ def _library() -> ctypes.CDLL:
     # With `use_errno`, ctypes keeps errno at the moment of the call: Python itself makes others before we could
     # read it.
     library = ctypes.CDLL(None, use_errno=True)
-    # An int by default, which cuts a long result: -1 would still be told, a large descriptor or count would
-    # not.
+    # By default ctypes takes the result for an int, which cuts a long one: -1 would still arrive, a large
+    # descriptor or count would not.
     library.syscall.restype = ctypes.c_long
     return library
 
@@ -56,8 +56,8 @@ def prctl(option: int, value: int = 0) -> int:
     """Call prctl(2) with unused arguments zero; return 0 or the errno."""
     if sys.platform != "linux":
         return errno.ENOSYS
-    # All five as words: prctl(2) is variadic, the kernel refuses some options with EINVAL if what is unused is
-    # not 0, and a Python int would be passed as an int.
+    # All five as words: prctl(2) is variadic, the kernel refuses some options with EINVAL if an unused argument
+    # is not 0, and a Python int would be passed as an int.
     zero = ctypes.c_ulong(0)
     result = _library().prctl(option, ctypes.c_ulong(value), zero, zero, zero)
     return 0 if result == 0 else ctypes.get_errno()
@@ -85,8 +85,8 @@ def system_call(name: str, *arguments: object) -> int:
 
 def drop_capabilities() -> int:
     """Give up every capability of this thread, root's included; return 0 or the errno."""
-    # First the ambient ones, which would be permitted again at the next exec. Its failure is no matter: before
-    # Linux 4.3 there are none.
+    # First the ambient ones, which would be permitted again at the next exec. Its failure does not matter:
+    # before Linux 4.3 there are none.
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     # Two sets of three words (effective, permitted, inheritable): version 3 has 64 capabilities.
@@ -177,8 +177,8 @@ def move_root(folder: str) -> None:
         OSError: it was refused.
     """
     os.chdir(folder)
-    # The only way out of the old root for good: chroot(2) is left again by who has a descriptor of a folder
-    # outside.
+    # The only way out of the old root for good: a process with a descriptor of a folder outside leaves a
+    # chroot(2) again.
     _descriptor("pivot_root", b".", b".")
     # What was the root lies on top of it then, where no path leads (`pivot_root(".", ".")`, as pivot_root(2)
     # tells): a process without powers cannot get there. Unmounting it would wait for every processor of the

@@ -35,7 +35,7 @@ class ResourceLimits:
 def apply(limits: ResourceLimits, mapped: int | None = None) -> None:
     """Lower the limits of this process for good, never raising one.
 
-    `mapped` is what `mapped_bytes` said, for who has lost /proc since.
+    `mapped` is what `mapped_bytes` returned, for a process that has lost /proc since.
 
     Raises:
         OSError: one could not be set.
@@ -49,7 +49,7 @@ def apply(limits: ResourceLimits, mapped: int | None = None) -> None:
         (resource.RLIMIT_NPROC, limits.processes),
     ]
     if limits.memory_bytes is not None and sys.platform == "linux":
-        # On top of what is there: torch alone maps gigabytes, and how many hangs on its version and on the
+        # On top of what is there: torch alone maps gigabytes, and how many depends on its version and on the
         # machine.
         mapped = mapped_bytes() if mapped is None else mapped
         wanted.append((resource.RLIMIT_AS, mapped + limits.memory_bytes))

@@ -69,7 +69,7 @@ def _enter(name: str) -> bool:
 
 def enter_user_namespace() -> bool:
     """Enter a user namespace in which this user is still the same user; return whether that worked."""
-    # Asked before: inside, until the maps are written, this process is the overflow user 65534.
+    # Read before: inside, until the maps are written, this process is the overflow user 65534.
     user, group = os.geteuid(), os.getegid()
     if libc.unshare(libc.CLONE_NEWUSER) != 0:
         return False

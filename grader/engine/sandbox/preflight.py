@@ -30,9 +30,9 @@ def refuse_exposed(
     """
     if level == "process":
         if not agreed:
-            told = ", ".join(f"{what} ({path})" for path, what in secrets.items())
+            places = ", ".join(f"{what} ({path})" for path, what in secrets.items())
             raise UsageError(
-                f"At isolation 'process' every submission can read what you can: {told}.",
+                f"At isolation 'process' every submission can read what you can: {places}.",
                 f"kata doctor says how to get more. If you trust the submissions with that, add: {CONSENT}",
             )
         return

@@ -1,6 +1,6 @@
 """Orphans: processes whose parent died, and the zygote that ends them.
 
-An orphan falls to the nearest child subreaper above it (PR_SET_CHILD_SUBREAPER, Linux 3.4), so whoever is one and kills
+An orphan falls to the nearest child subreaper above it (PR_SET_CHILD_SUBREAPER, Linux 3.4), so a subreaper that kills
 its children until there are none has ended all that was ever started below it, however often that forked.
 """
 
@@ -25,7 +25,7 @@ def become_subreaper() -> bool:
 def kill_descendants(exclude: Collection[int] = ()) -> int:
     """Kill and reap every child of this process but those in `exclude`; return how many.
 
-    With `become_subreaper`, what they leave behind follows. What lives below an excluded process is left
+    With `become_subreaper`, their orphans follow. What lives below an excluded process is left
     alone. 0 where the system does not list children.
     """
     if sys.platform != "linux":

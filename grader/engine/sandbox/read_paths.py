@@ -39,7 +39,7 @@ _SYSTEM = (
 _LINKS = ("/lib", "/lib32", "/lib64", "/usr/lib64")
 
 _MOST = 20_000
-"""So many entries may lie beside what is hidden: each of them is granted to each worker."""
+"""So many entries may be next to what is hidden: each of them is granted to each worker."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class View:
         return tuple(place for place in self.places if place not in self._ways)
 
     @cached_property
-    def beside(self) -> tuple[Path, ...]:
+    def siblings(self) -> tuple[Path, ...]:
         """What lies in the other places next to what is hidden: Landlock can only grant."""
         return tuple(entry for place in self.places if place in self._ways for entry in self._around(place))
 
@@ -94,8 +94,8 @@ def python_view(hidden: Iterable[Path] = ()) -> View:
     places = python_read_paths()
     # Resolved as the places are: a link to a folder of answers must hide what it leads to.
     inside = {path.resolve() for path in hidden}
-    kept = [path for path in inside if _below(path, places) and path.is_dir()]
-    return View(places, tuple(sorted(_outermost(kept), key=lambda path: len(path.parts))))
+    folders = [path for path in inside if _below(path, places) and path.is_dir()]
+    return View(places, tuple(sorted(_outermost(folders), key=lambda path: len(path.parts))))
 
 
 def _below(path: Path, folders: Iterable[Path]) -> bool:
@@ -168,8 +168,8 @@ def _loaded_packages() -> list[Path]:
 def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
     # Sorted, so that a folder comes before what is in it.
     resolved = sorted({path.resolve() for path in paths})
-    kept: list[Path] = []
+    outermost: list[Path] = []
     for path in resolved:
-        if not any(path.is_relative_to(folder) for folder in kept):
-            kept.append(path)
-    return tuple(kept)
+        if not any(path.is_relative_to(folder) for folder in outermost):
+            outermost.append(path)
+    return tuple(outermost)

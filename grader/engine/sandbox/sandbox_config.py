@@ -23,7 +23,7 @@ class ConfinementError(Exception):
 class SandboxConfig:
     """What a worker may touch: files and folders to `read`, its own to `write`, `limits`, a GPU or not.
 
-    `python` is what all workers may read, beside `read`. `level` is what was promised. For *full* it takes a `box`, and
+    `python` is what all workers may read, besides `read`. `level` is what was promised. *full* needs a `box`, and
     the one folder of `write` is empty and its own.
     """
 
@@ -66,7 +66,7 @@ def _confine(wanted: SandboxConfig) -> None:
         raise OSError("another thread is running, which Landlock would leave free")
     # In a sandbox what is hidden is not there; elsewhere each of its neighbours needs a rule, some milliseconds in all.
     view = wanted.python
-    read, listed = (*view.whole, *view.beside, *wanted.read), view.listed
+    read, listed = (*view.whole, *view.siblings, *wanted.read), view.listed
     if wanted.level == "full":
         if wanted.box is None:
             raise OSError("no sandbox was prepared")

@@ -148,19 +148,19 @@ def _jump(distance: int) -> bytes:
 
 
 def _test(condition: Condition, refusal: int) -> list[bytes]:
-    """Assemble a test that returns `refusal`, or leads behind itself where the condition holds."""
+    """Assemble a test that returns `refusal`, or goes on after itself where the condition holds."""
     values = condition.values
     # The low half of the argument, on machines that begin with it: what the kernel itself reads of an int. The
-    # high half is whatever was left in the register.
+    # high half is whatever the register held.
     code = [_load(16 + 8 * condition.argument), _and(condition.mask)]
-    # What equals a value skips the comparisons that are left and the first instruction behind them.
+    # What equals a value skips the comparisons that are left and the first instruction after them.
     code += [_jump_if_equal(value, len(values) - index, 0) for index, value in enumerate(values)]
     return [*code, _jump(1), _return(refusal)] if condition.negated else [*code, _return(refusal)]
 
 
 def _leaves(machine: str, cuda: bool) -> list[tuple[int, list[bytes]]]:
     """List what happens from which number on, in their order: equal ones that follow each other are one."""
-    # Later ones win: what is refused, then what is allowed, then what hangs on its arguments.
+    # Later ones win: what is refused, then what is allowed, then what depends on its arguments.
     codes = {name: [_return(_REFUSE)] for name in refusals()}
     codes |= {name: [_return(_ALLOW)] for name in reasons(cuda)}
     for name, conditions in _conditions(cuda).items():
@@ -172,7 +172,7 @@ def _leaves(machine: str, cuda: bool) -> list[tuple[int, list[bytes]]]:
     # give up.
     absent = [_return(_ABSENT)]
     found: list[tuple[int, list[bytes]]] = []
-    # The numbers of later kernels come behind the last one, and those of the x32 ABI (bit 30).
+    # The numbers of later kernels come after the last one, and those of the x32 ABI (bit 30).
     for number in range(max(filter(None, listed)) + 2):
         code = listed.get(number, absent)
         if not found or found[-1][1] != code:

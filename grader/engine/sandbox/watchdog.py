@@ -145,7 +145,7 @@ def remove_folder(folder: Path) -> None:
             if within:
                 below = within.pop()
                 with contextlib.suppress(OSError):
-                    # A submission may have closed its own folders, and who owns one may open it again.
+                    # A submission may have closed its own folders, and their owner may open them again.
                     os.chmod(below, 0o700, dir_fd=here)
                     inner = os.open(below, _FOLDER, dir_fd=here)
                     os.close(here)
@@ -180,7 +180,7 @@ def _identity(folder: int) -> tuple[int, int]:
 
 
 def _empty(folder: int) -> list[str]:
-    """Remove what is no folder from an open folder, and return the names of the folders in it."""
+    """Remove what is not a folder from an open folder, and return the names of the folders in it."""
     folders = []
     for name in os.listdir(folder):
         try:

@@ -26,7 +26,7 @@ from grader.engine.host.deadline import Deadline
 from grader.engine.host.errors import SubmissionRaised, WorkerTimeout
 from grader.engine.host.launcher import Launcher, WorkerProcess
 from grader.engine.host.limits import Terms
-from grader.engine.host.remote import RemoteSubmission, behind
+from grader.engine.host.remote import RemoteSubmission, context_of
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source
 from grader.engine.host.stopwatch import Sample, Span, Stopwatch
@@ -287,7 +287,7 @@ class BenchmarkRun:
         if self.setting.on.accelerates:
             # A driver says for a device what is taken in all: nobody else is on it now.
             return float(self.setting.on.taken_by_others() - who.taken_before)
-        # Counted from before it was loaded: memory that it took in advance is no gift, nor is what it gave
+        # Counted from before it was loaded: memory that it took in advance is not a gift, nor is what it gave
         # back.
         return who.scale.taken()
 
@@ -345,7 +345,7 @@ class BenchmarkRun:
 
     def _given(self, who: TimedWorker) -> Any:
         who.thaw()
-        found = behind(who.kata).given(KERNEL)
+        found = context_of(who.kata).given(KERNEL)
         found.echo  # noqa: B018 - looked up once, while nobody counts
         who.freeze()
         return found
@@ -404,21 +404,21 @@ class BenchmarkRun:
             return
         # Another worker: the one that was timed could have answered with anything, and would now stand by
         # it.
-        asked = self._replica_of_submission()
-        asked.thaw()
+        replica = self._replica_of_submission()
+        replica.thaw()
         try:
-            prepared = asked.prepared(work, size)
+            prepared = replica.prepared(work, size)
             for result, case in results:
                 work.verify(result, case, prepared)
         finally:
-            asked.freeze()
+            replica.freeze()
 
     def _replica_of_submission(self) -> TimedWorker:
         """Return another worker of the submission, which has seen nothing of what was timed."""
         if self._replica is None:
             # The one that was timed could answer quickly with anything, and afterwards say that again. This one
-            # is on no core of its own: to whoever asks the system where it may run it is like the processes of
-            # any other check.
+            # is on no core of its own: to code that asks the system where it may run it is like the processes
+            # of any other check.
             self._replica = self._enter(self._stack, self.setting.submission, self.setting.calls, None)
             # The replica descends from the same zygote, and is not a helper of the submission's.
             self.submission.welcome()
@@ -465,7 +465,7 @@ def traced(setting: BenchmarkConfig, work: Work, sizes: Sequence[int]) -> Iterat
     try:
         who.start()
         who.thaw()
-        tracing = behind(who.kata).given(TRACING)
+        tracing = context_of(who.kata).given(TRACING)
         with torch.no_grad():
             for size in sizes:
                 case = work.inputs(Draw(secrets.randbits(60), work.axis, setting.device), size)

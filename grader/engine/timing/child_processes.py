@@ -12,8 +12,8 @@ class ChildProcessDetector:
     """Watches for processes that come from one worker, from before its module was loaded.
 
     What it started and keeps is below it. What it started and collected has left its processor time with it (cutime and
-    cstime of proc_pid_stat(5)). What it disowned falls to whoever forked the worker, which is a child subreaper, and
-    stands beside it there. Seen with Linux 6.18; lists of children need CONFIG_PROC_CHILDREN (4.2).
+    cstime of proc_pid_stat(5)). What it disowned falls to the process that forked the worker, a child subreaper, and is
+    next to it there. Seen with Linux 6.18; lists of children need CONFIG_PROC_CHILDREN (4.2).
     """
 
     def __init__(self, pid: int) -> None:
@@ -27,7 +27,7 @@ class ChildProcessDetector:
         self._collected = _collected(self._pid)
 
     def welcome(self) -> None:
-        """Let those pass that stand beside it now: the grader has started them."""
+        """Let those pass that are next to it now: the grader has started them."""
         self._known = _children(self._parent)
 
     def found(self) -> bool:

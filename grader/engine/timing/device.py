@@ -1,8 +1,8 @@
-"""One lock per device: whoever is timed is alone on it, also among processes that know nothing of each other.
+"""One lock per device: a process that is timed is alone on it, also among processes that know nothing of each other.
 
 Those who only check for correctness may share it with each other (`shared`); who times, or whose neighbours on a GPU
 may have been at fault, is alone: it waits for them, and they wait for it. Two files per device: the turnstile, so that
-newcomers queue behind who wants to be alone, and the device itself.
+newcomers queue after those who want to be alone, and the device itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _alone: set[str] = set()
 
 @contextmanager
 def shared(device: str) -> Iterator[None]:
-    """Use a device beside others, when nobody is being timed on it."""
+    """Share a device with others, when nobody is being timed on it."""
     _held[device] = _share(device)
     try:
         yield
@@ -79,7 +79,7 @@ def _share(device: str) -> int:
 
 
 def _open(device: str, part: str) -> int:
-    """Open a lock's file: the same for everybody on this machine, whoever made it first."""
+    """Open a lock's file: the same for all users of this machine."""
     name = re.sub(r"[^A-Za-z0-9]+", "-", Device(device).place)
     path = Path(os.environ.get("KATA_LOCKS") or _folder(), f"kata-{name}-{part}.lock")
     try:

@@ -1,7 +1,7 @@
 """Why a submission is slow, as far as it was measured: many operators, many bytes, double precision, or Python itself.
 
 The submission runs once more, in a process of its own, under a trace of torch's operators. What that says goes into
-messages alone: it comes out of the submission's process, so it is no evidence.
+messages alone: it comes out of the submission's process, so it is not evidence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from grader.engine.timing.work import Work
 LOOPS = 0.5
 """Of the growth of the size: operators that grow by more than this part of it are called in a loop over it."""
 MANY = 64
-"""Fewer operators than this are no loop, whatever they grow by."""
+"""Fewer operators than this are not a loop, whatever they grow by."""
 WASTEFUL = 3.0
 """So many times the bytes that every answer must move are passes over memory that somebody could spare."""
 DOUBLE = 0.5

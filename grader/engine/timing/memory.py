@@ -23,7 +23,7 @@ def resident(pid: int) -> Resident:
     """Return what a process holds now, and held at most since it was forked."""
     found = _read(Path(f"/proc/{pid}/status"))
     if found is None:
-        # Of a main thread that has ended nothing is told, but the others share its memory.
+        # A main thread that has ended reports nothing, but the others share its memory.
         others = (_read(path) for path in Path(f"/proc/{pid}/task").glob("*/status"))
         found = next((other for other in others if other is not None), None)
     return found or Resident(0, 0)

@@ -1,4 +1,4 @@
-"""What a speed check that failed says: measured, asked, the machine's limit, what is wasted, and a small plot."""
+"""What a speed check that failed says: the measurement, the threshold, the machine's limit, the waste, and a plot."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def explain(
 
 
 def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float) -> str:
-    asked = f"{found.threshold:g}"
+    limit = f"{found.threshold:g}"
     if found.value is None:
         if cut_off is None:  # the counter of memory lost sight of the process
-            return f"the memory that it takes could not be measured; at most {asked} times is allowed"
+            return f"the memory that it takes could not be measured; at most {limit} times is allowed"
         return (
             f"took more than {cut_off:.2g} s for what the baseline does in a fraction of it, and was stopped"
         )
@@ -78,22 +78,22 @@ def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float)
         )
     match found.form:
         case "ratio":
-            return f"takes {value} times as long as the baseline; at most {asked} times is allowed"
+            return f"takes {value} times as long as the baseline; at most {limit} times is allowed"
         case "growth":
             first, last = _ends(work)
             sizes = f"at {work.axis} = {last} as at {first}"
-            return f"takes {value} times as long {sizes}; at most {asked} times is allowed"
+            return f"takes {value} times as long {sizes}; at most {limit} times is allowed"
         case "roofline":
             return f"reaches {found.value:.1%} of what this device can do; at least {found.threshold:.1%} is required"
         case "memory":
             takes = f"takes {value} times the memory of what goes in and out at its peak"
-            return f"{takes}; at most {asked} times is allowed"
+            return f"{takes}; at most {limit} times is allowed"
         case _:
-            return f"memory grows like {work.axis} to the power {value}; at most {asked} is allowed"
+            return f"memory grows like {work.axis} to the power {value}; at most {limit} is allowed"
 
 
 def shown(found: Measured) -> str:
-    """Return what was measured beside the threshold, in its unit."""
+    """Return what was measured, with the threshold, in its unit."""
     if found.value is None:
         return f"stopped before it was measured; the threshold is {found.threshold:g}"
     if found.form == "roofline":
@@ -101,7 +101,7 @@ def shown(found: Measured) -> str:
     return f"it is {found.value:.3g}, the threshold is {found.threshold:g}"
 
 
-def asked(form: str, threshold: float | None, axis: str) -> str:
+def requirement(form: str, threshold: float | None, axis: str) -> str:
     """Return what a form asks, as a person reads it."""
     if threshold is None:
         return "not graded on this device"

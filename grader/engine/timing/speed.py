@@ -199,7 +199,7 @@ class Speed:
                 (ours, theirs), grown = first(run), last(run)
             else:
                 grown, (ours, theirs) = last(run), first(run)
-            # Quicker than the baseline at the first size, by skill or by chance, is no growth.
+            # Quicker than the baseline at the first size, by skill or by chance, is not growth.
             value, anchored = grown / max(ours, theirs), theirs / ours
             far = value > FAR * limit or anchored > FAR * anchor
             return Round(value, value > limit or anchored > anchor, anchored, far)
@@ -389,14 +389,14 @@ def _number(value: float) -> float | None:
 
 
 def _undecided(found: Measured) -> str:
-    kept = "this virtual machine did not get its processors in"
+    reason = "this virtual machine did not get its processors in"
     if found.value is None:
-        return f"{kept} every one of {found.void} rounds"
+        return f"{reason} every one of {found.void} rounds"
     text = (
         f"{len(found.rounds)} rounds in {len(found.runs)} series do not tell whether "
         f"{found.value:.2f} is beyond {found.threshold:g}"
     )
-    return f"{text}, and {kept} {found.void} more" if found.void else text
+    return f"{text}, and {reason} {found.void} more" if found.void else text
 
 
 def settle(runs: list[Verdict]) -> Verdict | None:

@@ -302,7 +302,7 @@ class Decoder:
         handle: Callable[[int, str, str], Any],
         *,
         trusted: bool = False,
-        lent: Callable[[int], Any] | None = None,
+        callbacks: Callable[[int], Any] | None = None,
         present: Callable[[str], bool] = lambda device: False,
     ) -> None:
         """`present` says of a device other than the CPU whether a tensor can be put there."""
@@ -310,7 +310,7 @@ class Decoder:
         self._payload = payload
         self._handle = handle
         self._trusted = trusted
-        self._lent = lent
+        self._callbacks = callbacks
         self._present = present
         self._made: dict[int, torch.Tensor] = {}
         self.generators: list[torch.Generator] = []
@@ -413,8 +413,8 @@ class Decoder:
             generator.set_state(self._value(rest[1], depth + 1))
             self.generators.append(generator)
             return generator
-        if code == LENT and self._lent is not None:
-            return self._lent(rest[0])
+        if code == LENT and self._callbacks is not None:
+            return self._callbacks(rest[0])
         raise ProtocolError(f"an unknown code {code}")
 
     def _all(self, values: list[Any], depth: int) -> list[Any]:
@@ -504,7 +504,7 @@ def tensor_of(value: np.ndarray[Any, Any] | np.generic) -> torch.Tensor | None:
 
 
 PARTS, KEYS, TENSORS, GENERATORS = "parts", "keys of dicts", "tensors", "random generators"
-HANDLES = "objects that are no numbers, texts or tensors"
+HANDLES = "objects that are not numbers, texts or tensors"
 _LIMITS = {
     PARTS: MAX_ITEMS,
     KEYS: MAX_KEYS,

@@ -35,7 +35,7 @@ def overloads() -> dict[str, list[str]]:
 
 
 def operators_of(is_of: Callable[[str], bool]) -> list[str]:
-    """Return the operators whose name is one that is meant, in whatever namespace: `aten::gelu` by `gelu`."""
+    """Return the operators of these names, in whatever namespace: `aten::gelu` by `gelu`."""
     return [name for name in overloads() if is_of(name.partition("::")[2])]
 
 

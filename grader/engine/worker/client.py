@@ -57,7 +57,7 @@ class Zygote:
         Its workers reach `level` at most, and what is `hidden` they cannot read.
         """
         view = sandbox.python_view(hidden)
-        _ = view.beside  # found out once, for all workers; it may refuse
+        _ = view.siblings  # found out once, for all workers; it may refuse
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         pid = os.fork()
         if pid == 0:

@@ -137,7 +137,7 @@ def _refused(error: BaseException | None) -> str:
     for _ in range(8):  # an exception may be its own cause
         if error is None or error.__traceback__ is None:
             return ""
-        # The innermost frame: who met the refusal, whatever was called on the way there.
+        # The innermost frame is the one that met the refusal, whatever was called on the way there.
         frame = list(traceback.walk_tb(error.__traceback__))[-1][0]
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
         # Where processes may be started, a program may still be missing.
@@ -185,7 +185,7 @@ def _frames(error: BaseException, folder: str) -> list[messages.StackFrame]:
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, folder)]
     if isinstance(error, RecursionError):  # the same few lines, hundreds of times
         own = list({(frame.filename, frame.lineno): frame for frame in own}.values())
-    told = [
+    frames = [
         messages.StackFrame(
             os.path.basename(bounded(frame.filename)),
             frame.lineno or 0,
@@ -194,9 +194,9 @@ def _frames(error: BaseException, folder: str) -> list[messages.StackFrame]:
         )
         for frame in (own[:_HEAD] + own[-_TAIL:] if len(own) > _HEAD + _TAIL else own)
     ]
-    if told:
-        told[-1].call = bounded(_called(own[-1]), 200)
-    return told
+    if frames:
+        frames[-1].call = bounded(_called(own[-1]), 200)
+    return frames
 
 
 def _called(frame: traceback.FrameSummary) -> str:

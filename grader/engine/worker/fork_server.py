@@ -31,7 +31,7 @@ ENDING_S = 10.0
 
 
 class Launch(msgspec.Struct, tag="launch", frozen=True):
-    """Fork a worker; channel and output travel beside this message."""
+    """Fork a worker; channel and output travel with this message."""
 
     job: WorkerConfig
 
@@ -44,7 +44,7 @@ class Reap(msgspec.Struct, tag="reap", frozen=True):
 
 
 class Branch(msgspec.Struct, tag="branch", frozen=True):
-    """Fork a zygote that has imported this module as well; its link travels beside this message."""
+    """Fork a zygote that has imported this module as well; its link travels with this message."""
 
     module: str
 

@@ -261,7 +261,7 @@ def _read_sources_below(folder: str) -> None:
             (SourcelessFileLoader, BYTECODE_SUFFIXES),
         )
 
-    # Before Python's own, which would read and write byte code next to the sources.
+    # Before Python's own, which would read the byte code that lies next to the sources.
     sys.path_hooks.insert(0, finder)
     # Python remembers which hook took a folder: without this, the new one is never asked.
     sys.path_importer_cache.pop(folder, None)

@@ -67,7 +67,7 @@ def watch(operators: Sequence[str], note: Note, path: str = "") -> Callable[[], 
         warnings.simplefilter("ignore")
         for number, operator in enumerate(operators):
             library = torch._C._dispatch_library("IMPL", operator.partition("::")[0], "", __file__, 0)
-            # Kept: what a library registered is taken back when it is freed.
+            # Held: what a library registered is taken back when it is freed.
             registrations.append(library)
             for overload in overloads().get(operator, ()):
                 for key, found_at in _kernels(overload):
@@ -142,9 +142,9 @@ def run_compiled_eagerly() -> None:
     """Let `torch.compile` return what it is given: a confined worker has no compiler, and values are what counts."""
 
     def compile(model: Any = None, **options: Any) -> Any:
-        if not told:
-            told.append(print("torch.compile: while it is checked, this runs uncompiled"))
+        if not announced:
+            announced.append(print("torch.compile: while it is checked, this runs uncompiled"))
         return (lambda model: model) if model is None else model
 
-    told: list[None] = []
+    announced: list[None] = []
     torch.compile = compile

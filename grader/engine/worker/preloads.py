@@ -1,6 +1,6 @@
 """Try a module that a kata wants imported before its workers are forked: `MODULE` as the only argument.
 
-Run as a program of its own. It fails where the module cannot be imported, or leaves threads behind: a process with
+Run as a program of its own. It fails where the module cannot be imported, or leaves threads running: a process with
 threads must not fork.
 """
 

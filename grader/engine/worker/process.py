@@ -131,7 +131,7 @@ def _prepare(job: WorkerConfig, ends: Sequence[int], room: Room) -> Worker:
             "TORCHDYNAMO_DISABLE": "1",
         }
     )
-    tempfile.tempdir = None  # whoever forked us may have looked it up in another environment
+    tempfile.tempdir = None  # the process that forked us may have looked it up in another environment
     sys.argv = ["submission"]
     sys.breakpointhook = _no_breakpoint
     # It would lie next to what is imported: at 'process' that folder is the grader's, and shared.
@@ -179,7 +179,7 @@ def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:
     """Put channel, output and audit where they belong and close everything else that was inherited."""
     # Out of the way first: each may have the number that another one is to get.
     channel, output, audit = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, SPARE) for number in ends)
-    # An end at once: who reads from a keyboard hears that there is none, instead of waiting.
+    # Empty at once: code that reads from a keyboard learns that there is none, instead of waiting.
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.dup2(output, 1)

@@ -79,7 +79,7 @@ class Worker:
                 if isinstance(request, messages.Call):
                     reply, buffers = self._call(request, payload)
                 else:
-                    with torch.enable_grad():  # what a call left behind is no affair of these
+                    with torch.enable_grad():  # what a call left set is not their business
                         reply, buffers = self._perform(request, payload)
             except Unencodable as error:
                 reply, buffers = (
@@ -125,7 +125,7 @@ class Worker:
             view = view[count:]
         return data
 
-    def _lent(self, number: int) -> Callable[..., Any]:
+    def _callback(self, number: int) -> Callable[..., Any]:
         """Return a function that asks the grader for its answers; a plain one, so that copies of a model share it."""
 
         def ask(*arguments: Any) -> Any:
@@ -148,7 +148,9 @@ class Worker:
         return ask
 
     def _decoder(self, request: messages.AnyRequest, payload: bytearray) -> Decoder:
-        return Decoder(request.tensors, payload, self._resolve, trusted=True, lent=self._lent, present=known)
+        return Decoder(
+            request.tensors, payload, self._resolve, trusted=True, callbacks=self._callback, present=known
+        )
 
     def _send(self, pieces: list[Any]) -> None:
         # Every write wakes the grader, which finds less than it waits for: what is small goes together.
@@ -209,10 +211,10 @@ class Worker:
         module = self._objects[messages.MODULE]
         # The grader looks the module's functions and classes up once and keeps their numbers over all
         # checks.
-        kept = {number: self._objects[number] for number in self._named if number in self._objects}
+        stored = {number: self._objects[number] for number in self._named if number in self._objects}
         # What an earlier check made goes: it could be gigabytes, and its numbers mean nothing any more.
-        self._objects, self._graphs, self._given = {messages.MODULE: module, **kept}, {}, {}
-        self._numbers = {id(value): number for number, value in kept.items()}
+        self._objects, self._graphs, self._given = {messages.MODULE: module, **stored}, {}, {}
+        self._numbers = {id(value): number for number, value in stored.items()}
         random.seed(seed)
         # NumPy's own bound of a seed.
         np.random.seed(seed % (1 << 32))
@@ -253,7 +255,7 @@ class Worker:
         if request.method is not None:
             target = getattr(target, request.method)
         recording = request.grad if request.grad is not None else torch.is_grad_enabled()
-        torch.set_grad_enabled(recording)  # not back again: the grader may ask what the call leaves behind
+        torch.set_grad_enabled(recording)  # not back again: the grader may ask for what the call leaves set
         result = target(*args, **kwargs)
         if isinstance(result, torch.nn.Module):
             # Only modules of the submission's own classes: of what checks bring along the parameters are meant.

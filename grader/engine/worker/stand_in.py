@@ -21,12 +21,12 @@ class StandIn(nn.Module):
     def __init__(self, weight: Tensor, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
         super().__init__()
         self.weight = nn.Parameter(weight.detach().clone())
-        self._lent = forward, backward
+        self._callbacks = forward, backward
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Return logits [B, classes] for tokens [B, T]."""
         return _Asked.apply(  # type: ignore[no-any-return, no-untyped-call]
-            self.weight, tokens, self.training, *self._lent
+            self.weight, tokens, self.training, *self._callbacks
         )
 
 

@@ -30,7 +30,7 @@ STEPS: dict[System, tuple[str, ...]] = {
     "gradescope": (
         "next  a programming assignment on Gradescope, {points} autograder points; upload the archive under",
         "      Configure Autograder, with the newest Ubuntu that it offers",
-        "      Whoever can edit the assignment can download the answers.",
+        "      Anyone who can edit the assignment can download the answers.",
     ),
     "classroom50": (
         "next  unpack it into CLASSROOM/autograders/ASSIGNMENT/ of the classroom50 repository, and push",
@@ -180,8 +180,8 @@ def _templates(system: System, pack: Pack, wanted: BundleOptions) -> dict[str, s
             for path in files_of(folder)  # not what an installer compiled there
         }
     for name, text in texts.items():
-        for word, meant in words.items():
-            text = text.replace(word, meant)
+        for word, value in words.items():
+            text = text.replace(word, value)
         texts[name] = text
     return texts
 

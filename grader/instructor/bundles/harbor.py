@@ -1,7 +1,7 @@
 """Tasks for Harbor, which evaluates agents: a folder for each kata, with images for the agent and the verifier.
 
 The agent's image holds the stub and what is given; the verifier's holds Kata and the pack with its solutions, and is
-built apart: of the agent only its answer gets there. (Harbor is no relation of Kata Containers, which it also runs.)
+built apart: of the agent only its answer gets there. (Harbor is not related to Kata Containers, which it also runs.)
 
 Source: Harbor's task format, schema version 1.4.
 """
@@ -34,7 +34,7 @@ PLACES = {
     "verify.py": "tests/verify.py",
     "solve.sh": "solution/solve.sh",
 }
-"""By template, where it stands in a task."""
+"""By template, where it is in a task."""
 _FOR_LEARNERS = re.compile(r"^## (?:In short|Reflect|You are ready when)$.*?(?=^## |\Z)", re.M | re.S)
 """Sections of a lesson that speak to somebody who learns."""
 

@@ -65,7 +65,7 @@ def pins(python: str) -> dict[str, str]:
             requirement = Requirement(line)
             marker = requirement.marker
             if marker is None or marker.evaluate(there):
-                # Whether it has to be installed here as well is asked with this machine's own values.
+                # Whether it has to be installed here as well depends on this machine's own values.
                 waiting.append((requirement.name, marker is None or marker.evaluate({"extra": ""})))
     return dict(sorted(found.items()))
 
@@ -134,11 +134,11 @@ def _pip(*arguments: str) -> None:
         )
         _, said_by_pip = process.communicate()
     if process.returncode != 0:
-        said = (
+        hint = (
             "\n  ".join(said_by_pip.decode(errors="replace").strip().splitlines()[-3:])
             or "it printed nothing"
         )
         raise UsageError(
-            f"pip {arguments[0]} failed:\n  {said}",
+            f"pip {arguments[0]} failed:\n  {hint}",
             "--wheels FOLDER takes wheels that you have; --online leaves them to be downloaded there.",
         )

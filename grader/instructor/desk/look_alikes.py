@@ -47,9 +47,9 @@ class LookAlikes:
             state: a number that is another one when something else was handed in.
         """
         with self._guard:
-            kept = self._found.get(kata.slug)
-            if kept is not None and kept[0] == state:
-                return kept[1]
+            stored = self._found.get(kata.slug)
+            if stored is not None and stored[0] == state:
+                return stored[1]
             if not self._comparing:  # one at a time: each takes a core and its memory
                 self._comparing = True
                 # In the background: comparing takes seconds, and no page should wait for it.

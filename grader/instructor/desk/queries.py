@@ -83,10 +83,10 @@ class Filter:
         """Return it as the end of an address, with changes; other names are added."""
         own = {name: value for name, value in changes.items() if name in self.__dataclass_fields__}
         new = replace(self, **own)
-        kept = {one.name: getattr(new, one.name) for one in fields(self)}
-        kept = {name: value for name, value in kept.items() if value and (name, value) != ("page", 1)}
+        values = {one.name: getattr(new, one.name) for one in fields(self)}
+        values = {name: value for name, value in values.items() if value and (name, value) != ("page", 1)}
         others = {name: value for name, value in changes.items() if name not in own and value is not None}
-        return urlencode({**others, **kept}, errors="backslashreplace")
+        return urlencode({**others, **values}, errors="backslashreplace")
 
     @property
     def narrow(self) -> bool:
@@ -120,7 +120,7 @@ class MarksCache:
         self._state: tuple[int, ...] = ()
         self._stamps: dict[str, int] = {}
         self._marks: dict[str, dict[str, Mark]] = {}
-        self._said = CommentIndex({}, {}, {})
+        self._comments = CommentIndex({}, {}, {})
         self._guard = threading.Lock()
         self._looked = -FRESH_S
 
@@ -132,14 +132,14 @@ class MarksCache:
         """Return marks by learner and kata, in the gradebook's order, and what was said about them."""
         with self._guard:
             if time.monotonic() - self._looked < FRESH_S:
-                return self._marks, self._said
+                return self._marks, self._comments
             self._looked = time.monotonic()
             # States and stamps are read first: what is written meanwhile is read again the next time.
             state = self._book.state()
             if state != self._state:
                 self._read_again(self._book.stamps())
                 self._state = state
-            return self._marks, self._said
+            return self._marks, self._comments
 
     def _read_again(self, stamps: Mapping[str, int]) -> None:
         changed = {name for name, stamp in stamps.items() if self._stamps.get(name) != stamp}
@@ -148,12 +148,12 @@ class MarksCache:
         if changed:
             for mark in self._book.marks(some):
                 fresh.setdefault(mark.learner, {})[mark.kata] = mark
-            about = said(self._book.rulings(SAID, some), self._book.identity())
-            kept: Collection[str] = () if some is None else stamps.keys() - changed
+            about = comment_index(self._book.rulings(SAID, some), self._book.identity())
+            unchanged: Collection[str] = () if some is None else stamps.keys() - changed
             old: list[Any] = [
-                {key: one for key, one in part.items() if key[0] in kept} for part in self._said
+                {key: one for key, one in part.items() if key[0] in unchanged} for part in self._comments
             ]
-            self._said = CommentIndex(*(part | new for part, new in zip(old, about, strict=True)))
+            self._comments = CommentIndex(*(part | new for part, new in zip(old, about, strict=True)))
         self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
         self._stamps = dict(stamps)
 
@@ -185,7 +185,7 @@ class ByAttempt(Generic[T]):
         return [(one, self._found[one.attempt]) for one in every if one.attempt in self._found]
 
 
-def said(rulings: Iterable[Decision], identity: Callable[[str], str]) -> CommentIndex:
+def comment_index(rulings: Iterable[Decision], identity: Callable[[str], str]) -> CommentIndex:
     """Return what stands of disputes, who marks what, and what was reviewed."""
     disputed: dict[int, tuple[Of, Decision]] = {}
     markers, reviewed = dict[Of, str](), dict[Of, int]()
@@ -295,8 +295,8 @@ class DeskReader:
         """Return the katas that a filter means, in their order."""
         there = self.book.katas()
         assignment = self.course.assignments.get(chosen.assignment)
-        meant = [kata for kata in there if assignment is None or kata in assignment.katas]
-        return [chosen.kata] if chosen.kata in meant else meant
+        katas = [kata for kata in there if assignment is None or kata in assignment.katas]
+        return [chosen.kata] if chosen.kata in katas else katas
 
     def listed(self, katas: list[str]) -> list[str]:
         """Return which of them a list of learners is about: those without names are never in one with the others."""
@@ -544,14 +544,14 @@ class ShownFile(NamedTuple):
     name: str
     main: bool
     lines: list[Markup]
-    said: dict[int, list[Decision]]
+    remarks: dict[int, list[Decision]]
     """Remarks, by line."""
     more: int
     """Lines that are not shown."""
 
 
 class Neighbours(NamedTuple):
-    """Who stands before and behind in the list that a filter makes."""
+    """Who comes before and after in the list that a filter makes."""
 
     previous: str | None
     next: str | None
@@ -604,8 +604,8 @@ class LogEntry:
             case "override":
                 return f"set to {event.points or 0:g}: {event.comment}"
             case "answer_mark":
-                said = f": {event.comment}" if event.comment else ""
-                return f"question {event.question}: {event.points or 0:g} of {event.max_score or 0:g} points{said}"
+                comment = f": {event.comment}" if event.comment else ""
+                return f"question {event.question}: {event.points or 0:g} of {event.max_score or 0:g} points{comment}"
             case "revoke":
                 return f"taken back: {event.comment}"
         return event.comment or ""
@@ -614,13 +614,13 @@ class LogEntry:
 class MarkPage:
     """One learner's mark for one kata, with everything about it."""
 
-    def __init__(self, desk: DeskReader, asked: Mapping[str, str], chosen: Filter) -> None:
+    def __init__(self, desk: DeskReader, query: Mapping[str, str], chosen: Filter) -> None:
         """Read what an address asks for.
 
         Raises:
             UsageError: there is no such learner, kata or attempt.
         """
-        word, kata = asked.get("learner", ""), asked.get("of", "")
+        word, kata = query.get("learner", ""), query.get("of", "")
         name = desk.anonymity.learner(word, kata)
         self.version = desk.book.version(name, kata)  # first: what changes meanwhile is another version
         rows = list(desk.book.rows(katas=[kata], learners=[name]))
@@ -645,10 +645,10 @@ class MarkPage:
         self.marker = about.markers.get(key, "")
         self.read = row.attempt is not None and about.reviewed.get(key) == row.attempt
         self.assignment = getattr(desk.course.assignment_of(kata), "name", "")
-        self._read_attempts(asked)
+        self._read_attempts(query)
         self._read_rulings()
 
-    def _read_attempts(self, asked: Mapping[str, str]) -> None:
+    def _read_attempts(self, query: Mapping[str, str]) -> None:
         events = self._desk.book.history(self.row.learner, self.row.kata)
         left_out = {"attempt", "remark", *(("alias", "alike") if self.anonymous else ())}
         self.events = [LogEntry(one, self._desk.at(one.at)) for one in events if one.kind not in left_out]
@@ -657,13 +657,13 @@ class MarkPage:
         self.numbers = {one.attempt: one.number for one in attempts}
         """By attempt, the learner's own numbers, as people see them."""
         own = {number: attempt for attempt, number in self.numbers.items()}
-        named = own.get(whole_number(asked.get("number", "")))
-        self.attempt = whole_number(asked.get("attempt", "")) or named or self.row.attempt
+        named = own.get(whole_number(query.get("number", "")))
+        self.attempt = whole_number(query.get("attempt", "")) or named or self.row.attempt
         """Which is shown."""
-        self.other = whole_number(asked.get("diff", ""))
+        self.other = whole_number(query.get("diff", ""))
         """The one that it is compared with."""
         if not {self.attempt, self.other} - {None} <= self.numbers.keys():
-            raise UsageError(f"{asked.get('learner')} has no such attempt of {self.row.kata}.")
+            raise UsageError(f"{query.get('learner')} has no such attempt of {self.row.kata}.")
         self.counts = self.attempt == self.row.attempt
 
     def _read_rulings(self) -> None:
@@ -693,12 +693,12 @@ def _files(bundle: Bundle, attempt: int | None, about: list[Decision]) -> list[S
     for name in names:
         source = text_of(name, bundle.files[name])
         lines = code_lines(name, source)
-        said: dict[int, list[Decision]] = {}
+        remarks_at: dict[int, list[Decision]] = {}
         for one in remarks:
             if (one.value["attempt"], one.value["file"]) == (attempt, name):
-                said.setdefault(one.value["line"], []).append(one)
+                remarks_at.setdefault(one.value["line"], []).append(one)
         more = len(source.splitlines()) - len(lines)
-        files.append(ShownFile(name, name == bundle.main, lines, said, max(0, more)))
+        files.append(ShownFile(name, name == bundle.main, lines, remarks_at, max(0, more)))
     return files
 
 

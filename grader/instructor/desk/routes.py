@@ -190,9 +190,9 @@ class Desk:
     # How they are answered
 
     async def _get(self, show: Callable[[Mapping[str, str]], str], request: Request) -> Response:
-        asked = dict(request.query_params)
+        query = dict(request.query_params)
         try:
-            return HTMLResponse(await run_in_threadpool(partial(self._shown, show, asked)))
+            return HTMLResponse(await run_in_threadpool(partial(self._shown, show, query)))
         except KataError as error:
             return HTMLResponse(self._trouble(error), 404 if isinstance(error, UsageError) else 500)
 

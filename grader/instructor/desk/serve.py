@@ -28,8 +28,8 @@ MOST_IDLE = 128
 class _Connection(H11Protocol):
     """A connection: where too many do nothing, the one that came first gives way to the one that comes.
 
-    Otherwise whoever opens connections and asks nothing on them would lock the marker out. No clock decides: a marker
-    may come on a slow machine.
+    Otherwise a client that opens connections and asks nothing would lock the marker out. No clock
+    decides: a marker may come on a slow machine.
     """
 
     _open: ClassVar[dict[_Connection, None]] = {}

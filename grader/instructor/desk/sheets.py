@@ -183,13 +183,13 @@ class Sheets:
             first=next(iter([*mine, *free]), None),
         )  # fmt: skip
 
-    def answer(self, asked: Mapping[str, str], chosen: Filter) -> AnswerPage:
+    def answer(self, query: Mapping[str, str], chosen: Filter) -> AnswerPage:
         """Return one answer.
 
         Raises:
             UsageError: there is no such learner, kata or question.
         """
-        word, kata, number = asked.get("learner", ""), asked.get("of", ""), asked.get("question", "")
+        word, kata, number = query.get("learner", ""), query.get("of", ""), query.get("question", "")
         learner = self._desk.anonymity.learner(word, kata)
         if kata not in self._desk.katas(Filter()) or learner not in self._desk.everybody.marks()[0]:
             raise UsageError(f"{word} has no written answers for {kata}.")

@@ -200,7 +200,7 @@ def mark(
     """Write what somebody gives for an answer; return the mark's number. What stood before stays in the history.
 
     Raises:
-        GradebookUsageError: the points are no number from 0 to the most that there are.
+        GradebookUsageError: the points are not a number from 0 to the most that there are.
         ConflictError: another mark stands than the one of number `seen` (None: that there was none).
     """
     given: Marking = draft.value
@@ -212,13 +212,13 @@ def mark(
     before = marks(connection, names_of([somebody])).get((somebody.name, kata), ())
     stands = standing(before).get(given.question)
     if seen != ANY and (stands.id if stands is not None else None) != seen:
-        told = (
+        sentence = (
             f"{stands.author} gave {stands.points:g} of {stands.max_points:g}"
             if stands
             else "it was taken back"
         )
         raise ConflictError(
-            f"Question {given.question} was marked in the meantime: {told}.",
+            f"Question {given.question} was marked in the meantime: {sentence}.",
             "Look at it again.",
         )
     return add(connection, draft, row_of(connection, somebody), kata)

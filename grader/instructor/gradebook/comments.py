@@ -36,7 +36,7 @@ class Comments:
     """Whether the learner may read remarks: a release of the kata stands. Disputes are the learner's own."""
 
 
-def said(connection: Connection, course: Course) -> dict[tuple[str, str], Comments]:
+def comments_by_mark(connection: Connection, course: Course) -> dict[tuple[str, str], Comments]:
     """Return what people said about hand-ins, by learner's identity and kata."""
     found = decisions(connection, schema.decisions.c.kind.in_(KINDS))
     return said_about(found, identity(connection, course)) if found else {}
@@ -59,7 +59,7 @@ def threads(rulings: Iterable[Decision]) -> list[Thread]:
 def said_about(
     rulings: Iterable[Decision], identity: Callable[[str], str]
 ) -> dict[tuple[str, str], Comments]:
-    """Return what was said, by learner's identity and kata; of rulings of these `KINDS`."""
+    """Return comments, by learner's identity and kata; of rulings of these `KINDS`."""
     every = standing(rulings)
     about: dict[tuple[str, str], list[Decision]] = {}
     for one in every:

@@ -104,15 +104,15 @@ class Course:
 
     @classmethod
     def find(cls, gradebook: str, file: Path | None, catalogue: Catalogue) -> Course:
-        """Read `file`, or the `course.toml` beside the gradebook (for one on a server: in this folder), if any.
+        """Read `file`, or the `course.toml` next to the gradebook (for one on a server: in this folder), if any.
 
         Raises:
             UsageError: as `load`.
         """
         if file is not None:
             return cls.load(file, catalogue)
-        beside = Address.parse(gradebook).file
-        path = (beside.parent if beside is not None else Path()) / COURSE_FILE
+        book_file = Address.parse(gradebook).file
+        path = (book_file.parent if book_file is not None else Path()) / COURSE_FILE
         return cls.load(path, catalogue) if path.exists() else cls()
 
     @classmethod
@@ -167,7 +167,7 @@ class Course:
             return None
         who = same(learner)
         more = self.extensions.get((who, kata), self.extensions.get((who, None), 0.0))
-        # What people decided meanwhile stands in the gradebook, and goes before what the file says.
+        # What people decided meanwhile is in the gradebook, and overrides what the file says.
         for ruling in rulings:
             if ruling.kind == "extend" and self.covers(ruling.value["of"], kata):
                 more = float(ruling.value["days"])

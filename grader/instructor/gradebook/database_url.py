@@ -131,21 +131,21 @@ class Address:
         except (ImportError, NoSuchModuleError) as error:
             raise GradebookUsageError(
                 f"{self.shown}: a gradebook on PostgreSQL needs the driver psycopg, which is not installed.",
-                f"Install it beside Kata: {install_extra('postgres')}",
+                f"Install it with Kata: {install_extra('postgres')}",
             ) from error
 
     def let_logs_be_written(self) -> None:
         """Give the log and its index the permissions of an SQLite file."""
         if self.file is None:
             return
-        # SQLite (3.40) makes them with those that the file has at the time. Of a read-only one they stay behind
-        # so, and then it could not be written even after its permissions were mended.
+        # SQLite (3.40) makes them with those that the file has at the time. Those of a read-only file stay
+        # read-only, and then it could not be written even after its permissions were mended.
         for suffix in ("-wal", "-shm"):
-            beside = self.file.with_name(self.file.name + suffix)
+            extra_file = self.file.with_name(self.file.name + suffix)
             with suppress(OSError):  # it is not there, or somebody else's
                 wanted = stat.S_IMODE(self.file.stat().st_mode)
-                if wanted & stat.S_IWUSR and not stat.S_IMODE(beside.stat().st_mode) & stat.S_IWUSR:
-                    beside.chmod(wanted)
+                if wanted & stat.S_IWUSR and not stat.S_IMODE(extra_file.stat().st_mode) & stat.S_IWUSR:
+                    extra_file.chmod(wanted)
 
     def write_ahead(self, engine: Engine) -> None:
         """Have an SQLite file keep a log of what is written: readers then never wait for a writer.

@@ -37,7 +37,7 @@ class Draft:
     """A decision, as it is about to be written.
 
     Raises:
-        GradebookUsageError: the points are no number, or a mark below 0, or nothing says why.
+        GradebookUsageError: the points are not a number, or a mark below 0, or nothing says why.
     """
 
     kind: DecisionKind
@@ -112,10 +112,10 @@ def undo(connection: Connection, what: What, number: int, *, author: str, commen
     Raises:
         GradebookUsageError: there is none of this number, it was taken back already, or nothing says why.
     """
-    table, said = schema.decisions, _UNDO[what]
+    table, words = schema.decisions, _UNDO[what]
     found = next(iter(decisions(connection, table.c.id == number)), None)
     if found is None or what_is(found.kind) != what:
-        raise GradebookUsageError(said.missing.format(number), said.hint)
+        raise GradebookUsageError(words.missing.format(number), words.hint)
     # One statement that decides: of two people who take the same back, one is told that it was.
     mine = table.update().where(table.c.id == number, table.c.revoked_at.is_(None))
     values = {
@@ -124,7 +124,7 @@ def undo(connection: Connection, what: What, number: int, *, author: str, commen
         "revoked_because": storable(comment),
     }
     if not connection.execute(mine.values(**values)).rowcount:
-        raise GradebookUsageError(said.again.format(number), said.hint)
+        raise GradebookUsageError(words.again.format(number), words.hint)
     if not comment.strip():  # the caller's transaction ends without it
         raise GradebookUsageError("Nothing is taken back without a reason.", "Give one: --comment TEXT")
     if found.kind == "together":

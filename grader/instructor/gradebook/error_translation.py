@@ -1,4 +1,4 @@
-"""A database's refusals in the instructor's words: what happened, what is kept, what to do."""
+"""A database's refusals in the instructor's words: what happened, what is not lost, what to do."""
 
 from __future__ import annotations
 
@@ -98,27 +98,27 @@ def translating(place: Address, doing: str) -> Iterator[None]:
 def translated(error: SQLAlchemyError, place: Address, doing: str) -> GradebookError:
     """Return the error for a refusal."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    said = place.scrub(" ".join(str(cause).split()))[:300]
+    message = place.scrub(" ".join(str(cause).split()))[:300]
     if place.file is not None:
         for words, what, hint, misnamed in _SQLITE:
-            if words in said.lower().replace("read-only", "readonly"):
+            if words in message.lower().replace("read-only", "readonly"):
                 kind = GradebookUsageError if misnamed else GradebookError
                 return kind(f"{place.shown}: {what} ({doing}).", hint)
-        return GradebookError(f"{place.shown}: the database refused, {doing}: {said}.", KEPT)
-    state = str(getattr(cause, "sqlstate", None) or "") or _guessed(said)
+        return GradebookError(f"{place.shown}: the database refused, {doing}: {message}.", KEPT)
+    state = str(getattr(cause, "sqlstate", None) or "") or _guessed(message)
     for code in (state, state[:2]):
         if code in _POSTGRES:
             what, hint, misnamed = _POSTGRES[code]
             kind = GradebookUsageError if misnamed else GradebookError
-            return kind(f"{place.shown}: {what} ({doing}): {said}", hint)
+            return kind(f"{place.shown}: {what} ({doing}): {message}", hint)
     if isinstance(error, PoolTimeout) or (isinstance(error, DBAPIError) and error.connection_invalidated):
-        return gone(place, doing, said)
+        return gone(place, doing, message)
     if type(cause).__name__ in ("OperationalError", "ConnectionTimeout", "InterfaceError") or state[:2] in (
         "08",
         "57",
     ):
-        return gone(place, doing, said)
-    return GradebookError(f"{place.shown}: the database refused, {doing}: {said}", KEPT)
+        return gone(place, doing, message)
+    return GradebookError(f"{place.shown}: the database refused, {doing}: {message}", KEPT)
 
 
 def damaged(place: Address, doing: str, error: Exception) -> GradebookError:
@@ -127,20 +127,20 @@ def damaged(place: Address, doing: str, error: Exception) -> GradebookError:
     return GradebookError(f"{place.shown}: what the gradebook holds is damaged ({doing}): {what}.", _RESTORE)
 
 
-def _guessed(said: str) -> str:
-    return next((state for words, state in _AT_THE_DOOR if words.search(said)), "")
+def _guessed(message: str) -> str:
+    return next((state for words, state in _AT_THE_DOOR if words.search(message)), "")
 
 
-def gone(place: Address, doing: str, said: str) -> GradebookError:
+def gone(place: Address, doing: str, message: str) -> GradebookError:
     """Return the error for a server that does not answer."""
     return GradebookError(
-        f"{place.shown}: the database server is not there, or went away ({doing}): {said}",
+        f"{place.shown}: the database server is not there, or went away ({doing}): {message}",
         f"Is it running, and is the address right?{'' if doing == OPENING else f' {KEPT}'}",
     )
 
 
 def refused_file(error: OSError, place: Address, doing: str) -> GradebookError:
-    """Return the error for a file that cannot be made beside the gradebook."""
+    """Return the error for a file that cannot be made next to the gradebook."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return GradebookError(f"{place.shown}: the disk is full ({doing}).", f"Free some space. {KEPT}")
     reason = os.strerror(error.errno) if error.errno else str(error)

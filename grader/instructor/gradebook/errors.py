@@ -20,7 +20,7 @@ class CorruptRecordError(ValueError):
 
 
 class GradebookUsageError(GradebookError, UsageError):
-    """Something else was meant: no gradebook there, no database, an unknown address, learner, kata or adjustment."""
+    """Raised when there is no such gradebook, database, address, learner, kata or adjustment."""
 
     exit_code = 2
 

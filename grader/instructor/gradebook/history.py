@@ -182,7 +182,7 @@ def newest_attempt(connection: Connection, learner: str, kata: str, digest: str)
     return connection.execute(wanted).scalar()
 
 
-def kept(connection: Connection, kata: str) -> Iterator[tuple[str, int, Any]]:
+def packed_of_kata(connection: Connection, kata: str) -> Iterator[tuple[str, int, Any]]:
     """Yield everything that was handed in for one kata: the learner as graded, the newest attempt, what was packed."""
     table, contents = schema.attempts, schema.contents
     newest = (

@@ -63,7 +63,7 @@ def match(
         aliases: identities by other names, as people and the roster told them.
         known: whom the gradebook knows.
     """
-    # The roster decides who there is; without one, whoever was graded before.
+    # The roster decides whom there can be; without one, everybody who was graded before.
     everybody = list(course.roster.values()) or [Person(learner=name) for name in known]
     matches = Matches()
     identities = {course.same(one.learner): one.learner for one in everybody}
@@ -79,7 +79,7 @@ def match(
     if course.roster:
         _take_what_is_sure(left, everybody, matches, _Download(found, everybody))
     taken = set(matches.known.values())
-    # Who is found already is nobody's other name: proposals are made of the rest.
+    # A person who was found already is not proposed again for another name.
     absent = [one for one in everybody if one.learner not in taken]
     for one in left:
         if one.name not in matches.known:
@@ -154,7 +154,7 @@ class _Download:
                 yield _folded(one.ids[key]), f"its {what} is the roster's"
         for known in _NUMBERS:
             if value := one.ids.get(known.id):
-                yield f"{known.id} {value}" if known.column else _folded(value), known.told
+                yield f"{known.id} {value}" if known.column else _folded(value), known.reason
 
     @staticmethod
     def _split(one: Found) -> dict[str, str]:
@@ -188,7 +188,7 @@ def joined(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], list[str]
                 doubts.append(f"{one.learner} is only in one of the rosters")
                 continue
             first = people[by_name[learner]]
-            # Kept as an alias, so that a download of the second system finds the person.
+            # As an alias, so that a download of the second system finds the person.
             other = () if one.learner == learner else (one.learner,)
             people[by_name[learner]] = Person(
                 learner=learner,

@@ -25,7 +25,7 @@ class LatePolicy(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     grace_minutes: Annotated[
         float, Meta(ge=0, le=10_080, description="minutes, from 0 to 10080 (a week)")
     ] = 0.0
-    """So late is not late. Whoever overruns it is late from the due date on."""
+    """So late is not late. A hand-in after that is late from the due date on."""
     percent_per_day: Annotated[float, Meta(ge=0, le=100, description="a percentage, from 0 to 100")] = 0.0
     """Taken for each day that has started."""
     most_percent: Annotated[float, Meta(ge=0, le=100, description="a percentage, from 0 to 100")] = 100.0

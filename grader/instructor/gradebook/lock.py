@@ -16,10 +16,10 @@ _held: dict[tuple[int, int], FileLock] = {}
 
 
 class FileLock:
-    """A lock on a file beside the gradebook. It is not inherited: a worker that survives us does not keep it."""
+    """A lock on a file next to the gradebook. It is not inherited: a worker that survives us does not keep it."""
 
-    def __init__(self, beside: Path) -> None:
-        real = Path(os.path.realpath(beside))
+    def __init__(self, file: Path) -> None:
+        real = Path(os.path.realpath(file))
         self.path = real.with_name(real.name + ".lock")
         self._descriptor: int | None = None
         self._key = (0, 0)
@@ -49,7 +49,7 @@ class FileLock:
                 self._descriptor, self._key = descriptor, (found.st_dev, found.st_ino)
                 _held[self._key] = self
                 return True
-            os.close(descriptor)  # whoever had it took the file away while we were opening it
+            os.close(descriptor)  # its holder removed the file while we were opening it
 
     def release(self) -> None:
         """Give the lock back; the file goes with it."""

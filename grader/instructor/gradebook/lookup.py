@@ -48,7 +48,7 @@ class LearnerIndex(NamedTuple):
     """Index of all learners and their aliases; names are as the course spells them."""
 
     people: dict[str, LearnerRef]
-    """Sorted. Somebody's other names are no learners of their own."""
+    """Sorted. Somebody's other names are not learners of their own."""
     other: dict[str, str]
     """By every other name that people or the roster gave somebody, the identity."""
 

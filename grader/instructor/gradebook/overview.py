@@ -128,7 +128,7 @@ def _all(of: Total) -> str:
 
 
 def _blocks(columns: Sequence[_Kata], lines: Sequence[_Line], out: Console) -> list[list[_Kata]]:
-    """Return the columns that fit beside each other, block by block; the totals stand in every block."""
+    """Return the columns that fit side by side, block by block; the totals are in every block."""
     room = (
         out.width
         - _name_width(lines, out)
@@ -153,7 +153,7 @@ def _name_width(lines: Sequence[_Line], out: Console) -> int:
 
 
 def _ends(lines: Sequence[_Line]) -> dict[str, list[str]]:
-    """Return the columns that stand in every block: the total, and before it the written answers in it."""
+    """Return the columns that are in every block: the total, and before it the written answers in it."""
     ends = {"written": [line.written for line in lines], "total": [line.total for line in lines]}
     return ends if any(ends["written"]) else {"total": ends["total"]}
 
@@ -236,8 +236,8 @@ def _facts(row: Row, course: Course) -> Iterator[str]:
     if row.submitted_at is not None:
         by = f", says {row.time_source}" if row.time_source else ""
         yield f"handed in {_when(row.submitted_at, course)}{by}"
-    if told := written(row):
-        yield f"answers   {told}"
+    if answers := written(row):
+        yield f"answers   {answers}"
     if row.origin:
         yield f"found in  {row.origin}"
     for remark in row.notes:
@@ -250,9 +250,9 @@ def _facts(row: Row, course: Course) -> Iterator[str]:
     )
 
 
-def print_history(told: Mapping[str, Sequence[HistoryEvent]], course: Course, out: Console) -> None:
+def print_history(histories: Mapping[str, Sequence[HistoryEvent]], course: Course, out: Console) -> None:
     """Print what happened to marks, by kata, oldest first, in the course's time zone."""
-    for kata, events in told.items():
+    for kata, events in histories.items():
         if not events:
             continue
         out.print(Text(kata, style="bold"))
@@ -275,26 +275,26 @@ def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, 
     if event.kind == "handed_in" and event.submitted_at is not None:
         again = f"{event.comment or ''}, handed in {_when(event.submitted_at, course)}"
         return Text("unchanged"), "", Text(again, style="dim")
-    said = Text(f"{event.author or ''}: {event.comment or ''}")
+    comment = Text(f"{event.author or ''}: {event.comment or ''}")
     if event.kind == "revoke" and event.ruling is not None:
-        return Text("withdrawn"), f"ruling {event.ruling}", said
+        return Text("withdrawn"), f"ruling {event.ruling}", comment
     if event.ruling is not None:
-        said.append(f"  ruling {event.ruling}{', withdrawn later' if event.revoked else ''}", "dim")
-        return Text("decided"), "", said
+        comment.append(f"  ruling {event.ruling}{', withdrawn later' if event.revoked else ''}", "dim")
+        return Text("decided"), "", comment
     if event.answer_mark is not None:
-        said = Text(event.author or "")
-        said.append(f": {event.comment}" if event.comment else "")
-        said.append(f"  mark {event.answer_mark}{', taken back later' if event.revoked else ''}", "dim")
+        comment = Text(event.author or "")
+        comment.append(f": {event.comment}" if event.comment else "")
+        comment.append(f"  mark {event.answer_mark}{', taken back later' if event.revoked else ''}", "dim")
         if event.kind == "revoke":
-            return Text("taken back"), f"question {event.question}", said
+            return Text("taken back"), f"question {event.question}", comment
         given = points(event.points or 0.0, event.max_score or 0.0)
-        return Text("marked"), f"question {event.question}: {given}", said
+        return Text("marked"), f"question {event.question}: {given}", comment
     if event.kind == "revoke":
-        return Text("revoked"), f"change {event.adjustment}", said
+        return Text("revoked"), f"change {event.adjustment}", comment
     word = "override" if event.kind == "override" else "adjusted"
     sign = "= " if event.kind == "override" else "+" if (event.points or 0.0) >= 0 else ""
-    said.append(f"  change {event.adjustment}{', revoked later' if event.revoked else ''}", "dim")
-    return Text(word), sign + points(event.points or 0.0), said
+    comment.append(f"  change {event.adjustment}{', revoked later' if event.revoked else ''}", "dim")
+    return Text(word), sign + points(event.points or 0.0), comment
 
 
 def _when(moment: datetime, course: Course) -> str:
@@ -306,15 +306,15 @@ def written(row: Row) -> str:
     part = row.written
     if part is None:
         return ""
-    said = [f"written {points(part.score, part.max_score)}"] if part.max_score else []
+    parts = [f"written {points(part.score, part.max_score)}"] if part.max_score else []
     for numbers, thing, what in (
         (part.unmarked, "answer", "not marked yet"),
         (part.changed, "answer", "changed since marked"),
         (part.blank, "question", "left empty (0 points)"),
     ):
         if numbers:
-            said.append(f"{counted(len(numbers), thing)} {what}")
-    return ", ".join([*said, "released" if part.released else "not released"]) if said else ""
+            parts.append(f"{counted(len(numbers), thing)} {what}")
+    return ", ".join([*parts, "released" if part.released else "not released"]) if parts else ""
 
 
 def _remarks(row: Row, course: Course) -> str:
@@ -330,8 +330,8 @@ def _remarks(row: Row, course: Course) -> str:
         parts.append(_versions(row))
     if row.report.message:
         parts.append(row.report.message.partition("\n")[0])
-    if (told := written(row)) and row.written is not None and not row.written.released:
-        parts.append(told)
+    if (answers := written(row)) and row.written is not None and not row.written.released:
+        parts.append(answers)
     wrong = [check for check in row.report.checks if check.status in WRONG]
     if wrong and not row.report.message:
         parts.append(f"{len(wrong)} of {len(row.report.checks)} checks went wrong")
@@ -360,5 +360,5 @@ def is_changed(row: Row) -> bool:
 
 
 def _is_marked(row: Row) -> bool:
-    """Return whether a table has a sign beside it: it came in late, also for nothing, or somebody changed it."""
+    """Return whether a table has a sign next to it: it came in late, also for nothing, or somebody changed it."""
     return row.days_late > 0 or is_changed(row)

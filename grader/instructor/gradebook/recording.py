@@ -187,7 +187,7 @@ class Recording:
             numbering = _IdCache(connection, self._known)
             name = storable(submission.learner)
             learner = numbering.of(schema.learners, name=name)
-            # Of a learner who was first met in this run nothing can be there yet: no query asks for earlier
+            # A learner who was first met in this run has nothing here yet: no query has to look for earlier
             # hand-ins.
             fresh = self._fresh.get(learner, set() if self._is_new(name) else None)
             kata = numbering.of_kata(submission.kata, report.number)
@@ -240,7 +240,7 @@ class Recording:
                 )
 
     def propose(self, submission: Submission) -> None:
-        """Note beside what was handed in last that a misnamed file came in: it stays open until it is settled."""
+        """Note on what was handed in last that a misnamed file came in: it stays open until it is settled."""
         assert submission.proposal is not None
         note = printable(submission.proposal.note)
         with self._own.writing(_doing(submission)) as connection:
@@ -414,8 +414,10 @@ class _IdCache:
 def _content(connection: Connection, bundle: Bundle | None) -> str | None:
     if bundle is None:
         return None
-    kept, size = packed(bundle)
-    insert_unless_there(connection, schema.contents, {"digest": bundle.digest, "size": size, "bundle": kept})
+    content, size = packed(bundle)
+    insert_unless_there(
+        connection, schema.contents, {"digest": bundle.digest, "size": size, "bundle": content}
+    )
     return bundle.digest
 
 

@@ -1,4 +1,4 @@
-"""What a gradebook tells and is told, as data. Database and files are elsewhere."""
+"""What goes into a gradebook and comes out of it, as data. Database and files are elsewhere."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class WrittenScore(msgspec.Struct, frozen=True, kw_only=True):
     """The marks that count, by question."""
     submitted_at: datetime | None = None
     late: bool = False
-    """It came in after the due time. Nothing is taken off for it: whoever marks decides."""
+    """It came in after the due time. Nothing is taken off for it: the marker decides."""
     answered: dict[int, str] = {}
     """By question, a digest of what was written."""
 
@@ -295,7 +295,7 @@ class Row(msgspec.Struct, kw_only=True):
     closed: bool = False
     """It came in after the assignment had closed, and earns nothing."""
     unreadable: str | None = None
-    """Why the newest attempt's report cannot be read. What was booked beside it stands in for it: status and points."""
+    """Why the newest attempt's report cannot be read. The status and points recorded with it count instead."""
     score: float
     """After lateness, adjustments and overrides; never below 0. May exceed `max_score` by a bonus."""
     max_score: float

@@ -202,5 +202,5 @@ def _text(path: Path) -> str:
 
 
 def _column(cell: str) -> str:
-    """Return a column's name as it is kept: lower case, blanks and hyphens as underscores."""
+    """Return a column's name as it is stored: lower case, blanks and hyphens as underscores."""
     return "_".join(cell.strip().lower().replace("-", " ").split())

@@ -62,7 +62,7 @@ def rows(
                     made = _row(course, name, chosen[kata], stands, _ByHand(adjusted, written))
                     if made.unreadable is not None:
                         tell(name, slug, made.unreadable)
-                    # No terms: the machine kept it from being graded, and the 0 points are nobody's.
+                    # Without terms the machine prevented the grading: the 0 points are not the learner's.
                     elif not stands.row.terms:
                         tell(name, slug, None)
                     yield made
@@ -101,7 +101,7 @@ def marks(
     slugs: Collection[str] | None,
     learners: Collection[str] | None,
 ) -> Iterator[Mark]:
-    """Yield a mark for every learner and kata, in order, from what was booked beside the reports."""
+    """Yield a mark for every learner and kata, in order, from what was recorded with the reports."""
     chosen = katas(connection, slugs)
     blanks = _blanks(connection, chosen)
     for some in _chunks(people(connection, course, learners)):
@@ -319,7 +319,7 @@ def _known(at: datetime | None) -> datetime | None:
 
 
 def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataReport, str | None]:
-    """Return a row's report, and why it or a time of it cannot be read; in its place, what was booked beside it."""
+    """Return a row's report, and why it or a time of it cannot be read; in its place, what was recorded with it."""
     row = stands.row
     try:
         report = report_of(stands.graded.report)
@@ -327,7 +327,7 @@ def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataRe
         booked = row.status, row.score, row.max_score
         if report.kata == kata[0] and (report.status, report.earned, report.possible) == booked:
             return report, _damaged_time(stands)
-        why = "it is damaged (the values recorded beside it differ)"
+        why = "it is damaged (the values recorded with it differ)"
     except CorruptRecordError as error:
         why = str(error)
     stand_in = {
@@ -338,19 +338,19 @@ def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataRe
         "score": row.score,
         "max_score": row.max_score,
         "seed": 0,
-        "message": f"The report of this mark cannot be read: {why}. The values recorded beside it still count.",
+        "message": f"The report of this mark cannot be read: {why}. The values recorded with it still count.",
     }
     try:
         report = msgspec.convert(stand_in, KataReport)
         # A damaged number may be NaN or infinite, and would make every total that.
         if math.isfinite(report.score + report.max_score):
-            return report, _told(why)
+            return report, _note(why)
     except msgspec.ValidationError:
         pass
     stand_in |= {"status": "error", "score": 0.0, "max_score": 0.0}
     stand_in["message"] = f"This mark and its report cannot be read: {why}."
-    why = f"{why}; the values recorded beside it cannot be read either"
-    return msgspec.convert(stand_in, KataReport), _told(why)
+    why = f"{why}; the values recorded with it cannot be read either"
+    return msgspec.convert(stand_in, KataReport), _note(why)
 
 
 def _damaged_time(stands: _Standing) -> str | None:
@@ -364,8 +364,8 @@ def _damaged_time(stands: _Standing) -> str | None:
     return f"a time is damaged ({'; '.join(named)}) and counts as unknown." if named else None
 
 
-def _told(why: str) -> str:
-    return f"the report cannot be read: {why}; the status and points beside it count."
+def _note(why: str) -> str:
+    return f"the report cannot be read: {why}; the status and points recorded with it count."
 
 
 class _ByHand(NamedTuple):

@@ -142,7 +142,7 @@ attempts = Table(
     Column("device", Text, nullable=False),
     Column("duration_s", Double, nullable=False),
     Column("versions", Text, nullable=False),
-    # Last, because SQLite reads a row from its beginning: marks are read without the long text behind them.
+    # Last, because SQLite reads a row from its beginning: marks are read without the long text after them.
     Column("report", Text, nullable=False),
     Index(None, "learner_id", "kata_id"),
 )

@@ -47,7 +47,7 @@ def _unless_there(table: Table, dialect: str) -> Executable:
 
 
 def booked(row: Any) -> tuple[KataStatus, float, float]:
-    """Return an attempt's status, points and maximum as they stand beside its report; else an error of no points."""
+    """Return an attempt's status, points and maximum as recorded with its report; else an error of no points."""
     try:
         found: tuple[KataStatus, float, float] = msgspec.convert(
             (row.status, row.score, row.max_score), tuple[KataStatus, float, float]
@@ -87,7 +87,7 @@ def report_to_json(report: KataReport) -> str:
         why = "it would not be read again as it is"
     except (CorruptRecordError, OverflowError, TypeError, ValueError, RecursionError) as error:
         why = str(error)
-    raise SerializationError(f"a report of {report.kata} cannot be kept: {why}")
+    raise SerializationError(f"a report of {report.kata} cannot be stored: {why}")
 
 
 def report_of(text: Any) -> KataReport:
@@ -132,7 +132,7 @@ def packed(bundle: Bundle) -> tuple[bytes, int]:
     return zlib.compress(whole, 6), len(whole)
 
 
-def unpacked(kept: bytes, size: int, digest: str) -> Bundle:
+def unpacked(content: bytes, size: int, digest: str) -> Bundle:
     """Return what `packed` packed.
 
     Raises:
@@ -140,7 +140,7 @@ def unpacked(kept: bytes, size: int, digest: str) -> Bundle:
     """
     try:
         # No more than was packed and a byte: a damaged size must not unpack to gigabytes.
-        whole = zlib.decompressobj().decompress(kept, size + 1)
+        whole = zlib.decompressobj().decompress(content, size + 1)
         bundle = Bundle(*msgspec.msgpack.decode(whole, type=tuple[str, dict[str, bytes]]))
         if bundle.digest == digest:
             return bundle

@@ -1,6 +1,6 @@
 """The gradebook as the rest of Kata sees it: opened, written by one run at a time, read by anybody.
 
-How each of its words is kept lies beside it: `recording` (what a run writes), `rows` (what counts), `history` (what
+How each of its words is kept is next to it: `recording` (what a run writes), `rows` (what counts), `history` (what
 happened), `decisions` (what people change), `lookup` (learners and katas), `connections` (transactions and the lock).
 """
 
@@ -21,7 +21,7 @@ from grader.instructor.gradebook import (
     recording,
     versions,
 )
-from grader.instructor.gradebook import comments as of_said
+from grader.instructor.gradebook import comments as of_comments
 from grader.instructor.gradebook import decisions as of_decisions
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import rows as of_rows
@@ -293,7 +293,7 @@ class Gradebook:
             seen: the mark's version that was looked at.
 
         Raises:
-            GradebookUsageError: the learner or the kata is unknown, or the points are no number, or nothing says why.
+            GradebookUsageError: the learner or the kata is unknown, the points are not a number, or nothing says why.
             ConflictError: the mark has another version by now; nothing was written.
         """
         return self.rule("adjust", learner, points, comment=comment, author=author, kata=kata, seen=seen)
@@ -398,7 +398,7 @@ class Gradebook:
 
     rulings = _reading("reading what was decided", of_history.rulings)
 
-    said = _reading("reading what was said", of_said.said)
+    comments = _reading("reading what was said", of_comments.comments_by_mark)
 
     aliases = _reading("reading who is who", lookup.aliases)
 
@@ -410,16 +410,18 @@ class Gradebook:
         """Return the number of the hand-in that an attempt graded, as a ruling `choose` has it.
 
         Raises:
-            GradebookUsageError: it is no attempt of this learner at this kata, or nothing was in it.
+            GradebookUsageError: it is not an attempt of this learner at this kata, or nothing was in it.
         """
-        kept = self.attempt(attempt)
+        stored = self.attempt(attempt)
         known = self.handed_in(learner, [kata]).get(kata, (0, []))[1]
         own = {event.attempt: event.number for event in self.history(learner, kata)}
-        given = [one for one in known if kept is not None and one.digest and one.digest == kept.key.digest]
-        if attempt not in own or not given or kept is None:
+        given = [
+            one for one in known if stored is not None and one.digest and one.digest == stored.key.digest
+        ]
+        if attempt not in own or not given or stored is None:
             which = f"attempt {own[attempt]}" if attempt in own else "such attempt"
             raise GradebookUsageError(f"{learner} has no {which} of {kata} with anything in it.")
-        exact = [one for one in given if one.submitted_at == kept.submitted_at]
+        exact = [one for one in given if one.submitted_at == stored.submitted_at]
         return (exact or given)[0].id
 
     # Written answers; `written` is how the rest of Kata marks them
@@ -565,7 +567,7 @@ class Gradebook:
         """
         identity, own = self.identity(), self.attempt_numbers()
         with self._connections.reading(f"reading what was handed in for {kata}", whole=True) as connection:
-            for name, attempt, row in of_history.kept(connection, kata):
+            for name, attempt, row in of_history.packed_of_kata(connection, kata):
                 who = identity(name)
                 number = own.get(attempt, 0)
                 yield (

@@ -32,10 +32,10 @@ def version_of(connection: Connection, somebody: LearnerRef, kata: int) -> int:
     graded = select(func.count()).where(attempts.learner_id.in_(somebody.rows), attempts.kata_id == kata)
     # More time for everything, say, is about no kata alone. Marks of answers have numbers of their own to look at.
     about = or_(decided.kata_id == kata, decided.kata_id.is_(None)), decided.kind != MARKING
-    said = select(func.count() + func.count(decided.revoked_at)).where(
+    decisions = select(func.count() + func.count(decided.revoked_at)).where(
         decided.learner_id.in_(somebody.rows), *about
     )
-    return sum(int(connection.execute(one).scalar_one()) for one in (graded, said))
+    return sum(int(connection.execute(one).scalar_one()) for one in (graded, decisions))
 
 
 def version(connection: Connection, course: Course, learner: str, kata: str) -> int:

@@ -65,7 +65,7 @@ class Rubrics:
         ]
         return Rubric(questions=tuple(questions))
 
-    def asked(self, slug: str) -> tuple[str, ...]:
+    def questions(self, slug: str) -> tuple[str, ...]:
         """Return a kata's questions: the rubric's, else those of its lesson."""
         rubric, kata = self.of_pack(slug), self._catalogue.kata(slug)
         if rubric is not None:
@@ -199,10 +199,10 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
     counted = counts(book.course, learner, kata, sheets, mine)
     texts = answers_in(book.answer_sheet(counted.content)) if counted is not None else {}
     given, rubric = standing(marks), rubrics.of(kata)
-    asked = rubrics.asked(kata)
+    questions = rubrics.questions(kata)
     # All three: a lesson may have lost a question since, and neither words nor a mark may vanish with it. 0
     # is what stands under no number.
-    numbers = {*range(1, len(asked) + 1), *given, *texts} - {0}
+    numbers = {*range(1, len(questions) + 1), *given, *texts} - {0}
     due = book.course.due_for(learner, kata, mine)
     at = counted.submitted_at if counted is not None else None
     return AnswerSheet(
@@ -212,7 +212,7 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
             _answer(
                 number,
                 (texts.get(number, ""), digest_of_answer(texts[number]) if number in texts else ""),
-                asked,
+                questions,
                 rubric,
                 given.get(number),
             )
@@ -234,7 +234,7 @@ def answers_in_rows(book: Gradebook, rubrics: Rubrics) -> Callable[[Row], list[W
         part = row.written
         if part is None:
             return []
-        rubric, questions = rubric_of_kata(row.kata), rubrics.asked(row.kata)
+        rubric, questions = rubric_of_kata(row.kata), rubrics.questions(row.kata)
         given = {one.question: one for one in part.marks}
         found = []
         for number in sorted({*part.answered, *given, *part.blank}):
@@ -249,14 +249,16 @@ def answers_in_rows(book: Gradebook, rubrics: Rubrics) -> Callable[[Row], list[W
 def _answer(
     number: int,
     written: tuple[str, str],
-    asked: Sequence[str],
+    questions: Sequence[str],
     rubric: Rubric | None,
     mark: AnswerMark | None,
 ) -> WrittenAnswer:
     """Return an answer of this number, from its text and the text's digest; the kata may not ask it any more."""
     return WrittenAnswer(
         number=number,
-        question=asked[number - 1] if number <= len(asked) else f"(the kata has no question {number})",
+        question=questions[number - 1]
+        if number <= len(questions)
+        else f"(the kata has no question {number})",
         text=written[0],
         digest=written[1],
         rubric=rubric.questions[number - 1] if rubric and number <= len(rubric.questions) else None,
@@ -454,7 +456,7 @@ def rubric_question(
     if rubric is None:
         raise GradebookUsageError(
             f"{kata}: this install has no rubric, so its answers cannot be marked.",
-            "A rubric is rubric.toml beside the kata's solution; the authors' guide lists its keys.",
+            "A rubric is rubric.toml next to the kata's solution; the authors' guide lists its keys.",
         )
     if not 1 <= question <= len(rubric.questions):
         raise GradebookUsageError(f"{kata} has no question {question}; it has 1 to {len(rubric.questions)}.")

@@ -22,7 +22,7 @@ def kata_digest(kata: Kata) -> str:
     """Return a digest of everything in the pack that this kata's marks depend on, the same wherever the pack lies.
 
     That is what grading reads: the kata's data, its stub, checks and fingerprints, what learners and checks are given,
-    the reference and the hidden checks, and other Python files beside the checks, which these could import. Prose,
+    the reference and the hidden checks, and other Python files next to the checks, which these could import. Prose,
     demos, runs, pictures and what systems leave in folders are not read.
     """
     files = {
@@ -35,12 +35,12 @@ def kata_digest(kata: Kata) -> str:
         "solution": kata.solution,
         "hidden checks": kata.hidden_checks,
         **{f"support {path.name}": path for path in kata.support},
-        # Whoever hands these in is told so, whichever kata they are given to.
+        # A hand-in that has these is told so, whichever kata they are given to.
         **{f"blocks {place}": path for place, path in enumerate(blocks_in(kata.unit.pack))},
     }
     read = {*files.values(), *kata.given, kata.demo, kata.real}
     files |= {
-        f"beside {path.name}": path
+        f"next to {path.name}": path
         for path in kata.folder.glob("*.py")
         if path not in read and not path.name.startswith(".")
     }

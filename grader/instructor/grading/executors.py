@@ -54,15 +54,15 @@ def refuse_exposed(where: str, course: Course, submissions: Path | None, *, agre
     Raises:
         UsageError: what lies where.
     """
-    kept, book = answers(), Address.parse(where).file
+    hidden, book = answers(), Address.parse(where).file
     secrets = {
-        **dict.fromkeys(kept, "a pack's answers"),
+        **dict.fromkeys(hidden, "a pack's answers"),
         **({book: "the gradebook"} if book is not None else {}),
         **({course.path.parent: "the course"} if course.path is not None else {}),
         **({submissions: "the class's submissions"} if submissions is not None else {}),
         Path(tempfile.gettempdir()): "where submissions lie while they are graded",
     }
-    sandbox.refuse_exposed(secrets, sandbox.python_view(kept), sandbox.offered(), agreed=agreed)
+    sandbox.refuse_exposed(secrets, sandbox.python_view(hidden), sandbox.offered(), agreed=agreed)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ Run as `python -m grader.instructor.grading.grading_process FOLDER`; it keeps it
 removes that at its end, which comes when its input ends. Frames on stdin and stdout: a length, then MessagePack. The
 first frame is the set-up, every later one a task, and each task gets one answer. Before that come beats: a length of
 0, and how many seconds the stage that begins now may take. What takes longer is the process's own work, which is
-little: whoever waits for the answer ends one that is busy, or stands still, beyond that.
+little: the caller that waits for the answer ends one that is busy, or stuck, for longer.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main() -> None:
     """Serve until the input ends."""
     requests, answers = _claim_streams()
     tempfile.tempdir = sys.argv[1]
-    # Whoever started us removes it when we end, unless they end first.
+    # Our parent removes it when we end, unless it ends first.
     atexit.register(shutil.rmtree, sys.argv[1], ignore_errors=True)
     setup = setup_decoder.decode(read_frame(requests))
     try:
@@ -66,7 +66,7 @@ def main() -> None:
         finally:
             launcher.close()
     except KataError as error:
-        # Nothing was asked yet; whoever asks first hears why nothing can be graded.
+        # Nothing was asked yet; the first request is answered with why nothing can be graded.
         refusal = encode(NotGraded(error.message, error.hint, again=isinstance(error, MachineFault)))
         while read_frame(requests):
             write_frame(answers, refusal)
@@ -125,7 +125,7 @@ def in_turn(
 
     shares_gpu = task.bundle is not None and Device(setup.device).accelerates
     tell(setup.queue_s)
-    # Whoever is alone on this device waits until we are through, and we for them.
+    # A process that is alone on this device waits until we are done, and we for it.
     with shared(setup.device) if setup.perf or shares_gpu else nullcontext():
         first = answer()
     # Neighbours share a GPU's memory and its time, and no limit keeps one of them from taking all: of what ran

@@ -130,8 +130,8 @@ def _of_mistakes(
         free = np.array([[name not in mistakes for name in names] for _, mistakes in made], dtype=float)
         share = np.repeat(whole[[who for who, _ in made]][:, None], len(names), axis=1)
         tells = _correlations(free, share, np.ones(free.shape, dtype=bool))
-        for name, part, told in zip(names, 1 - free.mean(0), tells, strict=True):
-            known = None if np.isnan(told) else float(told)
+        for name, part, correlation in zip(names, 1 - free.mean(0), tells, strict=True):
+            known = None if np.isnan(correlation) else float(correlation)
             found.append(ItemAnalysis(kata, "mistake", name, len(made), float(part), known, None, ""))
     return sorted(found, key=lambda one: -one.difficulty)
 

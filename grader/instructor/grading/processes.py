@@ -118,7 +118,7 @@ class GradingProcess:
             stage = _Stage(self._process.pid, seconds)
 
     def kill(self) -> None:
-        """End the process; whoever waits for its answer sees it die."""
+        """End the process; the caller that waits for its answer sees it die."""
         self._process.kill()
 
     def close(self) -> None:
@@ -207,7 +207,7 @@ class _Stage:
         now = processor_time(self._pid)
         if self._used is not None and now is not None and now - self._used >= OWN_S:
             return f"it was busy for {OWN_S:g} s after the submission's time was over"
-        # Whoever gets no processor, on a machine with too much to do, is not busy, and has more time.
+        # A process that gets no processor, on a machine with too much to do, is not busy, and has more time.
         return f"it was silent for {IDLE_S:g} s" if self._silent.left() <= 0 else None
 
 

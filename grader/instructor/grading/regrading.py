@@ -20,12 +20,12 @@ class StoredLearner:
 
     learner: str
     book: Gradebook
-    kept: Sequence[StoredSubmission]
+    hand_ins: Sequence[StoredSubmission]
 
     def submissions(self, katas: Sequence[Kata]) -> Iterator[Submission]:
         """Yield what was handed in for these katas."""
         wanted = {kata.slug for kata in katas}
-        for one in self.kept:
+        for one in self.hand_ins:
             if one.kata in wanted and (bundle := self.book.bundle(one.attempt)) is not None:
                 yield Submission(
                     learner=self.learner,
@@ -44,11 +44,11 @@ def stored_learners(
     for one in book.stored(learners):
         if one.kata in katas:
             found.setdefault(one.learner, []).append(one)
-    return [StoredLearner(name, book, kept) for name, kept in found.items()]
+    return [StoredLearner(name, book, hand_ins) for name, hand_ins in found.items()]
 
 
 class Regraded(msgspec.Struct, frozen=True, kw_only=True):
-    """What a grading gives now, beside what it gave."""
+    """What a grading gives now, and what it gave."""
 
     learner: str
     kata: str
@@ -92,14 +92,14 @@ class Regrading:
     def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
         """Note what changes, and keep it unless this is a rehearsal."""
         number = self.book.newest_attempt(submission.learner, submission.kata, key.digest)
-        kept = self.book.attempt(number) if number is not None else None
-        if kept is not None and key.terms:
+        stored = self.book.attempt(number) if number is not None else None
+        if stored is not None and key.terms:
             self.changes.append(
                 Regraded(
                     learner=submission.learner,
                     kata=submission.kata,
-                    attempt=kept.id,
-                    before=kept.report,
+                    attempt=stored.id,
+                    before=stored.report,
                     after=report,
                 )
             )

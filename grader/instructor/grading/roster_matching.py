@@ -63,8 +63,8 @@ def identified(
         mine = replace(one, learner=learner, taken=files, assignments=assignments, best=best)
         other = together.get(learner)
         together[learner] = mine if other is None else _joined(other, mine)
-    told, notes = _told(times, together, book, source)
-    learners = tuple(replace(one, times=told.get(name, {})) for name, one in together.items())
+    known_times, notes = _times_of(times, together, book, source)
+    learners = tuple(replace(one, times=known_times.get(name, {})) for name, one in together.items())
     return ClassList(learners, matches, tuple(notes))
 
 
@@ -80,13 +80,13 @@ def _as_told(folder: LearnerFolder, times: Sequence[HandedInAt]) -> LearnerFolde
     return folder if line is None else replace(folder, ids={**line.ids, **folder.ids})
 
 
-def _told(
+def _times_of(
     times: Sequence[HandedInAt], folders: Mapping[str, LearnerFolder], book: Gradebook, source: str
 ) -> tuple[dict[str, dict[str, tuple[datetime, str]]], list[str]]:
     """Return, by learner and kata, when they handed in, and a note on every line that is nobody's."""
     people = [*book.course.roster, *folders]
     matches = match([one.who for one in times], book.course, book.aliases(), people)
-    told: dict[str, dict[str, tuple[datetime, str]]] = {}
+    known_times: dict[str, dict[str, tuple[datetime, str]]] = {}
     notes = []
     for one in times:
         learner = matches.known.get(one.who.name)
@@ -95,8 +95,8 @@ def _told(
         if learner is None:
             notes.append(f"{source}:{one.line}: nobody is called {one.who.name}; this time was not used")
         else:
-            told.setdefault(learner, {})[one.kata or ""] = one.at, source
-    return told, notes
+            known_times.setdefault(learner, {})[one.kata or ""] = one.at, source
+    return known_times, notes
 
 
 def _joined(one: LearnerFolder, other: LearnerFolder) -> LearnerFolder:
@@ -149,8 +149,8 @@ def unmatched(book: Gradebook, marks: Iterable[Mark] | None = None) -> Unmatched
     strangers |= {name: [told] for name, told in found.learnt.items()}
     of_strangers = {kata for name in strangers for kata in handed_in[name]}
     unsure = {(learner, kata) for learner in roster for kata in of_strangers - handed_in.get(learner, set())}
-    for name, meant in strangers.items():
-        if not meant:  # who handed in something else may have handed in this, too
+    for name, candidates in strangers.items():
+        if not candidates:  # who handed in something else may have handed in this, too
             lacking = {learner for learner, kata in unsure if kata in handed_in[name]}
             strangers[name] = alike(Found(name), [one for one in roster.values() if one.learner in lacking])
     absent = [name for name in roster if not handed_in.get(name)]

@@ -104,7 +104,7 @@ class Tally:
     total: int
     graded: int = 0
     unchanged: int = 0
-    kept: int = 0
+    untouched: int = 0
     """What is not in this download and was handed in before: nothing of it was touched."""
     by_status: dict[str, int] = field(default_factory=dict)
     refused: list[tuple[Submission, NotGraded]] = field(default_factory=list)
@@ -116,7 +116,7 @@ class Tally:
     @property
     def done(self) -> int:
         """How many rows stand."""
-        return self.graded + self.unchanged + self.kept
+        return self.graded + self.unchanged + self.untouched
 
 
 Watch = Callable[[Tally, Submission, KataReport | None], None]
@@ -174,7 +174,7 @@ class Run:
                     out[self._hand_out(executor, one)] = one
                 # Nothing is being graded and nothing waits.
                 if not out:
-                    # Last, when what they are noted beside is there.
+                    # Last, when the rows that they belong to are there.
                     for submission in tally.proposed:
                         self._marks.propose(self._number, submission)
                     return tally
@@ -200,7 +200,7 @@ class Run:
                     self._marks.record_answers(self._number, submission)
                 # What was graded once stays, also when a later download does not hold it any more.
                 if submission.status == "missing" and any(key.digest for key in had):
-                    tally.kept += 1
+                    tally.untouched += 1
                     if submission.proposal is not None:  # what came in since may be a better answer, misnamed
                         tally.proposed.append(submission)
                     watch(tally, submission, None)

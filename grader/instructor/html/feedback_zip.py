@@ -14,7 +14,7 @@ from grader.instructor.submissions.entry import ARROW
 
 
 def _name(place: str) -> str | None:
-    """Return what a page is called beside a file that lay there; None where no system named it.
+    """Return what a page is called next to a file that lay there; None where no system named it.
 
     The leftmost name is the system's; a learner chose what comes after it.
     """

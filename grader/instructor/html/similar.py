@@ -34,7 +34,7 @@ class _Column(NamedTuple):
 
 
 class _Twin(NamedTuple):
-    """A pair, or a hand-in beside something of the pack."""
+    """A pair: two hand-ins, or a hand-in and something of the pack."""
 
     id: str
     title: str

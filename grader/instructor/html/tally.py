@@ -295,13 +295,13 @@ def histogram(parts: Sequence[float], highest: int | None = None) -> Histogram:
     for index, count in enumerate(counts):
         height = round(HEIGHT * count / max(1, max(counts) if highest is None else highest), 1)
         says = "full marks" if index == BINS - 1 else f"{index * 10} to under {index * 10 + 10} %"
-        # A single answer stays visible beside hundreds.
+        # A single answer stays visible among hundreds.
         height = max(height, 1.5) if count else 0
         x, width = round(index * step + 1.5, 1), round(step - 3, 1)
         bars.append(Bar(x, HEIGHT - height, width, height, count, says))
-    told = "; ".join(f"{bar.says}: {bar.scores}" for bar in bars if bar.scores) or "no answers"
+    text = "; ".join(f"{bar.says}: {bar.scores}" for bar in bars if bar.scores) or "no answers"
     place = None if middle is None else round(min(middle, 1.0) * (WIDTH - step) + (middle >= 1) * step / 2, 1)
-    return Histogram(bars, place, told)
+    return Histogram(bars, place, text)
 
 
 class Slice(NamedTuple):

@@ -36,8 +36,8 @@ def message(text: str) -> str:
     """Return the first lines of a message, without what a reader's program would obey instead of showing."""
     lines = safe(text[:LIMIT]).rstrip("\n").split("\n")[:MESSAGE_LINES]
     more = text.rstrip("\n").count("\n") + 1 - len(lines)
-    kept = [_line(line) for line in lines]
-    return "\n".join([*kept, f"… {more} more lines"] if more > 0 else kept)
+    shown = [_line(line) for line in lines]
+    return "\n".join([*shown, f"… {more} more lines"] if more > 0 else shown)
 
 
 def shown(text: str, lines: int = 0) -> Markup:
@@ -78,8 +78,8 @@ def output(text: str) -> str:
     text = text.rstrip("\n")
     lines = safe(text[-LIMIT:]).split("\n")[-OUTPUT_LINES:]
     left = text.count("\n") + 1 - len(lines)
-    kept = [_line(line) for line in lines]
-    return "\n".join([f"… {left} earlier lines", *kept] if left > 0 else kept)
+    shown = [_line(line) for line in lines]
+    return "\n".join([f"… {left} earlier lines", *shown] if left > 0 else shown)
 
 
 def name(text: str) -> str:
@@ -121,8 +121,8 @@ def inline(text: str) -> Markup:
 
 def plain(text: str) -> str:
     """Return text that Markdown shows letter by letter, on one line."""
-    told = _MEANING.sub(lambda found: "\\" + found[0], " ".join(safe(text).split()))
-    return _NUMBERED.sub(r"\1\\\2", told)
+    escaped = _MEANING.sub(lambda found: "\\" + found[0], " ".join(safe(text).split()))
+    return _NUMBERED.sub(r"\1\\\2", escaped)
 
 
 def fenced(text: str) -> str:
@@ -166,6 +166,6 @@ def code_lines(name: str, source: str) -> list[Markup]:
             if number:
                 lines.append([])
             if part:
-                told = escape(part)
-                lines[-1].append(f'<span class="{mark}">{told}</span>' if mark else str(told))
+                escaped = escape(part)
+                lines[-1].append(f'<span class="{mark}">{escaped}</span>' if mark else str(escaped))
     return [Markup("".join(parts)) for parts in lines][: len(shown)]

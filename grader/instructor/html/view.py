@@ -91,7 +91,7 @@ class DisputeView:
 
     words: str
     answers: tuple[tuple[str, str | None, str | None], ...]
-    """What was said, by whom, when; the reason for closing it among them, as the last."""
+    """The comments, by whom, when; the reason for closing it among them, as the last."""
     closed: bool
     at: str | None
 
@@ -143,7 +143,7 @@ class KataView:
 
     @property
     def not_asked(self) -> list[CheckReport]:
-        """Those that were skipped, mostly since another has to hold first: a line each, beside what went wrong."""
+        """Those that were skipped, mostly since another has to hold first: a line each, apart from what went wrong."""
         return [check for check in self._others if check.status in _NOT_ASKED]
 
     @property
@@ -356,20 +356,20 @@ _POINT = re.compile(r"(?m)^(?=- )")
 _ABOUT = re.compile(r"- (`[^`]+`(?:(?:, | and )`[^`]+`)*)")
 
 
-def hint_about(hint: str, told: Sequence[str]) -> str:
+def hint_about(hint: str, messages: Sequence[str]) -> str:
     """Leave out points of a hint that begin with a name, `- `pool`: …`, of which no message speaks.
 
     What begins with no name is about all of it. Where no point is about what went wrong, the hint stays whole.
     """
-    words = set(re.findall(r"\w+", " ".join(told)))
-    kept, about = [], False
+    words = set(re.findall(r"\w+", " ".join(messages)))
+    points, about = [], False
     for piece in _POINT.split(hint):
         found = _ABOUT.match(piece)
         named = found and any(name.split(".")[0] in words for name in re.findall(r"`([\w.]+)", found[1]))
         if found is None or named:
-            kept.append(piece)
+            points.append(piece)
         about = about or bool(named)
-    return "".join(kept).rstrip() if about else hint
+    return "".join(points).rstrip() if about else hint
 
 
 def _answer(one: WrittenAnswer) -> AnswerView:

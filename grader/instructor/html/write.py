@@ -47,7 +47,7 @@ def write_report(
 
     Args:
         rows: ordered by learner; one learner's are held in memory at a time.
-        viewer: what a learner sees is made with: the course, its lessons, what people said, the code.
+        viewer: what a learner sees is made with: the course, its lessons, the comments, the code.
         folder: new, empty, or an earlier report's.
         built: the moment to state.
         part: which of it to write; the other part stays as it is.
@@ -58,7 +58,7 @@ def write_report(
         PackError: a kata's hints or questions cannot be read.
         EngineError: a file cannot be written.
     """
-    # Looked at before the folder is made: nothing to report leaves nothing behind.
+    # Looked at before the folder is made: with nothing to report there is no folder.
     every = iter(rows)
     first = next(every, None)
     if first is None:

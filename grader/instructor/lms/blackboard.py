@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.lms.person import Cells, Person, filled, full_name, turned
 from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Roster, System, SystemName
 
@@ -112,7 +112,7 @@ class Blackboard(System):
 
 
 def _user(note: ItemT) -> str | None:
-    """Read the user from the note that the system puts beside the files: `Name: Ada Lovelace (ada_l)`."""
+    """Read the user from the note that the system puts next to the files: `Name: Ada Lovelace (ada_l)`."""
     try:
         text = note.read(1 << 20)[:4096].decode("utf-8", "replace")
     except UnreadableSubmission:

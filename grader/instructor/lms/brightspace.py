@@ -12,7 +12,7 @@ from grader.instructor.lms.person import Cells, Person, filled, full_name
 from grader.instructor.lms.system import Download, GradeFile, Identifier, ItemT, Roster, System, SystemName
 
 OVERVIEW = "index.html"
-"""Lies beside the folders."""
+"""It is next to the folders."""
 
 # Month names are English whatever the locale of this machine; `strptime` would take the machine's.
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

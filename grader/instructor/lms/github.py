@@ -46,7 +46,7 @@ class GitHub(System):
         lambda cells: Found(cells["github_username"], {"email": cells.get("roster_identifier", "")}),
     )
     logins = ("github_username",)
-    beside = frozenset({"scores.csv"})
+    own_files = frozenset({"scores.csv"})
 
     def is_wrapper(self, name: str) -> bool:
         """Whether `gh classroom clone` or `gh teacher download` makes a folder of this name for everybody's clones."""

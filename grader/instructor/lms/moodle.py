@@ -83,7 +83,7 @@ class Moodle(System):
     # Moodle asks which column is whom (docs.moodle.org, "Grade import"; `grade/import/csv/classes/load_data.php`):
     # the teacher maps `Email address`, or `Identifier` to the username or ID number, and each kata to a grade item or
     # to a new one. Email addresses are compared letter for letter. A grade above 100 is refused unless the site allows
-    # it; an empty cell is no grade. Importing a feedback column replaces the grades beside it: there is none.
+    # it; an empty cell is not a grade. Importing a feedback column replaces the grades in the same row: there is none.
     grades = GradeFile(
         ("Identifier", "Full name", "Email address"),
         lambda learner, name, person: (person.moodle_id or learner, name, person.email),

@@ -9,7 +9,7 @@ NAME = "nbgrader"
 SUBMITTED = "submitted"
 """The folder with everybody's work."""
 STAMP = "timestamp.txt"
-BESIDE = frozenset({"nbgrader_config.py", "source", "release", "autograded", "gradebook.db"})
+OWN_FILES = frozenset({"nbgrader_config.py", "source", "release", "autograded", "gradebook.db"})
 """What else lies in a course folder."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.lms.system import Claim, ItemT, Place, System, SystemName, inside
 
 WORK = "Submission attachment(s)"
@@ -20,7 +20,7 @@ class Sakai(System):
 
     name = "sakai"
     title = "Sakai"
-    beside = frozenset({"grades.csv", "grades.xls", "grades.xlsx"})
+    own_files = frozenset({"grades.csv", "grades.xls", "grades.xlsx"})
     wraps = True
 
     def folder(self, name: str) -> SystemName | None:

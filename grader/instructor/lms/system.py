@@ -177,7 +177,7 @@ class Identifier(NamedTuple):
     """Of the roster; empty where it is a login, which any column of logins may hold."""
     kind: str
     """What it is called in a sentence."""
-    told: str
+    reason: str
     """Why it is believed."""
 
 
@@ -212,8 +212,8 @@ class System:
     logins: tuple[str, ...] = ()
     """Columns of a roster whose cells may be what a folder is called."""
     grades: GradeFile | None = None
-    beside: frozenset[str] = frozenset()
-    """Files of the system's own that lie beside the learners'."""
+    own_files: frozenset[str] = frozenset()
+    """Files of the system's own that are next to the learners'."""
     wraps = False
     """Its downloads have a folder around the learners', called after the assignment or the course."""
 

@@ -22,7 +22,7 @@ from grader.instructor.similarity.tokenized_submission import Candidate, Tokeniz
 from grader.instructor.similarity.tokens import Words
 
 PRIOR = 20
-"""Learners who are thought of beside the class: of two who share something in a class of two, little is known."""
+"""Learners who are assumed besides the class: of two who share something in a class of two, little is known."""
 FEWEST = 5
 """So many learners at least have what counts as common."""
 MOST_PAIRS = 1000
@@ -101,7 +101,7 @@ def compare(
 
 
 def _distinct(works: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Yield each learner's different hand-ins: what is graded anew is no other."""
+    """Yield each learner's different hand-ins: what is graded anew is not another."""
     seen: set[tuple[str, str, str]] = set()
     for work in works:
         key = (*work.who, work.bundle.digest)

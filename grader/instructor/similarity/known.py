@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.catalogue import Kata
 from grader.catalogue.given import blocks_in, given_files
 from grader.catalogue.stub import defined_names
-from grader.files import read_bounded
+from grader.data_files import read_bounded
 from grader.instructor.similarity.fingerprints import all_hashes
 from grader.instructor.similarity.tokens import Piece, Words
 
@@ -71,7 +71,7 @@ def _blocks(path: Path, kata: Kata) -> list[PackText]:
 
 
 def foreign_names(kata: Kata) -> frozenset[str]:
-    """Return names of files that lie beside an answer and are no part of it."""
+    """Return names of files that are next to an answer and are not part of it."""
     others = {other.module for other in kata.unit.pack.katas} - {kata.module}
     return frozenset(
         {f"{name}{suffix}" for name in others for suffix in (".py", ".ipynb")}

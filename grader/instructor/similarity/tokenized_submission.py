@@ -57,7 +57,7 @@ class TokenizedSubmission:
 
         Args:
             work: what was handed in.
-            foreign: names of files that are no part of this answer: what was given, other katas' modules.
+            foreign: names of files that are not part of this answer: what was given, other katas' modules.
         """
         self.work = work
         self.lines: list[str] = []
@@ -129,7 +129,7 @@ _Cells = list[tuple[str, list[ast.stmt]]]
 
 
 def _module(data: bytes) -> tuple[_Cells, str]:
-    """Return a file's text and statements; where it is no valid Python, those of its definitions that are."""
+    """Return a file's text and statements; where it is not valid Python, those of its definitions that are."""
     # Line ends as Python's parser counts them, or lines would be shown next to the wrong numbers.
     text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
     try:

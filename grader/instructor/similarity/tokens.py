@@ -46,7 +46,7 @@ class Piece:
 
 @dataclass
 class Words:
-    """The words of a text, each with its line and the number of the definition it stands in."""
+    """The words of a text, each with its line and the number of the definition it is in."""
 
     words: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)

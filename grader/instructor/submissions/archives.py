@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from grader.catalogue import SUBMISSION_SUFFIXES
+from grader.data_files import READING, NotRegularError, UnreadableSubmission, regular_file
 from grader.errors import EngineError
-from grader.files import READING, NotRegularError, UnreadableSubmission, regular_file
 from grader.instructor.submissions.names import archive_stem, foreign_archive
 from grader.instructor.submissions.safe_path import SafePath
 
@@ -190,7 +190,7 @@ def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]
         raise UnreadableSubmission(
             f"would unpack to {_megabytes(total)}; at most {_megabytes(MAX_UNPACKED * scale)} is unpacked"
         )
-    # Small archives may be as dense as they like: a file of zeros is no attack.
+    # Small archives may be as dense as they like: a file of zeros is not an attack.
     if total > RATIO_FROM * scale and total > RATIO * packed:
         raise UnreadableSubmission(
             f"would unpack to {_megabytes(total)}, {total // max(packed, 1)} times its size: a zip bomb"

@@ -6,7 +6,7 @@ from grader.notebooks import UnreadableNotebook, code_cells
 
 
 def text_of(name: str, data: bytes) -> str:
-    """Return a file as text: of a notebook its code cells; of bytes that are no text, how many there are."""
+    """Return a file as text: of a notebook its code cells; of bytes that are not text, how many there are."""
     if name.lower().endswith(".ipynb"):
         try:
             return "\n\n".join(

@@ -55,7 +55,7 @@ def _once(claims: Sequence[Claim[Entry]]) -> Sequence[Claim[Entry]]:
 
 
 def _named(every: Iterable[Claim[Entry]]) -> Iterable[tuple[str, Claim[Entry]]]:
-    """Return every claim with its identity: unique, and the same whoever else is in the class.
+    """Return every claim with its identity: unique, and the same for any class that it is in.
 
     Where several come to one name, the surest keeps it: what a system vouches for, then what is spelled exactly
     so. Only where two are equally sure do both get an addition.

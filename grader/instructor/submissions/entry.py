@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.submissions.archives import Member, open_archive, open_file, read_file
 from grader.instructor.submissions.names import ignored_file, ignored_folder, natural_key
 from grader.instructor.submissions.safe_path import SafePath
@@ -50,13 +50,13 @@ class Entry:
             OSError: it cannot be opened.
         """
         found = self._on_disk(self.spot, most) if self.spot is not None else self._in_archive()
-        kept = [
+        entries = [
             entry
             for entry in found
             if not (ignored_folder(entry.name) if entry.kind == "folder" else ignored_file(entry.name))
             or (checkpoints and entry.name == CHECKPOINTS)
         ]
-        return sorted(kept, key=lambda entry: natural_key(entry.name))
+        return sorted(entries, key=lambda entry: natural_key(entry.name))
 
     def _on_disk(self, folder: SafePath, most: int | None) -> list[Entry]:
         with folder.entries() as found:  # what it says of an entry is asked while the folder is open
@@ -99,7 +99,7 @@ class Entry:
 
     @property
     def in_place_of_folder(self) -> bool:
-        """Whether this is no file and no folder, and a learner's folder may be meant: a link to one, say."""
+        """Whether this is neither a file nor a folder, and may stand for a learner's folder: a link to one, say."""
         if not self.kind or self.kind == "folder":
             return False
         without_ending = re.search(r"\.[A-Za-z0-9]{1,5}$", self.name) is None

@@ -1,4 +1,4 @@
-"""Which of a learner's files answers a kata, and what lies beside it. Never a guess: two that differ are an error."""
+"""Which of a learner's files answers a kata, and what is next to it. Never a guess: two that differ are an error."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from datetime import datetime
 
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import is_sheet
-from grader.data_files import read_text
+from grader.data_files import UnreadableSubmission, read_text
 from grader.engine.host.source import MAX_NOTEBOOK, MAX_SOURCE
 from grader.errors import PackError
-from grader.files import UnreadableSubmission
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import module_rank
 from grader.instructor.submissions.submission import DECIDED, TAKEN, Bundle, Proposal
@@ -24,7 +23,7 @@ from grader.notebooks import UnreadableNotebook, code_cells
 MAX_BESIDE = 256
 """Files in a bundle."""
 MAX_BESIDE_BYTES = 16 << 20
-"""Bytes of the files beside the module."""
+"""Bytes of the files next to the module."""
 MAX_COMPARED = 20
 """Files that could be one kata's answer, compared with each other."""
 
@@ -264,7 +263,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _code(text: str) -> list[str]:
-    """Return the lines of cells but for magics and comments, which are no work: the last cell's check is both."""
+    """Return the lines of cells but for magics and comments, which are not work: the last cell's check is both."""
     return [line for line in _lines(text) if not line.lstrip().startswith(("%", "#"))]
 
 
@@ -275,7 +274,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
     except UnreadableSubmission as refused:
         raise UnreadableSubmission(f"{file.origin} {refused}") from None
     depth = len(file.folder)
-    beside: list[tuple[str, File]] = []
+    extras: list[tuple[str, File]] = []
     # What belongs to one attempt lies in one space: a file of an earlier one must not complete a later.
     for other in listing.spare if file in listing.spare else listing.files:
         if (
@@ -297,22 +296,22 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         if problem is not None:
             notes.append(f"{other.origin} {problem}")
         else:
-            beside.append((name, other))
-    if not _fits(beside):
-        # Too much beside it is most often data: code is what an answer needs to run.
-        python = [(name, other) for name, other in beside if name.casefold().endswith(".py")]
+            extras.append((name, other))
+    if not _fits(extras):
+        # Where there is too much, it is most often data: code is what an answer needs to run.
+        python = [(name, other) for name, other in extras if name.casefold().endswith(".py")]
         if not _fits(python):
             raise UnreadableSubmission(
-                f"there are {len(beside)} files beside {file.origin}; at most {MAX_BESIDE} files "
+                f"there are {len(extras)} files next to {file.origin}; at most {MAX_BESIDE} files "
                 f"and {MAX_BESIDE_BYTES >> 20} MB are taken with it. Hand in the kata's folder alone"
             )
         notes.append(
-            f"of {len(beside)} files beside {file.origin}, only the .py files were taken: there are "
+            f"of {len(extras)} files next to {file.origin}, only the .py files were taken: there are "
             f"more than {MAX_BESIDE} files or {MAX_BESIDE_BYTES >> 20} MB"
         )
-        beside = python
+        extras = python
     files = {main: data}
-    for name, other in sorted(beside, key=lambda pair: pair[0]):
+    for name, other in sorted(extras, key=lambda pair: pair[0]):
         try:
             content = listing.read(other, MAX_BESIDE_BYTES)
         except UnreadableSubmission as refused:
@@ -328,7 +327,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
             files = {inner: content for inner, content in files.items() if not inner.startswith(f"{main}/")}
         else:
             del files[name]
-        notes.append(f"{name} is both a file and a folder beside {file.origin}; one of them was left out")
+        notes.append(f"{name} is both a file and a folder next to {file.origin}; one of them was left out")
     # A learner's files say how many notes there are, and somebody has to read them.
     del notes[20:]
     return Bundle(main, files)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
+from grader.data_files import UnreadableSubmission
 from grader.errors import UsageError
-from grader.files import UnreadableSubmission
 from grader.instructor.lms import SYSTEMS, nbgrader
 from grader.instructor.lms.system import Claim, Place, System, inside
 from grader.instructor.lms.teams import SUBMITTED as SUBMITTED_IN_TEAMS
@@ -103,7 +103,7 @@ def find_learners(
     """
     top, name, root = _top(root)
     try:
-        # Looked through without being unpacked: what is not asked for is never read.
+        # Looked through without being unpacked: files that no kata needs are never read.
         scan = _scan(top, name, _Class(root, katas, whom, known))
     except OSError as error:
         raise UsageError(f"{root}: cannot be opened ({error.strerror or error}).", LAYOUTS) from error
@@ -189,7 +189,7 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
 def _submitted(children: list[Entry], below: list[Entry]) -> Entry | None:
     """Return the folder with everybody's work in a course folder of nbgrader: alone, or with others of it."""
     found = next((child for child in below if child.name == nbgrader.SUBMITTED), None)
-    others = nbgrader.BESIDE.isdisjoint(child.name for child in children)
+    others = nbgrader.OWN_FILES.isdisjoint(child.name for child in children)
     return found if len(below) == 1 or not others else None
 
 
@@ -208,10 +208,10 @@ def _taken(entries: list[Entry], *, stamped: bool) -> Scan:
         claims += found.claims
         notes += found.notes
         left = [entry for entry in entries if entry not in found.taken]
-    beside = len(left) < len(entries)
-    if system is not None and beside:
+    mixed = len(left) < len(entries)
+    if system is not None and mixed:
         layout = system.name
-    rest = folders.read(left, rank=int(beside))
+    rest = folders.read(left, rank=int(mixed))
     learners = learners_of([*claims, *rest.claims], stamped=stamped)
     return Scan(learners, layout, tuple(printable(note) for note in (*notes, *rest.notes)))
 
@@ -230,7 +230,7 @@ def _system(entries: list[Entry]) -> System | None:
 
 
 def _lies_beside(name: str) -> bool:
-    return any(name in system.beside for system in SYSTEMS)
+    return any(name in system.own_files for system in SYSTEMS)
 
 
 def _is_one_learner(children: list[Entry], katas: Sequence[Kata]) -> bool:

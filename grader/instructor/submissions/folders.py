@@ -8,15 +8,15 @@ from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.names import archive_stem, foreign_archive, listed, short_digest
 
 _KNOWN = frozenset({"course.toml", "gradebook.sqlite", "gradebook.sqlite-wal", "gradebook.sqlite-shm"}).union(
-    *(system.beside for system in SYSTEMS)
+    *(system.own_files for system in SYSTEMS)
 )
-"""Files that may lie beside the learners' folders."""
+"""Files that may be next to the learners' folders."""
 
 
 def read(entries: list[Entry], rank: int = 0) -> Download[Entry]:
     """Say whose the folders and archives are, with a note on what belongs to nobody.
 
-    What lies beside a system's download was put there by somebody else, and its name is less sure: `rank`.
+    What is next to a system's download was put there by somebody else, and its name is less sure: `rank`.
     """
     found: Download[Entry] = Download()
     named: dict[str, Claim[Entry]] = {}

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.submissions.archives import read_file
 from grader.instructor.submissions.safe_path import SafePath
 
@@ -106,7 +106,7 @@ class _Object(NamedTuple):
     about: str
     """The commit that a tag is on."""
     at: datetime | None
-    """When it was made, by the clock of whoever made it."""
+    """When it was made, by its author's clock."""
 
 
 def _objects(git: str, folder: str, digests: set[str]) -> dict[str, _Object]:

@@ -12,8 +12,8 @@ from typing import Literal
 import msgspec
 
 from grader.catalogue import Kata
+from grader.data_files import UnreadableSubmission
 from grader.errors import KataError
-from grader.files import UnreadableSubmission
 from grader.instructor.lms.system import Place
 from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.file_selection import (
@@ -103,7 +103,7 @@ class LearnerFolder:
         sheets, notes = _sheets(katas, listing)
         whole = []
         for kata, one in zip(katas, found, strict=True):
-            told = tuple(printable(note) for note in notes.get(kata.slug, ())[:5])
+            remarks = tuple(printable(note) for note in notes.get(kata.slug, ())[:5])
             if kata.slug in sheets:
                 file, bundle = sheets[kata.slug]
                 at, source, _ = self._time(kata, file, listing, owners)
@@ -115,7 +115,7 @@ class LearnerFolder:
                     time_source=source,
                 )
                 one = msgspec.structs.replace(one, answers=sheet)
-            whole.append(msgspec.structs.replace(one, notes=(*one.notes, *told)) if told else one)
+            whole.append(msgspec.structs.replace(one, notes=(*one.notes, *remarks)) if remarks else one)
         return whole
 
     def holds_any(self, katas: Sequence[Kata]) -> bool:
@@ -158,7 +158,7 @@ class LearnerFolder:
         # them than a process may have open files.
         listing = Listing(closed=list(self.closed))
         owners: dict[File, Place[Entry]] = {}
-        space = listing.new_space()  # files that a system laid flat belong beside each other again
+        space = listing.new_space()  # files that a system laid flat belong together again
         for place in self.places:
             known, copies = len(listing.files), len(listing.spare)
             try:
@@ -202,7 +202,7 @@ class LearnerFolder:
         except UnreadableSubmission as refused:
             return self._without(kata, "error", str(refused))
         except Exception as error:
-            # One learner's files never end a class's grading; what it was is named for whoever looks.
+            # One learner's files never end a class's grading; what it was is named in the log.
             return self._without(kata, "error", f"{kata.module} cannot be read ({type(error).__name__}).")
         at, source, doubt = self._time(kata, chosen.file, listing, owners)
         notes = dict.fromkeys((*self.notes, *chosen.notes, *listing.closed[:5], *([doubt] if doubt else ())))
@@ -237,9 +237,9 @@ class LearnerFolder:
         self, kata: Kata, file: File, listing: Listing, owners: Mapping[File, Place[Entry]]
     ) -> tuple[datetime | None, str | None, str]:
         """Return when a file was handed in, who says so, and a doubt: the instructor, the system, then git."""
-        told = self.times.get(kata.slug) or self.times.get("")
-        if told is not None:
-            return *told, ""
+        time = self.times.get(kata.slug) or self.times.get("")
+        if time is not None:
+            return *time, ""
         place = owners[file]
         at = self._handed_in(listing, owners, file)
         if at is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.submissions.archives import UnpackingBudget, open_archive
 from grader.instructor.submissions.entry import ARROW, CHECKPOINTS, MAX_NESTED, Entry
 from grader.instructor.submissions.git_time import GitTime
@@ -28,7 +28,7 @@ class File:
     parts: tuple[str, ...]
     """The path within its place, under the name that it had before any system renamed it."""
     space: int
-    """Files of one folder or one archive share it: only these can lie beside each other."""
+    """Files of one folder or one archive share it: only these can be in one folder."""
     entry: Entry
     problem: str | None = None
     """Why it is never read, as the end of `NAME …`."""
@@ -66,7 +66,7 @@ class Listing:
     denied: list[str] = field(default_factory=list)
     """Those of them that this machine's permissions keep closed: no learner's fault."""
     of_system: set[File] = field(default_factory=set)
-    """Files that a system wrote beside the learner's."""
+    """Files that a system wrote, not the learner."""
     repositories: dict[SafePath, dict[str, GitTime]] = field(default_factory=dict)
     """What git said of a folder, by tag: one repository is asked once, for all its katas."""
     _spaces: int = 0

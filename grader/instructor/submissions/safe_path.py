@@ -1,6 +1,6 @@
 """Places on disk, opened name by name: no link below what was handed in is ever followed, whenever it was put there.
 
-A path that was looked at can be another one when it is opened: whoever may write there swaps a folder for a link in
+A path that was looked at can be another one when it is opened: anyone who may write there swaps a folder for a link in
 between. So every folder is opened below the one before it (`openat`), and none may be a link (`O_NOFOLLOW`).
 """
 

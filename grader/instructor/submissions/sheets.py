@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import LIMIT_BYTES, NAME, is_sheet, kata_named
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import module_rank
 from grader.instructor.submissions.submission import Bundle
@@ -20,7 +20,7 @@ def sheets_in(
 ) -> tuple[dict[str, tuple[File, Bundle]], dict[str, list[str]]]:
     """Return the sheet of each kata that has one, by slug, and what to know of the others.
 
-    A sheet belongs to the kata that it names; else to the kata whose folder it lies in, or whose module lies beside it;
+    A sheet belongs to the kata that it names; else to the kata whose folder it lies in, or whose module is next to it;
     else to the only kata there is. Of several that differ the one nearest the top counts, and the others are told.
     """
     found: dict[str, tuple[File, Bundle]] = {}
@@ -41,23 +41,25 @@ def sheets_in(
         # What the sheet says goes before where it lies: learners move files about.
         slug = named or _kata_around(katas, listing, file)
         if slug is None:
-            told = f"written answers: {file.origin} does not say which kata it answers, and was left out"
-            notes.setdefault(everybody, []).append(told)
+            note = f"written answers: {file.origin} does not say which kata it answers, and was left out"
+            notes.setdefault(everybody, []).append(note)
         elif slug not in found:
             found[slug] = file, Bundle(NAME, {NAME: data})
         elif found[slug][1].files[NAME] != data:
-            told = f"written answers: {file.origin} was left out: {found[slug][0].origin} has other answers"
-            notes.setdefault(slug, []).append(told)
+            note = f"written answers: {file.origin} was left out: {found[slug][0].origin} has other answers"
+            notes.setdefault(slug, []).append(note)
     return found, notes
 
 
 def _kata_around(katas: Sequence[Kata], listing: Listing, file: File) -> str | None:
     folders = set(file.folder)
     inside = [kata.slug for kata in katas if kata.slug in folders]
-    beside = {
+    neighbours = {
         other.name for other in listing.files if (other.space, other.folder) == (file.space, file.folder)
     }
-    near = [kata.slug for kata in katas if any(module_rank(name, kata.module) is not None for name in beside)]
+    near = [
+        kata.slug for kata in katas if any(module_rank(name, kata.module) is not None for name in neighbours)
+    ]
     for some in (inside, near, [kata.slug for kata in katas]):
         if len(some) == 1:
             return some[0]

@@ -11,7 +11,7 @@ import msgspec
 
 
 class Bundle(msgspec.Struct, frozen=True, dict=True):
-    """One module and what lies beside it: everything a grader anywhere needs to load it."""
+    """One module and what is next to it: everything a grader anywhere needs to load it."""
 
     main: str
     """The module's path among `files`: `masks.py`, or `masks.ipynb`."""

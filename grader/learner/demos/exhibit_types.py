@@ -190,7 +190,7 @@ def read_exhibits(data: object) -> list[Exhibit]:
     """Check what a demo returned.
 
     Raises:
-        PackError: it is no list of exhibits; which one and why is in the message.
+        PackError: it is not a list of exhibits; which one and why is in the message.
     """
     if not isinstance(data, list):
         raise PackError("The demo returned no list of exhibits.")

@@ -120,7 +120,7 @@ def play(title: str, script: str, data: Mapping[str, Any], *shown: Exhibit, note
 
     Args:
         title: what it is.
-        script: the name of a file beside the demo, in its unit's folder or in the pack's folder `play`.
+        script: the name of a file next to the demo, in its unit's folder or in the pack's folder `play`.
         data: what the script is given: dicts, lists, texts, numbers, and tensors, which become lists.
         shown: exhibits that stand still.
         note: said below.

@@ -88,7 +88,7 @@ def _cell_class(value: object, number: bool) -> Markup:
 
 
 def _as_data(value: object) -> Markup:
-    """Return a value as JSON that cannot end the element it stands in."""
+    """Return a value as JSON that cannot end the element it is in."""
     return Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c"))
 
 

@@ -29,7 +29,7 @@ MARKERS = "os^Dv*Px"
 NUMBERS = 12
 """Cells across in which numbers still fit."""
 BAR_LABELS = 90
-"""Letters that fit below bars on a page, one label beside the other."""
+"""Letters that fit below bars on a page, one label next to the other."""
 LETTER, LINE = 0.085, 0.15
 """Inches that a number's letters take above a bar, each: lying, and turned."""
 TICK = 0.21
@@ -87,7 +87,7 @@ def _heatmap(exhibit: Heatmap, page: float) -> Any:
     across, down, written = _cells(exhibit, page)
     labels = _labels(exhibit)
     least = max(2.4, labels + across * (written or 0.11))
-    # As many maps beside each other as the page is wide, each as wide as its labels and numbers need.
+    # As many maps side by side as the page is wide, each as wide as its labels and numbers need.
     per_row = max(1, min(len(panels), int(page / least)))
     # No wider than its cells are of use: a map of three columns would be a page wide.
     wide = min((page - 0.8) / per_row, labels + across * 1.1)

@@ -1,4 +1,4 @@
-"""Exhibits on a terminal: shades carry the values, numbers stand beside them."""
+"""Exhibits on a terminal: shades carry the values, with numbers next to them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GAP = 3
 GROUPED = 10_000
 """Integers from here on are written with commas: 33,024."""
 LONGEST, SHORTEST, VALUE = 40, 8, 10
-"""Columns of the longest bar, of what it becomes beside long names, and of the number behind it."""
+"""Columns of the longest bar, of what is left of it with long names, and of the number after it."""
 
 
 def print_exhibit(exhibit: Exhibit, out: Console) -> None:

@@ -212,7 +212,7 @@ def scripts(exhibits: Sequence[Exhibit], demo: Path, pack: Pack) -> dict[str, st
     """Return the scripts of the pack's that a page with these exhibits runs, by name.
 
     Raises:
-        PackError: there is no such file, or it cannot stand in a page.
+        PackError: there is no such file, or it cannot be put in a page.
     """
     found = {}
     for name in dict.fromkeys(one.script for one in exhibits if isinstance(one, Play)):

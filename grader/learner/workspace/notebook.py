@@ -12,7 +12,7 @@ from grader.data_files import read_text
 from grader.errors import PackError
 
 CHECK = "# Judges the cells that you ran.\n%reload_ext kata\n%kata check {}"
-"""The last cell. Magics are no part of an answer."""
+"""The last cell. Magics are not part of an answer."""
 
 
 def notebook_text(kata: Kata) -> str:

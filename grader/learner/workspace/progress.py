@@ -124,7 +124,7 @@ def edit_progress(root: Path) -> Iterator[Progress]:
 def record_check(progress: Progress, report: KataReport, code: Mapping[str, str] = NOTHING) -> None:
     """Note the outcome of a full check of this code, and say in the report which failure to begin with.
 
-    A kata that nobody has worked on yet is no attempt, and one without a file that nobody has begun is nothing.
+    A kata that nobody has worked on yet is not an attempt, and one without a file that nobody has begun is nothing.
     """
     known = progress.peek(report.kata)
     if report.status == "missing" and known.started is None and known.attempts == 0:

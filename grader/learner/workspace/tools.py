@@ -67,8 +67,8 @@ def workflow(bundle: str = "", python: str = "", pack: str | None = None) -> str
         else f"\n    env:\n      KATA_PACKS: ${{{{ github.workspace }}}}/{bundle}/{pack}",
     }
     text = template("kata.yml")
-    for word, meant in words.items():
-        text = text.replace(word, meant)
+    for word, value in words.items():
+        text = text.replace(word, value)
     return text
 
 

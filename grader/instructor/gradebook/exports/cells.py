@@ -21,7 +21,7 @@ def defuse(text: str) -> str:
     """Return `text` with an apostrophe before whatever a spreadsheet would run as a formula.
 
     OWASP ("CSV Injection") and CWE-1236 name the first characters ``= + - @``, tab and carriage return, and their
-    full-width variants. They count behind blanks, quotes and invisible characters too, and behind a semicolon, tab
+    full-width variants. They count after blanks, quotes and invisible characters too, and after a semicolon, tab
     or line break *inside* the text: a spreadsheet that is set to another separator begins a cell there.
     """
     inner = _INNER.sub(r"\1'", text)
@@ -46,6 +46,6 @@ def _text(cell: TableValue) -> str:
     if cell is None:
         return ""
     if isinstance(cell, str):
-        # A folder's name may hold bytes that are no text; NUL ends a cell in more than one spreadsheet.
+        # A folder's name may hold bytes that are not text; NUL ends a cell in more than one spreadsheet.
         return defuse(cell.encode("utf-8", "replace").decode().replace("\0", ""))
     return number(cell)

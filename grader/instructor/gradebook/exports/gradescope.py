@@ -1,4 +1,4 @@
-"""Gradescope: what an autograder leaves behind for one learner."""
+"""Gradescope: what an autograder leaves for one learner."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def folder_name(learner: str) -> str:
 
 def _tests(row: Row) -> Iterator[dict[str, Any]]:
     report = row.report
-    # Gradescope shows a result without tests as an empty page: the message needs a test to stand in.
+    # Gradescope shows a result without tests as an empty page: the message needs a test of its own.
     if not report.checks:
         yield {
             "number": report.number,
@@ -94,7 +94,7 @@ def _tests(row: Row) -> Iterator[dict[str, Any]]:
             "visibility": "hidden" if check.hidden else "visible",
         }
         if not check.hidden:
-            test["output"] = _told(check)
+            test["output"] = _output(check)
         elif check.same_mistake == "counted":
             test["output"] = DEDUCTED
         yield test
@@ -115,7 +115,7 @@ def _written(number: str, written: WrittenScore) -> Iterator[dict[str, Any]]:
         }
 
 
-def _told(check: CheckReport) -> str:
+def _output(check: CheckReport) -> str:
     """Return what a learner reads about a visible check: nothing when it passed, but why it earned nothing."""
     if check.status == "pass":
         return check.message or ""
@@ -132,8 +132,8 @@ def _summary(row: Row) -> str:
     parts = [f"{row.report.number} {row.kata}: {number(row.score)}/{number(row.max_score)}"]
     if row.late_points:
         parts.append(f"{points(row.days_late)} days late: -{number(row.late_points)}")
-    if said := comments(row):
-        parts.append(said)
+    if comment := comments(row):
+        parts.append(comment)
     if row.report.message:
         parts.append(row.report.message)
     return ", ".join(parts)

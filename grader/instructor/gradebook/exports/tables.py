@@ -139,7 +139,7 @@ def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> It
     Times are ISO 8601 with their offset. RFC 4180; how texts are kept from running as formulas, and
     how to undo that, is said at `cells.defuse`.
     """
-    # Columns that somebody asked for stand with the person, before the first mark.
+    # Further columns of the roster come with the person, before the first mark.
     yield line([*LONG[:3], *extra, *LONG[3:]])
     for row in rows:
         report, person = row.report, course.person(row.learner)

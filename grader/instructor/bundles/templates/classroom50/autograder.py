@@ -16,7 +16,7 @@ BUNDLE = json.loads((HERE / "bundle.json").read_text(encoding="utf-8"))
 
 
 def main() -> int:
-    """Check the katas of the bundle, and write result.json; a wrong answer is no failure of this program."""
+    """Check the katas of the bundle, and write result.json; a wrong answer is not a failure of this program."""
     result = Path.cwd() / "result.json"
     install()
     variables = {**os.environ, "CI": "true"}

@@ -51,7 +51,7 @@ def score(slug: str, module: str, reply: str) -> dict[str, Any]:
     mine = ModelReply(slug, module, reply)
     _waiting.append(mine)
     with _turn:
-        # To load torch takes longer than most answers: whoever's turn it is takes along all that wait by now.
+        # To load torch takes longer than most answers: the thread whose turn it is takes along all that wait by now.
         if mine in _waiting:
             taken = [_waiting.pop(0) for _ in range(len(_waiting))]
             grade(taken)
@@ -94,7 +94,7 @@ def grade(replies: list[ModelReply], *options: str) -> None:
         except RuntimeError:
             if len(replies) == 1:
                 raise
-            # What cannot be graded is no zero, and takes nothing from what can.
+            # What cannot be graded is not a zero, and takes nothing from what can.
             for one in replies:
                 with contextlib.suppress(RuntimeError):
                     grade([one], *options)

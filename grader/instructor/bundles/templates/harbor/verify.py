@@ -39,7 +39,7 @@ def graded() -> dict[str, Any]:
 def main() -> None:
     """Write the reward, whole or not at all: without one the trial is an error and not a zero."""
     shares = {"score": 0.0, "passed": 0.0}
-    # A link could point at what lies beside this file.
+    # A link could point at what is next to this file.
     if ANSWER.exists() and stat.S_ISREG(ANSWER.lstat().st_mode):
         report = graded()
         points: dict[str, float] = defaultdict(float)
