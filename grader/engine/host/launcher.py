@@ -12,7 +12,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
@@ -97,7 +97,7 @@ class WorkerProcess:
         return sandbox.overrun(self.pid, None if self.celled else self.scratch, self.limits)
 
     def end(self, patience_s: float = 0.0) -> int | None:
-        """Collect it and remove its scratch folder; see `Launcher.reap` for what is returned and raised."""
+        """Collect it and remove its scratch folder; see `ForkLauncher.reap` for what is returned and raised."""
         # First: a worker that waits for its next request ends by itself when this is gone.
         self.channel.close()
         try:
@@ -109,44 +109,10 @@ class WorkerProcess:
             sandbox.remove_folder(self.scratch)
 
 
-class Launcher(Protocol):
-    """Start and collect workers."""
-
-    name: Literal["fork", "spawn"]
-
-    def prepare(self, preload: tuple[str, ...]) -> None:
-        """Begin to import what workers will want imported: this process goes on meanwhile.
-
-        Raises:
-            MachineFault: no process could be started for it.
-        """
-        ...
-
-    def launch(self, job: WorkerConfig) -> WorkerProcess:
-        """Start a worker that is given this, a scratch folder and the launcher's isolation.
-
-        Raises:
-            MachineFault: it cannot be.
-        """
-        ...
-
-    def reap(self, pid: int, patience_s: float) -> int | None:
-        """Collect a worker: its exit code (negative: the signal), None when it had to be killed.
-
-        Raises:
-            MachineFault: how it ended is lost.
-        """
-        ...
-
-    def close(self) -> None:
-        """End every worker."""
-        ...
-
-
 class ForkLauncher:
     """Fork workers from a zygote: about 10 ms each."""
 
-    name: Literal["fork", "spawn"] = "fork"
+    name: Literal["fork"] = "fork"
 
     def __init__(self, *, fill_memory: bool = False) -> None:
         machine.prepare()
@@ -160,11 +126,19 @@ class ForkLauncher:
         self._homes: dict[int, Zygote] = {}
 
     def prepare(self, preload: tuple[str, ...]) -> None:
-        """Fork the zygote that imports these; it does so while this process goes on."""
+        """Fork the zygote that imports what workers will want imported; it does so while this process goes on.
+
+        Raises:
+            MachineFault: no process could be started for it.
+        """
         self._zygote_with(preload)
 
     def launch(self, job: WorkerConfig) -> WorkerProcess:
-        """Start a worker; see `Launcher.launch`."""
+        """Start a worker that is given this, a scratch folder and the launcher's isolation.
+
+        Raises:
+            MachineFault: it cannot be.
+        """
         ends = _ends()
         job = msgspec.structs.replace(
             job, scratch=str(ends.scratch), isolation=self._level, fill_memory=self._fill_memory
@@ -188,7 +162,11 @@ class ForkLauncher:
         return self._zygotes[preload]
 
     def reap(self, pid: int, patience_s: float) -> int | None:
-        """Collect a worker: its exit code (negative: the signal), None when it had to be killed."""
+        """Collect a worker: its exit code (negative: the signal), None when it had to be killed.
+
+        Raises:
+            MachineFault: how it ended is lost.
+        """
         return self._homes.pop(pid, self._zygote).reap(pid, patience_s)
 
     def close(self) -> None:
@@ -204,7 +182,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THR
 class SpawnLauncher:
     """Start every worker in a fresh interpreter: slow, for systems where a fork cannot be trusted."""
 
-    name: Literal["fork", "spawn"] = "spawn"
+    name: Literal["spawn"] = "spawn"
 
     def __init__(self, *, fill_memory: bool = False) -> None:
         machine.prepare()
@@ -225,7 +203,7 @@ class SpawnLauncher:
         """Do nothing: each worker is an interpreter that imports for itself."""
 
     def launch(self, job: WorkerConfig) -> WorkerProcess:
-        """Start a worker; see `Launcher.launch`."""
+        """Start a worker; see `ForkLauncher.launch`."""
         ends = _ends()
         job = msgspec.structs.replace(
             job,
@@ -280,6 +258,10 @@ class SpawnLauncher:
         """End every worker."""
         for pid in list(self._running):
             self.reap(pid, 0.0)
+
+
+Launcher = ForkLauncher | SpawnLauncher
+"""Starts and collects workers."""
 
 
 def launcher_name() -> Literal["fork", "spawn"]:

@@ -16,7 +16,14 @@ from pathlib import Path
 from grader.engine.sandbox import landlock, libc, namespaces, seccomp
 from grader.engine.sandbox.limits import ResourceLimits
 from grader.engine.sandbox.namespaces import in_child
-from grader.engine.sandbox.read_paths import View, links_on_the_way, python_links, python_view
+from grader.engine.sandbox.read_paths import (
+    View,
+    below,
+    links_on_the_way,
+    outermost,
+    python_links,
+    python_view,
+)
 
 _ROOT = "root"
 _NOTHING = "nothing"
@@ -176,7 +183,7 @@ class Sandbox:
                 os.close(number)
 
     def _enter(self, read: Sequence[Path], scratch: Path, limits: ResourceLimits, cuda: bool) -> None:
-        given = _outermost(read)
+        given = outermost(path for path in read if path.exists())
         if any(path == Path("/") for path in given):
             raise PermissionError("the whole machine cannot be given to a worker")
         # Left until now: from here on the machine's mounts are a copy, which nobody else sees change.
@@ -214,9 +221,7 @@ class Sandbox:
         wanted = {place: shared.anchor / str(index) for index, place in enumerate(shared.places)}
         if cuda:
             wanted.update({path: path for path in landlock.cuda_paths()})
-        ours = {
-            path: path for path in given if not _below(path, shared.places) or _below(path, shared.hidden)
-        }
+        ours = {path: path for path in given if not below(path, shared.places) or below(path, shared.hidden)}
         if self.user is not None:
             # A Python of mode 0700, such as pyenv's below /root, is mapped too: no worker stays root to read it.
             ours |= {place: wanted[place] for place in shared.private}
@@ -290,7 +295,7 @@ def open_sandbox(shared: BaseMounts, slot: int, read: Iterable[Path]) -> Sandbox
     """
     # By slot, so that no two living workers of a zygote are one user: they could signal or trace each other.
     user = None if shared.first_user is None else shared.first_user + slot % _SLOTS
-    given = () if user is None else (*_outermost(read), *shared.private)
+    given = () if user is None else (*outermost(path for path in read if path.exists()), *shared.private)
     return Sandbox(shared, user, {path: shared.owners_map(path, user or 0) for path in given})
 
 
@@ -363,18 +368,6 @@ def _point(point: Path, source: Path) -> None:
 def _link(link: Path, target: str) -> None:
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(target)
-
-
-def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
-    outermost: list[Path] = []
-    for path in sorted({path.resolve() for path in paths if path.exists()}):
-        if not _below(path, outermost):
-            outermost.append(path)
-    return tuple(outermost)
-
-
-def _below(path: Path, folders: Iterable[Path]) -> bool:
-    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _check(code: int) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from grader.engine.sandbox import libc
-from grader.machine import stat_field
+from grader.machine import children, stat_field
 
 
 def become_subreaper() -> bool:
@@ -54,12 +54,9 @@ def _end(pid: int) -> bool:
 
 
 def _children() -> list[int]:
-    own = os.getpid()
-    # Of every thread: a child belongs to the thread that forked it.
-    lists = list(Path("/proc/self/task").glob("*/children"))
-    if lists:
-        return [int(pid) for path in lists for pid in path.read_text().split()]
-    return [pid for pid, parent in _parents() if parent == own]
+    if any(Path("/proc/self/task").glob("*/children")):
+        return children("self")
+    return [pid for pid, parent in _parents() if parent == os.getpid()]
 
 
 def _parents() -> list[tuple[int, int]]:

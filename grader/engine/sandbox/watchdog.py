@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from grader.engine.sandbox.limits import MEBIBYTE, ResourceLimits
+from grader.machine import children
 
 LOOK_S = 0.25
 """How often to look."""
@@ -55,14 +56,9 @@ def _started(pid: int, enough: int) -> list[int]:
     found: list[int] = []
     waiting = [pid]
     while waiting and len(found) <= enough:
-        folder = Path("/proc", str(waiting.pop()), "task")
-        children: list[int] = []
-        with contextlib.suppress(OSError):
-            # By thread, as the kernel keeps it: any of them may have forked.
-            for task in folder.iterdir():
-                children += map(int, (task / "children").read_text().split())
-        found += children
-        waiting += children
+        below = children(waiting.pop())
+        found += below
+        waiting += below
     return found
 
 
