@@ -262,8 +262,6 @@ def parse_cell(title: str, number: int, text: str) -> Cell:
     """Parse a cell without its magics, shell lines and help requests, keeping line numbers.
 
     Of a cell that begins with another magic than `_COUNTED` nothing is left: what is below is not run as Python here.
-    A line counts as one of these only where Python stumbles over it: `%d` at the start of a line may as well be part
-    of a text or of a long expression.
 
     Raises:
         SyntaxError, ValueError: it is not valid Python.
@@ -283,6 +281,8 @@ def parse_cell(title: str, number: int, text: str) -> Cell:
         source = "\n".join(lines)
         try:
             return Cell(title, number, source, ast.parse(source, title), _taken_out(body, lines))
+        # Only a line over which Python stumbles is a magic: `%d` at the start of one may as well be part of a
+        # text or of a long expression.
         except SyntaxError as error:
             place = (error.lineno or 0) - 1
             if not (0 <= place < len(lines) and _is_magic(lines[place])):

@@ -68,6 +68,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     rubrics = _rubrics(book)
     if learner is None:
         katas = resolve_katas(book, [id_] if id_ else [])
+        # From the rows alone: no sheet has to be read to know who waits.
         waiting = [one for one in to_mark(book) if katas is None or one.kata in katas]
         if as_json:
             found = [
@@ -85,6 +86,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
         return
     rows = book.rows(katas=resolve_katas(book, [id_] if id_ else []), learners=[learner])
     zone = book.course.timezone
+    # With an ID also without a sheet: somebody who names it wants to hear that nothing was handed in.
     sheets = [sheet(book, rubrics, learner, row.kata) for row in rows if row.written is not None or id_]
     if as_json:
         print_json({"sheets": [msgspec.to_builtins(one) for one in sheets]})
@@ -112,6 +114,7 @@ def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
     print_line("   ".join(facts))
     for one in sheet.answers:
         print_line(f"\n{one.number}. {one.question}")
+        # After a bar: what a learner wrote must not look like a line of ours.
         for line in one.text.splitlines() or ["(no answer)"]:
             print_line(f"   | {line}")
         if one.rubric is not None:
@@ -123,6 +126,7 @@ def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
                 print_line(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
         if one.mark is not None:
             comment = f": {one.mark.comment}" if one.mark.comment else ""
+            # The mark is of another text: it counts until somebody looks again.
             older = "   The answer has changed since." if one.changed else ""
             print_line(
                 f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
@@ -179,6 +183,7 @@ def mark(
     from grader.instructor.gradebook.resolve import points_meant, resolve_kata
     from grader.instructor.gradebook.written import mark as write
 
+    # `--met ''` says that no criterion is met, and is not the same as leaving it out.
     if met is None and given is None:
         raise UsageError("Nothing says what the answer earns.", "Give --met with criteria, or --points.")
     kata = resolve_kata(book, id_)
@@ -193,6 +198,7 @@ def mark(
         comment=comment,
         author=author_of(author),
     )
+    # Read back: points that were not given follow from the criteria, and only the gradebook knows them.
     stands = next(one for one in book.written_answers([learner])[learner, kata][1] if one.id == number)
     print_line(f"{learner}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
     note(f"undo  kata gradebook unmark {number}{same_book()} --comment TEXT")

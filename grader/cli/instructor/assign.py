@@ -67,6 +67,7 @@ def assign(
         raise UsageError(
             f"Nobody is in section {section}.", "The roster's column `section` names the sections."
         )
+    # Resolved before anything is decided: an unknown name shares nothing out.
     only = {resolve_learner(book, one) for one in learners}
     free = [
         one

@@ -271,6 +271,7 @@ def check(folder: Path) -> None:
         lines.append(f"lms   {course.lms}")
     for line in lines:
         print_line(line)
+    # Not an error: an assignment may be without a time, but most often it was forgotten.
     if open_ := [one.name for one in course.assignments.values() if one.due is None]:
         note(f"note: never late, because no due time is set: {', '.join(open_)}")
     # In any order of the words, as `Lovelace, Ada` is in one system and `Ada Lovelace` in the next.

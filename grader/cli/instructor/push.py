@@ -52,6 +52,7 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     from grader.instructor.gradebook.resolve import resolve_katas
     from grader.instructor.grading.problems import unsettled
 
+    # Looked for before it is imported: an extra that most installs lack.
     if find_spec("canvasapi") is None or find_spec("keyring") is None:
         raise UsageError(
             "Pushing needs packages that are not installed.", f"Install them: {install_extra('lms')}"
@@ -68,12 +69,14 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     katas = resolve_katas(book, only)
     pusher = Pusher(book, client, author_of(author))
     targets = pusher.targets(katas, {kata.slug: kata.title for kata in Catalogue.discover().katas})
+    # Before the first mark is sent: no 0 for anybody whose work may lie under another name.
     found = unsettled(book)
     note_waiting(book, katas, None, system)
     seen = Counter[str]()
     last: PushTarget | None = None
     for difference in pusher.differences(targets, {*found.unsure, *found.misnamed}):
         if not dry_run:
+            # One by one: what was sent is in the gradebook, wherever it is stopped.
             difference = pusher.push(difference)
         seen[difference.verdict] += 1
         last = _print(difference, last, client.title)

@@ -237,9 +237,8 @@ class Expectation:
     ) -> Expectation:
         """Require sums of `value` along an axis, given by number or name.
 
-        The tolerance is that of adding up rounded numbers, K * eps * `size`: the
-        sum of the absolute values in a right answer, which is |value| unless signs cancel there. It is never taken
-        from the answer: with weights of a billion a sum of 0 would be as good as one of 1. `scores` as in `close_to`.
+        The tolerance is that of adding up rounded numbers, K * eps * `size`: the sum of the absolute values in a right
+        answer, which is |value| unless signs cancel there. `scores` as in `close_to`.
         """
         __tracebackhide__ = True
         x = self._ranked()
@@ -259,6 +258,7 @@ class Expectation:
         rounded = x.dtype.is_floating_point or x.dtype.is_complex
         unit = slack(x.dtype) * torch.finfo(x.dtype).eps if rounded else 0.0
         unit += score_rounding(scores, x.dtype) if rounded else 0.0
+        # Never taken from the answer: with weights of a billion a sum of 0 would be as good as one of 1.
         limit = unit * (abs(value) if size is None else size)
         wrong = (sums - value).abs() > limit
         if bool(wrong.any()):

@@ -81,6 +81,7 @@ def attempt(connection: Connection, course: Course, number: int) -> Attempt | No
     try:
         report = report_of(row.report)
     except CorruptRecordError as error:
+        # Named as people know it: the attempt's own number is in no list.
         raise GradebookError(
             f"{_called(connection, course, number)}: its report cannot be read: {error}.", _GRADE_AGAIN
         ) from None
@@ -334,6 +335,7 @@ def described(one: Decision, own: Mapping[Any, int | None]) -> str:
             return f"{one.value} is the answer"
         case "alias":
             return f"also called {one.value}"
+        # By the number that people see; the one in the value is the gradebook's own.
         case "remark":
             return f"on {one.value['file']}, line {one.value['line']}, of attempt {own.get(one.value['attempt'])}"
         case "dispute":

@@ -105,6 +105,7 @@ class Pusher:
         """
         course, accounts = self._book.course, self._client.accounts()
         columns = [one.column for one in targets]
+        # Before the first target: everybody's reports are read once, whatever the number of columns.
         own = [
             (
                 learner,

@@ -41,6 +41,7 @@ def rows(
     # Only when somebody has no row: to know what others could get takes a look at every attempt.
     blanks: dict[int, KataReport] | None = None
     last_run = None
+    # Some at a time: a few queries for all of them, and never a whole class in memory.
     for some in _chunks(people(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
         adjustments = decisions.adjustments(connection, names_of(some))
@@ -116,6 +117,7 @@ def marks(
                 if stands is not None:
                     yield _mark(somebody.name, slug, stands, _ByHand(adjusted, written))
                     continue
+                # Nothing was handed in, and points that somebody gave by hand count all the same.
                 score, _ = settle(0.0, 0.0, adjusted)
                 yield Mark(
                     learner=somebody.name,

@@ -220,11 +220,7 @@ _over = threading.Event()
 
 
 def grade(setup: bytes, task: bytes) -> bytes:
-    """Grade one task at a grading process of this process, which is started when none is free. Never raises.
-
-    A submission that is not graded is not graded through a fault of the machine only if the kata's reference is not
-    graded here either. Else it has a last chance, unless all it did was to stand still, and is charged with it.
-    """
+    """Grade one task at a grading process of this process, which is started when none is free. Never raises."""
     failures: list[NotGraded | Stopped] = []
     for _ in range(ATTEMPTS):
         if isinstance(answer := _tried(setup, task), Graded):
@@ -232,9 +228,12 @@ def grade(setup: bytes, task: bytes) -> bytes:
         failures.append(answer)
         if isinstance(answer, NotGraded) and not answer.again:
             break
+    # The kata's reference: where it is not graded here either, the machine is at fault and no submission.
     if not isinstance(_tried(setup, _control(task)), Graded):
         last = failures[-1]
         return encode(NotGraded(last.message, last.hint if isinstance(last, NotGraded) else None))
+    # A last chance, now that the machine is known to be well; not for one that only stood still, and would
+    # again.
     if not isinstance(failures[-1], Stopped):
         if isinstance(answer := _tried(setup, task), Graded):
             return encode(answer)

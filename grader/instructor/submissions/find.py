@@ -217,15 +217,13 @@ def _taken(entries: list[Entry], *, stamped: bool) -> Scan:
 
 
 def _system(entries: list[Entry]) -> System | None:
-    """Return the system that named most of what lies there, if one did.
-
-    One system makes a download. What only some names look like, learners wrote: nobody is to be found in their names.
-    """
+    """Return the system that named most of what lies there, if one did."""
     # Without the files that systems put there themselves: in a small class they would be the majority.
     own = [entry for entry in entries if not _lies_beside(entry.name)]
     made = [(sum(system.made(entry) is not None for entry in own), system) for system in SYSTEMS]
     count, system = max(made, key=lambda pair: pair[0])
-    # More than half, or one learner's file name would decide how all are read.
+    # One system makes a download, and more than half of its names. What only some look like, learners wrote: one
+    # file's name must not decide how all are read.
     return system if 2 * count > len(own) else None
 
 

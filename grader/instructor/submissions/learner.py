@@ -191,6 +191,7 @@ class LearnerFolder:
                 listing,
                 self.taken.get(kata.slug),
                 self.assignments.get(kata.slug, ""),
+                # A stamped folder has the times among its files; elsewhere a place has one for all.
                 partial(self._handed_in, listing, owners) if self.stamped else None,
             )
         except Missing as missing:

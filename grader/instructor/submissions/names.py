@@ -28,14 +28,12 @@ _COPY = re.compile(
 
 
 def printable(text: str) -> str:
-    """Return `text` with whatever hides, reorders or cannot be encoded written out: `\\u202e`, `\\x1b`, `\\udcff`.
-
-    Joiners stay: emoji and several scripts need them.
-    """
+    """Return `text` with whatever hides, reorders or cannot be encoded written out: `\\u202e`, `\\x1b`, `\\udcff`."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
         char
+        # Joiners stay: emoji and several scripts need them.
         if char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
         else ascii(char)[1:-1]
         for char in text

@@ -163,6 +163,7 @@ def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> It
                 sum(check.look == "already_deducted" for check in report.checks),
                 len(report.checks),
                 row.attempts,
+                # With their offset: a spreadsheet's own time zone is another.
                 _iso(row.submitted_at),
                 _iso(row.graded_at),
                 report.isolation,
