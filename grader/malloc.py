@@ -36,9 +36,8 @@ def fill_fresh_memory() -> None:
     # Small blocks can come from the thread's own cache, which malloc does not fill: glibc 2.36 puts freed
     # blocks of just the size that torch asks for there, and gives one of them back with the byte of freed
     # memory in it. `NO_CACHE` prevents that; where no new interpreter is started it is rare, and nothing does.
-    _call(
-        "mallopt", _PERTURB, UNWRITTEN ^ 0xFF
-    )  # glibc fills with the complement, and with this what is freed
+    # glibc fills with the complement of this, and what is freed with this itself.
+    _call("mallopt", _PERTURB, UNWRITTEN ^ 0xFF)
 
 
 def trim() -> None:

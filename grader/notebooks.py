@@ -109,9 +109,8 @@ class NotebookRule:
     def counts(self, node: ast.stmt) -> bool:
         """Return whether a statement at the top of a cell is part of the answer."""
         if isinstance(node, ast.Import) and all(name.name == "kata" for name in node.names):
-            return (
-                False  # for `kata.check(...)` in a cell: a tool besides the answer, which need not be there
-            )
+            # It is for `kata.check(...)` in a cell: a tool of the learner, which need not be there where it is graded.
+            return False
         if not isinstance(node, ASSIGNMENTS):
             return isinstance(node, (*DEFINITIONS, ast.Import, ast.ImportFrom))
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -335,9 +335,8 @@ def test_of_complex_numbers_the_imaginary_part_counts():
 
 def test_weights_of_large_scores_are_known_no_better_than_the_scores():
     scores = torch.linspace(-1, 1, 60).reshape(12, 5) - 20_000
-    weights = (
-        scores - scores.logsumexp(-1, keepdim=True)
-    ).exp()  # right, and off by the rounding of the scores
+    # Right, and off by the rounding of the scores.
+    weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
     assert "tolerance" in said(lambda: expect(weights, "weights").sums_to(1, -1))
     assert "tolerance" in said(
         lambda: expect(weights, "weights").close_to(scores.double().softmax(-1).float())

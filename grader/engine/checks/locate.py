@@ -152,9 +152,8 @@ def _factor(got: Tensor, want: Tensor, tolerance: float) -> str | None:
     part = round(1 / factor)
     if 2 <= abs(part) <= 10_000 and abs(top / part) > 4 * tolerance and _fits(got, want, 1 / part, tolerance):
         return f"yours is the expected divided by {part} everywhere"
-    if (
-        got.numel() < 4 or abs(top * factor) <= 4 * tolerance or not _fits(got, want, factor, tolerance)
-    ):  # two numbers always have some ratio
+    # Two numbers always have some ratio.
+    if got.numel() < 4 or abs(top * factor) <= 4 * tolerance or not _fits(got, want, factor, tolerance):
         return None
     about = "" if _fits(got, want, float(short(factor)), tolerance) else "about "
     return f"yours is the expected times {about}{short(factor)} everywhere"

@@ -248,9 +248,8 @@ class SpawnLauncher:
             code = process.wait(patience_s)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
-        with contextlib.suppress(
-            subprocess.TimeoutExpired
-        ):  # one that the kernel holds back ends when it lets go
+        # One that the kernel holds back ends when it lets go.
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(ENDING_S)
         return code
 

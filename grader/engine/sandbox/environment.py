@@ -23,9 +23,8 @@ def replace_environment(variables: Mapping[str, str]) -> None:
     # First, while the C library still finds its copies by their names.
     _wipe_in_c(names)
     for name in names:
-        del os.environb[
-            name
-        ]  # `os.environ.clear` would look at each value, which makes one more string of it
+        # One by one: `os.environ.clear` would look at each value, which makes one more string of it.
+        del os.environb[name]
     _wipe_objects(strings)
     if sys.platform == "linux":
         start, end = stat_field("self", 50), stat_field("self", 51)  # env_start and env_end, since Linux 3.5

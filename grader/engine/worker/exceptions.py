@@ -179,9 +179,8 @@ def bounded(text: str, limit: int = messages.MAX_TEXT) -> str:
 def _frames(error: BaseException, folder: str) -> list[messages.StackFrame]:
     """Return the learner's own lines, innermost last; ours and torch's are left out."""
     if isinstance(error, SyntaxError) and isinstance(error.lineno, int):
-        return (
-            [_place_in_source(error)] if error.lineno > 0 else []
-        )  # 0: it is about the encoding of all lines
+        # Line 0 means that it is about the encoding of all lines.
+        return [_place_in_source(error)] if error.lineno > 0 else []
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, folder)]
     if isinstance(error, RecursionError):  # the same few lines, hundreds of times
         own = list({(frame.filename, frame.lineno): frame for frame in own}.values())

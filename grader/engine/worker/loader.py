@@ -77,9 +77,8 @@ def load_module(name: str, path: str, source: bytes, given: str | None) -> types
     module = _new_module(name, path, given)
     # compile() reads byte order marks and coding lines from bytes, as an import does.
     code = compile(source, path, "exec", dont_inherit=True)
-    keep_lines(
-        path, importlib.util.decode_source(source)
-    )  # its file may hold something else: --stdin, a later save
+    # Its file may hold something else: --stdin, a later save.
+    keep_lines(path, importlib.util.decode_source(source))
     exec(code, module.__dict__)
     return module
 
@@ -214,9 +213,8 @@ class Support:
         self._folder = folder
         self._loaded: dict[str, types.ModuleType] = {}
         if folder is not None:
-            sys.path.append(
-                f"{folder}/{EMPTY}"
-            )  # last: a file of this name next to the submission is its own
+            # Last: a file of this name next to the submission is its own.
+            sys.path.append(f"{folder}/{EMPTY}")
 
     def load(self, name: str) -> types.ModuleType:
         """Return one of them, or any other module as an import does."""

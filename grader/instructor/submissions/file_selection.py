@@ -285,9 +285,8 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         ):
             continue
         name = "/".join(other.parts[depth:])
-        if depth == len(other.folder) and is_sheet(
-            other.name
-        ):  # kept by itself: it must not make another attempt
+        # Kept by itself: it must not make another attempt.
+        if depth == len(other.folder) and is_sheet(other.name):
             continue
         if decided and name == main:  # somebody said which of the two it is
             notes.append(f"{other.origin} was left out")

@@ -62,9 +62,8 @@ def natural_key(text: str) -> tuple[object, ...]:
     parts: list[object] = []
     for place, part in enumerate(re.split(r"([0-9]+)", text.casefold())):
         digits = part.lstrip("0")
-        parts.append(
-            (len(digits), digits) if place % 2 else part
-        )  # Python refuses to read thousands of digits
+        # As text, the longer number last: Python refuses to read thousands of digits.
+        parts.append((len(digits), digits) if place % 2 else part)
     return tuple(parts), text
 
 
