@@ -115,6 +115,7 @@ class Pusher:
             for learner, rows in by_learner(self._book.rows())
         ]
         for place, target in enumerate(targets):
+            # Once for each assignment there: a request for each learner would take minutes.
             theirs, sent = self._client.marks(target.assignment), self._book.pushed(target.key)
             for learner, name, marks in own:
                 person = course.person(learner) or Person(learner=learner)

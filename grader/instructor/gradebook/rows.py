@@ -84,6 +84,7 @@ def reports(
 ) -> Iterator[KataReport]:
     """Yield the reports that count as they were graded, in order; of one run, those that it saw last."""
     chosen = katas(connection, slugs)
+    # As in `rows`, so that a class of thousands is never in memory as a whole.
     for some in _chunks(people(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
         for somebody in some:
