@@ -252,8 +252,10 @@ class Channel:
         self.process.ask_where()
         # Into a place of its own: what is kept of the output may be full, and the report shows that as printed.
         text, until = bytearray(), time.monotonic() + TRACE_S
+        output = select.poll()
+        output.register(self.process.output, select.POLLIN)
         while self._output_open and not text.count(TRACED) and (left := until - time.monotonic()) > 0:
-            if select.select([self.process.output], [], [], left)[0]:
+            if output.poll(1000 * left):
                 # The end of it: faulthandler writes last, and the submission may print on meanwhile.
                 text = text[-MAX_OUTPUT:] + os.read(self.process.output, 65_536)
         self._output_open = False  # the rest of it, late on a busy machine, is nothing that was printed
