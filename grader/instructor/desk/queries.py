@@ -32,7 +32,7 @@ from grader.instructor.html.text import MAX_LINES, code_lines
 from grader.instructor.html.view import Viewer, when
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
-from grader.report.report import UNWRITTEN, WRONG, KataStatus
+from grader.report.report import UNWRITTEN, WRONG, KataReport, KataStatus
 from grader.report.style import STATUS_STYLES
 from grader.words import whole_number
 
@@ -157,32 +157,24 @@ class MarksCache:
         self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
         self._stamps = dict(stamps)
 
-    def state(self, kata: str) -> int:
-        """Return a number that is another one when something of a kata was handed in or graded since."""
-        marks, _ = self.marks()
-        return hash(tuple((name, own[kata].attempt) for name, own in marks.items() if kata in own))
-
 
 class ByAttempt(Generic[T]):
     """What reports and files of attempts say: they never change, so each is read once; equal values are stored once."""
 
-    def __init__(self, book: Gradebook, read: Callable[[Row], T]) -> None:
+    def __init__(self, book: Gradebook, read: Callable[[int, KataReport], T]) -> None:
         self._book = book
         self._read = read
-        self._found: dict[int | None, T] = {}
+        self._found: dict[int, T] = {}
         self._equal: dict[T, T] = {}
 
     def of(self, marks: Iterable[Mark]) -> list[tuple[Mark, T]]:
         """Return marks with what the attempts that count say."""
-        every = list(marks)
-        new = {one.attempt: one for one in every if one.attempt not in self._found}
-        if new:
-            katas, learners = ({getattr(one, name) for one in new.values()} for name in ("kata", "learner"))
-            for row in self._book.rows(katas, learners):
-                if row.attempt in new:
-                    read = self._read(row)
-                    self._found[row.attempt] = self._equal.setdefault(read, read)
-        return [(one, self._found[one.attempt]) for one in every if one.attempt in self._found]
+        every = [(one, one.attempt) for one in marks if one.attempt is not None]
+        new = [attempt for _, attempt in every if attempt not in self._found]
+        for attempt, report in self._book.reports_by_attempt(new):
+            read = self._read(attempt, report)
+            self._found[attempt] = self._equal.setdefault(read, read)
+        return [(one, self._found[attempt]) for one, attempt in every if attempt in self._found]
 
 
 def comment_index(rulings: Iterable[Decision], identity: Callable[[str], str]) -> CommentIndex:
@@ -287,7 +279,7 @@ class DeskReader:
         self.author = author
         self.everybody = MarksCache(book)
         self._failures = ByAttempt(book, partial(failure_of, book))
-        self._results = ByAttempt(book, results_of)
+        self._results = ByAttempt(book, lambda _, report: results_of(report))
         self._problems: tuple[Any, list[Problem]] = None, []
         self.anonymity = Anonymity(book, lambda: self.everybody.marks()[0])
 
@@ -480,6 +472,10 @@ class DeskReader:
         """Return what each check and mistake tells."""
         every = self._marks(self.katas(chosen))
         return analysed(self._results.of(one for one in every if one.status not in UNWRITTEN))
+
+    def state(self, kata: str) -> int:
+        """Return a number that is another one when something of a kata was handed in or graded since."""
+        return hash(tuple((one.learner, one.attempt) for one in self._marks([kata])))
 
     def _marks(self, katas: Collection[str]) -> Iterator[Mark]:
         every = self.everybody.marks()[0].values()

@@ -159,7 +159,7 @@ class Desk:
         kata = next((one for one in katas if one.slug == slug), None)
         if slug and kata is None:
             raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
-        state, known = reader.everybody.state, self._look_alikes.known
+        state, known = reader.state, self._look_alikes.known
         found = self._look_alikes.findings(kata, state(slug)) if kata is not None else None
         done = found is not None if kata is not None else self._look_alikes.all(katas, state)
         settled, hides = verdicts(reader.book), reader.anonymity.hides

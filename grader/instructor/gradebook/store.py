@@ -262,6 +262,11 @@ class Gradebook:
                 connection, self.course, run, self._chosen(katas), learners, self._tell
             )
 
+    def reports_by_attempt(self, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
+        """Yield attempts with their reports, without those that are damaged."""
+        with self._connections.reading("reading its reports", whole=True) as connection:
+            yield from of_history.reports_by_attempt(connection, attempts)
+
     def _tell(self, learner: str, kata: str, why: str | None) -> None:
         if why is None:
             self.ungraded[learner, kata] = None
