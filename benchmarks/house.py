@@ -25,7 +25,7 @@ GOALS = {
 }  # fmt: skip
 CEILINGS = {
     "lines of grader": 58_413, "lines of tests": 56_676, "lines of benchmarks": 6_291, "lines of Python": 186_013,
-    "files": 1_491, "rooms and modules of grader": 20, "floors": 9, "functions with six or more parameters": 29,
+    "files": 1_491, "rooms and modules of grader": 20, "floors": 8, "functions with six or more parameters": 29,
     "longest function": 75, "mean function": 13,
 }  # fmt: skip
 """What `make lint` allows: these numbers may only fall."""

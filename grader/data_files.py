@@ -1,17 +1,19 @@
-"""Files that people write: read up to a limit and against their types; errors name file, key and what is allowed."""
+"""Reading: files of others up to a limit, and data against its types; errors name file, key and what is allowed."""
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
+import stat
 import tomllib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
 from grader.errors import KataError, PackError, did_you_mean
-from grader.files import read_bounded
 
 LIMIT_BYTES = 1_000_000
 LIMIT_TOML = 200_000
@@ -32,6 +34,59 @@ _DEEP_KEY = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){8}")
 """A key of more parts than any of ours has: `tomllib` takes a time that grows with their square."""
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`")
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
+
+READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+"""How to open what others wrote: it may be a pipe, whose reader would wait for ever for somebody who writes."""
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+class UnreadableSubmission(Exception):
+    """Raised where a file or an archive of a learner's is not read; the message says why, as the end of `NAME …`."""
+
+
+class NotRegularError(OSError):
+    """It is there and can be opened, but is not a file that holds something."""
+
+
+def regular_file(descriptor: int) -> BinaryIO:
+    """Return an open file to read from.
+
+    Args:
+        descriptor: opened with `READING`; closed where it is refused.
+
+    Raises:
+        NotRegularError: it is a pipe, a socket, a device.
+        IsADirectoryError: it is a folder.
+    """
+    # Of what is open, not of the path: that could be something else by now.
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    kind = _KINDS.get(stat.S_IFMT(mode), "something else")
+    raise NotRegularError(errno.EINVAL, f"it is {kind}, and a file was expected")
+
+
+def read_bounded(path: Path, limit: int) -> bytes:
+    """Read at most `limit` bytes; one more is an error rather than a silent cut.
+
+    Raises:
+        ValueError: the file is larger than `limit`.
+        OSError: it cannot be read.
+    """
+    with regular_file(os.open(path, READING)) as file:
+        # Not by its size: a file may grow while it is read.
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise ValueError(f"it is larger than {limit} bytes")
+    return data
 
 
 def read_bytes(

@@ -1,10 +1,8 @@
-"""File handling that cannot lose a learner's work: atomic writes and bounded reads."""
+"""Writing that cannot lose a learner's work: atomic, and never through a link that leads elsewhere."""
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 import tempfile
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
@@ -112,60 +110,6 @@ def within(path: Path, root: Path) -> Path:
     if not Path(leads_to).is_relative_to(os.path.realpath(root)):
         raise UsageError(f"{path} leads out of {root}, to {leads_to}.", "Move the link away, then try again.")
     return path
-
-
-READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-"""How to open what others wrote: it may be a pipe, whose reader would wait for ever for somebody who writes."""
-_KINDS = {
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
-
-
-class UnreadableSubmission(Exception):
-    """Raised where a file or an archive of a learner's is not read; the message says why, as the end of `NAME …`."""
-
-
-class NotRegularError(OSError):
-    """It is there and can be opened, but is not a file that holds something."""
-
-
-def regular_file(descriptor: int) -> BinaryIO:
-    """Return an open file to read from.
-
-    Args:
-        descriptor: opened with `READING`; closed where it is refused.
-
-    Raises:
-        NotRegularError: it is a pipe, a socket, a device.
-        IsADirectoryError: it is a folder.
-    """
-    # Of what is open, not of the path: that could be something else by now.
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISREG(mode):
-        return os.fdopen(descriptor, "rb")
-    os.close(descriptor)
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    kind = _KINDS.get(stat.S_IFMT(mode), "something else")
-    raise NotRegularError(errno.EINVAL, f"it is {kind}, and a file was expected")
-
-
-def read_bounded(path: Path, limit: int) -> bytes:
-    """Read at most `limit` bytes; one more is an error rather than a silent cut.
-
-    Raises:
-        ValueError: the file is larger than `limit`.
-        OSError: it cannot be read.
-    """
-    with regular_file(os.open(path, READING)) as file:
-        # Not by its size: a file may grow while it is read.
-        data = file.read(limit + 1)
-    if len(data) > limit:
-        raise ValueError(f"it is larger than {limit} bytes")
-    return data
 
 
 def _umask() -> int:

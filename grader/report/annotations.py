@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from grader.files import read_bounded
+from grader.data_files import read_bounded
 from grader.report import Format
 from grader.report.report import CALLED, UNWRITTEN, WRONG, KataReport
 from grader.report.style import DEDUCTED, safe

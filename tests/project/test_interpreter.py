@@ -68,7 +68,7 @@ def test_it_stands_in_an_empty_folder_of_ours_or_not_at_all(tmp_path: Path) -> N
     (tmp_path / "full").mkdir(0o700)
     (tmp_path / "full" / "tempfile.py").touch()
     for name in ("open", "full"):
-        with pytest.raises(EngineError, match="no empty folder of ours"):
+        with pytest.raises(EngineError, match="not an empty folder of ours"):
             interpreter.start("this", [], tmp_path / name)
 
 

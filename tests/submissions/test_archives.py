@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.data_files import UnreadableSubmission
 from grader.errors import EngineError
-from grader.files import UnreadableSubmission
 from grader.instructor.submissions import archives, find_learners
 from grader.instructor.submissions.archives import MAX_ENTRIES, open_archive
 from tests.submissions.conftest import content, lay, tarred, zipped

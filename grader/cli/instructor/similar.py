@@ -14,7 +14,8 @@ import click
 from grader.catalogue import Catalogue, Kata
 from grader.cli.context import gathered, json_option, note, print_json
 from grader.cli.instructor.class_options import course_option, gradebook_option
-from grader.files import READING, regular_file, write_atomic
+from grader.data_files import READING, regular_file
+from grader.files import write_atomic
 from grader.report.style import console, safe, safe_text
 from grader.words import counted
 

@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.data_files import NotRegularError, read_bounded
 from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault
-from grader.files import NotRegularError, read_bounded
 from grader.machine import shortage
 
 MAX_SOURCE = 2 << 20

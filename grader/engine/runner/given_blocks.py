@@ -19,10 +19,10 @@ from pathlib import Path
 from grader.catalogue import Kata
 from grader.catalogue.given import BLOCKS, blocks_in, given_files
 from grader.catalogue.torch_names import Excluded
+from grader.data_files import read_bounded
 from grader.engine.host.limits import Terms
 from grader.engine.host.names import MAX_CODE, Reader, TooMuchError
 from grader.engine.host.source import Source, read_source
-from grader.files import read_bounded
 from grader.notebooks import placed
 from grader.report.report import CheckReport
 

@@ -8,8 +8,9 @@ import re
 import unicodedata
 from pathlib import Path
 
+from grader.data_files import read_bounded
 from grader.errors import EngineError, UsageError
-from grader.files import read_bounded, write_atomic
+from grader.files import write_atomic
 
 MARK = ".kata-report"
 WORDS = "`kata report` replaces and removes its own pages in this folder, and nothing else.\n"

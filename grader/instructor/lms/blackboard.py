@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.lms.person import Cells, Person, filled, full_name, turned
 from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Roster, System, SystemName
 

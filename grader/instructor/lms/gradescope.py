@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name, is_student, turned
 from grader.instructor.lms.system import Claim, Download, ItemT, Place, Roster, System, SystemName, Times
 

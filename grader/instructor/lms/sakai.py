@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.lms.system import Claim, ItemT, Place, System, SystemName, inside
 
 WORK = "Submission attachment(s)"

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from grader.catalogue import SUBMISSION_SUFFIXES
+from grader.data_files import READING, NotRegularError, UnreadableSubmission, regular_file
 from grader.errors import EngineError
-from grader.files import READING, NotRegularError, UnreadableSubmission, regular_file
 from grader.instructor.submissions.names import archive_stem, foreign_archive
 from grader.instructor.submissions.safe_path import SafePath
 

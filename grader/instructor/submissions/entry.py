@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.submissions.archives import Member, open_archive, open_file, read_file
 from grader.instructor.submissions.names import ignored_file, ignored_folder, natural_key
 from grader.instructor.submissions.safe_path import SafePath

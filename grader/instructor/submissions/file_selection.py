@@ -12,10 +12,9 @@ from datetime import datetime
 
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import is_sheet
-from grader.data_files import read_text
+from grader.data_files import UnreadableSubmission, read_text
 from grader.engine.host.source import MAX_NOTEBOOK, MAX_SOURCE
 from grader.errors import PackError
-from grader.files import UnreadableSubmission
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import module_rank
 from grader.instructor.submissions.submission import DECIDED, TAKEN, Bundle, Proposal

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
+from grader.data_files import UnreadableSubmission
 from grader.errors import UsageError
-from grader.files import UnreadableSubmission
 from grader.instructor.lms import SYSTEMS, nbgrader
 from grader.instructor.lms.system import Claim, Place, System, inside
 from grader.instructor.lms.teams import SUBMITTED as SUBMITTED_IN_TEAMS

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.submissions.archives import read_file
 from grader.instructor.submissions.safe_path import SafePath
 

@@ -12,8 +12,8 @@ from typing import Literal
 import msgspec
 
 from grader.catalogue import Kata
+from grader.data_files import UnreadableSubmission
 from grader.errors import KataError
-from grader.files import UnreadableSubmission
 from grader.instructor.lms.system import Place
 from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.file_selection import (

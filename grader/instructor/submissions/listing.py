@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.submissions.archives import UnpackingBudget, open_archive
 from grader.instructor.submissions.entry import ARROW, CHECKPOINTS, MAX_NESTED, Entry
 from grader.instructor.submissions.git_time import GitTime

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import LIMIT_BYTES, NAME, is_sheet, kata_named
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import module_rank
 from grader.instructor.submissions.submission import Bundle

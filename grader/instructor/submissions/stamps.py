@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from grader.files import UnreadableSubmission
+from grader.data_files import UnreadableSubmission
 from grader.instructor.lms.nbgrader import STAMP, read_time
 from grader.instructor.lms.system import Place
 from grader.instructor.submissions.entry import Entry

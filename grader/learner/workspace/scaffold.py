@@ -16,7 +16,7 @@ from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import NAME, sheet_for
 from grader.catalogue.given import BLOCKS, Blocks, blocks_of, given_files
 from grader.catalogue.pictures import pictures
-from grader.data_files import read_bytes
+from grader.data_files import read_bounded, read_bytes
 from grader.errors import EngineError, UsageError
 from grader.learner.workspace.folder import Workspace
 from grader.learner.workspace.locate import submissions_at
@@ -241,7 +241,7 @@ def _contents(kata: Kata, folder: Path, *, notebook: bool, blocks: bool = False)
 def _holds(path: Path, data: bytes) -> bool:
     """Return whether `path` is a file with exactly this content; a link, and what cannot be read, is different."""
     try:
-        return not path.is_symlink() and files.read_bounded(path, len(data)) == data
+        return not path.is_symlink() and read_bounded(path, len(data)) == data
     except (OSError, ValueError):
         return False
 
