@@ -156,14 +156,8 @@ def test_one_decision_is_in_the_feedback_of_each_and_one_undo_restores_every_row
     before = standing_rows(desk)
     page = desk.page("/groups", kata="masks")
     group = next(one for one in re.findall("group=([0-9a-f]+)", page))
-    form = {
-        "of": "masks",
-        "group": group,
-        "comment": words,
-        "back": "/groups?kata=masks",
-        "out:b": "1",
-        **what,
-    }
+    back = "/groups?kata=masks"
+    form = {"of": "masks", "group": group, "comment": words, "back": back, "out:b": "1", **what}
     stamp = re.search('name="stamp" value="([0-9a-f]+)"', desk.page("/groups", kata="masks", group=group))
     assert stamp is not None
     made = desk.ask("POST", "/do/decide_group", urlencode({**form, "stamp": stamp[1]}))

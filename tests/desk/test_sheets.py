@@ -295,7 +295,7 @@ def test_the_next_of_many_answers_is_found_by_looking_at_each_once(
         sheets = Sheets(DeskReader(book, KataTexts(catalogue), "kim"), Rubrics(catalogue, book))
         monkeypatch.setattr(sheets, "places", lambda chosen: many)
         page = sheets.answer({"learner": who, "of": "masks", "question": "1"}, Filter())
-    assert (page.next, page.waiting) == (many[0], len(many))
+    assert (page.queue.next, page.queue.waiting) == (many[0], len(many))
     assert looked["at"] < 2 * len(many)
 
 

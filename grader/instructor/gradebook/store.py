@@ -14,13 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from grader.instructor.gradebook import (
-    answers,
-    lookup,
-    pushes,
-    recording,
-    versions,
-)
+from grader.instructor.gradebook import answers, lookup, pushes, recording, versions
 from grader.instructor.gradebook import comments as of_comments
 from grader.instructor.gradebook import decisions as of_decisions
 from grader.instructor.gradebook import history as of_history
@@ -32,15 +26,7 @@ from grader.instructor.gradebook.decisions import Draft, What
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
-from grader.instructor.gradebook.records import (
-    Decision,
-    DecisionKind,
-    Given,
-    Key,
-    Mark,
-    Row,
-    RunRecord,
-)
+from grader.instructor.gradebook.records import Decision, DecisionKind, Given, Key, Mark, Row, RunRecord
 from grader.instructor.submissions.submission import Bundle, Submission
 from grader.report.report import KataReport
 from grader.words import counted

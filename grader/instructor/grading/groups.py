@@ -55,14 +55,12 @@ class Group(NamedTuple):
 
 def groups(book: Gradebook, kata: str) -> list[Group]:
     """Return the hand-ins of a kata that do not pass, by how they fail, the largest group first."""
-    return grouped(
-        kata,
-        (
-            (row, failure_of(book, row.attempt, row.report))
-            for row in book.rows(katas=[kata])
-            if row.attempt is not None and row.report.status in WRONG
-        ),
+    failing = (
+        (row, failure_of(book, attempt, row.report))
+        for row in book.rows(katas=[kata])
+        if (attempt := row.attempt) is not None and row.report.status in WRONG
     )
+    return grouped(kata, failing)
 
 
 def grouped(kata: str, failing: Iterable[tuple[Row | Mark, FailedHandIn]]) -> list[Group]:
