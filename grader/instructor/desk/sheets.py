@@ -57,6 +57,11 @@ class QuestionAnswers:
         return [one for one in self.waiting if not one.marker]
 
     @property
+    def first(self) -> AnswerPlace | None:
+        """Where this marker goes on."""
+        return next(iter([*self.mine, *self.free]), None)
+
+    @property
     def wordings(self) -> int:
         """How many different ones wait."""
         return len({one.wording or one.learner for one in self.waiting})
