@@ -171,7 +171,7 @@ class ByAttempt(Generic[T]):
         """Return marks with what the attempts that count say."""
         every = [(one, one.attempt) for one in marks if one.attempt is not None]
         new = [attempt for _, attempt in every if attempt not in self._found]
-        for attempt, report in self._book.reports_by_attempt(new):
+        for attempt, report in self._book.reports_of(new):
             read = self._read(attempt, report)
             self._found[attempt] = self._equal.setdefault(read, read)
         return [(one, self._found[attempt]) for one, attempt in every if attempt in self._found]

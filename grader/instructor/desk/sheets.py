@@ -227,13 +227,11 @@ class Sheets:
         name = self._desk.course.name_of(word)
         return AnswerPage(shown, answer, word, name, own, question, same, queue, events)
 
-    def _queue(
-        self, every: list[AnswerPlace], at: int, marked_along: Set[tuple[str, int, str]]
-    ) -> AnswerQueue:
+    def _queue(self, every: list[AnswerPlace], at: int, along: Set[tuple[str, int, str]]) -> AnswerQueue:
         # From here on and round again, so that what was skipped comes back at the end.
         waiting = [one for one in every[at + 1 :] + every[:at] if self.may_mark(one)]
         # One that says the same is marked along with this one, and need not be read next.
-        others = [one for one in waiting if one[:3] not in marked_along]
+        others = [one for one in waiting if one[:3] not in along]
         first = (one for one in others if one.marker == self._desk.author)
         return AnswerQueue(
             every[at - 1] if 0 < at < len(every) else None,

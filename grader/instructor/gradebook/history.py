@@ -98,7 +98,7 @@ def attempt(connection: Connection, course: Course, number: int) -> Attempt | No
     )
 
 
-def reports_by_attempt(connection: Connection, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
+def reports_of(connection: Connection, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
     """Yield attempts with their reports, without those that are damaged."""
     table, wanted = schema.attempts, list(attempts)
     for start in range(0, len(wanted), _FEW):
