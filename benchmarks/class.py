@@ -77,7 +77,7 @@ class Bench:
         return grading.grade(submissions, self.folder() / "gradebook.sqlite", jobs)
 
 
-# Beside other graders ------------------------------------------------------------------------------------------------
+# Next to other graders ------------------------------------------------------------------------------------------------
 
 
 def peers(bench: Bench) -> list[Figures]:
@@ -88,7 +88,7 @@ def peers(bench: Bench) -> list[Figures]:
     slopes: dict[str, list[float]] = {name: [] for name in ("kata", "floor", *bench.peers)}
     scores: dict[str, dict[str, float | None]] = {}
     turns = [turn for peer in bench.peers for turn in ("kata", "floor", peer)]
-    with _progress("beside others", bench.sizes.rounds * len(turns)) as advance:
+    with _progress("with others", bench.sizes.rounds * len(turns)) as advance:
         for number in range(bench.sizes.rounds):
             for name in turns:
                 advance(f"round {number + 1}, {name}")
@@ -135,7 +135,7 @@ def _peer_table(slopes: dict[str, list[float]], block: int, blocks: int) -> Figu
     ours = statistics.median(slopes["kata"])
     floor = statistics.median(slopes["floor"])
     table = Figures(
-        "One more submission, beside other graders",
+        "One more submission, next to other graders",
         f"An exercise with 12 checks of one point, in everyone's own set-up (`benchmarks/peers/`), on the same honest "
         f"submissions ({block} different right, wrong and unwritten answers a block); all gave the same scores. "
         f"Wall time of a second block after the first, per submission; of {blocks - 1} more blocks for Kata and the "

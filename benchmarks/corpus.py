@@ -1,6 +1,6 @@
 """Every hostile submission of tests/hostile/corpus, at every isolation level that this machine offers.
 
-    python benchmarks/corpus.py                    as whoever runs this, and as an ordinary user
+    python benchmarks/corpus.py                    as the user who runs this, and as an ordinary user
     python benchmarks/corpus.py --only exhaust/    entries whose family/name holds this
     python benchmarks/corpus.py --level full       at one level
     python benchmarks/corpus.py --write            and rewrite the table of docs/security.md

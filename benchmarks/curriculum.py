@@ -4,9 +4,9 @@
     .venv/bin/python benchmarks/curriculum.py masks     one kata
     .venv/bin/python benchmarks/curriculum.py masks --seeds 100    and its right answers on so many seeds
 
-The mutants come from cosmic-ray. One that differs from the reference in annotations alone is no mutant. A survivor that
-changes nothing anybody can see is listed in survivors.toml with the reason, and leaves the count. Models are trained on
-the first seed alone.
+The mutants come from cosmic-ray. One that differs from the reference in annotations alone is not a mutant. A survivor
+that changes nothing anybody can see is listed in survivors.toml with the reason, and leaves the count. Models are
+trained on the first seed alone.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ HOSTILE = ["tests/hostile/test_corpus.py", "-k", "test_it_gets and not user"]
 
 
 def main(ids: list[str]) -> int:
-    """Run it, for these katas or all; without an accelerator say so, which is no failure."""
+    """Run it, for these katas or all; without an accelerator say so, which is not a failure."""
     import torch
 
     device = accelerator_here()

@@ -69,7 +69,7 @@ def main() -> None:
             )
 
 
-# A whole check, cold, beside a watch that is already running ----------------------------------------------------------
+# A whole check, cold, with a watch that is already running ----------------------------------------------------------
 
 
 @dataclass
@@ -145,7 +145,7 @@ def _warm_processes_in(folder: Path) -> Iterator[None]:
 
 
 def _stand_by(space: Path, kata: Kata) -> None:
-    """Leave a warm process behind, as a first check does, and wait until it answers."""
+    """Leave a warm process running, as a first check does, and wait until it answers."""
     _timed_check(space, kata, warm=True)
     _wait_for_warm_process()
 
@@ -161,7 +161,7 @@ def _wait_for_warm_process() -> None:
 def _warm_table(waits: dict[str, Waits]) -> Figures:
     table = Figures(
         "`kata check` of one kata, when a process stands by",
-        "The same command as above, in the same turns, after a first one has left its warm process behind: to the "
+        "The same command as above, in the same turns, after a first one has left its warm process running: to the "
         f"verdict, and to the end of the process. {WARM_S:g} s were asked for where cold takes 1.4 s, which is "
         f"{WARM_PART:.2f} of it. " + _what_stands_by(),
         [
@@ -226,7 +226,7 @@ def _cold_tables() -> tuple[Figures, Figures]:
 
 
 def alone() -> tuple[Kata, ...]:
-    """Return the katas whose checks need no file beside them."""
+    """Return the katas whose checks need no file next to them."""
     return tuple(kata for kata in Catalogue.discover().katas if not (kata.given or kata.support))
 
 

@@ -23,10 +23,10 @@ def odds(rule: StoppingRule, over: float) -> Odds:
     """Return what one run of the rule gives, exactly, for independent rounds that are `over` with this probability.
 
     Raises:
-        ValueError: `over` is no probability.
+        ValueError: `over` is not a probability.
     """
     if not 0.0 <= over <= 1.0:
-        raise ValueError(f"{over} is no probability")
+        raise ValueError(f"{over} is not a probability")
     walk = {0: 1.0}  # the lead of the rounds over, and how likely the walk is there
     ends: dict[Verdict, float] = {"pass": 0.0, "fail": 0.0, "inconclusive": 0.0}
     expected = 0.0

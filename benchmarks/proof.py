@@ -242,7 +242,7 @@ def main() -> None:
     speed = Figures("Speed", "", ["kata", "verdicts a second of processor", "of one process"])
     with tempfile.TemporaryDirectory() as place:
         scoring = scorer("inspect", katas, Path(place))
-        # First, since hours of work beside it come and go.
+        # First, since hours of other work come and go.
         for slug in SMALL:
             if asked.only in slug:
                 speed.rows.append([slug, *(f"{one:.1f}" for one in throughput(scoring, ours.katas()[slug]))])

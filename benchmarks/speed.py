@@ -5,7 +5,7 @@ python benchmarks/speed.py --keep FILE --write          ... and rewrite the tabl
 python benchmarks/speed.py --device cuda                where submissions compute; a busy neighbour computes there too
 
 A grading is one answer with all speed checks of its kata; of a wasteful answer, with the check that it was written for.
-A third of them is done on an idle machine, a third beside a process that keeps a core busy, a third beside a second
+A third of them is done on an idle machine, a third with a process that keeps a core busy, a third with a second
 grader that checks submissions for correctness. Nothing else should run.
 """
 

@@ -1,4 +1,4 @@
-"""Train the small model that 9.8.1 gives to learners, and measure it beside models that count: katas/given/story.*.
+"""Train the small model that 9.8.1 gives to learners, and measure it against models that count: katas/given/story.*.
 
     python benchmarks/story_model.py            train anew, write katas/given/story.safetensors, print the losses
     python benchmarks/story_model.py --losses   of the weights that are there

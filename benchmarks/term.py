@@ -406,7 +406,7 @@ class Term:
                         text for name, text in rows[learner].items() if name and name.startswith(heading)
                     )
                     mark = final[learner, week]
-                    # The one whom the roster does not know handed in for week 1: whoever did not may be that one.
+                    # The one whom the roster does not know handed in for week 1: one who did not may be that one.
                     unsure = week == 1 and mark.status == "missing" and learner not in given
                     fits = not cell if unsure else cell != "" and abs(float(cell) - mark.score) < 0.0051
                     if not fits:
@@ -454,7 +454,7 @@ def _counts(row: dict[str, Any]) -> Counts:
 
 
 def _pairs(document: dict[str, Any]) -> set[frozenset[str]]:
-    """Return who is named beside whom, whatever it is called there."""
+    """Return who is named with whom, whatever it is called there."""
     found: set[frozenset[str]] = set()
 
     def walk(value: Any) -> None:

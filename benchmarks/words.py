@@ -14,7 +14,7 @@ from pathlib import Path
 from house import ROOT, lines, listed
 
 CEILINGS = {
-    "CHANGELOG.md": 1, "benchmarks": 26, "demo": 3, "docs": 31, "grader/author": 2, "grader/engine": 6,
+    "CHANGELOG.md": 1, "benchmarks": 3, "demo": 3, "docs": 7, "grader/author": 2, "grader/engine": 6,
     "katas/9.2-positional-encoding": 2, "katas/9.3-encoder-vs-decoder": 27,
     "katas/9.4-encoder-decoder": 5, "katas/9.5-around-the-model": 2, "katas/9.6-pretraining": 6,
     "katas/9.7-look-inside": 1,

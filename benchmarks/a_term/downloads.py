@@ -38,7 +38,7 @@ def rosters(script: Script, folder: Path) -> list[Path]:
 
 
 def write(script: Script, step: Download, folder: Path) -> tuple[Path, Path | None]:
-    """Write a download into `folder`; return it, and the table of times that the system has beside it."""
+    """Write a download into `folder`; return it, and the table of times that the system has with it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     people = {one.login: one for one in (*script.learners, _STRANGER)}

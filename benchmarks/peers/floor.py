@@ -54,7 +54,7 @@ def score(file: Path) -> int:
     for holds in assertions.ASSERTIONS:
         try:
             holds(answer)
-        except Exception:  # whatever it is, it is no point
+        except Exception:  # whatever it is, it is not a point
             continue
         points += 1
     return points

@@ -1,4 +1,4 @@
-"""Run another grader's command, and end whatever it leaves behind."""
+"""Run another grader's command, and end whatever it leaves running."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def call(
 ) -> tuple[float, bool, Mark]:
     """Run a command to its end or its time-out; return the seconds, whether it ended, and its mark.
 
-    What it prints goes to `output.txt` in its folder: a pipe would be held open by what it leaves behind.
+    What it prints goes to `output.txt` in its folder: a pipe would be held open by what it leaves running.
     """
     mark = Mark()
     with (cwd / "output.txt").open("wb") as output:

@@ -86,7 +86,7 @@ def as_svg(command: str, output: str) -> str:
 
 
 def _row(line: Text, number: int) -> str:
-    """Return a line as SVG: every run of one style stands at its own column, whatever the font's width."""
+    """Return a line as SVG: every run of one style has its own column, whatever the font's width."""
     spans = []
     for segment in line.render(_console()):
         text, style = segment.text.rstrip("\n"), segment.style

@@ -230,7 +230,7 @@ def test_a_breach_of_speed_is_named(
 def test_thresholds_that_nothing_decides_about_are_refused(pack: Path, timed: Path) -> None:
     (timed / "speed_checks.py").unlink()
     message = refusal(pack)
-    assert "`speed` has thresholds, but there is no speed_checks.py beside it" in message
+    assert "`speed` has thresholds, but there is no speed_checks.py next to it" in message
 
 
 def test_speed_checks_without_a_baseline_are_refused(pack: Path, timed: Path) -> None:
