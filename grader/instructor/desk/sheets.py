@@ -118,8 +118,6 @@ class AnswerPage:
     answer: WrittenAnswer
     word: str
     """What the learner is called in addresses."""
-    name: str
-    """What the learner is called on the page."""
     own: AnswerPlace | None
     """Where it is among the answers to the question."""
     question: QuestionAnswers
@@ -224,8 +222,7 @@ class Sheets:
         same = [one for one in self._alike(own, of_question) if one is not own]
         queue = self._queue(every, at, {one[:3] for one in same})
         events = [one for one in self._desk.book.history(learner, kata) if one.question == answer.number]
-        name = self._desk.course.name_of(word)
-        return AnswerPage(shown, answer, word, name, own, question, same, queue, events)
+        return AnswerPage(shown, answer, word, own, question, same, queue, events)
 
     def _queue(self, every: list[AnswerPlace], at: int, along: Set[tuple[str, int, str]]) -> AnswerQueue:
         # From here on and round again, so that what was skipped comes back at the end.
