@@ -148,7 +148,7 @@ def test_answers_that_say_the_same_are_marked_together_and_taken_back_together(
     assert [len(own) for own in given] == [1, 1, 1, 1, 1, 0]
     assert {own[0].comment for own in given[:5]} == {"all of you"}
     just = desk.ask("GET", answered.headers["location"]).text
-    assert "5 hand-ins at once: masks, question 1: 1 of 1.5 points" in just
+    assert "5 hand-ins at once: masks, Q1: 1 of 1.5 points" in just
     assert f"learner={learners[5]}" in answered.headers["location"]  # nearly the same is read next
     told = desk.page("/written")
     assert line_of(told, 1)[1:6] == ["1", "1", "0", "1", "5"]

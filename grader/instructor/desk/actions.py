@@ -247,18 +247,11 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     if not any((one.number, one.digest) == (question, digest) for one in shown):
         raise ConflictError("The answer was handed in again in the meantime.", "Read it again, then mark it.")
     marking = written.marking_of(sheets.rubrics, kata, question, met, points)
+    same = sheets.alike(learner, kata, question) if form.get("same") else []
+    others = [(one.learner, one.digest, one.mark.id if one.mark is not None else None) for one in same]
     given = [
-        Given(learner, kata, replace(marking, answer=digest), comment, _whole(form, "seen") or None),
-        *(
-            Given(
-                one.learner,
-                kata,
-                replace(marking, answer=one.digest),
-                comment,
-                one.mark.id if one.mark is not None else None,
-            )
-            for one in (sheets.alike(learner, kata, question) if form.get("same") else ())
-        ),
+        Given(who, kata, replace(marking, answer=text), comment, seen)
+        for who, text, seen in [(learner, digest, _whole(form, "seen") or None), *others]
     ]
     return desk.book.mark_answers(given, author=desk.author)
 

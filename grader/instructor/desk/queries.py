@@ -46,8 +46,9 @@ LOGGED = 200
 TROUBLES = 20
 """Marks that the page of the course lists with the reason why no check could judge."""
 MOST_FILES = 50
-SAID: tuple[DecisionKind, ...] = ("remark", "dispute", "answer", "close", "assign", "reviewed")
-"""Kinds of rulings that the desk writes about a hand-in."""
+DECIDED: tuple[DecisionKind, ...] = ("remark", "adjust", "override")
+SAID: tuple[DecisionKind, ...] = (*DECIDED, "dispute", "answer", "close", "assign", "reviewed")
+"""Kinds of decisions that the desk makes about a hand-in."""
 
 ONLY = {
     "unread": "not reviewed",
@@ -106,6 +107,8 @@ class CommentIndex(NamedTuple):
     markers: dict[Of, str]
     reviewed: dict[Of, int]
     """The attempt that somebody reviewed."""
+    decided: dict[Of, int]
+    """The remark or change of points that was made last."""
 
     def is_read(self, mark: Mark) -> bool:
         """Return whether somebody reviewed the attempt that counts."""
@@ -120,7 +123,7 @@ class MarksCache:
         self._state: tuple[int, ...] = ()
         self._stamps: dict[str, int] = {}
         self._marks: dict[str, dict[str, Mark]] = {}
-        self._comments = CommentIndex({}, {}, {})
+        self._comments = CommentIndex({}, {}, {}, {})
         self._guard = threading.Lock()
         self._looked = -FRESH_S
 
@@ -180,7 +183,7 @@ class ByAttempt(Generic[T]):
 def comment_index(rulings: Iterable[Decision], identity: Callable[[str], str]) -> CommentIndex:
     """Return what stands of disputes, who marks what, and what was reviewed."""
     disputed: dict[int, tuple[Of, Decision]] = {}
-    markers, reviewed = dict[Of, str](), dict[Of, int]()
+    markers, reviewed, decided = dict[Of, str](), dict[Of, int](), dict[Of, int]()
     for one in rulings:
         if one.revoked or one.kata is None:
             continue
@@ -193,7 +196,9 @@ def comment_index(rulings: Iterable[Decision], identity: Callable[[str], str]) -
             markers[key] = one.value
         elif one.kind == "reviewed":
             reviewed[key] = one.value
-    return CommentIndex(dict(disputed.values()), markers, reviewed)
+        elif one.kind in DECIDED:
+            decided[key] = one.id
+    return CommentIndex(dict(disputed.values()), markers, reviewed, decided)
 
 
 # The class
@@ -467,6 +472,11 @@ class DeskReader:
     def groups(self, kata: str) -> list[Group]:
         """Return who fails a kata alike."""
         return grouped(kata, self._failures.of(one for one in self._marks([kata]) if one.status in WRONG))
+
+    def decided(self, group: Group) -> int:
+        """Return how many of a group have a remark, or other points than the checks gave."""
+        about = self.everybody.marks()[1].decided
+        return sum((one.learner, one.kata) in about for one in group.members)
 
     def items(self, chosen: Filter) -> list[ItemAnalysis]:
         """Return what each check and mistake tells."""

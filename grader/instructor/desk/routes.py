@@ -72,6 +72,7 @@ class Desk:
         self._environment.globals.update(
             course=reader.course, author=reader.author, when=reader.at, looks=STATUS_STYLES,
             title=reader.lessons.title, word=reader.anonymity.word, name=reader.anonymity.name,
+            decided=reader.decided,
         )  # fmt: skip
         style = (REPORT / "style.css").read_text("utf-8") + (TEMPLATES / "desk.css").read_text("utf-8")
         self._files = {

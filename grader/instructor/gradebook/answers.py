@@ -107,9 +107,7 @@ def standing(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:
 def in_words(given: Collection[Given]) -> str:
     """Return what is given for several answers: the points, where they are the same for all."""
     marks = ((one.kata, one.marking) for one in given)
-    words = {
-        f"{kata}, question {one.question}: {one.points:g} of {one.max_points:g} points" for kata, one in marks
-    }
+    words = {f"{of}, Q{one.question}: {one.points:g} of {one.max_points:g} points" for of, one in marks}
     return words.pop() if len(words) == 1 else f"{counted(len(given), 'answer')} marked"
 
 
