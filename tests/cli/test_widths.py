@@ -37,7 +37,7 @@ LIGHT = [
         "check nothing.py",
     ),
     *(
-        "check masks --json --format junit",
+        "check masks --json --format github",
         "reset 9.7",
         "reset masks",
         "completion tcsh",

@@ -328,7 +328,17 @@ def _points(text: str) -> float:
 
 
 for _command in (
-    adjust_all, assign, code, export, groups, items, problems, push, questions, quiz_results, *WRITTEN,
+    adjust_all,
+    assign,
+    code,
+    export,
+    groups,
+    items,
+    problems,
+    push,
+    questions,
+    quiz_results,
+    *WRITTEN,
     *RULINGS,
-):  # fmt: skip
+):
     gradebook.add_command(_command)

@@ -331,6 +331,7 @@ class Gradebook:
         with self._guard, self._connections.deciding(f"writing a decision about {whose}") as connection:
             if learner is None:
                 return of_decisions.add(connection, draft)
+            # Before anything is read: two who decide about one learner come one after the other.
             versions.alone_with(connection, learner)
             kata_id = None
             if (about := kata or of) is None:
@@ -368,6 +369,7 @@ class Gradebook:
             what = sorted(what, key=lambda one: (one[0], one[1] or ""))
             for learner in dict.fromkeys(one[0] for one in what):
                 versions.alone_with(connection, learner)
+            # All before the first is written: an unknown name ends the transaction with nothing in it.
             rows = lookup.rows_of(connection, self.course, [one[:2] for one in what])
             made = [
                 of_decisions.add(connection, Draft(kind, value, comment, author), *row)
