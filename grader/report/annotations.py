@@ -1,6 +1,7 @@
-"""What failed, for programs that point at lines: GitHub's annotations, VS Code's problems.
+"""What failed, for programs that point at lines: GitHub's annotations, VS Code's problems, JUnit's XML.
 
-https://docs.github.com/actions/reference/workflow-commands-for-github-actions has `::error`, and how it is escaped.
+Formats: https://docs.github.com/actions/reference/workflow-commands-for-github-actions (`::error`, and how it is
+escaped), https://github.com/testmoapp/junitxml.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 from grader.data_files import read_bounded
 from grader.report import Format
@@ -150,4 +153,43 @@ def vscode(reports: Sequence[KataReport]) -> str:
     )
 
 
-WRITERS: dict[Format, Callable[[Sequence[KataReport]], str]] = {"github": github, "vscode": vscode}
+_JUNIT = {"fail": "failure", "error": "error", "timeout": "error", "skipped": "skipped", "todo": "skipped"}
+"""By a check's status, the element of a case that did not pass."""
+
+
+def junit(reports: Sequence[KataReport]) -> str:
+    """Return JUnit's XML: a suite for each kata, a case for each check."""
+    top = ElementTree.Element("testsuites", name="kata")
+    for report in reports:
+        kinds = Counter(_JUNIT.get(check.status, "pass") for check in report.checks)
+        counts = {
+            "tests": len(report.checks),
+            "failures": kinds["failure"],
+            "errors": kinds["error"],
+            "skipped": kinds["skipped"],
+        }
+        facts = {"name": f"{report.number} {report.kata}", "time": f"{report.duration_s:.3f}"}
+        facts |= {name: str(count) for name, count in counts.items()}
+        suite = ElementTree.SubElement(top, "testsuite", facts)
+        file = safe(_relative(report.file or ""))
+        for check in report.checks:
+            # XML knows no control characters, and a single one makes the whole file unreadable.
+            facts = {"classname": report.kata, "name": safe(check.name), "file": file}
+            case = ElementTree.SubElement(suite, "testcase", facts)
+            if kind := _JUNIT.get(check.status):
+                lines = [
+                    safe(line) for line in (check.message or report.message or check.status).splitlines()
+                ]
+                first = safe(check.likely or lines[-1].strip())
+                ElementTree.SubElement(case, kind, message=first).text = "\n".join(lines)
+            elif check.same_mistake == "counted":
+                ElementTree.SubElement(case, "system-out").text = DEDUCTED
+    ElementTree.indent(top)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(top, encoding="unicode")
+
+
+WRITERS: dict[Format, Callable[[Sequence[KataReport]], str]] = {
+    "github": github,
+    "vscode": vscode,
+    "junit": junit,
+}

@@ -218,6 +218,11 @@ def points(score: float, whole: float | None = None) -> str:
     return text if whole is None else f"{text}/{round(whole, 2):g}"
 
 
+def out_of(score: float, whole: float) -> str:
+    """Return points as a sentence has them: 0.5 of 2 points."""
+    return f"{points(score)} of {points(whole)} {'point' if whole == 1 else 'points'}"
+
+
 HOSTILE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and newline: escape sequences begin with one
     "\u200e\u200f\u202a-\u202e\u2066-\u2069"  # text that reads backwards

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -84,6 +85,16 @@ def test_github_is_told_of_no_more_than_it_shows(
     assert re.match(r"::notice title=kata::\d+ more", lines[-1])
 
 
+def test_xml_of_junit_has_every_check(kata: Run, masks: Path) -> None:
+    report = kata("check", "masks", "--json").json["katas"][0]
+    [suite] = ElementTree.fromstring(kata("check", "masks", "--format", "junit").out)
+    cases = {case.get("name"): [part.tag for part in case] for case in suite}
+    kinds = {"pass": [], "fail": ["failure"], "error": ["error"], "todo": ["skipped"], "skipped": ["skipped"]}
+    assert cases == {check["name"]: kinds[check["status"]] for check in report["checks"]}
+    for attribute, part in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        assert suite.get(attribute) == str(sum(parts == [part] for parts in cases.values()))
+
+
 def test_a_line_of_a_notebook_is_one_of_its_cell(kata: Run, folder: Path) -> None:
     assert kata("start", "masks", "--notebook").code == 0
     file = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.ipynb"
@@ -105,5 +116,6 @@ def test_what_passes_or_does_not_load(kata: Run, masks: Path) -> None:
     assert re.fullmatch(
         r"\S+masks\.py:1:1: error: masks\.py does not load: SyntaxError: .* \[masks\]\n", ran.out
     )
-    refused = kata("check", "masks", "--format", "github", "--json")
+    assert ElementTree.fromstring(kata("check", "masks", "--format", "junit").out) is not None
+    refused = kata("check", "masks", "--format", "junit", "--json")
     assert (refused.code, "two ways to print" in refused.text) == (2, True)

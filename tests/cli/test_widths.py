@@ -37,7 +37,7 @@ LIGHT = [
         "check nothing.py",
     ),
     *(
-        "check masks --json --format github",
+        "check masks --json --format junit",
         "reset 9.7",
         "reset masks",
         "completion tcsh",

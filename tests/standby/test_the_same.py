@@ -31,6 +31,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, str], bytes]] = {
     "stops": (["check", "-x", "-q"], WRONG, {}, b""),
     "json": (["check", "--json", "--seed", "7"], WRONG, {}, b""),
     "lines": (["check", "--format", "vscode"], WRONG, {}, b""),
+    "junit": (["check", "--format", "junit"], WRONG, {}, b""),
     "does not load": (["check"], "def insertion_sort(:\n", {}, b""),
     "ends itself": (["check"], RIGHT + "import os\nos._exit(7)\n", {}, b""),
     "help": (["check", "--help"], RIGHT, {}, b""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -25,6 +26,7 @@ from grader.instructor.gradebook.records import (
 )
 from grader.instructor.gradebook.serialization import booked, report_of, storable, unpacked
 from grader.instructor.submissions.submission import Bundle
+from grader.report.report import KataReport
 from grader.words import counted
 
 _GRADE_AGAIN = (
@@ -32,7 +34,7 @@ _GRADE_AGAIN = (
 )
 
 _FEW = 500
-"""Learners that a database is asked for by name; of more, everybody's are read."""
+"""Numbers that one query names: databases bound them. Of more learners, everybody's rows are read."""
 
 
 def runs(connection: Connection) -> list[RunRecord]:
@@ -95,6 +97,16 @@ def attempt(connection: Connection, course: Course, number: int) -> Attempt | No
         submitted_at=row.submitted_at,
         graded_at=row.graded_at,
     )
+
+
+def reports_of(connection: Connection, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
+    """Yield attempts with their reports, without those that are damaged."""
+    table, wanted = schema.attempts, list(attempts)
+    for start in range(0, len(wanted), _FEW):
+        some = table.c.id.in_(wanted[start : start + _FEW])
+        for number, report in connection.execute(select(table.c.id, table.c.report).where(some)):
+            with suppress(CorruptRecordError):
+                yield number, report_of(report)
 
 
 def bundle(connection: Connection, course: Course, number: int) -> Bundle | None:

@@ -151,9 +151,6 @@ class Run:
                     out[self._hand_out(executor, one)] = one
                 # Nothing is being graded and nothing waits.
                 if not out:
-                    # Last, when the rows that they belong to are there.
-                    for submission in tally.proposed:
-                        self._book.propose(self._number, submission)
                     return tally
                 done = wait(out, return_when=FIRST_COMPLETED).done
                 for future in [future for future in out if future in done]:  # in the order of handing out
@@ -175,16 +172,16 @@ class Run:
                 had = known.get(submission.kata, frozenset())
                 if submission.answers is not None:
                     self._book.record_answers(self._number, submission)
+                if submission.proposal is not None:
+                    tally.proposed.append(submission)
                 # What was graded once stays, also when a later download does not hold it any more.
                 if submission.status == "missing" and any(key.digest for key in had):
                     tally.untouched += 1
                     if submission.proposal is not None:  # what came in since may be a better answer, misnamed
-                        tally.proposed.append(submission)
+                        self._book.propose(self._number, submission)
                     watch(tally, submission, None)
                     continue
                 tally.notes += [(submission, note) for note in submission.notes]
-                if submission.proposal is not None:
-                    tally.proposed.append(submission)
                 if submission.denied is not None:
                     one = _PendingTask(submission, self._key(submission, 0), 0, b"")
                     why = NotGraded(f"{submission.denied}.", "Correct its permissions: chmod -R u+rX")
