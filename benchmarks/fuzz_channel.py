@@ -150,9 +150,8 @@ def _hung(number: int, frame: object) -> None:
 
 def _memory_mb() -> float:
     gc.collect()
-    _libc.malloc_trim(
-        0
-    )  # what is free and glibc keeps is not a leak: after a large message it may be tens of megabytes
+    # What is free and glibc keeps is not a leak: after a large message it may be tens of megabytes.
+    _libc.malloc_trim(0)
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 

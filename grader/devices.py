@@ -104,18 +104,19 @@ class Device:
     # What a worker does before it loads a submission ---------------------------------------------------------------
 
     def meet(self, limit_bytes: int | None) -> None:
-        """Initialise it, which only a worker does: its context is there before anything is measured.
-
-        float32 products are float32: tf32 has the precision of float16, and the tolerances of checks tell them apart.
-        """
+        """Initialise it, which only a worker does: its context is there before anything is measured."""
         import torch
 
+        # float32 products are float32: tf32 has the precision of float16, and the tolerances of checks tell
+        # them apart.
         torch.set_float32_matmul_precision("highest")
         if self.kind == "cuda":
             torch.backends.cudnn.allow_tf32 = False
         self.module.set_device(self.index)
         if limit_bytes is not None and hasattr(self.module, "set_per_process_memory_fraction"):
             whole = self.module.get_device_properties(self.index).total_memory
+            # torch's own bound: a driver knows no limit for a process, and a neighbour's submission needs its
+            # share.
             self.module.set_per_process_memory_fraction(min(1.0, limit_bytes / whole), self.index)
         # The context is made with the first tensor.
         torch.empty(1, device=self.name)
@@ -134,14 +135,12 @@ class Device:
             self.module.synchronize(self.index)
 
     def taken_by_others(self) -> int:
-        """Return the bytes of its memory that other processes hold, as its driver says; 0 for the CPU.
-
-        torch's allocators keep what they took, so what is taken after a call is its peak. What this process holds,
-        arguments and results, is its own affair.
-        """
+        """Return the bytes of its memory that other processes hold, as its driver says; 0 for the CPU."""
         if not self.accelerates:
             return 0
         self.synchronize()  # the first time this makes our own context, which is not torch's to tell about
+        # torch's allocators keep what they took, so what is taken after a call is its peak. What this process
+        # holds, arguments and results, is its own affair.
         free, whole = self.module.mem_get_info(self.index)
         return int(whole - free - self.module.memory_reserved(self.index))
 

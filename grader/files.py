@@ -27,13 +27,12 @@ def write_atomic(path: Path, data: bytes | str) -> None:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not.
 
-    A device or a pipe is written to as it is: /dev/null must not become a file.
-
     Raises:
         EngineError: as `write_atomic`.
     """
     temporary: str | None = None
     try:
+        # A device or a pipe is written to as it is: /dev/null must not become a file.
         if path.exists() and not (path.is_file() or path.is_dir()):
             with path.open("wb") as file:
                 yield file

@@ -64,6 +64,7 @@ def start(
     """
     import subprocess
 
+    # Libraries look for their settings in the current folder: nobody else may be able to put files there.
     _insist_on(folder)
     known = dict(environment() if variables is None else variables)
     return subprocess.Popen(command(module, *arguments), cwd=folder, env=known, **streams)
@@ -165,6 +166,7 @@ def _is_kept(name: str) -> bool:
 def _insist_on(folder: Path) -> None:
     from grader.errors import EngineError
 
+    # Ours, and writable for us alone: nobody else can put something there between this look and the start.
     status = folder.stat()
     if status.st_uid != os.geteuid() or status.st_mode & 0o022 or any(folder.iterdir()):
         raise EngineError(f"{folder} is not an empty folder of ours: no interpreter is started there.")

@@ -42,6 +42,7 @@ def core_times(cores: Collection[int] | None = None) -> dict[int, CoreTime]:
                 break
             if name == "cpu" or (cores is not None and int(name[3:]) not in cores):
                 continue
+            # Not the later columns: guests are counted in `user` already.
             ticks = [int(count) for count in counts[: _STEAL + 1]]
             # Waiting for a disk is idle for this purpose: the core is free.
             busy = sum(ticks) - ticks[_IDLE] - ticks[_WAITING]
@@ -58,11 +59,12 @@ def most_stolen(before: dict[int, CoreTime]) -> float:
 def waited_time(pid: int | None = None) -> float:
     """Return how long the main thread of a process, or this thread, was ready to run and did not run.
 
-    Seconds; 0 where the system does not say. They are the second figure of /proc/PID/schedstat, in nanoseconds, which
-    kernels with CONFIG_SCHED_INFO keep for every thread. Seen with Linux 6.18.
+    Seconds; 0 where the system does not say.
     """
     whose = "thread-self" if pid is None else str(pid)
     with contextlib.suppress(OSError, ValueError, IndexError):
+        # The second figure of /proc/PID/schedstat, in nanoseconds, which kernels with CONFIG_SCHED_INFO keep
+        # for every thread. Seen with Linux 6.18.
         return int(Path(f"/proc/{whose}/schedstat").read_bytes().split()[1]) * 1e-9
     return 0.0
 
@@ -77,6 +79,7 @@ PACES = (4.0, 2.0)
 def pace() -> float:
     """Return how many times as long as a kata's limits say a submission may take here: 1, 2 or 4, measured once."""
     least = math.inf
+    # The least of three: what a neighbour took away makes a reading longer and never shorter.
     for _ in range(3):
         least = min(least, _exercise())
         if least < PACES[-1] * EXERCISE_S:  # it cannot become slower by trying again
@@ -142,18 +145,21 @@ def bounded_memory(memory_bytes: int | None) -> Iterator[None]:
 
     Whatever the grader makes of a submission's answers (a comparison in float64, a broadcast of small tensors, values
     that a check keeps) is allocated here: this one bound holds for all of it, whatever is computed, of any size.
-    RLIMIT_DATA counts private writable memory, mapped or not (Linux 4.7 and newer); it is inherited, so
-    `sandbox.limits.apply` raises it again in a worker.
     """
     if memory_bytes is None or sys.platform != "linux":
         yield
         return
+    # RLIMIT_DATA counts private writable memory, mapped or not (Linux 4.7 and newer); it is inherited, so
+    # `sandbox.limits.apply` raises it again in a worker.
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resident, data = _memory()
     if resident > OWN_BYTES:  # what earlier submissions left free counts as well
         trim()
         resident, data = _memory()
+    # From what counts now: much of it is mapped and was never touched.
     bound = data + max(memory_bytes + OWN_BYTES - resident, LEAST_BYTES)
+    # Somebody may have set less for the whole process, and setrlimit(2) refuses a soft limit above the hard
+    # one.
     if hard == resource.RLIM_INFINITY or bound < hard:
         resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))
     try:
@@ -201,14 +207,25 @@ def stat_field(pid: int | str, number: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[number - 3])
 
 
-def processor_time(pid: int) -> float | None:
-    """Return the processor time of another process, all its threads; None where the system does not tell.
+def children(pid: int | str) -> list[int]:
+    """Return the processes that any thread of a process has started and not reaped; none where nobody lists them.
 
-    On Linux a process's clock has a number that is made from the process's (its complement, and CPUCLOCK_SCHED; seen
-    with 6.18): clock_getcpuclockid(3) does nothing else, and Python does not offer that one. It needs no /proc and no
-    permission.
+    Lists of children need CONFIG_PROC_CHILDREN (Linux 4.2).
     """
+    found: list[int] = []
+    # By thread, as the kernel has it: any of them may have forked.
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += map(int, path.read_text().split())
+    return found
+
+
+def processor_time(pid: int) -> float | None:
+    """Return the processor time of another process, all its threads; None where the system does not tell."""
     try:
+        # On Linux a process's clock has a number that is made from the process's (its complement, and
+        # CPUCLOCK_SCHED; seen with 6.18): clock_getcpuclockid(3) does nothing else, and Python does not offer
+        # that one. It needs no /proc and no permission.
         return time.clock_gettime(~pid << 3 | 2) if sys.platform == "linux" else None
     except (OSError, OverflowError):
         return None

@@ -19,11 +19,9 @@ _HUGE = 2 << 20
 
 
 def keep_freed_memory() -> None:
-    """Tell malloc to reuse large blocks, in this process and those forked from it.
-
-    By default a block of a megabyte goes back to the system when it is freed, and the next one is paid for with 256
-    page faults: on a virtual machine that is half the price of a call that sends it over.
-    """
+    """Tell malloc to reuse large blocks, in this process and those forked from it."""
+    # By default a block of a megabyte goes back to the system when it is freed, and the next one is paid for
+    # with 256 page faults: on a virtual machine that is half the price of a call that sends it over.
     _call("mallopt", _MMAP_THRESHOLD, 32 << 20)  # the largest that glibc allows
     _call("mallopt", _TRIM_THRESHOLD, 256 << 20)
     _call("mallopt", _TOP_PAD, 16 << 20)
@@ -33,14 +31,13 @@ def fill_fresh_memory() -> None:
     """Let malloc fill every new block with `UNWRITTEN`.
 
     What `torch.empty` gives is then the same in every run: an answer that forgets to write it fails each time, at the
-    same place, and not only where a block happens to hold something else than zeros. Small blocks can come from the
-    thread's own cache, which malloc does not fill: glibc 2.36 puts freed blocks of just the size that torch asks for
-    there, and gives one of them back with the byte of freed memory in it. `NO_CACHE` prevents that; where no new
-    interpreter is started it is rare, and nothing does.
+    same place, and not only where a block happens to hold something else than zeros.
     """
-    _call(
-        "mallopt", _PERTURB, UNWRITTEN ^ 0xFF
-    )  # glibc fills with the complement, and with this what is freed
+    # Small blocks can come from the thread's own cache, which malloc does not fill: glibc 2.36 puts freed
+    # blocks of just the size that torch asks for there, and gives one of them back with the byte of freed
+    # memory in it. `NO_CACHE` prevents that; where no new interpreter is started it is rare, and nothing does.
+    # glibc fills with the complement of this, and what is freed with this itself.
+    _call("mallopt", _PERTURB, UNWRITTEN ^ 0xFF)
 
 
 def trim() -> None:
@@ -58,16 +55,20 @@ def _call(name: str, *arguments: int) -> None:
 def gather_memory() -> None:
     """Put this process's memory into huge pages, where the system can, for the sake of many forks to come.
 
-    A fork copies an entry for every page, and an end takes every one back: with torch imported, 9 ms of processor time
-    with small pages and 3 ms with huge ones (Linux 6.18), which every submission pays. Takes up to a second, once.
+    Takes up to a second, once.
     """
     if sys.platform != "linux":
         return
+    # Python's `mmap.madvise` is for maps of Python's own, and these are the C library's.
     madvise = ctypes.CDLL(None).madvise
     madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    # A fork copies an entry for every page, and an end takes every one back: with torch imported, 9 ms of
+    # processor time with small pages and 3 ms with huge ones (Linux 6.18), which every submission pays.
     for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         span, mode = line.split()[:2]
         start, end = (int(part, 16) for part in span.split("-"))
+        # A huge page begins at a multiple of its size; what lies before the first one stays in small ones.
         first = -(-start // _HUGE) * _HUGE
+        # One by one: some are refused (no huge page is free, a page is pinned), and the others are worth it.
         for place in range(first, end - _HUGE + 1, _HUGE) if mode == "rw-p" else ():
             madvise(place, _HUGE, _COLLAPSE)  # may be refused: an older system, no huge page free

@@ -109,9 +109,8 @@ class NotebookRule:
     def counts(self, node: ast.stmt) -> bool:
         """Return whether a statement at the top of a cell is part of the answer."""
         if isinstance(node, ast.Import) and all(name.name == "kata" for name in node.names):
-            return (
-                False  # for `kata.check(...)` in a cell: a tool besides the answer, which need not be there
-            )
+            # It is for `kata.check(...)` in a cell: a tool of the learner, which need not be there where it is graded.
+            return False
         if not isinstance(node, ASSIGNMENTS):
             return isinstance(node, (*DEFINITIONS, ast.Import, ast.ImportFrom))
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -262,8 +261,6 @@ def parse_cell(title: str, number: int, text: str) -> Cell:
     """Parse a cell without its magics, shell lines and help requests, keeping line numbers.
 
     Of a cell that begins with another magic than `_COUNTED` nothing is left: what is below is not run as Python here.
-    A line counts as one of these only where Python stumbles over it: `%d` at the start of a line may as well be part
-    of a text or of a long expression.
 
     Raises:
         SyntaxError, ValueError: it is not valid Python.
@@ -277,10 +274,14 @@ def parse_cell(title: str, number: int, text: str) -> Cell:
             return Cell(title, number, "", ast.Module([], []), ((place + 1, rest),))
         lines[place] = ""
     body = list(lines)
+    # One stumble after the other, as Python names them one by one; bounded by what is read in all, since a cell
+    # may be long.
     for _ in range(1 + MAX_REREAD // max(len(text), 1)):
         source = "\n".join(lines)
         try:
             return Cell(title, number, source, ast.parse(source, title), _taken_out(body, lines))
+        # Only a line over which Python stumbles is a magic: `%d` at the start of one may as well be part of a
+        # text or of a long expression.
         except SyntaxError as error:
             place = (error.lineno or 0) - 1
             if not (0 <= place < len(lines) and _is_magic(lines[place])):

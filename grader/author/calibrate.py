@@ -275,6 +275,7 @@ class Calibrator:
                 )
         if not found.slow:
             self._find(found, "slow answers", "no slow answer names this check and can be measured")
+        # By how far each is over, not by its value: of a form where more is better, the slowest has the least.
         found.slowest_accepted = max(found.accepted, key=lambda reading: reading.excess, default=None)
         found.fastest_slow = min(found.slow, key=lambda reading: reading.excess, default=None)
         # What its absolute time gives away need not be told apart by growth as well.

@@ -67,6 +67,11 @@ class SeenPart:
         ]
         return [one.arg for one in plain[len(plain) - len(given.defaults) :] + named]
 
+    @property
+    def arrays(self) -> bool:
+        """Whether it returns NumPy arrays, which have no gradient."""
+        return "array return" in self.facts
+
     def given(self, kind: str) -> list[str]:
         """Return the parameters that were seen to take this kind of value."""
         return [one.arg for one in self.parameters if f"{kind} {one.arg}" in self.facts]
@@ -242,8 +247,7 @@ def _of_arguments(part: SeenPart) -> Iterator[tuple[str, str, str]]:
         yield "padding", "takes_last_row_of_mask", name
     for name in part.given("members"):
         yield "members", "drops_last_member", name
-    differentiable = "floating return" in part.facts and "array return" not in part.facts
-    for name in part.given("floating") if differentiable else ():
+    for name in part.given("floating") if "floating return" in part.facts and not part.arrays else ():
         yield "gradients", "cuts_argument", name
     if any(word in ast.unparse(part.node) for word in ("no_grad", "inference_mode", "set_grad_enabled")):
         yield "modes", "leaves_gradients_off", ""
@@ -267,7 +271,7 @@ def _of_results(part: SeenPart) -> Iterator[tuple[str, str, str]]:
         yield "dtype", "rounds_to_float32", ""
         yield "dtype", "returns_float32", ""
         yield "dtype", "zero_in_half", ""
-        if part.module or (part.given("floating") and "array return" not in part.facts):
+        if part.module or (part.given("floating") and not part.arrays):
             yield "gradients", "cuts_gradients", ""
         if part.module:
             yield "gradients", "cuts_parameters", ""

@@ -451,6 +451,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
             )
     folder = kata.solution_folder
     assert folder is not None
+    # Here too by name: `kata pack build` puts all of this folder into the instructors' wheel.
     ours = {
         f"{kata.module}.py",
         HIDDEN,
@@ -588,10 +589,7 @@ def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdic
 
 
 def _renewed(stored: Fingerprints, fresh: Fingerprints) -> Fingerprints:
-    """Return fresh fingerprints with the stored marks where they still hold, so that rounding changes nothing.
-
-    Processors round differently: renewed as a whole, the file would differ in every line on another machine.
-    """
+    """Return fresh fingerprints with the stored marks where they still hold, so that rounding changes nothing."""
 
     def renewed(
         fresh: Mapping[str, MutantSignatures], stored: Mapping[str, MutantSignatures]
@@ -599,6 +597,8 @@ def _renewed(stored: Fingerprints, fresh: Fingerprints) -> Fingerprints:
         mutants = {}
         for name, mutant in fresh.items():
             old = stored[name].checks if name in stored else {}
+            # Processors round differently: renewed as a whole, the file would differ in every line on another
+            # machine.
             checks = {
                 check: old[check] if same(old.get(check), marks) else marks
                 for check, marks in mutant.checks.items()

@@ -44,6 +44,7 @@ def new_kata(root: Path, number: str, slug: str, unit_slug: str) -> NewKata:
             f"{number} is not a kata's number.",
             "It must begin with the number of the unit: 1.2.3 is kata 3 of unit 1.2.",
         )
+    # By number: the folder of a unit that is there may have another slug than the given one.
     units = [path for path in root.glob(f"{unit_number}-*") if path.is_dir()] if root.is_dir() else []
     unit = units[0].name if units else f"{unit_number}-{unit_slug}"
     # Before the first file: the template must not be mixed with a kata that is there.
@@ -66,6 +67,8 @@ def new_kata(root: Path, number: str, slug: str, unit_slug: str) -> NewKata:
             target = base / name.partition("/")[2]
             if create_new(target, _filled(path.read_text(encoding="utf-8"), words), base):
                 written.append(target)
+    # The template is written once, and its checks come out of it as those of every other kata do: it passes the
+    # gate as it stands.
     split_pack(root)
     kata = next(kata for kata in load_pack(root).katas if kata.slug == slug)
     return NewKata(kata, tuple(written))

@@ -32,11 +32,12 @@ def candidates(
 ) -> list[HandIn]:
     """Return pairs of mistakes in one function, with the checks that may not name either of them.
 
-    Of two functions, checks that call one alone name its mistake; within one the second changes what the first returns.
     `needs` has all checks, in order, and which others they need.
     """
     found: list[HandIn] = []
     for one, other in combinations(mistakes, 2):
+        # Of two functions, checks that call one alone name its mistake; within one the second changes what the
+        # first returns.
         text = paired(one, other) if one.changed & other.changed else None
         if text is not None:
             wrong = prints.mutants[one.name].checks.keys() | prints.mutants[other.name].checks.keys()

@@ -22,12 +22,10 @@ FEWEST = 16
 def side_by_side(
     work: Work[T, R], items: Sequence[T], launcher: Launcher, jobs: int, step: Callable[[int], None]
 ) -> list[R]:
-    """Return what `work` makes of each item, in their order; `step` is called with how many are done.
-
-    Results are pickled: they come from forks of this very process. No thread may run in it.
-    """
+    """Return what `work` makes of each item, in their order; `step` is called with how many are done."""
     alone = jobs < 2 or len(items) < FEWEST or launcher.name != "fork"
     results: dict[int, R] = {}
+    # Results are pickled, which is safe: they come from forks of this very process. No thread may run in it.
     for place, result in () if alone else _from_forks(work, items, min(jobs, len(items))):
         results[place] = result
         step(len(results))

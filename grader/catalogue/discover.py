@@ -100,11 +100,10 @@ def builtin_folder() -> Path | None:
 def installed_folders() -> Iterator[Path]:
     """Yield the pack folders that installed distributions name.
 
-    A distribution declares `[project.entry-points."kata.packs"]` with `any-name = "package"`, or
-    `"package.folder"`.
-    Only folders that installers fill are looked at: what lies in the current folder, or in a class's, names no pack.
-    Reading the small files ourselves takes 1 ms; importing importlib.metadata takes 30.
+    A distribution declares `[project.entry-points."kata.packs"]` with `any-name = "package"`, or `"package.folder"`.
     """
+    # Only folders that installers fill are looked at: what lies in the current folder, or in a class's, names
+    # no pack. Reading the small files ourselves takes 1 ms; importing importlib.metadata takes 30.
     for place in filter(is_installed, sys.path):
         try:
             # The time is part of the cache's key: a server that runs on sees what was installed meanwhile.

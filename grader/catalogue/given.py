@@ -133,9 +133,8 @@ class BlocksSource:
 
     def _only(self, needed: Collection[ast.stmt]) -> BlocksSource:
         """Cut the other statements out, each with the comments above it."""
-        lines = io.StringIO(
-            self.text, newline=""
-        ).readlines()  # the lines that Python counts; str.splitlines knows more
+        # The lines that Python counts; str.splitlines knows more.
+        lines = io.StringIO(self.text, newline="").readlines()
         pieces, end = [], 0
         for node in self.tree.body:
             last = node.end_lineno or node.lineno

@@ -52,10 +52,7 @@ def sections(text: str, title: re.Pattern[str]) -> list[tuple[re.Match[str], str
 
 
 def in_code(lines: Sequence[str]) -> set[int]:
-    """Return which lines of a Markdown text are in fenced code blocks: what looks like a heading there is code.
-
-    A fence that is never closed makes no block: one that somebody forgot must not swallow the rest of the text.
-    """
+    """Return which lines of a Markdown text are in fenced code blocks: what looks like a heading there is code."""
     found: set[int] = set()
     start, opened = 0, ""
     for place, line in enumerate(lines):
@@ -66,6 +63,8 @@ def in_code(lines: Sequence[str]) -> set[int]:
             start, opened = place, fence["mark"]
         # As in CommonMark: a fence closes with as many marks or more, and with no word after them.
         elif fence["mark"].startswith(opened) and not fence["about"].strip():
+            # A fence that is never closed makes no block: one that somebody forgot must not swallow the rest of
+            # the text.
             found.update(range(start, place + 1))
             opened = ""
     return found

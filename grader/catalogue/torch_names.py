@@ -55,9 +55,8 @@ class Excluded:
 
     def is_nowhere(self, name: str) -> bool:
         """Tell whether this may not be anywhere in the file, used or not."""
-        private = re.match(r"torch\._(?!_)", name) and not _is_harmless(
-            name
-        )  # torch.__version__ hides nothing
+        # A name in two underlines, such as `torch.__version__`, hides nothing.
+        private = re.match(r"torch\._(?!_)", name) and not _is_harmless(name)
         return bool(private) or any(_is_in(name, package) for package in torch_names().never)
 
     def is_used(self, name: str) -> bool:

@@ -128,9 +128,8 @@ class LearnerContext:
         touched: list[tuple[str, Unit]] = []
         for kata in self.catalogue.katas:
             entry = self.entry(kata)
-            looked_at = (
-                entry.checked if entry.status != "missing" else None
-            )  # who finds no file has gone nowhere
+            # A check that found no file says nothing of where the learner is.
+            looked_at = entry.checked if entry.status != "missing" else None
             when = max(looked_at or "", entry.started or "")
             if when:
                 touched.append((when, kata.unit))
@@ -224,9 +223,8 @@ def write_pieces(output: str, pieces: Iterable[bytes]) -> None:
         EngineError: the file system refused.
     """
     if output == "-":
-        for (
-            piece
-        ) in pieces:  # bytes: UTF-8, whatever the terminal is set to, which must not obey what is in them
+        # As bytes: UTF-8, whatever the terminal is set to, which must not obey what is in them.
+        for piece in pieces:
             click.echo(safe(piece.decode()).encode() if sys.stdout.isatty() else piece, nl=False)
         return
     with replacing(Path(output)) as file:

@@ -30,6 +30,7 @@ class Interrupts:
     def __enter__(self) -> Self:
         """Take over from Python's own handler; one that somebody else has set stays."""
         if threading.current_thread() is threading.main_thread():
+            # Signals are the main thread's: elsewhere `signal.signal` raises.
             self._handler = signal.getsignal(signal.SIGINT)
             if self._handler is signal.default_int_handler:
                 signal.signal(signal.SIGINT, self._interrupt)
@@ -52,12 +53,14 @@ class Interrupts:
         if not issubclass(dropped.exc_type, KeyboardInterrupt):
             self._hook(dropped)
             return
+        # From another thread: in this one the hook is still running, in which Python drops whatever is raised.
         threading.Thread(target=self._again, daemon=True).start()
 
     def _again(self) -> None:
         """Press once more, but not while the first is being dropped: there, Python would drop this one, too."""
         while self._is_in_hook(sys._current_frames().get(threading.main_thread().ident or 0)):
             time.sleep(LOOKED_S)
+        # As if the key had been pressed again: the handler runs in the main thread, at its next instruction.
         _thread.interrupt_main()
 
     def _is_in_hook(self, frame: FrameType | None) -> bool:

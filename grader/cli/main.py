@@ -94,6 +94,7 @@ class KataGroup(click.Group):
         self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any], interrupts: Interrupts
     ) -> int:
         try:
+            # Not click's own end, whose exit codes and words are other ones than `docs` promise.
             outcome = super().main(args, prog_name, standalone_mode=False, **extra)
             return outcome if isinstance(outcome, int) else 0
         except KataError as error:
@@ -103,6 +104,7 @@ class KataGroup(click.Group):
             report("interrupted")
             return INTERRUPTED
         except click.ClickException as error:
+            # Which command's help to name: other errors of click's have no context.
             context = error.ctx if isinstance(error, click.UsageError) else None
             if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
                 click.echo(error.format_message(), err=True)  # the help of a group: no mistake to report
@@ -110,6 +112,7 @@ class KataGroup(click.Group):
                 report(error.format_message(), f"See: {context.command_path} --help" if context else None)
             return UsageError.exit_code
         except OSError as error:
+            # First: in a folder that is gone every path fails, and each error would name another one.
             if _is_nowhere():
                 report("The folder you are in no longer exists.", "Go somewhere else: cd ~")
                 return UsageError.exit_code

@@ -110,9 +110,13 @@ def _rate(tally: Tally, started: float) -> str:
 def measuring() -> Iterator[tuple[Callable[[int], None], Callable[[str, int], None]]]:
     """Show how far it is: yields what is told the number of rounds, and what is told which of them are done."""
     bar = Progress(
-        BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
-        console=console(stderr=True), transient=True,
-    )  # fmt: skip
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        console=console(stderr=True),
+        transient=True,
+    )
     with bar:
         task = bar.add_task("collecting", total=None)
 

@@ -82,6 +82,7 @@ def is_warm(arguments: Sequence[str]) -> bool:
 
 def facts() -> str:
     """Return what client and daemon have in common, but for the digest: only the daemon takes the time for that."""
+    # There is no call that reads it without setting it.
     mask = os.umask(0o077)
     os.umask(mask)
     # A container may share the folder of the socket, and none of the files that a request names.
@@ -116,6 +117,7 @@ def _private(folder: str) -> str:
 
 def _is_private(folder: str) -> bool:
     with suppress(OSError):
+        # lstat: a link in its place would lead into a folder that somebody else chose.
         status = os.lstat(folder)
         return (status.st_uid, status.st_mode) == (os.geteuid(), stat.S_IFDIR | 0o700)
     return False
@@ -175,6 +177,8 @@ def _ask(words: list[str], streams: Sequence[int], variables: Mapping[str, str])
     with suppress(OSError, ValueError):  # whatever is unusual is a reason to start cold
         known = facts()
         _connect(link, os.path.join(_folder(known), "socket"))
+        # As a descriptor, not as a path: the folder may have been renamed, or be out of sight of the daemon's
+        # mounts.
         here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             socket.send_fds(link, [marshal.dumps((known, words, dict(variables)))], [*streams, here])
@@ -186,6 +190,7 @@ def _ask(words: list[str], streams: Sequence[int], variables: Mapping[str, str])
             running = Running(link, descriptors[0])
             if streams == (0, 1, 2):
                 _forward_signals(running)
+            # Last, when nothing can fail here any more: a process that ran without us would answer nobody.
             link.send(GO)
             return running
     link.close()
@@ -195,6 +200,7 @@ def _ask(words: list[str], streams: Sequence[int], variables: Mapping[str, str])
 def _connect(link: socket.socket, path: str) -> None:
     link.settimeout(PATIENCE_S)
     link.connect(path)
+    # Before anything is sent: it will have our streams.
     if not _is_own(link) or link.recv(MAX_BYTES) != READY:
         raise PermissionError(path)
     link.settimeout(START_S)
@@ -254,9 +260,9 @@ def end_all() -> list[int]:
 def spawner() -> Callable[[], None]:
     """Return what starts a daemon for the next command, if torch has been imported by then, and does not wait for it.
 
-    What it is to be like is noted now: a command changes variables. It is a fresh interpreter, not a fork of this one,
-    which will have seen a pack's checks and a worker's answers.
+    It is a fresh interpreter, not a fork of this one, which will have seen a pack's checks and a worker's answers.
     """
+    # What it is to be like is noted now: a command changes variables.
     known, variables = facts(), {**interpreter.environment(), **_variables()}
 
     def spawn() -> None:
@@ -289,6 +295,7 @@ def main() -> None:
     folder, known = sys.argv[1], facts()
     if os.path.basename(folder) != os.path.basename(_folder(known)):  # no client would find it
         return
+    # A lock by the kernel, given up with the process, however that ends: a file of a number would outlive it.
     lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     with suppress(BlockingIOError):  # another one stands by, or is about to
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -301,17 +308,15 @@ def main() -> None:
 
 
 def _digest() -> bytes:
-    """Return a digest of the engine's sources and of what is installed: of contents, since times can be equal.
-
-    Of a package its RECORD is read, in which installers write a digest of each file: reading the files themselves,
-    gigabytes of torch, would take longer than importing them.
-    """
+    """Return a digest of the engine's sources and of what is installed: of contents, since times can be equal."""
     from glob import escape, iglob
     from hashlib import blake2b
 
     # Escaped, as a folder called `[old]` would match something else.
     own = escape(os.path.dirname(os.path.dirname(__file__)))
     files = [file for file in iglob(f"{own}/**/*.py", recursive=True) if "/_katas/" not in file]
+    # Of a package its RECORD is read, in which installers write a digest of each file: reading the files
+    # themselves, gigabytes of torch, would take longer than importing them.
     for folder in map(escape, interpreter.search_path()):
         files += [*iglob(f"{folder}/*.dist-info/RECORD"), *iglob(f"{folder}/*.pth")]
     found = blake2b(digest_size=16)
@@ -417,6 +422,8 @@ class _Daemon:
             finally:
                 os._exit(3)
         pidfd = os.pidfd_open(pid)
+        # Under both: either its end or its client's hang-up has to be noticed, and each is a descriptor that
+        # poll(2) names.
         self._running[pidfd] = self._running[link.fileno()] = (pid, pidfd, link)
         self._poll.register(pidfd)
         self._poll.register(link, 0)  # whether it is hung up: what is said on it is for the other process
@@ -457,6 +464,8 @@ def _become(link: socket.socket, descriptors: list[int], words: list[str], varia
     for name in _FORWARDED:  # the daemon has inherited what its first client ignored
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Not a new mapping: `os.environ` writes through to the C library's variables, by which other programs are
+    # started.
     os.environ.clear()
     os.environ.update(variables)
     sys.argv[:] = words

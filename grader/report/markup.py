@@ -66,9 +66,17 @@ def note_html(note: str) -> str:
 
 def _printed(reports: Sequence[KataReport], width: int, *, verbose: bool, quiet: bool) -> Terminal:
     out = Terminal(
-        file=io.StringIO(), record=True, width=width, markup=False, highlight=False, emoji=False,
-        force_terminal=True, color_system="standard", legacy_windows=False, force_jupyter=False,
-    )  # fmt: skip
+        file=io.StringIO(),
+        record=True,
+        width=width,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        force_terminal=True,
+        color_system="standard",
+        legacy_windows=False,
+        force_jupyter=False,
+    )
     out.before_commands = "%"
     print_reports(reports, out, verbose=verbose, quiet=quiet)
     return out

@@ -125,12 +125,11 @@ def status_text(status: str, target: Console, *, word: str | None = None) -> Tex
 
 
 def keep_whole(table: Table, *columns: int) -> None:
-    """Never cut these columns of a table whose rows are in: what stands there is typed.
-
-    rich cuts even columns that do not wrap once the others have given all they have; it heeds their least width.
-    """
+    """Never cut these columns of a table whose rows are in: what stands there is typed."""
     for column in (table.columns[number] for number in columns):
         column.no_wrap = True  # so that others give what is missing
+        # rich cuts even columns that do not wrap once the others have given all they have; it heeds their least
+        # width.
         column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
 
 
@@ -148,6 +147,7 @@ def hanging(
     body = safe_text(body, style) if isinstance(body, str) else body
     indent = head.cell_len + further
     width = max(target.width - indent, 20)  # narrower than that, the terminal itself may fold
+    # Before it is measured: a tab is as wide as its place says.
     body.expand_tabs(4)
     body = _as_typed(body, getattr(target, "before_commands", ""))
     # rich breaks at any blank, and cuts a word that is longer than a line: the glue keeps together what is copied.
@@ -216,6 +216,11 @@ def points(score: float, whole: float | None = None) -> str:
     """Return points as a person writes them: 3, 2.5, 3/8."""
     text = f"{round(score, 2):g}"
     return text if whole is None else f"{text}/{round(whole, 2):g}"
+
+
+def out_of(score: float, whole: float) -> str:
+    """Return points as a sentence has them: 0.5 of 2 points."""
+    return f"{points(score)} of {points(whole)} {'point' if whole == 1 else 'points'}"
 
 
 HOSTILE = re.compile(

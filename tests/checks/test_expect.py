@@ -270,7 +270,6 @@ def test_tolerance_is_the_oracles_unless_given():
 
 def test_empty_tensors_pass():
     expect(torch.zeros(0, 3)).close_to(torch.zeros(0, 3)).equals(torch.zeros(0, 3)).is_finite()
-    expect(torch.zeros(0, 3)).sums_to(1, 1, where=torch.zeros(0, dtype=torch.bool))
 
 
 def test_is_zero_where():
@@ -304,10 +303,6 @@ def test_sums_to():
     assert said(lambda: expect(weights, "weights", WEIGHTS).sums_to(1, "query")).startswith(
         "first difference  sum of weights along query[batch 0, head 0, key 0]  got 2.018  want 1.000\n"
     )
-    dead = weights.clone()
-    dead[..., 2, :] = 0
-    expect(dead, "weights", WEIGHTS).sums_to(1, "key", where=torch.arange(4) != 2)
-    assert "query 2" in said(lambda: expect(dead, "weights", WEIGHTS).sums_to(1, "key"))
     with pytest.raises(PackError, match="no axis 'keys'"):
         expect(weights, "weights", WEIGHTS).sums_to(1, "keys")
 
@@ -340,9 +335,8 @@ def test_of_complex_numbers_the_imaginary_part_counts():
 
 def test_weights_of_large_scores_are_known_no_better_than_the_scores():
     scores = torch.linspace(-1, 1, 60).reshape(12, 5) - 20_000
-    weights = (
-        scores - scores.logsumexp(-1, keepdim=True)
-    ).exp()  # right, and off by the rounding of the scores
+    # Right, and off by the rounding of the scores.
+    weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
     assert "tolerance" in said(lambda: expect(weights, "weights").sums_to(1, -1))
     assert "tolerance" in said(
         lambda: expect(weights, "weights").close_to(scores.double().softmax(-1).float())
@@ -359,7 +353,7 @@ def test_a_sum_is_held_to_the_size_of_a_right_answer():
     centred = torch.tensor([[3.0, -3.0 + 1e-5]])
     expect(centred).sums_to(0, 1, size=6.0)
     assert "tolerance" in said(lambda: expect(centred * 1e9).sums_to(0, 1, size=6.0))
-    with pytest.raises(PackError, match="needs a size or a tolerance"):
+    with pytest.raises(PackError, match="needs a size"):
         expect(centred).sums_to(0, 1)
 
 
@@ -394,8 +388,6 @@ def test_a_wrong_shape_is_never_the_packs_fault():
         )  # fmt: skip
     text = "wrong shape  weights  got [2, 4]  want one that [4, 4] broadcasts to"
     assert said(lambda: expect(flat, "weights").is_zero_where(CAUSAL)) == text
-    with pytest.raises(CheckFailure, match="broadcasts to"):
-        expect(flat, "weights").sums_to(1, 1, where=torch.ones(3).bool())
 
 
 def test_a_number_out_of_a_range_of_one_is_held_to_that_one():

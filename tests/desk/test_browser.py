@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 PATHS = (
     "/", "/class", "/class?only=late", "/mark?learner=ada.0000&of=layer-norm",
-    "/mark?learner=ada.0000&of=layer-norm&file=layer_norm.py&line=3", "/disputes", "/alike", "/alike?kata=layer-norm",
+    "/mark?learner=ada.0002&of=layer-norm&file=layer_norm.py&line=3", "/disputes", "/alike", "/alike?kata=layer-norm",
     "/log", "/problems", "/groups?kata=layer-norm", "/groups?kata=layer-norm&group=GROUP", "/items", "/written",
     "/answer?learner=ada.0000&of=masks&question=1", "/mark?learner=nobody&of=masks", "/nothing",
 )  # fmt: skip

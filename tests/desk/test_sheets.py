@@ -147,6 +147,8 @@ def test_answers_that_say_the_same_are_marked_together_and_taken_back_together(
     given = [marks(desk, one) for one in learners]
     assert [len(own) for own in given] == [1, 1, 1, 1, 1, 0]
     assert {own[0].comment for own in given[:5]} == {"all of you"}
+    just = desk.ask("GET", answered.headers["location"]).text
+    assert "5 hand-ins at once: masks, Q1: 1 of 1.5 points" in just
     assert f"learner={learners[5]}" in answered.headers["location"]  # nearly the same is read next
     told = desk.page("/written")
     assert line_of(told, 1)[1:6] == ["1", "1", "0", "1", "5"]
@@ -295,7 +297,7 @@ def test_the_next_of_many_answers_is_found_by_looking_at_each_once(
         sheets = Sheets(DeskReader(book, KataTexts(catalogue), "kim"), Rubrics(catalogue, book))
         monkeypatch.setattr(sheets, "places", lambda chosen: many)
         page = sheets.answer({"learner": who, "of": "masks", "question": "1"}, Filter())
-    assert (page.next, page.waiting) == (many[0], len(many))
+    assert (page.queue.next, page.queue.waiting) == (many[0], len(many))
     assert looked["at"] < 2 * len(many)
 
 

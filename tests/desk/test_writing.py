@@ -240,9 +240,8 @@ def test_who_takes_the_next_few_takes_different_ones(desk: Running) -> None:
 
 
 def test_the_next_few_are_those_that_are_free_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        queries, "FRESH_S", 3600
-    )  # each desk goes on with what it read before the others took theirs
+    # Each desk goes on with what it read before the others took theirs.
+    monkeypatch.setattr(queries, "FRESH_S", 3600)
     where = made_class.make(tmp_path, 6)
     lessons = KataTexts(Catalogue.discover())
     form = {"kata": "feed-forward", "comment": "mine", "most": "2"}

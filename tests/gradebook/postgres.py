@@ -24,9 +24,8 @@ class Server:
     def __init__(self) -> None:
         self._binaries = _binaries()
         self._as: dict[str, Any] = _somebody()
-        self._folder = Path(
-            tempfile.mkdtemp(prefix="kata-pg-")
-        )  # short: a socket's path holds 107 characters
+        # Short: a socket's path holds 107 characters.
+        self._folder = Path(tempfile.mkdtemp(prefix="kata-pg-"))
         self._data = self._folder / "data"
         if self._as:
             os.chown(self._folder, self._as["user"], self._as["group"])

@@ -174,9 +174,8 @@ def test_a_refusal_leaves_a_row_that_is_tried_again(katas: list[Kata]) -> None:
     assert [answer.message for _, answer in tally.refused] == ["no room"] * 3
     report = book.kept["ada", katas[0].slug][1]
     assert (report.status, report.score) == ("error", 0)
-    assert (
-        report.max_score == katas[0].points + katas[0].hidden_points
-    )  # or the others would make a whole mark
+    # Or the others would make a whole mark.
+    assert report.max_score == katas[0].points + katas[0].hidden_points
     assert "not the submission's fault" in (report.message or "")
     again = Run(katas, book, RunPolicy(), 2).grade([Pupil("ada"), Pupil("bob", None)], Desk(), 1, nothing)
     assert (again.graded, again.unchanged) == (3, 3)

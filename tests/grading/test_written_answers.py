@@ -208,9 +208,8 @@ def test_a_class_is_marked_released_and_taken_back(
     ]
 
     shown = canvas(kata, book, released=True)
-    assert (
-        set(unreleased.values()) == set(shown.values()) == {5.0}
-    )  # written answers are no part of a kata's column
+    # Written answers are no part of a kata's column.
+    assert set(unreleased.values()) == set(shown.values()) == {5.0}
 
     back = kata("gradebook", "withdraw", undo_of(released), "--comment", "too early", *book)
     assert back.code == 0, back.text

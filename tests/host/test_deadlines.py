@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import time
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -151,3 +153,21 @@ def test_the_core_that_was_robbed_most_counts() -> None:
 
 def test_a_system_that_does_not_say_steals_nothing() -> None:
     assert most_stolen({}) == 0.0
+
+
+def test_where_a_loop_is_becomes_known_above_descriptor_1023(examine: Any) -> None:
+    low, high = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if high < 2048:
+        pytest.skip("this system allows no more open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(low, 2048), high))
+    with ExitStack() as held:
+        held.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (low, high))
+        source = os.open(os.devnull, os.O_RDONLY)
+        held.callback(os.close, source)
+        for _ in range(1024):
+            held.callback(os.close, os.dup(source))
+        opened = examine("def answer():\n    while True: pass")
+        opened.begin(0, 0.3)
+        with pytest.raises(WorkerTimeout) as caught:
+            opened.submission.answer()
+        assert "line 2 in answer" in caught.value.trace

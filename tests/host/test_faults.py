@@ -126,9 +126,8 @@ def test_a_fork_server_that_is_gone_is_no_end_of_a_worker(start: Callable[[], Fo
     session = Session(launcher, Source(Path("/nowhere/answer.py"), b"x = 1\n"), Terms("answer", ()))
     session.begin(0)
     for one in psutil.Process(launcher._zygote._pid).children(recursive=True):
-        with contextlib.suppress(
-            psutil.NoSuchProcess
-        ):  # a namespace that loses its first process takes the rest along
+        # A namespace that loses its first process takes the rest along.
+        with contextlib.suppress(psutil.NoSuchProcess):
             one.kill()
     psutil.Process(launcher._zygote._pid).kill()
     with pytest.raises(MachineFault, match="gone"):

@@ -100,9 +100,8 @@ except BaseException as error:
 def standing(place: Place, workspace: Path) -> Iterator[Place]:
     warm = place.warmed(workspace)
     yield place
-    with contextlib.suppress(
-        ProcessLookupError
-    ):  # at `process` it may have been ended, or stopped by who traced it
+    # At `process` it may have been ended, or stopped by who traced it.
+    with contextlib.suppress(ProcessLookupError):
         os.kill(warm.pid, signal.SIGCONT)
     empty = [path for path in place.folder.rglob("empty/*")]
     for path in empty:

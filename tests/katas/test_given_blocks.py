@@ -211,9 +211,8 @@ def test_the_spelling_is_known_however_it_is_reached(spelling: str, tmp_path: Pa
     own = "import torch\ndef LayerNorm(d):\n    return lambda x: x - x.mean(-1)\n"
     test = f"def test():\n    assert {SPELLINGS[spelling]}(torch.ones(3), [3]) is LayerNorm(3)\n"
     if "exec" not in spelling:
-        assert (
-            found("layer-norm", f"{own}{spelling}\n{test}", tmp_path) is None
-        )  # a test of one's own is free
+        # A test of one's own is free.
+        assert found("layer-norm", f"{own}{spelling}\n{test}", tmp_path) is None
 
 
 # --- a file of blocks beside the answer ---

@@ -142,5 +142,5 @@ def test_what_series_amount_to(runs: str, settled: str | None) -> None:
 
 @pytest.mark.parametrize("over", [-0.1, 1.1, float("nan")])
 def test_no_probability(over: float) -> None:
-    with pytest.raises(ValueError, match="no probability"):
+    with pytest.raises(ValueError, match="not a probability"):
         odds(RULE, over)

@@ -156,9 +156,8 @@ def test_assignments_to_parts_and_by_operators_count(load: Any, cell: str) -> No
 def test_a_required_name_is_made_by_whatever_makes_it(load: Any) -> None:
     partial = "from functools import partial\ndef own(x, y):\n    return x + y\nf = partial(own, 1)"
     assert load(partial).f(1) == 2
-    assert (
-        load(DEFINES, "def own(g):\n    return None\nf = own(f)").f(1) == 2
-    )  # scratch work where it is defined
+    # Scratch work where it is defined.
+    assert load(DEFINES, "def own(g):\n    return None\nf = own(f)").f(1) == 2
     with pytest.raises(SubmissionMissing) as caught:
         _ = load("class A: pass\na = A()\nf = a.f").f
     assert "makes f, and that failed: NameError: cell 1, line 2 makes a" in caught.value.hint

@@ -86,6 +86,8 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
                 train=full or update,
             )
 
+        # Checks are collected once for all katas, after the launcher: workers are split off from a process
+        # without answers.
         with closing(launcher), suites_of(katas, hidden=True) as suites:
             verdicts = [gate(suites[kata.slug]).examine(kata, suites[kata.slug]) for kata in katas]
     if as_json:
@@ -204,7 +206,7 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
     try:
         if page is not None:
             # Minutes of measuring are not to end in a page that cannot be written.
-            read_page(page, kind_of(device))  # to be refused before minutes are spent
+            read_page(page, kind_of(device))
         with measuring() as (start, step):
             found = Calibrator(launcher, device=device, rounds=rounds).calibrate(katas, start, step)
     finally:
@@ -212,6 +214,8 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
     if page is not None:
         record(found, katas)
         packs = {kata.unit.pack.root for kata in katas}
+        # Read again: the page shows what `record` has just written, next to what earlier runs measured of other
+        # katas.
         measured = [kata for kata in Catalogue.discover().katas if kata.unit.pack.root in packs]
         write_page(page, kind_of(device), measured)
     if as_json:
@@ -410,8 +414,10 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
     packs = _split_catalogue().packs
     chosen = [one for one in packs if name is None or one.name == name]
     if len(chosen) != 1:
-        raise UsageError("Which pack?" if name is None else f"There is no pack {name}.",
-                         f"There are: {', '.join(one.name for one in packs)}.")  # fmt: skip
+        raise UsageError(
+            "Which pack?" if name is None else f"There is no pack {name}.",
+            f"There are: {', '.join(one.name for one in packs)}.",
+        )
     bundles = [build_bundle(chosen[0], out, "learner")]
     if chosen[0].solutions is not None:
         bundles.append(build_bundle(chosen[0], out, "instructor"))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from grader.cli.context import note
-from grader.cli.instructor.class_options import author_of, author_option, lines_of, with_gradebook
+from grader.cli.instructor.class_options import author_of, author_option, lines_of, print_line, with_gradebook
 from grader.errors import UsageError
-from grader.report.style import console, points, safe
+from grader.report.style import points
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
@@ -80,7 +80,7 @@ def write_changes(
             change(line.learner, line.kata, line.points, comment=line.comment, author=who)
         sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
         text = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
-        console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
+        print_line(text)
     already = len(lines) - len(new)
     note(f"{len(new)} {'would change' if dry_run else 'changed'}, {already} already recorded")
 

@@ -16,12 +16,13 @@ from grader.cli.instructor.class_options import (
     decision,
     lines_of,
     name_word,
+    print_line,
     same_book,
     with_gradebook,
 )
 from grader.cli.instructor.rulings import covered
 from grader.errors import UsageError
-from grader.report.style import console, points, safe
+from grader.report.style import points, safe
 from grader.words import counted, typed_number, whole_number
 
 if TYPE_CHECKING:
@@ -40,10 +41,6 @@ def _rubrics(book: Gradebook) -> Rubrics:
     from grader.instructor.gradebook.written import Rubrics
 
     return Rubrics(Catalogue.discover(), book)
-
-
-def _say(text: str) -> None:
-    console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
 
 
 @click.command(short_help="Show written answers, their marks, and which answers still wait for one.")
@@ -71,6 +68,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     rubrics = _rubrics(book)
     if learner is None:
         katas = resolve_katas(book, [id_] if id_ else [])
+        # From the rows alone: no sheet has to be read to know who waits.
         waiting = [one for one in to_mark(book) if katas is None or one.kata in katas]
         if as_json:
             found = [
@@ -80,12 +78,15 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
             return
         for queued in waiting:
             numbers = ", ".join(map(str, queued.questions))
-            _say(f"{queued.learner}  {queued.kata}  question{'s' * (len(queued.questions) > 1)} {numbers}")
+            print_line(
+                f"{queued.learner}  {queued.kata}  question{'s' * (len(queued.questions) > 1)} {numbers}"
+            )
         count = sum(len(one.questions) for one in waiting)
         note(f"{counted(count, 'answer')} wait to be marked" if count else "No answer waits to be marked.")
         return
     rows = book.rows(katas=resolve_katas(book, [id_] if id_ else []), learners=[learner])
     zone = book.course.timezone
+    # With an ID also without a sheet: somebody who names it wants to hear that nothing was handed in.
     sheets = [sheet(book, rubrics, learner, row.kata) for row in rows if row.written is not None or id_]
     if as_json:
         print_json({"sheets": [msgspec.to_builtins(one) for one in sheets]})
@@ -110,31 +111,33 @@ def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
     if sheet.versions > 1:
         facts.append(f"{sheet.versions} versions")
     facts.append("released" if sheet.released else "not released")
-    _say("   ".join(facts))
+    print_line("   ".join(facts))
     for one in sheet.answers:
-        _say(f"\n{one.number}. {one.question}")
+        print_line(f"\n{one.number}. {one.question}")
+        # After a bar: what a learner wrote must not look like a line of ours.
         for line in one.text.splitlines() or ["(no answer)"]:
-            _say(f"   | {line}")
+            print_line(f"   | {line}")
         if one.rubric is not None:
-            _say(f"   model    {' '.join(one.rubric.model.split())}")
+            print_line(f"   model    {' '.join(one.rubric.model.split())}")
             for mistake in one.rubric.mistakes:
-                _say(f"   mistake  {' '.join(mistake.split())}")
+                print_line(f"   mistake  {' '.join(mistake.split())}")
             for number, criterion in enumerate(one.rubric.criteria, 1):
                 met = "x" if one.mark is not None and number in one.mark.criteria else " "
-                _say(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
+                print_line(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
         if one.mark is not None:
             comment = f": {one.mark.comment}" if one.mark.comment else ""
+            # The mark is of another text: it counts until somebody looks again.
             older = "   The answer has changed since." if one.changed else ""
-            _say(
+            print_line(
                 f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
                 f"by {one.mark.author}{comment}{older}"
             )
         elif one.digest:
-            _say("   not marked yet")
+            print_line("   not marked yet")
     if sheet.rest:
-        _say("\nUnder no question's number:")
+        print_line("\nUnder no question's number:")
         for line in sheet.rest.splitlines():
-            _say(f"   | {line}")
+            print_line(f"   | {line}")
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -180,6 +183,7 @@ def mark(
     from grader.instructor.gradebook.resolve import points_meant, resolve_kata
     from grader.instructor.gradebook.written import mark as write
 
+    # `--met ''` says that no criterion is met, and is not the same as leaving it out.
     if met is None and given is None:
         raise UsageError("Nothing says what the answer earns.", "Give --met with criteria, or --points.")
     kata = resolve_kata(book, id_)
@@ -194,8 +198,9 @@ def mark(
         comment=comment,
         author=author_of(author),
     )
+    # Read back: points that were not given follow from the criteria, and only the gradebook knows them.
     stands = next(one for one in book.written_answers([learner])[learner, kata][1] if one.id == number)
-    _say(f"{learner}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
+    print_line(f"{learner}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
     note(f"undo  kata gradebook unmark {number}{same_book()} --comment TEXT")
 
 
@@ -210,7 +215,7 @@ def unmark(book: Gradebook, number: int, by: By) -> None:
       kata gradebook unmark 12 --comment "meant for adam"
     """
     book.undo("answer_mark", number, **by)
-    _say(f"taken back  mark {number}")
+    print_line(f"taken back  mark {number}")
 
 
 class _Line(NamedTuple):
@@ -274,7 +279,7 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
                 # overwritten.
                 seen=stands.id if stands is not None else None,
             )
-        _say(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")
+        print_line(f"{line.learner}, {line.kata}, question {line.question}: {points(given)}  {line.comment}")
     note(f"{done} {'would be marked' if dry_run else 'marked'}, {len(lines) - done} already recorded")
 
 
@@ -333,7 +338,7 @@ def release(book: Gradebook, assignment: str, anyway: bool, by: By) -> None:
 
     of = covered(book, assignment)
     number = write(book, _rubrics(book), of, anyway=anyway, **by)
-    _say(f"marks and remarks of {of or 'everything'} are released")
+    print_line(f"marks and remarks of {of or 'everything'} are released")
     note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
 
 

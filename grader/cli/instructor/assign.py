@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import complete_id, note
-from grader.cli.instructor.class_options import By, decision, same_book
+from grader.cli.instructor.class_options import By, decision, print_line, same_book
 from grader.cli.instructor.rulings import covered
 from grader.errors import UsageError
-from grader.report.style import console, safe
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -68,6 +67,7 @@ def assign(
         raise UsageError(
             f"Nobody is in section {section}.", "The roster's column `section` names the sections."
         )
+    # Resolved before anything is decided: an unknown name shares nothing out.
     only = {resolve_learner(book, one) for one in learners}
     free = [
         one
@@ -85,7 +85,7 @@ def assign(
     given = Counter(one.value for one in book.rulings(["assign"]) if one.id in made)
     for name in names:
         text = f"{name}  {counted(given[name], 'hand-in')}"
-        console().print(safe(text), soft_wrap=True, markup=False, highlight=False)
+        print_line(text)
     note(f"undo  kata gradebook withdraw {' '.join(_ranges(numbers))}{same_book()} --comment TEXT")
 
 

@@ -199,7 +199,12 @@ def same_book() -> str:
     return named + ("" if course is None else f" --course {word(str(course))}")
 
 
+def print_line(text: str) -> None:
+    """Print a line of a result: in one piece, however wide, so that a program finds it."""
+    console().print(safe(text), soft_wrap=True)
+
+
 def print_decision(number: int, what: str) -> None:
     """Say what was decided, and how to take it back."""
-    console().print(what, soft_wrap=True, markup=False, highlight=False)
+    print_line(what)
     note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")

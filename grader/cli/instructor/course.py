@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.context import complete_id, gathered, note
-from grader.cli.instructor.class_options import word
+from grader.cli.instructor.class_options import print_line, word
 from grader.errors import UsageError
-from grader.report.style import console, safe, say
+from grader.report.style import say
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -270,7 +270,8 @@ def check(folder: Path) -> None:
     if course.lms:
         lines.append(f"lms   {course.lms}")
     for line in lines:
-        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
+        print_line(line)
+    # Not an error: an assignment may be without a time, but most often it was forgotten.
     if open_ := [one.name for one in course.assignments.values() if one.due is None]:
         note(f"note: never late, because no due time is set: {', '.join(open_)}")
     # In any order of the words, as `Lovelace, Ada` is in one system and `Ada Lovelace` in the next.
@@ -349,6 +350,7 @@ def _example(weeks: int, start: datetime | None, catalogue: Catalogue) -> str:
             if lengths
             else "A pack's course-8.toml would be one.",
         )
+    # The pack's file as it is, comments included: they say what to change.
     text = read_text(found[weeks])
     if start is None:
         return text
@@ -358,6 +360,7 @@ def _example(weeks: int, start: datetime | None, catalogue: Catalogue) -> str:
         last = start + timedelta(days=7 * next(weekly) - 1)
         return f"due = {last.replace(hour=23, minute=59).isoformat()}"
 
+    # The example has each due time as a comment, one a week: a course without dates is never late.
     return re.sub(r"^# due = .*$", due, text, flags=re.MULTILINE)
 
 

@@ -45,6 +45,7 @@ def desk(book: Gradebook, author: str | None, port: int, no_browser: bool) -> No
     from grader.catalogue import Catalogue
     from grader.instructor.desk.serve import serve
 
+    # Called once its port is open: a browser that came earlier would be refused.
     def ready(address: str) -> None:
         click.echo(f"desk  {address}")
         note("for this machine alone; Ctrl-C closes it")

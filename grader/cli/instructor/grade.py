@@ -136,10 +136,8 @@ def grade(
 
 
 def _take(book: Gradebook, proposed: Sequence[Submission]) -> None:
-    """Decide that each of these files is the answer that it is proposed for, and say how to take that back.
-
-    Grading again costs these learners alone: what others handed in has not changed since a moment ago.
-    """
+    """Decide that each of these files is the answer that it is proposed for, and say how to take that back."""
+    # Grading again costs these learners alone: what others handed in has not changed since a moment ago.
     numbers = []
     for one in proposed:
         if (file := one.proposal) is not None:
@@ -243,6 +241,7 @@ def _handed_in(held: list[Kata], katas: list[Kata], course: Course) -> tuple[lis
     """Return the katas of those assignments of which anybody handed in anything, and what they are called."""
     slugs = {kata.slug for kata in held}
     found = {name: one for name, one in course.assignments.items() if not slugs.isdisjoint(one.katas)}
+    # And what is in no assignment: it was handed in as well.
     slugs_found = {slug for one in found.values() for slug in one.katas} | slugs
     return [kata for kata in katas if kata.slug in slugs_found], list(found) or ["no assignment"]
 
@@ -280,4 +279,5 @@ def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[
 
     for _, own in by_learner(book.rows(katas=katas, learners=learners)):
         found = total(own.values(), book.course)
+        # While all points still wait for a mark, nobody is below any share.
         yield 100.0 * found.part if found.most > found.open else 100.0

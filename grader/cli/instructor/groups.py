@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import json_option, note, print_json
-from grader.cli.instructor.class_options import with_gradebook
-from grader.report.style import console, safe
+from grader.cli.instructor.class_options import print_line, with_gradebook
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
@@ -39,6 +38,6 @@ def groups(book: Gradebook, kata: str | None, as_json: bool) -> None:
     for one in found:
         names = ", ".join(row.learner for row in one.members)
         line = f"{len(one.members):>4}  {one.kata}: {one.what}\n      {names}"
-        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
+        print_line(line)
     if not found:
         note("Nobody failed anything.")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import json_option, print_json
-from grader.cli.instructor.class_options import with_gradebook
-from grader.report.style import console, safe
+from grader.cli.instructor.class_options import print_line, with_gradebook
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
@@ -37,10 +36,10 @@ def items(book: Gradebook, of: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"items": [one._asdict() for one in found]})
         return
-    console().print(" failed  tells  attempts", markup=False, highlight=False)
+    print_line(" failed  tells  attempts")
     for one in found:
         tells = "    –" if one.discrimination is None else f"{one.discrimination:5.2f}"
         tries = "   –" if one.attempts is None else f"{one.attempts:4.1f}"
         flag = f"  [{one.flag}]" if one.flag else ""
         line = f"{100 * one.difficulty:5.0f} %  {tells}      {tries}  {one.kata}: {one.name}{flag}"
-        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
+        print_line(line)

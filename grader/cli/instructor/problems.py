@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import json_option, note, print_json
-from grader.cli.instructor.class_options import same_book, with_gradebook
-from grader.report.style import console, safe
+from grader.cli.instructor.class_options import print_line, same_book, with_gradebook
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
@@ -39,15 +38,11 @@ def problems(book: Gradebook, assignment: str | None, as_json: bool) -> None:
         return
     comment = f"{same_book()} --comment TEXT"
     for of, those in groupby(found, key=lambda one: one.of):
-        _say(f"{of or 'the course'}:")
+        print_line(f"{of or 'the course'}:")
         for one in those:
             about = f"{one.learner}, {one.kata}" if one.kata else one.learner
             decides = one.command.startswith("kata gradebook")
-            _say(f"  {one.kind}: {about}: {one.what}")
-            _say(f"      {one.command}{comment if decides else same_book()}")
+            print_line(f"  {one.kind}: {about}: {one.what}")
+            print_line(f"      {one.command}{comment if decides else same_book()}")
     if not found:
         note("Nothing is open.")
-
-
-def _say(text: str) -> None:
-    console().print(safe(text), soft_wrap=True, markup=False, highlight=False)

@@ -10,10 +10,16 @@ import click
 
 from grader import install_extra
 from grader.cli.context import note
-from grader.cli.instructor.class_options import author_of, author_option, same_book, with_gradebook
+from grader.cli.instructor.class_options import (
+    author_of,
+    author_option,
+    print_line,
+    same_book,
+    with_gradebook,
+)
 from grader.cli.instructor.export import note_unmatched, note_waiting, only_option
 from grader.errors import UsageError
-from grader.report.style import console, points, safe
+from grader.report.style import points
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -46,6 +52,7 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     from grader.instructor.gradebook.resolve import resolve_katas
     from grader.instructor.grading.problems import unsettled
 
+    # Looked for before it is imported: an extra that most installs lack.
     if find_spec("canvasapi") is None or find_spec("keyring") is None:
         raise UsageError(
             "Pushing needs packages that are not installed.", f"Install them: {install_extra('lms')}"
@@ -62,12 +69,14 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     katas = resolve_katas(book, only)
     pusher = Pusher(book, client, author_of(author))
     targets = pusher.targets(katas, {kata.slug: kata.title for kata in Catalogue.discover().katas})
+    # Before the first mark is sent: no 0 for anybody whose work may lie under another name.
     found = unsettled(book)
     note_waiting(book, katas, None, system)
     seen = Counter[str]()
     last: PushTarget | None = None
     for difference in pusher.differences(targets, {*found.unsure, *found.misnamed}):
         if not dry_run:
+            # One by one: what was sent is in the gradebook, wherever it is stopped.
             difference = pusher.push(difference)
         seen[difference.verdict] += 1
         last = _print(difference, last, client.title)
@@ -89,7 +98,7 @@ def _print(one: Difference, last: PushTarget | None, where: str) -> PushTarget:
         name = f"  {one.name}" if one.name != one.learner else ""
         lines.append(f"  {one.learner}{name}   {text}")
     for line in lines:
-        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
+        print_line(line)
     return one.target
 
 

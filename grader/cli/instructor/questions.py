@@ -66,11 +66,13 @@ def questions(book: Gradebook, id_: str | None, wanted: int, out: Path, as_json:
     if not rows:
         raise UsageError("No hand-in passes yet: there is nothing to ask about.", "See: kata gradebook show")
     found: list[Asked] = []
+    # All hand-ins in one program: each would else import torch and collect the checks once more.
     for row, answer in zip(rows, _questions_of(book, rows, wanted), strict=True):
         if isinstance(answer, str):
             note(f"{safe(row.learner)}, {row.kata}: {safe(answer)}")
         elif answer:
             found.append(Asked(row.learner, row.name, row.kata, row.report.number, tuple(answer)))
+    # With the gradebook's secret: names of quiz files must not tell learners whose is next to theirs.
     learners = write_questions(found, out, book.nonce)
     if as_json:
         print_json({"folder": str(out), "learners": learners, "quizzes": len(found)})
@@ -157,6 +159,7 @@ def _questions_of(book: Gradebook, rows: list[Row], wanted: int) -> list[list[Qu
     with tempfile.TemporaryDirectory(prefix="kata-questions-") as name:
         Path(name).chmod(0o755)  # a worker may run as a user of its own
         for number, row in enumerate(rows):
+            # By number: names are learners', and two may differ in case alone.
             folder = Path(name) / str(number)
             bundle = book.bundle(row.attempt) if row.attempt is not None else None
             main = bundle.main if bundle is not None else "nothing.py"

@@ -13,12 +13,12 @@ from grader.cli.instructor.class_options import (
     decision,
     name_word,
     print_decision,
+    print_line,
     same_book,
     with_gradebook,
 )
 from grader.cli.instructor.take import take
 from grader.errors import UsageError, did_you_mean
-from grader.report.style import console, safe
 from grader.words import counted
 
 SHOWN = 10
@@ -172,7 +172,7 @@ def rulings(book: Gradebook, learner: str | None, as_json: bool) -> None:
     for one in found:
         withdrawn = "   withdrawn" if one.revoked else ""
         line = f"{one.id:>4}  {one.at.astimezone(zone):%Y-%m-%d %H:%M}  {_sentence(one, own)}{withdrawn}"
-        console().print(safe(line), soft_wrap=True, markup=False, highlight=False)
+        print_line(line)
 
 
 def _sentence(one: Decision, own: dict[int, int]) -> str:
@@ -216,8 +216,7 @@ def withdraw(book: Gradebook, numbers: list[int], by: By) -> None:
     taken = book.undo("ruling", *numbers, **by)
     own = book.attempt_numbers({one.learner for one in taken})
     for one in taken[:SHOWN]:
-        sentence = safe(_sentence(one, own))
-        console().print(f"withdrawn  {sentence}", soft_wrap=True, markup=False, highlight=False)
+        print_line(f"withdrawn  {_sentence(one, own)}")
     if len(taken) > SHOWN:
         note(f"… and {len(taken) - SHOWN} more")
 

@@ -190,6 +190,7 @@ def _earlier(text: str, catalogue: Catalogue, katas: list[Kata]) -> _Term:
 
 def _is_sqlite(path: Path) -> bool:
     with regular_file(os.open(path, READING)) as file:
+        # By the first bytes: a gradebook may have any name, and a class may be one archive.
         return file.read(16) == b"SQLite format 3\0"
 
 

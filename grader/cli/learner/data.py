@@ -146,7 +146,17 @@ def _facts(archive: Archive) -> dict[str, str]:
 def _described(archive: Archive) -> dict[str, Any]:
     facts = archive.facts
     return {
-        "name": archive.name, "what": facts.what, "for": facts.used_by, "bytes": facts.bytes, "disk": facts.disk,
-        "licence": facts.licence, "publisher": facts.publisher, "package": facts.package, "version": facts.version,
-        "file": facts.file, "sha256": facts.sha256, "here": archive.is_here, "folder": str(archive.folder),
-    }  # fmt: skip
+        "name": archive.name,
+        "what": facts.what,
+        "for": facts.used_by,
+        "bytes": facts.bytes,
+        "disk": facts.disk,
+        "licence": facts.licence,
+        "publisher": facts.publisher,
+        "package": facts.package,
+        "version": facts.version,
+        "file": facts.file,
+        "sha256": facts.sha256,
+        "here": archive.is_here,
+        "folder": str(archive.folder),
+    }

@@ -49,6 +49,7 @@ def list_katas(as_json: bool) -> None:
         return
 
     out = console()
+    # A pack need not say how long its katas take: an empty column would only take room.
     known = any(kata.effort for kata in place.catalogue.katas)
     for titles, efforts, worth in (
         (True, known, True),

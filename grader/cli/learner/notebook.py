@@ -263,9 +263,8 @@ def _ask(arguments: list[str], given: bytes) -> tuple[str, str]:
                     if line[:1] in "{}" and line.endswith("}\n"):
                         break
             except KeyboardInterrupt:
-                if isinstance(
-                    process, Running
-                ):  # else it is of this process's group, and was interrupted with it
+                # Any other is of this process's group, and was interrupted with it.
+                if isinstance(process, Running):
                     process.send(signal.SIGINT)
                 raise
             finally:

@@ -109,10 +109,7 @@ class Check(pytest.Item):
         return made
 
     def runtest(self) -> None:
-        """Raise what `kata check` says of it: a check that has no verdict yet is skipped.
-
-        Editors tell an AssertionError, which is a failure, from other exceptions.
-        """
+        """Raise what `kata check` says of it: a check that has no verdict yet is skipped."""
         assert isinstance(self.parent, AnswerFile)
         report = self.parent.report
         found = next((check for check in report["checks"] if check["id"] == self.name), None)
@@ -121,6 +118,7 @@ class Check(pytest.Item):
                 raise AssertionError(report["message"] or report["status"])
             pytest.skip((found and found["message"]) or "not written yet")
         if found["status"] != "pass":
+            # Editors tell an AssertionError, which is a failure, from other exceptions.
             raise AssertionError("\n".join(_failure_lines(self.title, found)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -146,6 +144,7 @@ def _failure_lines(title: str, check: dict[str, Any]) -> Iterator[str]:
 
 def _checks(file: Path) -> Iterator[tuple[str, str, str]]:
     """Yield each check's name, its title, and the first name that it asks of the submission; nothing is imported."""
+    # Parsed and not imported: an editor collects again and again, and an import would bring torch.
     for node in ast.parse(read_text(file)).body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
             calls = (one for one in node.decorator_list if isinstance(one, ast.Call) and one.args)

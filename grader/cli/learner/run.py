@@ -91,22 +91,28 @@ def _data(kata: Kata, around: LearnerContext, passed: list[Kata]) -> dict[str, P
     from grader.learner.demos.runner import needs
 
     archives = available(around.catalogue.packs)
-    free = ", ".join(one.slug for one in around.catalogue.katas if one.real.is_file() and not needs(one.real))
     required = needs(kata.real)  # before anything runs: a program would fail after a minute of importing
     # Nothing can replace what is built from an empty file.
     if kata.slug in required and kata not in passed:
         raise UsageError(
             f"{kata.slug} runs on your own code alone, and that has not passed yet.",
-            f"Go on with: kata start {kata.slug}. On given code these run: {free}",
+            f"Go on with: kata start {kata.slug}. On given code these run: {_free(around)}",
         )
     for archive in [archives[name] for name in required if name in archives and not archives[name].is_here]:
         raise UsageError(
             f"{kata.slug} runs on {archive.name}, which is not here: {archive.facts.bytes / 1e6:,.1f} MB, "
             f"{archive.facts.licence}.",
-            f"Fetch it: kata data get {archive.name}. Without network these run: {free}",
+            f"Fetch it: kata data get {archive.name}. Without network these run: {_free(around)}",
         )
     return {
         name: archive.folder
         for name, archive in archives.items()
         if archive.is_here and kata.slug in archive.facts.used_by
     }
+
+
+def _free(around: LearnerContext) -> str:
+    """Return which katas run with nothing fetched and nothing passed."""
+    from grader.learner.demos.runner import needs
+
+    return ", ".join(one.slug for one in around.catalogue.katas if one.real.is_file() and not needs(one.real))

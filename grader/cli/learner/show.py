@@ -29,6 +29,7 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
       kata show contract
     """
     place = here()
+    # Before the ID is looked up: `contract` is a page of the pack and not a kata.
     contracts = [pack.contract for pack in place.catalogue.packs if pack.contract is not None]
     if id_ == "contract" and contracts:
         _show_contract("\n".join(read_text(page) for page in contracts), as_json)
@@ -43,6 +44,7 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
     text = read_text(path)
     if as_json:
         what = "stub" if stub else "lesson"
+        # A unit has no effort of its own: its katas have.
         facts = {"minutes": item.minutes, "difficulty": item.difficulty} if isinstance(item, Kata) else {}
         print_json({"number": item.number, "slug": item.slug, "title": item.title, **facts, what: text})
     elif stub:

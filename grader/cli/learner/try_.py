@@ -49,6 +49,7 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, trust: boo
     around = here()
     request, keyword = _request_of(what, keyword, around)
     consent(request, trust)
+    # Before checks are collected: workers are split off from a process without answers.
     launcher = start_launcher(preload=request.targets[0].kata.preload)
     from grader.engine.runner.failure_context import debugging, talk
     from grader.engine.runner.suite import suites_of

@@ -45,13 +45,13 @@ def lend(function: Callable[..., Any]) -> Any:
 
 def as_left(submission: Any) -> AbstractContextManager[None]:
     """Let the calls inside go on in the gradient mode that the submission's latest call left behind."""
-    return context_of(submission).switched("as_left")
+    return context_of(submission).session.calling(as_left=True)
 
 
 @contextmanager
 def same_tensors(submission: Any) -> Iterator[None]:
     """Let calls of one form get the same tensors, refilled as in a loop over buffers; no gradients are recorded."""
-    with torch.no_grad(), context_of(submission).switched("same_tensors"):
+    with torch.no_grad(), context_of(submission).session.calling(same_tensors=True):
         yield
 
 
@@ -65,7 +65,7 @@ def recognised_by(submission: Any, **facts: Any) -> None:
     Args:
         facts: plain data, at most 12 of them: bool, int, float, str, None, and lists of these.
     """
-    context_of(submission).recognised_by(facts)
+    context_of(submission).session.log.observed[:] = [facts]
 
 
 def no_sign(value: Any) -> AbstractContextManager[None]:
@@ -246,9 +246,9 @@ def _is_on_meta(make: Callable[[torch.device], Any], name: str) -> bool:
 def expect_from_scratch(submission: Any) -> None:
     """Demand that nothing was used which the kata excludes; the kata's policy says what to write instead."""
     __tracebackhide__ = True
-    used = context_of(submission).forbidden_uses()
-    if used:
-        fail_breach(used, context_of(submission).advice)
+    session = context_of(submission).session
+    if used := session.forbidden_uses():
+        fail_breach(used, session.terms.advice)
 
 
 def _is_called(kind: str, name: str) -> bool:

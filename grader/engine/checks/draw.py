@@ -94,12 +94,12 @@ class Draw:
                 mask.view(-1)[int(torch.randint(mask.numel(), (), generator=self.generator))] = False
         return self._named(mask, axes)
 
-    def permutation(self, n: int, axis: str = "position") -> Tensor:
+    def permutation(self, n: int) -> Tensor:
         """Return the integers below `n` in random order; for `n` > 1 never in order."""
         order = torch.randperm(n, generator=self.generator)
         if n > 1 and bool((order == torch.arange(n)).all()):
             order = order.roll(1)
-        return self._named(order, {axis: n})
+        return self._named(order, {"position": n})
 
     def size(self, low: int, high: int) -> int:
         """Return an integer from `low` to `high`, both included."""

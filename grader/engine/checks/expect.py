@@ -231,17 +231,14 @@ class Expectation:
         self,
         value: float,
         axis: int | str,
-        tolerance: float | None = None,
-        where: Tensor | None = None,
         why: str = "",
         size: float | None = None,
         scores: float = 0.0,
     ) -> Expectation:
-        """Require sums of `value` along an axis, given by number or name, in all rows or those of `where`.
+        """Require sums of `value` along an axis, given by number or name.
 
-        `where` has the shape of the sums. The tolerance is that of adding up rounded numbers, K * eps * `size`: the
-        sum of the absolute values in a right answer, which is |value| unless signs cancel there. It is never taken
-        from the answer: with weights of a billion a sum of 0 would be as good as one of 1. `scores` as in `close_to`.
+        The tolerance is that of adding up rounded numbers, K * eps * `size`: the sum of the absolute values in a right
+        answer, which is |value| unless signs cancel there. `scores` as in `close_to`.
         """
         __tracebackhide__ = True
         x = self._ranked()
@@ -250,28 +247,26 @@ class Expectation:
             raise PackError(f"{self._name} has no axis {axis!r}, only {', '.join(names)}")
         index = names.index(axis) if isinstance(axis, str) else axis % max(x.ndim, 1)
         self._no_surprise(x, torch.zeros((), dtype=x.dtype))
-        # Added in double precision: the tolerance is for the learner's rounding, and ours must not use it
-        # up.
+        # Added in double precision: the tolerance is for the learner's rounding, and ours must not use it up.
         sums = doubled(x).sum(index)
         # Terms that cancel may be of any size, and only the author knows how large right ones are.
-        if tolerance is None and size is None and value == 0:
+        if size is None and value == 0:
             raise PackError(
-                "sums_to(0) needs a size or a tolerance",
+                "sums_to(0) needs a size",
                 "size=... is how large the sum of the absolute values is in a right answer.",
             )
         rounded = x.dtype.is_floating_point or x.dtype.is_complex
         unit = slack(x.dtype) * torch.finfo(x.dtype).eps if rounded else 0.0
         unit += score_rounding(scores, x.dtype) if rounded else 0.0
-        limit = unit * (abs(value) if size is None else size) if tolerance is None else tolerance
+        # Never taken from the answer: with weights of a billion a sum of 0 would be as good as one of 1.
+        limit = unit * (abs(value) if size is None else size)
         wrong = (sums - value).abs() > limit
-        if where is not None:
-            wrong &= self._spread(where, sums)
         if bool(wrong.any()):
             rest = Expectation(
                 self.actual, f"sum of {self._name} along {names[index]}", names[:index] + names[index + 1 :]
             )
             compared = _Compared(sums, torch.full_like(sums, value), wrong, limit)
-            rest._differs(compared, why, judged=where is None)
+            rest._differs(compared, why)
         return self
 
     def is_between(self, low: float, high: float, why: str = "") -> Expectation:

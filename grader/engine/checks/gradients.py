@@ -25,13 +25,12 @@ def expect_gradients(
     draw: Draw,
     oracle: Callable[..., Any],
     names: Sequence[str] = (),
-    axes: Mapping[str, str] | None = None,
 ) -> None:
     """Require the gradients of random cotangents on `outputs` with respect to each input to be the oracle's.
 
     `outputs` is a tensor or a tuple of them that the submission computed from `inputs` (name to tensor, each
     with requires_grad); `oracle` computes the same from the tensors of `inputs` in that order. `names` are
-    those of the outputs in messages. Axes are those the inputs were drawn with, unless `axes` names them.
+    those of the outputs in messages. Axes are those the inputs were drawn with.
     Of outputs that are not the oracle's nobody can tell by it whether their gradients are wrong: the check is skipped.
     """
     __tracebackhide__ = True
@@ -70,7 +69,7 @@ def expect_gradients(
             _no_path(results[0], name)
     for (name, tensor), gradient in zip(inputs.items(), found, strict=True):
         if gradient is not None:
-            words_of_axes = axes[name] if axes and name in axes else " ".join(axes_of(tensor) or ())
+            words_of_axes = " ".join(axes_of(tensor) or ())
             with resting_on(f"{' and '.join(words)} must be right", right_values):
                 _compare(gradient, expected[name], f"gradient of {name}", words_of_axes, results[0])
 

@@ -152,9 +152,8 @@ def _factor(got: Tensor, want: Tensor, tolerance: float) -> str | None:
     part = round(1 / factor)
     if 2 <= abs(part) <= 10_000 and abs(top / part) > 4 * tolerance and _fits(got, want, 1 / part, tolerance):
         return f"yours is the expected divided by {part} everywhere"
-    if (
-        got.numel() < 4 or abs(top * factor) <= 4 * tolerance or not _fits(got, want, factor, tolerance)
-    ):  # two numbers always have some ratio
+    # Two numbers always have some ratio.
+    if got.numel() < 4 or abs(top * factor) <= 4 * tolerance or not _fits(got, want, factor, tolerance):
         return None
     about = "" if _fits(got, want, float(short(factor)), tolerance) else "about "
     return f"yours is the expected times {about}{short(factor)} everywhere"
@@ -186,6 +185,8 @@ def _moved(got: Tensor, want: Tensor, axes: Axes, tolerance: float) -> str | Non
         return None
     names, spans = axes.names, axes.spans
     for i, j in combinations(range(got.ndim), 2):
+        # Axes of a slice count from elsewhere: exchanged there they are not the transpose that the learner
+        # sees.
         alike = got.shape[i] == got.shape[j] > 1 and spans[i] == spans[j]
         if alike and _close(got, want.transpose(i, j), tolerance):
             return f"yours is the expected with {_bare(names[i])} and {_bare(names[j])} swapped (transposed)"
@@ -202,6 +203,7 @@ def _moved(got: Tensor, want: Tensor, axes: Axes, tolerance: float) -> str | Non
         if n < 3 or _constant(want, axis, tolerance):
             continue
         for step, sign in ((1, "-"), (-1, "+")):
+            # Without the one end that a shift fills from elsewhere.
             a = got.narrow(axis, max(step, 0), n - 1)
             b = want.narrow(axis, max(-step, 0), n - 1)
             if not _constant(b, axis, tolerance) and _close(a, b, tolerance):

@@ -13,8 +13,18 @@ from torch import Tensor
 
 from grader.errors import PackError
 
+# K lies between two measurements, in units of that error, over 28 000 comparisons in float32 (attention, multi-head
+# attention, layer norm also far from zero, feed-forward, three encoder layers, cross-entropy, GELU, positions; forward
+# and backward; 400 seeds of random sizes). Other right ways to compute the same (loops, einsum, sums in another order,
+# log-sum-exp, fused operators) are off by 1 in the median, by 6 in the worst hundredth, by 23 at most: 64 fails none.
+# Products rounded to tf32, float16 or bfloat16 on the way are off by 577 at least, by 1 500 in the mildest hundredth:
+# they always fail. Only a single number, such as a loss, can be right by luck.
 SLACK = 64.0
 """K: how many times the reference's own rounding error another right answer may be off."""
+# In stacks of narrow layers a single run may be lucky, so some are added in which inputs are off by a rounding: over
+# 3 000 seeds of two layers of width 4 another right way was off by more than K of one run's errors five times, by 19 at
+# most; what is allowed with the added runs it uses to two thirds at most. Backward right ways are off by 20, and by far
+# more where a relu flips, which is why authors are advised to compare gradients in float32.
 SLACK_HALF = 8.0
 """K for float16 and bfloat16, in which 64 units in the last place would be half the value."""
 NUDGED = 3
@@ -72,23 +82,10 @@ def oracle(
 
     The tolerance is K * max(|f_dtype - f_64|, eps * |f_64|), maxima over the tensor: the rounding error that
     the reference itself makes on these very inputs, or one unit in the last place where it is lucky.
-    Ill-conditioned inputs widen it, easy ones narrow it. K lies between two measurements, in units of that
-    error, over 28 000 comparisons in float32 (attention, multi-head attention, layer norm also far from zero,
-    feed-forward, three encoder layers, cross-entropy, GELU, positions; forward and backward; 400 seeds of
-    random sizes):
-
-    - other right ways to compute the same (loops, einsum, sums in another order, log-sum-exp, fused
-      operators) are off by 1 in the median, by 6 in the worst hundredth, by 23 at most: K = 64 fails none;
-    - products rounded to tf32, float16 or bfloat16 on the way are off by 577 at least, by 1 500 in the
-      mildest hundredth: they always fail. Only a single number, such as a loss, can be right by luck.
-
-    In float16 and bfloat16 K = 8, and `function` runs three times more, with one number in four off by its last
-    digit: the worst error counts. In stacks of narrow layers a single run may be lucky: over 3 000 seeds of two
-    layers of width 4 another right way was off by more than K of its errors five times, by 19 at most; what is
-    allowed now it uses to two thirds at most. Backward they are off by 20, and by far more where a relu flips,
-    so gradients are better compared in float32. Where inputs are so extreme that right formulas differ more
-    (softmax of scores in the thousands: 227), pass those formulas as `also`: the worst of them is the
-    yardstick.
+    Ill-conditioned inputs widen it, easy ones narrow it. Where K comes from is at `SLACK`. In float16 and
+    bfloat16 `function` runs three times more, with one number in four off by its last digit: the worst error counts.
+    Gradients are better compared in float32. Where inputs are so extreme that right formulas differ more (softmax of
+    scores in the thousands: 227), pass those formulas as `also`: the worst of them is the yardstick.
     """
     __tracebackhide__ = True
     working = dtype or _working_dtype(arguments)

@@ -33,6 +33,8 @@ ROOM = 3.0
 """And by so many times what two steps disagree by."""
 COARSEST = 0.03
 """But never by more: an answer that is noise is not excused by it."""
+LARGEST = 1000.0
+"""No slope of a right answer is larger, so that tolerances do not grow with a wrong one."""
 
 
 def expect_parameter_gradients(
@@ -43,7 +45,6 @@ def expect_parameter_gradients(
     axes: str | None = None,
     *,
     shape: Sequence[int] | None = None,
-    largest: float = 1000.0,
     notes: Sequence[str] = (),
 ) -> None:
     """Require each parameter's gradient to say how the output changes when the parameter moves.
@@ -55,23 +56,26 @@ def expect_parameter_gradients(
         name: of the output in messages.
         axes: of the output.
         shape: of the output.
-        largest: no slope of a right answer is larger, so that tolerances do not grow with a wrong one.
         notes: last lines of the message: what usually cuts a gradient off here.
     """
     __tracebackhide__ = True
     found = output()
     with presupposed(f"{name} must be right"):
         expect(found, name, axes=axes).is_tensor(shape=shape, dtype=torch.float64).is_finite()
+    # One number of all outputs: each parameter then has one slope, and a wrong gradient of any entry shows in
+    # it.
     cotangent = draw.like(found)
     if found.requires_grad:
         (found * cotangent).sum().backward()
     with torch.no_grad():  # so that they arrive as leaves, with their gradients
         learned = {name: value for name, value in model.named_parameters() if value.requires_grad}
+    # A direction for each, drawn on the CPU: one entry after the other would take a call for each number of
+    # each parameter.
     ways = {
         name: torch.randn(value.shape, generator=draw.generator, dtype=torch.float64).to(value)
         for name, value in learned.items()
     }
-    moves = _Moves(model, lambda: float((output() * cotangent).sum()), learned, ways, largest)
+    moves = _Moves(model, lambda: float((output() * cotangent).sum()), learned, ways)
     if moves.agree_over(STEPS):
         return
     with no_sign(model):  # how many more times it was asked says nothing of what is wrong
@@ -89,10 +93,8 @@ class _Moves:
         output: Callable[[], float],
         learned: Mapping[str, Tensor],
         ways: Mapping[str, Tensor],
-        largest: float,
     ) -> None:
         self._model, self._output, self._learned, self._ways = model, output, learned, ways
-        self._largest = largest
         self._reported = {
             name: 0.0 if value.grad is None else float((value.grad * ways[name]).sum())
             for name, value in learned.items()
@@ -107,7 +109,7 @@ class _Moves:
         every = tuple(self._learned)
         for step, doubt in good_steps(lambda step: self._slope(every, step), steps):
             tried = {name: self._slope((name,), step) for name in every}
-            scale = min(max((abs(one) for one in tried.values()), default=0.0), self._largest)
+            scale = min(max((abs(one) for one in tried.values()), default=0.0), LARGEST)
             limit = min(max(EXACT * scale, ROOM * doubt), COARSEST * scale)
             off = [name for name in every if not abs(self._reported[name] - tried[name]) <= limit]
             # What moved over a larger step and stands still now was rounded away: that is not a slope.

@@ -55,6 +55,8 @@ class Graph:
         self._generation = session.generation
 
     def __del__(self) -> None:
+        # At whatever moment Python frees it, perhaps in the middle of a request: it is noted, and goes along
+        # with the next.
         self._session.forget(self.number, self._generation)
 
 
@@ -66,9 +68,11 @@ def attach(session: Session, graph: int, value: Any, inputs: list[torch.Tensor])
     found = list(outputs.values())
     if not found:
         return value
+    # Detached: what was decoded are leaves, and the node is to be all the history that they have.
     plain = [tensor.detach() for tensor in found]
     attached = _Crossing.apply(session, Graph(session, graph), plain, _ANCHOR, *inputs)  # type: ignore[no-untyped-call]
     for before, after in zip(found, attached, strict=True):
+        # An attribute of ours, which torch does not carry over to what a function returns.
         if kind := getattr(before, "kata_type", None):
             after.kata_type = kind
     return _replace(value, dict(zip(outputs, attached, strict=True)))

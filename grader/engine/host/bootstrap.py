@@ -29,6 +29,8 @@ def start_launcher(
         UsageError: there is no such device.
         MachineFault: no process could be started.
     """
+    # OpenBLAS, which numpy brings, starts its threads while it is loaded, and reads this variable then and
+    # never after.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no thread may exist when the zygote forks
     gc.disable()  # importing torch makes many objects and no garbage
     import torch
@@ -36,17 +38,23 @@ def start_launcher(
     from grader.engine.host.launcher import default_launcher
     from grader.malloc import gather_memory
 
+    # Before the fork, which shares the pages: of a single check the second that it takes is never earned back.
     if many:
         gather_memory()
+    # A name so far: nothing of the device is touched before the fork server has been split off.
     on = Device(device)
     launcher = default_launcher(fill_memory=not timed)
     torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
     try:
         on.require()  # after it, too: the question may wake a driver
+        # Begun now, waited for by the first worker: what a kata preloads is imported while this process
+        # collects checks.
         launcher.prepare(preload)
     except (UsageError, MachineFault):
         launcher.close()
         raise
+    # What has been imported goes out of the collector's sight: a collection would go through all of torch
+    # again, and write to pages that are shared with the zygote.
     gc.freeze()
     gc.enable()
     return launcher

@@ -39,6 +39,7 @@ class Calls:
     """The calls of one check, and which of them a result came from."""
 
     def __init__(self) -> None:
+        # Bounded: a check may call ten thousand times, and each record keeps its arguments alive.
         self._recent: deque[CallRecord] = deque(maxlen=64)
         self._origin = WeakIdKeyDictionary()
         self._plain: deque[tuple[object, CallRecord]] = deque(maxlen=64)

@@ -41,6 +41,8 @@ class Channel:
         self.process = process
         self._poll = select.poll()
         self._poll.register(process.channel, select.POLLIN)
+        # The record of uses is not polled: it is read after each exchange, and a worker that fills it waits for
+        # nobody.
         self._poll.register(process.output, select.POLLIN)
         self._channel = process.channel.fileno()
         self._writing = False
@@ -97,9 +99,6 @@ class Channel:
     def attend(self, deadline: Deadline) -> float:
         """Look at the clock, and at what the worker uses when that is due; return the seconds left.
 
-        When the next look is due is the channel's to know, not a wait's: a worker that sends a byte now and then, or
-        answers at once a thousand times, ends many waits and is looked at as often as one that is silent.
-
         Raises:
             WorkerTimeout: the deadline has passed.
             WorkerDied: it uses more than it is granted.
@@ -110,6 +109,9 @@ class Channel:
             trace = self._traceback()
             self.close()
             raise WorkerTimeout(trace)
+        # When the next look is due is the channel's to know, not a wait's: a worker that sends a byte now and
+        # then, or answers at once a thousand times, ends many waits and is looked at as often as one that is
+        # silent.
         if time.monotonic() >= self._look_at:
             # Looked at from here, not by a timer: the grader has one thread, which is in this loop while a
             # worker computes.
@@ -173,6 +175,7 @@ class Channel:
         while filled < size:
             if filled == len(data):  # what is announced takes no memory before it comes
                 data += bytes(min(size - filled, filled))
+            # Both released at once: a bytearray that somebody looks into cannot grow.
             with memoryview(data) as whole, whole[filled:] as rest:
                 count = self._receive_into(rest)
             if not count:
@@ -203,6 +206,7 @@ class Channel:
             left = self.attend(deadline)
             began = time.monotonic()
             wait_s = max(min(left, self._look_at - began), 0.0)
+            # poll(2), since select(2) knows no descriptor above 1023, and a grading process may have 4,096.
             ready = dict(self._poll.poll(wait_s * 1000))
             deadline.forgive(began, wait_s)
             # First what is printed: a worker that waits for room in that pipe will never answer.
@@ -222,10 +226,10 @@ class Channel:
         self.close()
         raise WorkerDied(f"{reason}, so it was stopped")
 
-    def _drain(self, chunks: int = 64) -> bool:
+    def _drain(self) -> bool:
         """Read what is printed, at most a few chunks so that the clock is looked at; return whether there was any."""
         found = False
-        for _ in range(chunks if self._output_open else 0):
+        for _ in range(64 if self._output_open else 0):
             try:
                 data = os.read(self.process.output, 65_536)
             except BlockingIOError:
@@ -248,8 +252,11 @@ class Channel:
         self.process.ask_where()
         # Into a place of its own: what is kept of the output may be full, and the report shows that as printed.
         text, until = bytearray(), time.monotonic() + TRACE_S
+        output = select.poll()
+        output.register(self.process.output, select.POLLIN)
         while self._output_open and not text.count(TRACED) and (left := until - time.monotonic()) > 0:
-            if select.select([self.process.output], [], [], left)[0]:
+            if output.poll(1000 * left):
+                # The end of it: faulthandler writes last, and the submission may print on meanwhile.
                 text = text[-MAX_OUTPUT:] + os.read(self.process.output, 65_536)
         self._output_open = False  # the rest of it, late on a busy machine, is nothing that was printed
         return text.partition(TRACE_HEAD)[2].decode("utf-8", "replace")

@@ -32,6 +32,8 @@ class Deadline:
 
     def left(self) -> float:
         """Return the seconds left; 0 or less when it has passed."""
+        # Cheap as long as it has not passed, which is nearly always: what was taken away is read from /proc
+        # only then.
         left = self._at - time.monotonic()
         return left if left > 0 else left + most_stolen(self._before) + self.waited()
 
@@ -40,10 +42,8 @@ class Deadline:
         self._at += seconds
 
     def forgive(self, began: float, wait_s: float) -> None:
-        """Move it by what a wait that began at `began` took beyond the seconds that were asked for.
-
-        poll(2) comes back in time, unless nothing ran here: the machine was suspended, or moved to another.
-        """
+        """Move it by what a wait that began at `began` took beyond the seconds that were asked for."""
+        # poll(2) comes back in time, unless nothing ran here: the machine was suspended, or moved to another.
         stalled = time.monotonic() - began - wait_s
         # Less than that is what a busy machine does, which is given back by another measure.
         if stalled > STALL_S:
@@ -70,6 +70,8 @@ class _Waiting:
             # Never more than its threads left unused together: one thread must not wait on account of the
             # others.
             found = min(self._both() - self._waited, idle, MOST_WAITED_S)
+            # Never less than before: a reading falls where the process has used more since, and a deadline that
+            # moves back would end a call that was in time.
             self._known = max(self._known, found)
         return self._known
 

@@ -69,10 +69,9 @@ class SubmissionMissing(SubmissionRaised, AttributeError):
 
 
 def could_be(names: Sequence[str]) -> bool:
-    """Tell whether a class may have these bases: after an exception of Python's own come its own bases, in order.
-
-    A worker could send any list of names, such as one that is a ValueError and an IndexError and no Exception.
-    """
+    """Tell whether a class may have these bases: after an exception of Python's own come its own bases, in order."""
+    # A worker could send any list of names, such as one that is a ValueError and an IndexError and no
+    # Exception.
     for place, name in enumerate(names):
         # A class of the submission's own, or of a library: of these nothing is known here.
         if "." in name:

@@ -12,7 +12,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
@@ -66,6 +66,7 @@ class WorkerProcess:
         """End it now, with its process group."""
         if self.pidfd is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
+                # By the pidfd, which can mean nobody else; the number alone, below, reaches the group.
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         if self.pid > 1:  # 0 is our own group
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -96,7 +97,7 @@ class WorkerProcess:
         return sandbox.overrun(self.pid, None if self.celled else self.scratch, self.limits)
 
     def end(self, patience_s: float = 0.0) -> int | None:
-        """Collect it and remove its scratch folder; see `Launcher.reap` for what is returned and raised."""
+        """Collect it and remove its scratch folder; see `ForkLauncher.reap` for what is returned and raised."""
         # First: a worker that waits for its next request ends by itself when this is gone.
         self.channel.close()
         try:
@@ -108,44 +109,10 @@ class WorkerProcess:
             sandbox.remove_folder(self.scratch)
 
 
-class Launcher(Protocol):
-    """Start and collect workers."""
-
-    name: Literal["fork", "spawn"]
-
-    def prepare(self, preload: tuple[str, ...]) -> None:
-        """Begin to import what workers will want imported: this process goes on meanwhile.
-
-        Raises:
-            MachineFault: no process could be started for it.
-        """
-        ...
-
-    def launch(self, job: WorkerConfig) -> WorkerProcess:
-        """Start a worker that is given this, a scratch folder and the launcher's isolation.
-
-        Raises:
-            MachineFault: it cannot be.
-        """
-        ...
-
-    def reap(self, pid: int, patience_s: float) -> int | None:
-        """Collect a worker: its exit code (negative: the signal), None when it had to be killed.
-
-        Raises:
-            MachineFault: how it ended is lost.
-        """
-        ...
-
-    def close(self) -> None:
-        """End every worker."""
-        ...
-
-
 class ForkLauncher:
     """Fork workers from a zygote: about 10 ms each."""
 
-    name: Literal["fork", "spawn"] = "fork"
+    name: Literal["fork"] = "fork"
 
     def __init__(self, *, fill_memory: bool = False) -> None:
         machine.prepare()
@@ -159,11 +126,19 @@ class ForkLauncher:
         self._homes: dict[int, Zygote] = {}
 
     def prepare(self, preload: tuple[str, ...]) -> None:
-        """Fork the zygote that imports these; it does so while this process goes on."""
+        """Fork the zygote that imports what workers will want imported; it does so while this process goes on.
+
+        Raises:
+            MachineFault: no process could be started for it.
+        """
         self._zygote_with(preload)
 
     def launch(self, job: WorkerConfig) -> WorkerProcess:
-        """Start a worker; see `Launcher.launch`."""
+        """Start a worker that is given this, a scratch folder and the launcher's isolation.
+
+        Raises:
+            MachineFault: it cannot be.
+        """
         ends = _ends()
         job = msgspec.structs.replace(
             job, scratch=str(ends.scratch), isolation=self._level, fill_memory=self._fill_memory
@@ -176,6 +151,7 @@ class ForkLauncher:
             raise
         finally:
             ends.close_theirs()
+        # Only the process that forked a worker can wait for it.
         self._homes[pid] = zygote
         return replace(ends.process(pid, self, pidfd), limits=_watched(job))
 
@@ -186,7 +162,11 @@ class ForkLauncher:
         return self._zygotes[preload]
 
     def reap(self, pid: int, patience_s: float) -> int | None:
-        """Collect a worker: its exit code (negative: the signal), None when it had to be killed."""
+        """Collect a worker: its exit code (negative: the signal), None when it had to be killed.
+
+        Raises:
+            MachineFault: how it ended is lost.
+        """
         return self._homes.pop(pid, self._zygote).reap(pid, patience_s)
 
     def close(self) -> None:
@@ -202,7 +182,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THR
 class SpawnLauncher:
     """Start every worker in a fresh interpreter: slow, for systems where a fork cannot be trusted."""
 
-    name: Literal["fork", "spawn"] = "spawn"
+    name: Literal["spawn"] = "spawn"
 
     def __init__(self, *, fill_memory: bool = False) -> None:
         machine.prepare()
@@ -215,6 +195,7 @@ class SpawnLauncher:
                     "KATA_ISOLATION is 'full', which workers that start as fresh interpreters cannot reach.",
                     "Unset KATA_LAUNCHER.",
                 )
+            # A sandbox starts from mounts that a zygote has prepared, and a fresh interpreter has no zygote.
             self._level = "confined"
         self._hidden = tuple(map(str, answers()))
 
@@ -222,7 +203,7 @@ class SpawnLauncher:
         """Do nothing: each worker is an interpreter that imports for itself."""
 
     def launch(self, job: WorkerConfig) -> WorkerProcess:
-        """Start a worker; see `Launcher.launch`."""
+        """Start a worker; see `ForkLauncher.launch`."""
         ends = _ends()
         job = msgspec.structs.replace(
             job,
@@ -245,6 +226,7 @@ class SpawnLauncher:
                 stdout=ends.output_write,
                 stderr=ends.output_write,
                 pass_fds=theirs,
+                # A group of its own, by which it is killed with whatever it has started.
                 start_new_session=True,
             )
         except OSError as error:
@@ -266,9 +248,8 @@ class SpawnLauncher:
             code = process.wait(patience_s)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
-        with contextlib.suppress(
-            subprocess.TimeoutExpired
-        ):  # one that the kernel holds back ends when it lets go
+        # One that the kernel holds back ends when it lets go.
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(ENDING_S)
         return code
 
@@ -276,6 +257,10 @@ class SpawnLauncher:
         """End every worker."""
         for pid in list(self._running):
             self.reap(pid, 0.0)
+
+
+Launcher = ForkLauncher | SpawnLauncher
+"""Starts and collects workers."""
 
 
 def launcher_name() -> Literal["fork", "spawn"]:
@@ -336,6 +321,7 @@ def _ends() -> _Ends:
         try:
             scratch = Path(tempfile.mkdtemp(prefix="kata-"))
             undo.callback(sandbox.remove_folder, scratch)
+            # A pair without a name: nobody can connect to it, or be taken for the other end.
             ours, theirs = socket.socketpair()
             undo.callback(ours.close)
             undo.callback(theirs.close)

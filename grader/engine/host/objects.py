@@ -63,6 +63,7 @@ class RemoteObject:
     def __init__(self, session: Session, number: int, type_name: str, kind: str) -> None:
         types = tuple(type_name.split(MRO))
         facts = Facts(session, number, session.generation, kind, types, types[0].rpartition(".")[2])
+        # Past our own `__setattr__`, which sets attributes over there.
         object.__setattr__(self, "__kata__", facts)
 
     def __getattr__(self, name: str) -> Any:
@@ -71,6 +72,7 @@ class RemoteObject:
         mine = facts_of(self)
         # A given module's methods are looked up all the same: what they return is not believed.
         if mine.kind == "module" and name in EVERY_MODULES and not mine.helper:
+            # -1 is nobody's number: it gets one only where it is handed over instead of called.
             method = RemoteObject(mine.session, -1, "builtins.method", "function")
             facts_of(method).of = self, name
             return _adopt(self, method, name)
@@ -187,13 +189,12 @@ def _adopt(owner: RemoteObject, value: Any, name: str) -> Any:
 def _out_of(mine: Facts, value: Any, name: str = "") -> Any:
     """Refuse a value that came out of such a module, and mark what stays in the worker.
 
-    It shares its process with the submission, which can find it and replace what it holds.
-
     Raises:
         PackError: it is a value.
     """
     if mine.helper.endswith(".load_state_dict"):
         return [], []  # what torch's own returns, whatever the worker says: a check calls it for what it does
+    # The module shares its process with the submission, which can find it and replace what it holds.
     for part in (value if isinstance(value, list | tuple) else (value,)) if mine.helper else ():
         if isinstance(part, RemoteObject):
             theirs = facts_of(part)
@@ -271,11 +272,10 @@ def _word_for(value: Any) -> str:
 
 
 def _made_with(calls: Calls | None, path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """Return in a label what a class was made with.
-
-    Sizes and the like are known by their place: `DecoderLM(13, 12)`. Lists are not, so with one all have their names.
-    """
+    """Return in a label what a class was made with."""
     names = list(calls.parameters.get(path, ())) if calls is not None else []
+    # Sizes and the like are known by their place: `DecoderLM(13, 12)`. Lists are not, so with one all have
+    # their names.
     named = any(isinstance(value, list | tuple | dict) for value in args) and len(names) >= len(args)
     if not named or any(name.startswith("*") for name in names[: len(args)]):
         names = [""] * len(args)

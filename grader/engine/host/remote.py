@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, cast
 
 from grader.engine.host.calls import Calls
@@ -54,12 +52,6 @@ class SubmissionContext:
     def __init__(self, session: Session, calls: Calls) -> None:
         self.session = session
         self.calls = calls
-        self.advice = session.terms.advice
-        """What to write instead of what the kata excludes."""
-
-    def forbidden_uses(self) -> list[str]:
-        """Return which operators that the kata excludes were used in this check."""
-        return self.session.forbidden_uses()
 
     def given(self, name: str) -> Any:
         """Return a module that runs next to the submission; see `grader.engine.checks.given_module`."""
@@ -68,19 +60,6 @@ class SubmissionContext:
         if isinstance(value, RemoteObject):
             call_it(value, "", name, self.calls)  # its file's name tells a learner nothing
         return value
-
-    def recognised_by(self, facts: dict[str, Any]) -> None:
-        """Let these facts say which mistake was made, in place of what the submission returned so far."""
-        self.session.log.observed[:] = [facts]
-
-    @contextmanager
-    def switched(self, name: str) -> Iterator[None]:
-        """Let one of the session's switches be on for the calls inside."""
-        setattr(self.session, name, True)
-        try:
-            yield
-        finally:
-            setattr(self.session, name, False)
 
 
 def context_of(submission: Any) -> SubmissionContext:

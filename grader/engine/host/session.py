@@ -99,10 +99,7 @@ class Session:
         """What it asked for, and what the worker answered."""
         self.asked_of = ""
         """The required name that the running call is made of; it says whose a use is where only some are watched."""
-        self.as_left = False
-        """Whether calls go on in the gradient mode that the submission left behind."""
-        self.same_tensors = False
-        """Whether calls write their arguments into the tensors of those before."""
+        self._as_left = self._same_tensors = False
         self.iterated = False
         """Whether the latest call returned an iterator, whose parts were read."""
         self._begin: int | None = None
@@ -142,7 +139,6 @@ class Session:
         self.log = CheckLog()
         self._states.clear()
         self._loans = CallbackRegistry()
-        self.as_left = self.same_tensors = False
         self._tell(self.deadline.left())
         again = self._channel is not None
         self.asked_of = ""
@@ -155,13 +151,11 @@ class Session:
         self._begin, self._alike = seed, alike
 
     def take_output(self) -> str:
-        """Return what the submission printed since the last time, without the names of its folders.
-
-        Those are drawn anew for every run, and warnings print them: equal runs would have unequal reports.
-        """
+        """Return what the submission printed since the last time, without the names of its folders."""
         if self._channel is None:
             return ""
         text = self._channel.take_output()
+        # They are drawn anew for every run, and warnings print them: equal runs would have unequal reports.
         for folder in (self.source.path.parent, self._channel.process.scratch):
             if folder != folder.parent:  # the root is part of every path
                 text = text.replace(f"{folder}/", "")
@@ -225,6 +219,7 @@ class Session:
     def named(self, name: str) -> Any:
         """Return an attribute of the submission itself; functions and classes are looked up once."""
         self.log.names.add(name)
+        # A check asks for the same function again and again: each look-up would be an exchange of its own.
         found = self._named.get(name)
         if found is None:
             found = self.get(messages.MODULE, name)
@@ -246,6 +241,7 @@ class Session:
     def set(self, target: int, name: str, value: Any) -> None:
         """Set an attribute of a handle."""
         if target == messages.MODULE:
+            # What was looked up is another object from here on: a stand-in takes the place of a function so.
             self._named.pop(name, None)
         encoder = self._encoder()
         data = encoder.encode(value)
@@ -271,8 +267,8 @@ class Session:
             args=encoder.encode(record.args),
             kwargs=encoder.encode(record.kwargs),
             tensors=encoder.tensors,
-            grad=None if self.as_left else grad,
-            same_tensors=self.same_tensors,
+            grad=None if self._as_left else grad,
+            same_tensors=self._same_tensors,
         )
         if not grad:  # else the worker would keep a graph that nothing here can ask for
             for head in encoder.tensors:
@@ -316,6 +312,16 @@ class Session:
             self._release.append(number)
 
     @contextmanager
+    def calling(self, *, as_left: bool = False, same_tensors: bool = False) -> Iterator[None]:
+        """Let calls inside go on in the gradient mode that the submission left behind, or refill earlier tensors."""
+        before = self._as_left, self._same_tensors
+        self._as_left, self._same_tensors = before[0] or as_left, before[1] or same_tensors
+        try:
+            yield
+        finally:
+            self._as_left, self._same_tensors = before
+
+    @contextmanager
     def unnoted(self) -> Iterator[None]:
         """Forget what is answered inside, for recognising a mistake; an exception that ends it counts."""
         before = self.log.mark()
@@ -355,6 +361,7 @@ class Session:
         assert self._channel is not None
         within = self.terms.within
         counts = not isinstance(request, messages.Load) and (not within or self.asked_of in within)
+        # Read in any case: what is left in the pipe would be put down to the next exchange.
         data, closed = self._channel.take_uses()
         for name, line in uses.read(data, self._operators) if self._operators else ():
             # To close the record hides every later use: that counts whenever it happens.
@@ -451,6 +458,7 @@ class Session:
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
         if self.recorded is not None:
+            # As bytes, before they are sent: a check may write over its tensors afterwards.
             self.recorded.append(b"".join(messages.pack(request, buffers)))
         # One question; before its answer the worker may ask for those of what is lent to it.
         try:
@@ -460,6 +468,8 @@ class Session:
                 reply, payload = channel.ask(request, buffers, self.deadline)
                 while isinstance(reply, messages.CallbackRequest):
                     answer, buffers_back = self._answer(reply, payload)
+                    # The same deadline: the time of a lent function is the time of the call, however often the
+                    # worker calls it.
                     reply, payload = channel.ask(answer, buffers_back, self.deadline)
         except WorkerTimeout as error:
             error.frame = error.frame or innermost(error.trace, self.source)
@@ -516,10 +526,13 @@ class Session:
         if isinstance(reply, messages.Done):
             return reply
         if isinstance(reply, messages.ExceptionReply):
+            # A message names the class, and `expect_raises` goes by it: a worker may claim none that Python
+            # could not have.
             if not could_be(reply.bases):
                 self.violation("its exception has a class that cannot exist")
             missing = attribute and reply.bases[0] == "AttributeError"
             kind = SubmissionMissing if missing else SubmissionRaised
+            # Noted as an answer, too: a mistake may be known by what it raises.
             raised = kind(reply, self.terms.memory_bytes)
             self._observe(raised)
             self.doubtful |= not _SHORT.isdisjoint(reply.bases) or "can't start new thread" in reply.message

@@ -66,6 +66,8 @@ class Stopwatch:
         """Time what happens inside."""
         sample = Sample()
         self.samples.append(sample)
+        # The kernel's clocks first, ours last, and the other way round at the end: what reading them takes is
+        # in no sample.
         cpu, waited = processor_time(self._pid) or 0.0, self._waited()
         started = time.perf_counter()
         try:

@@ -114,6 +114,7 @@ class _Merge:
 
     def _merge(self, owner: Owner, new: ast.ClassDef) -> None:
         """Put what a class holds in place of what the base's module or class holds under the same names."""
+        # By name, the last of one name: that is the one that counts when the module runs.
         theirs = {name: node for node in owner.body for name in _bound(node)}
         waiting: list[str] = []  # what is new stands before the definition that follows it
         gap = [""] * (2 if isinstance(owner, ast.Module) else 1)
@@ -141,6 +142,7 @@ class _Merge:
             # Of a class, only the members that differ are written: the others stay the base's.
             if isinstance(old, ast.ClassDef) and isinstance(node, ast.ClassDef):
                 self._edits += [(first, first, waiting)] if waiting else []
+                # Its bases and its members apart: a change may name either alone.
                 self._head(old, node)
                 self._merge(old, node)
             elif isinstance(old, _FUNCTIONS) and (diff := _diff(node)) is not None:

@@ -178,11 +178,9 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
     def _without_the_refuted(
         self, fitting: dict[str, list[str]], failures: Mapping[str, list[Mark]], weak: Container[str]
     ) -> dict[str, list[str]]:
-        """Leave out mistakes that would have left other numbers in as many failed checks as those that they explain.
-
-        Another mistake leaves the same where little is computed. A check that something else explains refutes nothing:
-        there may be two mistakes, each in a function of its own, and others call both.
-        """
+        """Leave out mistakes that would have left other numbers in as many failed checks as those that they explain."""
+        # Another mistake leaves the same where little is computed. A check that something else explains refutes
+        # nothing: there may be two mistakes, each in a function of its own, and others call both.
         open_checks = [check for check, names in fitting.items() if not names and check not in weak]
         explained = Counter(name for names in fitting.values() for name in names)
         # Where several are named, what is left open may be all of them together.
@@ -199,11 +197,9 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         return (self.pairs if name in self.pairs else self.mutants)[name].checks
 
     def _seen_pairs(self, alike: Mapping[str, Sequence[str]], short: Container[str]) -> set[str]:
-        """Return the pairs of which numbers show both: those that neither mistake leaves alone.
-
-        What one of the two leaves as well is not a sign of the other. What says little says too little for two: that
-        there are two is less likely from the start than one that nobody has catalogued.
-        """
+        """Return the pairs of which numbers show both: those that neither mistake leaves alone."""
+        # What one of the two leaves as well is not a sign of the other. What says little says too little for two:
+        # that there are two is less likely from the start than one that nobody has catalogued.
         return {
             name
             for check, names in alike.items()
@@ -213,10 +209,8 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         }
 
     def _speaks_against(self, name: str, failures: Mapping[str, list[Mark]], passed: Container[str]) -> bool:
-        """Return whether a check passed that the mistake fails alone, or failed with other numbers than it leaves.
-
-        Of a pair only some checks are kept. Each of the two has more, which should fail as well.
-        """
+        """Return whether a check passed that the mistake fails alone, or failed with other numbers than it leaves."""
+        # Of a pair only some checks are stored. Each of the two has more, which should fail as well.
         if name in self.pairs and any(
             check in passed for part in name.split("+") for check in self.mutants[part].checks
         ):
@@ -278,11 +272,9 @@ def _has_numbers(mark: Any) -> bool:
 
 
 def fingerprint(observed: Sequence[Any]) -> list[Mark]:
-    """Return the marks of the last results of a check, with how many there were.
-
-    A handle says nothing; nor does what a module holds, unless the check failed right there: which buffers it has, and
-    what its parameters began as, is the submission's own affair.
-    """
+    """Return the marks of the last results of a check, with how many there were."""
+    # A handle says nothing; nor does what a module holds, unless the check failed right there: which buffers it
+    # has, and what its parameters began as, is the submission's own affair.
     values = [value for value in observed[:-1] if not isinstance(value, RemoteObject | State)]
     values += [value.value if isinstance(value, State) else value for value in observed[-1:]]
     values = [value for value in values if not isinstance(value, RemoteObject)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import types
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from grader.engine.checks.draw import Draw
-from grader.engine.host.calls import Calls, CallStats
+from grader.engine.host.calls import Calls
 from grader.engine.host.remote import RemoteSubmission
 from grader.engine.host.session import Session
 from grader.engine.runner.outcome import UNSAID, MessageContext
@@ -32,16 +32,6 @@ class WorkerBackend:
         self.session = session
         self._timeout_s = timeout_s
 
-    @property
-    def isolation(self) -> str:
-        """How far the worker is confined."""
-        return self.session.isolation
-
-    @property
-    def outcomes(self) -> CallStats:
-        """What became of its calls."""
-        return self.session.outcomes
-
     def begin(self, seed: int, *, alike: bool = False) -> None:
         """Start a check: clock, seeds, a live worker."""
         self.calls.clear()
@@ -54,32 +44,12 @@ class WorkerBackend:
         self.calls.clear()
         self.session.close()
 
-    def take_output(self) -> str:
-        """Return what was printed during the check."""
-        return self.session.take_output()
-
-    def observed(self) -> Sequence[Any]:
-        """Return what it answered during the check, for recognising a mistake."""
-        return self.session.log.observed
-
-    def names_used(self) -> Collection[str]:
-        """Return which of its names the check asked for."""
-        return self.session.log.names
-
     def rests_on_policy(self) -> bool:
         """Return whether the check called a name that may not use what the kata excludes."""
         terms = self.session.terms
         return bool(terms.forbid) and (
             not terms.within or not self.session.log.called.isdisjoint(terms.within)
         )
-
-    def asked_uses(self) -> bool:
-        """Return whether the check itself judged what was used."""
-        return self.session.log.asked_uses
-
-    def uses(self) -> list[str]:
-        """Return what was used in any check that the kata excludes."""
-        return self.session.forbidden_uses()
 
 
 def _seed_here(seed: int) -> None:

@@ -151,7 +151,7 @@ class KataRun:
         # Slow is not wrong; where speed alone was asked about, it is what there is to be told.
         judged = [one for one in self.done if not one.timed] or self.done
         statuses = {one.report.status for one in judged}
-        outcomes, all_ran = self.attempt.backend.outcomes, len(self.done) == len(self.checks)
+        outcomes, all_ran = self.attempt.backend.session.outcomes, len(self.done) == len(self.checks)
         if all_ran and all(one.report.status == "pass" or one.outcome.machine for one in judged):
             return "fail" if self.used else "pass"
         if self._is_stub_only(judged, all_ran):
@@ -167,7 +167,7 @@ class KataRun:
 
     def _is_stub_only(self, judged: Sequence[CheckOutcome], all_ran: bool) -> bool:
         """Return whether nothing has been written yet of what the kata asks for."""
-        outcomes, required = self.attempt.backend.outcomes, self.checks.kata.required
+        outcomes, required = self.attempt.backend.session.outcomes, self.checks.kata.required
         if outcomes.written or not outcomes.not_written or any(one.report.points for one in judged):
             return False
         # Part of the checks says nothing about names that only the others call.
@@ -194,12 +194,12 @@ class KataRun:
             outcome = unmet
         else:
             outcome = self._attempted(item, who)
-            report.output = who.take_output() or None
-            names = frozenset(who.names_used())
+            report.output = who.session.take_output() or None
+            names = frozenset(who.session.log.names)
         if outcome.pack_fault:
             outcome = self._blamed(item, outcome, timed)
         # Looked up before the check is run again on its own: that needs another worker, which was asked other things.
-        rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.asked_uses()
+        rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.session.log.asked_uses
         if not timed and unmet is None and outcome.status in UNMADE and not outcome.machine:
             outcome = self._on_its_own(item, info, outcome)
         report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
@@ -238,7 +238,7 @@ class KataRun:
             ours = self.checks.stand_ins(item, names)
             again = self._attempted(item, who, ours)
             # A check that asks for the function itself would have judged the author's.
-            judged_ours = any(name in names for name in who.names_used())
+            judged_ours = any(name in names for name in who.session.log.names)
             who.rest()  # the next worker has all of the learner's own again
             if again.status == "pass" and not judged_ours:
                 listed_names = " and ".join(f"`{name}`" for name in names)
@@ -268,9 +268,12 @@ class KataRun:
         seed = SEED if alike else self.attempt.options.seed
         conditions = self._conditions(seed)
         context = CheckContext(who, replace(conditions, reference=reference or conditions.reference))
+        # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
+        # control.
         for last in (False, True):
             try:
                 who.begin(check_seed(seed, item.name), alike=alike)
+                # After `begin`, which may have started another worker: a stand-in lives in that one's module.
                 put_in_place(who.submission, stand_ins)
             except WorkerTimeout as error:
                 outcome = judge(error, who.calls, context.conditions.wording)
@@ -284,7 +287,7 @@ class KataRun:
                 gc.collect()  # what the check held goes with its frames
             if last or not (outcome.killed or outcome.shortage):
                 break
-            who.take_output()
+            who.session.take_output()
         if outcome.shortage and (control := self._control(item, who)) is not None and control.shortage:
             raise MachineFault(f"In {item.name} this machine ran out of something.", outcome.shortage)
         return outcome
@@ -379,16 +382,15 @@ class KataRun:
     # All checks ---------------------------------------------------------------------------------------------------
 
     def _recognise(self) -> None:
-        """Name the mistakes that failed checks make; see `recognise`.
-
-        They run once more, as the fingerprints were taken: at their seed, and with parameters that are the same in
-        every submission. One that passes there says nothing.
-        """
+        """Name the mistakes that failed checks make; see `recognise`."""
+        # The first ones: each costs as much as it did, and a few name the mistake as well as all.
         telling = [one for one in self.done if one.tells][: self.recognised]
         if not telling:
             return
         if any(one.report.id not in self.left_behind for one in telling):
             self.attempt.backend.rest()  # what keeps state leaves the same whatever was asked of it before
+        # They run once more, as the fingerprints were taken: at their seed, and with parameters that are the
+        # same in every submission. One that passes there says nothing.
         for one in telling:
             if one.report.id not in self.left_behind:
                 self.left_behind[one.report.id] = self._marked(one.item)[1]
@@ -417,6 +419,7 @@ class KataRun:
         ended, which would not end here either, and where the mistake leaves nothing to compute: a function that is
         constant would else earn the points of checks that look at its values.
         """
+        # Of visible checks alone: hidden ones are never recognised (`tells`).
         named = {one.report.misconception: one.report.likely for one in self.done if one.report.misconception}
         failed = [
             one
@@ -438,7 +441,7 @@ class KataRun:
             watch = IdleWatch(mistake, given)
             who.rest()  # what keeps state begins anew, as ours with the same mistake does
             again = self._attempted(one.item, who, reference=watch.reference)
-            who.take_output()
+            who.session.take_output()
             if again.status != "pass":
                 continue
             one.report.same_mistake = "idle" if watch.idle else "counted"
@@ -452,11 +455,11 @@ class KataRun:
         """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
         who = self.attempt.backend
         outcome = self._attempted(item, who, alike=True)
-        who.take_output()
+        who.session.take_output()
         if outcome.status not in ("fail", "error"):
             return outcome.status, None
         try:
-            return outcome.status, FailureSignature(fingerprint(who.observed()), outcome.by_numbers)
+            return outcome.status, FailureSignature(fingerprint(who.session.log.observed), outcome.by_numbers)
         except (MemoryError, RuntimeError) as error:
             if not shortage(error):
                 raise
@@ -466,10 +469,9 @@ class KataRun:
         """Run the checks that were not asked for, to see what they say of a mistake; nothing of it is reported.
 
         Returns what the submission left behind in those it failed, and those it passed.
-
-        Some mistakes are alike in one check and are told apart by what else they break: the sentence that all checks
-        together led to must not be lost when one of them is repeated.
         """
+        # Some mistakes are alike in one check and are told apart by what else they break: the sentence that all
+        # checks together led to must not be lost when one of them is repeated.
         ends: dict[str, CheckStatus] = {one.report.id: one.report.status for one in self.done}
         not_run = [item for item in (*self.checks.items, *self.checks.rest) if item.name not in ends]
         left: dict[str, FailureSignature] = {}
@@ -497,16 +499,14 @@ class KataRun:
         return left, passed
 
     def _withhold(self) -> None:
-        """Take the points of checks that rest on the policy when something was used that the kata excludes.
-
-        What they say of the numbers stays: a check that holds still passes, for no points. One that judged the uses,
-        and passed before a later check brought the use to light, fails.
-        """
+        """Take the points of checks that rest on the policy when something was used that the kata excludes."""
         resting = [one for one in self.done if one.rests_on_policy]
         if resting:
             # Only here, after the last check: a use may come to light long after the check that rests on
             # its absence.
-            self.used.update(dict.fromkeys(self.attempt.backend.uses()))
+            self.used.update(dict.fromkeys(self.attempt.backend.session.forbidden_uses()))
+        # What they say of the numbers stays: a check that holds still passes, for no points. One that judged
+        # the uses, and passed before a later check brought the use to light, fails.
         for one in resting if self.used else ():
             check = one.report
             check.points = 0.0

@@ -134,7 +134,7 @@ class KataPlugin:
         try:
             if shortage(error) is not None:
                 raise error
-            self._outcome = judge(error, who.calls, conditions.wording, who.observed())
+            self._outcome = judge(error, who.calls, conditions.wording, who.session.log.observed)
         # To judge takes memory as well, and may run out of it like the check did.
         except Exception as late:
             if (help_for := shortage(late)) is None:

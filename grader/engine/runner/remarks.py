@@ -191,9 +191,8 @@ def _attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 def _calls(node: ast.stmt) -> Iterator[ast.Call]:
     parts = list(own_nodes(node))
-    within = {
-        part.context_expr for part in parts if isinstance(part, ast.withitem)
-    }  # those end by themselves
+    # What `with` calls comes to its end there, whatever it changes.
+    within = {part.context_expr for part in parts if isinstance(part, ast.withitem)}
     return (part for part in parts if isinstance(part, ast.Call) and part not in within)
 
 

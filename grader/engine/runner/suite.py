@@ -139,7 +139,7 @@ class Suite(Collected):
     def _report(self, examination: KataRun) -> KataReport:
         attempt = examination.attempt
         report = self._empty(attempt.source.path, attempt.options)
-        report.isolation = _isolation(attempt.backend.isolation)
+        report.isolation = _isolation(attempt.backend.session.isolation)
         report.checks = [one.report for one in examination.done]
         report.score = sum(one.report.points for one in examination.done if not one.timed)
         report.max_score -= examination.lost(timed=False)
@@ -229,6 +229,7 @@ def suites_of(
     Raises:
         PackError: checks cannot be collected.
     """
+    # By file: pytest gives items back with their path, and says nothing of katas.
     files: dict[Path, Kata] = {}
     for kata in katas:
         files[kata.checks] = kata

@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from grader.engine.sandbox.capabilities import Capabilities, offered, probe, require
 from grader.engine.sandbox.environment import replace_environment
-from grader.engine.sandbox.full import (
-    BaseMounts,
-    Sandbox,
-    open_sandbox,
-    prepare,
-    renewed,
-    visible_pid,
-)
+from grader.engine.sandbox.full import BaseMounts, Sandbox, open_sandbox, prepare, renewed, visible_pid
 from grader.engine.sandbox.levels import Isolation, forced, reaches, weakest
 from grader.engine.sandbox.limits import ResourceLimits
 from grader.engine.sandbox.namespaces import enter_namespaces, renew_processes

@@ -45,6 +45,7 @@ def probe() -> Capabilities:
         sentence = "Kata confines submissions on Linux only; here they run in a process of their own."
         root = hasattr(os, "geteuid") and os.geteuid() == 0
         return Capabilities(sys.platform, root, 0, False, False, False, False, "none", "process", (sentence,))
+    # Before the fork: it takes milliseconds, and is remembered for every process that is forked from here on.
     abi = landlock.abi()
     root = os.geteuid() == 0
     filters = seccomp.available()
@@ -128,10 +129,13 @@ def _try() -> int:
     # Root needs no user namespace for it, and in one it would lose the powers that sandboxes take.
     user = (not network or os.geteuid() != 0) and namespaces.enter_user_namespace()
     network = network or (user and libc.unshare(libc.CLONE_NEWNET) == 0)
+    # Between both: sandboxes need the powers that entering a user namespace gives an ordinary user, and takes
+    # from root.
     cells = _try_cells()
     user = user or namespaces.enter_user_namespace()
     code = _USER * user | _NETWORK * network | _CELLS * cells
     try:
+        # The real thing, since a kernel may have what it takes and a container forbid it.
         confine(SandboxConfig(read=(), write=(), limits=ResourceLimits(memory_bytes=None)))
     except ConfinementError:
         return code

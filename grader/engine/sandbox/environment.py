@@ -17,17 +17,19 @@ def replace_environment(variables: Mapping[str, str]) -> None:
     the block that the system handed over, the C library's copies, Python's own. Copies that other code made earlier
     are out of reach, so this is for processes in which little has run.
     """
+    # As bytes, which are what the system handed over: a decoded string would be one more copy of each value.
     names = list(os.environb)
     strings = [*names, *(os.environb[name] for name in names)]
+    # First, while the C library still finds its copies by their names.
     _wipe_in_c(names)
     for name in names:
-        del os.environb[
-            name
-        ]  # `os.environ.clear` would look at each value, which makes one more string of it
+        # One by one: `os.environ.clear` would look at each value, which makes one more string of it.
+        del os.environb[name]
     _wipe_objects(strings)
     if sys.platform == "linux":
         start, end = stat_field("self", 50), stat_field("self", 51)  # env_start and env_end, since Linux 3.5
         if 0 < start < end:
+            # /proc/PID/environ reads just this span, whatever the process has done to its variables since.
             ctypes.memset(start, 0, end - start)
     os.environ.update(variables)
 
@@ -51,4 +53,6 @@ def _wipe_objects(strings: Iterable[bytes]) -> None:
     if sys.implementation.name == "cpython":
         for text in strings:
             if len(text) > 1:
+                # Their reference count goes to 0 after this, and what is freed keeps its bytes until somebody
+                # gets that memory.
                 ctypes.memset(id(text) + _HEADER, 0, len(text))

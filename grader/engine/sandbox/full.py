@@ -16,7 +16,14 @@ from pathlib import Path
 from grader.engine.sandbox import landlock, libc, namespaces, seccomp
 from grader.engine.sandbox.limits import ResourceLimits
 from grader.engine.sandbox.namespaces import in_child
-from grader.engine.sandbox.read_paths import View, links_on_the_way, python_links, python_view
+from grader.engine.sandbox.read_paths import (
+    View,
+    below,
+    links_on_the_way,
+    outermost,
+    python_links,
+    python_view,
+)
 
 _ROOT = "root"
 _NOTHING = "nothing"
@@ -83,10 +90,14 @@ def prepare(anchor: Path, view: View | None = None) -> BaseMounts | None:
     places = view.places
     os.umask(0o022)  # this process and its workers make folders on the way to what a worker's user reads
     try:
+        # A mount namespace of our own before the first mount: whatever is shown or hidden below ends with its
+        # last process.
         _check(libc.unshare(libc.CLONE_NEWNS))
         # By default mounts propagate to the namespace they were copied from: ours would turn up in the
         # machine's.
         libc.mount("none", "/", None, libc.MS_REC | libc.MS_PRIVATE)
+        # Small: it holds empty files and folders, over which places are mounted. A tmpfs, since the folder
+        # itself may be on a file system that goes on after us.
         libc.mount("kata", str(anchor), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,mode=0755")
         (anchor / _ROOT).mkdir()
         (anchor / _NOTHING).mkdir()
@@ -97,6 +108,8 @@ def prepare(anchor: Path, view: View | None = None) -> BaseMounts | None:
             for path in view.hidden:
                 if path.is_relative_to(place):
                     libc.bind(str(anchor / _NOTHING), str(point / path.relative_to(place)), _RDONLY)
+        # Here, since workers inherit this process's memory: each would else take longer for it than for its
+        # whole confinement.
         seccomp.assemble(os.uname().machine)  # it remembers
         private = frozenset(place for place in places if not _is_public(place))
         return BaseMounts(anchor, places, python_links(), _first_user(), private, view.hidden)
@@ -106,6 +119,8 @@ def prepare(anchor: Path, view: View | None = None) -> BaseMounts | None:
 
 def renewed(shared: BaseMounts) -> BaseMounts:
     """Return what was prepared, for a process that was forked off the one that did: its workers are other users."""
+    # Not the descriptors in `_maps`: those namespaces map owners to the users of the process that this was
+    # forked off.
     first = None if shared.first_user is None else _first_user()
     return replace(shared, first_user=first, _maps={})
 
@@ -116,6 +131,8 @@ def rehearse(folder: Path) -> bool:
     `folder` is empty and in the temporary folder, where submissions will be as well: its file system has to map owners.
     """
     try:
+        # Two forks: only the children of the process that makes a pid namespace live in it, and /proc and
+        # mounts are tried as its first one.
         return bool(in_child(lambda: libc.unshare(libc.CLONE_NEWPID) == 0 and in_child(lambda: _act(folder))))
     except OSError:
         return False
@@ -124,6 +141,7 @@ def rehearse(folder: Path) -> bool:
 def _act(folder: Path) -> int:
     anchor, given = folder / "anchor", folder / "given"
     anchor.mkdir()
+    # As a learner's folder is: only its owner may enter, so that access is a proof that the owner was mapped.
     given.mkdir(mode=0o700)
     shared = prepare(anchor)
     if shared is None:
@@ -165,11 +183,14 @@ class Sandbox:
                 os.close(number)
 
     def _enter(self, read: Sequence[Path], scratch: Path, limits: ResourceLimits, cuda: bool) -> None:
-        given = _outermost(read)
+        given = outermost(path for path in read if path.exists())
         if any(path == Path("/") for path in given):
             raise PermissionError("the whole machine cannot be given to a worker")
+        # Left until now: from here on the machine's mounts are a copy, which nobody else sees change.
         _check(libc.unshare(_OWN))
         root = self.shared.root
+        # What a worker finds at `/` is made anew for each, of points alone: a bound on inodes, since links and
+        # points take no bytes.
         libc.mount("kata", root, "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,nr_inodes=2048,mode=0755")
         self._show(given, cuda)
         for link, target in (*self.shared.links, *links_on_the_way(read)):
@@ -179,6 +200,7 @@ class Sandbox:
         # Last, since all of the above had to be made in it.
         libc.make_read_only(root)
         libc.move_root(root)
+        # The folder it stood in is of the old root: a relative path would still lead there.
         os.chdir(scratch)
 
     def become_user(self) -> None:
@@ -199,9 +221,7 @@ class Sandbox:
         wanted = {place: shared.anchor / str(index) for index, place in enumerate(shared.places)}
         if cuda:
             wanted.update({path: path for path in landlock.cuda_paths()})
-        ours = {
-            path: path for path in given if not _below(path, shared.places) or _below(path, shared.hidden)
-        }
+        ours = {path: path for path in given if not below(path, shared.places) or below(path, shared.hidden)}
         if self.user is not None:
             # A Python of mode 0700, such as pyenv's below /root, is mapped too: no worker stays root to read it.
             ours |= {place: wanted[place] for place in shared.private}
@@ -219,11 +239,14 @@ class Sandbox:
             if path in opened:
                 libc.mount("kata", str(target), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=64k,mode=0755")
             elif path in own:
+                # A copy of the mount, and not a bind as for what all share: only a mount that is attached
+                # nowhere takes a map of owners.
                 libc.attach(own[path], str(target))
             elif wanted[path] is path:
                 libc.bind(str(path), str(target), _attributes(path))
             else:
                 libc.bind(str(wanted[path]), str(target))
+        # A descriptor of a mount would lead back out of the sandbox.
         for tree in own.values():
             os.close(tree)
         for path in opened:
@@ -236,6 +259,7 @@ class Sandbox:
 
     def _copies(self, sources: Mapping[Path, Path]) -> dict[Path, int]:
         """Open mounts of what is this worker's alone; its owner over there is the worker's user in here."""
+        # Without devices, for which nothing that is given has any use.
         attributes = _RDONLY | libc.MOUNT_NODEV
         try:
             return {
@@ -269,8 +293,9 @@ def open_sandbox(shared: BaseMounts, slot: int, read: Iterable[Path]) -> Sandbox
     Raises:
         OSError: it was refused.
     """
+    # By slot, so that no two living workers of a zygote are one user: they could signal or trace each other.
     user = None if shared.first_user is None else shared.first_user + slot % _SLOTS
-    given = () if user is None else (*_outermost(read), *shared.private)
+    given = () if user is None else (*outermost(path for path in read if path.exists()), *shared.private)
     return Sandbox(shared, user, {path: shared.owners_map(path, user or 0) for path in given})
 
 
@@ -311,17 +336,21 @@ def _first_user() -> int | None:
     ):
         return None
     # /proc still is the machine's: its numbers are unique there, and a zygote lives as long as its workers.
+    # Not `os.getpid()`, which is 1 in every pid namespace: all zygotes of a machine would choose the same
+    # users.
     own = int(os.readlink("/proc/self"))
     return _FIRST_USER + own % (1 << 22) * _SLOTS
 
 
 def _is_public(place: Path) -> bool:
     """Whether any user may read a file, or a folder and what is in it."""
+    # Of a folder the right to enter it as well: a list of names alone opens no file.
     wanted = 0o005 if place.is_dir() else 0o004
     return place.stat().st_mode & wanted == wanted
 
 
 def _attributes(path: Path) -> int:
+    # With devices where they belong: without, /dev/null could be seen and not opened.
     return _RDONLY | (0 if str(path).startswith(_DEVICES) else libc.MOUNT_NODEV)
 
 
@@ -339,18 +368,6 @@ def _point(point: Path, source: Path) -> None:
 def _link(link: Path, target: str) -> None:
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(target)
-
-
-def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
-    outermost: list[Path] = []
-    for path in sorted({path.resolve() for path in paths if path.exists()}):
-        if not _below(path, outermost):
-            outermost.append(path)
-    return tuple(outermost)
-
-
-def _below(path: Path, folders: Iterable[Path]) -> bool:
-    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _check(code: int) -> None:

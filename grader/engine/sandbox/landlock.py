@@ -68,6 +68,8 @@ def restrict(
     if sys.platform != "linux" or abi() == 0:
         raise OSError("Landlock is off")
     # Abstract sockets have no path, so that no rule about files holds for them.
+    # What an older kernel does not know is left out by the library; `seccomp` refuses kill(2) and connect(2)
+    # there.
     with Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL) as rules:
         for path in read:
             _allow(rules, path, _READ_FILE, _READ_FOLDER)
@@ -86,12 +88,14 @@ if sys.platform == "linux":
 
     def _allow(rules: Ruleset, path: Path, file: AccessFS, folder: AccessFS) -> None:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            # A right of folders on a file is refused with EINVAL, which would end the confinement.
             rules.allow_path(path, folder if path.is_dir() else file)
 
     def _allow_cuda(rules: Ruleset) -> None:
         for name in _CUDA_READ:
             _allow(rules, Path(name), _READ_FILE, _READ_FOLDER)
         for device in Path("/dev").glob("nvidia*"):
+            # Since ABI 5 an ioctl of a device is a right of its own, and CUDA does everything by ioctl.
             control = AccessFS.IOCTL_DEV
             _allow(rules, device, _WRITE_FILE | control, _READ_FOLDER | _WRITE_FILE | control)
         # The driver names its threads through their `comm` files; only this process's own are opened.

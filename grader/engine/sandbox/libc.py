@@ -43,7 +43,11 @@ _CAPABILITY_VERSION_3 = 0x20080522
 
 @functools.cache
 def _library() -> ctypes.CDLL:
+    # With `use_errno`, ctypes keeps errno at the moment of the call: Python itself makes others before we could
+    # read it.
     library = ctypes.CDLL(None, use_errno=True)
+    # By default ctypes takes the result for an int, which cuts a long one: -1 would still arrive, a large
+    # descriptor or count would not.
     library.syscall.restype = ctypes.c_long
     return library
 
@@ -52,6 +56,8 @@ def prctl(option: int, value: int = 0) -> int:
     """Call prctl(2) with unused arguments zero; return 0 or the errno."""
     if sys.platform != "linux":
         return errno.ENOSYS
+    # All five as words: prctl(2) is variadic, the kernel refuses some options with EINVAL if an unused argument
+    # is not 0, and a Python int would be passed as an int.
     zero = ctypes.c_ulong(0)
     result = _library().prctl(option, ctypes.c_ulong(value), zero, zero, zero)
     return 0 if result == 0 else ctypes.get_errno()
@@ -79,8 +85,11 @@ def system_call(name: str, *arguments: object) -> int:
 
 def drop_capabilities() -> int:
     """Give up every capability of this thread, root's included; return 0 or the errno."""
+    # First the ambient ones, which would be permitted again at the next exec. Its failure does not matter:
+    # before Linux 4.3 there are none.
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    # Two sets of three words (effective, permitted, inheritable): version 3 has 64 capabilities.
     nothing = (ctypes.c_uint32 * 6)()
     return system_call("capset", ctypes.byref(header), ctypes.byref(nothing))
 
@@ -91,6 +100,7 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
     Raises:
         OSError: it was refused.
     """
+    # None is a null pointer, which mount(2) takes for what a change of flags has no use for.
     names = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
     data = options.encode() or None
     _check(_library().mount(*names, ctypes.c_ulong(flags), data), f"mount {target}")
@@ -107,7 +117,10 @@ def copy_tree(source: str, attributes: int = 0, owners: int | None = None) -> in
     """
     # A copy that is attached nowhere yet: its attributes are changed before anybody can reach it.
     flags = ctypes.c_uint(_OPEN_TREE_CLONE | os.O_CLOEXEC | _AT_RECURSIVE)
+    # The newer calls (5.2, 5.12), which say what is refused; mount(2) with MS_BIND forgets the flags that come
+    # with it.
     tree = _descriptor("open_tree", ctypes.c_int(_AT_FDCWD), os.fsencode(source), flags)
+    # At once with the attributes: a map can be set once, and only while nobody can reach the mount.
     wanted = attributes | (_MOUNT_IDMAP if owners is not None else 0)
     try:
         if wanted:
@@ -151,6 +164,7 @@ def make_read_only(path: str) -> None:
 
 
 def _set_mount(folder: int, path: bytes, flags: int, attributes: int, owners: int) -> None:
+    # struct mount_attr: set, clear, propagation, the descriptor of a user namespace.
     wanted = (ctypes.c_uint64 * 4)(attributes, 0, 0, owners)
     size = ctypes.c_size_t(ctypes.sizeof(wanted))
     _descriptor("mount_setattr", ctypes.c_int(folder), path, ctypes.c_uint(flags), ctypes.byref(wanted), size)
@@ -159,14 +173,16 @@ def _set_mount(folder: int, path: bytes, flags: int, attributes: int, owners: in
 def move_root(folder: str) -> None:
     """Make `folder`, where something is mounted, the root of this mount namespace.
 
-    What was the root lies on top of it then, where no path leads (`pivot_root(".", ".")`, as pivot_root(2) tells): a
-    process without powers cannot get there. Unmounting it would wait for every processor of the machine.
-
     Raises:
         OSError: it was refused.
     """
     os.chdir(folder)
+    # The only way out of the old root for good: a process with a descriptor of a folder outside leaves a
+    # chroot(2) again.
     _descriptor("pivot_root", b".", b".")
+    # What was the root lies on top of it then, where no path leads (`pivot_root(".", ".")`, as pivot_root(2)
+    # tells): a process without powers cannot get there. Unmounting it would wait for every processor of the
+    # machine.
     os.chdir("/")
 
 
@@ -176,6 +192,7 @@ def _descriptor(name: str, *arguments: object) -> int:
     if code is None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), name)
     result = int(_library().syscall(ctypes.c_long(code), *arguments))
+    # A descriptor is 0 or more; what is below says that errno has been set.
     _check(min(result, 0), name)
     return result
 

@@ -42,12 +42,15 @@ def apply(limits: ResourceLimits, mapped: int | None = None) -> None:
         ValueError: as well.
     """
     wanted: list[tuple[int, int | None]] = [
+        # A dump would hold the submission's whole memory, next to whatever it was started from.
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, limits.file_bytes),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_NPROC, limits.processes),
     ]
     if limits.memory_bytes is not None and sys.platform == "linux":
+        # On top of what is there: torch alone maps gigabytes, and how many depends on its version and on the
+        # machine.
         mapped = mapped_bytes() if mapped is None else mapped
         wanted.append((resource.RLIMIT_AS, mapped + limits.memory_bytes))
     # A fresh interpreter has inherited the grader's own bound, see `machine.bounded_memory`.
@@ -64,6 +67,7 @@ def apply(limits: ResourceLimits, mapped: int | None = None) -> None:
 def _lower(kind: int, soft: int, hard: int) -> None:
     _, most = resource.getrlimit(kind)
     if most != resource.RLIM_INFINITY:
+        # To raise a hard limit takes powers, and setrlimit(2) would refuse the whole call.
         soft, hard = min(soft, most), min(hard, most)
     resource.setrlimit(kind, (soft, hard))
 

@@ -50,6 +50,7 @@ def renew_processes() -> bool:
 
     For good: that process has to do what else there is to do.
     """
+    # unshare(2) moves the children alone: a process keeps its own number all its life.
     return libc.unshare(libc.CLONE_NEWPID) == 0
 
 
@@ -68,12 +69,14 @@ def _enter(name: str) -> bool:
 
 def enter_user_namespace() -> bool:
     """Enter a user namespace in which this user is still the same user; return whether that worked."""
+    # Read before: inside, until the maps are written, this process is the overflow user 65534.
     user, group = os.geteuid(), os.getegid()
     if libc.unshare(libc.CLONE_NEWUSER) != 0:
         return False
     try:
         # Since Linux 3.19 nobody without powers may write gid_map before setgroups(2) is denied for good.
         Path("/proc/self/setgroups").write_text("deny")
+        # The same number inside and outside, so that files stay one's own; a process may write this map once.
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
     except OSError:
@@ -88,6 +91,7 @@ def waiting_in(flags: int) -> Iterator[int]:
     Raises:
         OSError: it was refused.
     """
+    # A pipe: what the child found out has to come before it is of use, and its exit would end the namespace.
     receive, send = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -111,6 +115,8 @@ def waiting_in(flags: int) -> Iterator[int]:
             os.close(pidfd)
     finally:
         os.close(receive)
+        # By number, which is its own until it is reaped below; the namespaces last, where a descriptor holds
+        # them.
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
 

@@ -56,8 +56,6 @@ def exposing(secret: Path, view: View) -> list[Path]:
 def refuse_foreign_code(folder: Path) -> None:
     """Refuse a class's folder in which Python looks for modules: its names are its learners'.
 
-    An environment that lies in it does not count: Python looks inside that alone.
-
     Raises:
         UsageError: which entry of the search path it is.
     """
@@ -65,6 +63,7 @@ def refuse_foreign_code(folder: Path) -> None:
     for entry in sys.path:
         # Resolved: a link on the search path would lead there as well.
         place = Path(entry).resolve()
+        # An environment that lies in it does not count: Python looks inside that alone.
         if place.is_relative_to(own) and not _is_pythons(place):
             raise UsageError(
                 f"Python imports from {place}, which is in {folder}: a learner's file could run as the grader.",

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from grader.engine.sandbox import libc
-from grader.machine import stat_field
+from grader.machine import children, stat_field
 
 
 def become_subreaper() -> bool:
@@ -37,6 +37,7 @@ def kill_descendants(exclude: Collection[int] = ()) -> int:
         for pid in found:
             if _end(pid):
                 killed += 1
+            # Also where it could not be killed: one of another user would be tried for ever.
             spared.add(pid)
     return killed
 
@@ -47,16 +48,15 @@ def _end(pid: int) -> bool:
     except (ProcessLookupError, PermissionError):
         return False
     with contextlib.suppress(ChildProcessError):
+        # Reaped here: nobody else waits for an orphan, and its number would stay taken.
         os.waitpid(pid, 0)
     return True
 
 
 def _children() -> list[int]:
-    own = os.getpid()
-    lists = list(Path("/proc/self/task").glob("*/children"))
-    if lists:
-        return [int(pid) for path in lists for pid in path.read_text().split()]
-    return [pid for pid, parent in _parents() if parent == own]
+    if any(Path("/proc/self/task").glob("*/children")):
+        return children("self")
+    return [pid for pid, parent in _parents() if parent == os.getpid()]
 
 
 def _parents() -> list[tuple[int, int]]:

@@ -67,12 +67,12 @@ class View:
 
     def covers(self, path: Path) -> bool:
         """Return whether `path` can be read."""
-        return _below(path, self.places) and not _below(path, self.hidden)
+        return below(path, self.places) and not below(path, self.hidden)
 
     @cached_property
     def _ways(self) -> frozenset[Path]:
         ways = (folder for path in self.hidden for folder in path.parents)
-        return frozenset(folder for folder in ways if _below(folder, self.places))
+        return frozenset(folder for folder in ways if below(folder, self.places))
 
     def _around(self, folder: Path) -> Iterator[Path]:
         entries = sorted(folder.iterdir())
@@ -85,19 +85,21 @@ class View:
             # What a link leads to is granted where it lies, or not at all.
             if path in self._ways:
                 yield from self._around(path)
-            elif not path.is_symlink() and not _below(path, self.hidden):
+            elif not path.is_symlink() and not below(path, self.hidden):
                 yield path
 
 
 def python_view(hidden: Iterable[Path] = ()) -> View:
     """Return what every worker may read: Python, what is installed and the machine's libraries, without `hidden`."""
     places = python_read_paths()
+    # Resolved as the places are: a link to a folder of answers must hide what it leads to.
     inside = {path.resolve() for path in hidden}
-    folders = [path for path in inside if _below(path, places) and path.is_dir()]
-    return View(places, tuple(sorted(_outermost(folders), key=lambda path: len(path.parts))))
+    folders = [path for path in inside if below(path, places) and path.is_dir()]
+    return View(places, tuple(sorted(outermost(folders), key=lambda path: len(path.parts))))
 
 
-def _below(path: Path, folders: Iterable[Path]) -> bool:
+def below(path: Path, folders: Iterable[Path]) -> bool:
+    """Tell whether a path is one of these folders, or in one."""
     return any(path.is_relative_to(folder) for folder in folders)
 
 
@@ -108,7 +110,7 @@ def python_read_paths() -> tuple[Path, ...]:
     packages get installed: a checkout that is installed for development stays closed, so import what a worker
     needs of it before the worker is confined.
     """
-    return _outermost(path for path in _candidates() if _is_there(path))
+    return outermost(path for path in _candidates() if _is_there(path))
 
 
 def python_links() -> tuple[tuple[Path, str], ...]:
@@ -136,6 +138,7 @@ def _follow(path: Path, found: dict[Path, str]) -> None:
     # From the top, since any folder on the way may be a link.
     for part in (*reversed(path.parents), path):
         if part.is_symlink() and part not in found:
+            # What it holds, not where it leads: in a sandbox the same chain of links is made anew.
             found[part] = os.readlink(part)
             # What a link holds may lead through further links.
             _follow(Path(os.path.normpath(part.parent / found[part])), found)
@@ -163,10 +166,11 @@ def _loaded_packages() -> list[Path]:
     return [Path(file).resolve().parent for file in files if file]
 
 
-def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
-    resolved = sorted({path.resolve() for path in paths})
-    outermost: list[Path] = []
-    for path in resolved:
-        if not any(path.is_relative_to(folder) for folder in outermost):
-            outermost.append(path)
-    return tuple(outermost)
+def outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the paths, without links, that are not in another one of them."""
+    found: list[Path] = []
+    # Sorted, so that a folder comes before what is in it.
+    for path in sorted({path.resolve() for path in paths}):
+        if not below(path, found):
+            found.append(path)
+    return tuple(found)

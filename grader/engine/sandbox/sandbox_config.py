@@ -70,10 +70,12 @@ def _confine(wanted: SandboxConfig) -> None:
     if wanted.level == "full":
         if wanted.box is None:
             raise OSError("no sandbox was prepared")
+        # Before limits and filter: it mounts and opens dozens of files, with powers that are dropped below.
         wanted.box.enter(wanted.read, wanted.write[0], bounds, cuda=wanted.cuda)
         read, listed = (*view.places, *wanted.read), ()
         if bounds.processes is None:
             bounds = replace(bounds, processes=wanted.box.threads())
+    # Before it becomes somebody else: of root no processes are counted, so that this limit holds from then on.
     resource_limits.apply(bounds, mapped)
     # Without powers, the kernel takes neither Landlock's rules nor a filter before this is promised.
     _check(libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1))

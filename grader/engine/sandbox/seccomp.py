@@ -116,32 +116,42 @@ audit channel open."""
 
 
 def _load(offset: int) -> bytes:
+    # BPF_LD | BPF_W | BPF_ABS: a word of struct seccomp_data, which has the number at 0 and the architecture at
+    # 4.
     return struct.pack("=HBBI", 0x20, 0, 0, offset)
 
 
 def _and(mask: int) -> bytes:
+    # BPF_ALU | BPF_AND | BPF_K.
     return struct.pack("=HBBI", 0x54, 0, 0, mask)
 
 
 def _jump_if_equal(value: int, then: int, otherwise: int) -> bytes:
+    # BPF_JMP | BPF_JEQ | BPF_K: how many instructions are skipped, in a byte each.
     return struct.pack("=HBBI", 0x15, then, otherwise, value)
 
 
 def _jump_if_at_least(value: int, then: int, otherwise: int) -> bytes:
+    # BPF_JMP | BPF_JGE | BPF_K.
     return struct.pack("=HBBI", 0x35, then, otherwise, value)
 
 
 def _return(verdict: int) -> bytes:
+    # BPF_RET | BPF_K.
     return struct.pack("=HBBI", 0x06, 0, 0, verdict)
 
 
 def _jump(distance: int) -> bytes:
+    # BPF_JMP | BPF_JA, which alone takes a distance of 32 bits: half of a search tree is more than a byte
+    # counts.
     return struct.pack("=HBBI", 0x05, 0, 0, distance)
 
 
 def _test(condition: Condition, refusal: int) -> list[bytes]:
     """Assemble a test that returns `refusal`, or goes on after itself where the condition holds."""
     values = condition.values
+    # The low half of the argument, on machines that begin with it: what the kernel itself reads of an int. The
+    # high half is whatever the register held.
     code = [_load(16 + 8 * condition.argument), _and(condition.mask)]
     # What equals a value skips the comparisons that are left and the first instruction after them.
     code += [_jump_if_equal(value, len(values) - index, 0) for index, value in enumerate(values)]
@@ -150,6 +160,7 @@ def _test(condition: Condition, refusal: int) -> list[bytes]:
 
 def _leaves(machine: str, cuda: bool) -> list[tuple[int, list[bytes]]]:
     """List what happens from which number on, in their order: equal ones that follow each other are one."""
+    # Later ones win: what is refused, then what is allowed, then what depends on its arguments.
     codes = {name: [_return(_REFUSE)] for name in refusals()}
     codes |= {name: [_return(_ALLOW)] for name in reasons(cuda)}
     for name, conditions in _conditions(cuda).items():
@@ -157,6 +168,8 @@ def _leaves(machine: str, cuda: bool) -> list[tuple[int, list[bytes]]]:
         tests = [step for condition in conditions for step in _test(condition, refusal)]
         codes[name] = [*tests, _return(_ALLOW)]
     listed = {call_number(name, machine): code for name, code in codes.items()}
+    # ENOSYS for what is not listed: libraries then do without, as on an older kernel, where EPERM makes them
+    # give up.
     absent = [_return(_ABSENT)]
     found: list[tuple[int, list[bytes]]] = []
     # The numbers of later kernels come after the last one, and those of the x32 ABI (bit 30).
@@ -178,17 +191,15 @@ def _tree(leaves: list[tuple[int, list[bytes]]]) -> list[bytes]:
 
 @functools.cache
 def assemble(machine: str, cuda: bool = False) -> bytes:
-    """Assemble the filter for `machine`, with `OWN` for the process's number; 8 bytes an instruction.
-
-    A search tree: the kernel runs the filter for each number when it is installed (Linux 5.11), to know those that are
-    always allowed and need no filter.
-    """
+    """Assemble the filter for `machine`, with `OWN` for the process's number; 8 bytes an instruction."""
     code = [
         # The architecture before the number: the same numbers mean other calls in 32-bit mode.
         _load(4),
         _jump_if_equal(_AUDIT_ARCHITECTURE[machine], 1, 0),
         _return(_KILL_PROCESS),
         _load(0),
+        # A search tree: the kernel runs the filter for each number when it is installed (Linux 5.11), to know
+        # those that are always allowed and need no filter.
         *_tree(_leaves(machine, cuda)),
     ]
     return b"".join(code)
@@ -209,6 +220,8 @@ def restrict(own: int, cuda: bool = False) -> None:
         raise OSError(errno.ENOSYS, "no filter for this architecture")
     # The zygote assembles it once: that takes longer than all other steps of a confinement together.
     code = assemble(machine, cuda).replace(struct.pack("=I", OWN), struct.pack("=I", own))
+    # The bytes are referred to by `code` until the call is over: a structure does not keep what it points to
+    # alive.
     program = ctypes.byref(_Program(len(code) // 8, code))
     mode = ctypes.c_uint(_SET_MODE_FILTER)
     flags = ctypes.c_uint(_SPEC_ALLOW | _ALL_THREADS)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from grader.engine.sandbox.limits import MEBIBYTE, ResourceLimits
+from grader.machine import children
 
 LOOK_S = 0.25
 """How often to look."""
@@ -43,6 +44,7 @@ def overrun(pid: int, scratch: Path | None, limits: ResourceLimits) -> str | Non
 
 def _resident(pid: int) -> int:
     try:
+        # Resident pages: address space says nothing where CUDA reserves terabytes.
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except (OSError, IndexError):
         return 0
@@ -54,29 +56,24 @@ def _started(pid: int, enough: int) -> list[int]:
     found: list[int] = []
     waiting = [pid]
     while waiting and len(found) <= enough:
-        folder = Path("/proc", str(waiting.pop()), "task")
-        children: list[int] = []
-        with contextlib.suppress(OSError):
-            # By thread, as the kernel keeps it: any of them may have forked.
-            for task in folder.iterdir():
-                children += map(int, (task / "children").read_text().split())
-        found += children
-        waiting += children
+        below = children(waiting.pop())
+        found += below
+        waiting += below
     return found
 
 
 def _held_without_a_name(pids: Iterable[int]) -> int:
-    """Count the bytes of files that these processes have open, or mapped, and that no folder holds any more.
-
-    A file that is removed keeps its bytes until it is closed: with 256 open, of 64 MB each, that is 16 GB which no walk
-    through a folder finds. Files that were never given a name (O_TMPFILE, memfd_create) look the same.
-    """
+    """Count the bytes of files that these processes have open, or mapped, and that no folder holds any more."""
+    # A file that is removed keeps its bytes until it is closed: with 256 open, of 64 MB each, that is 16 GB
+    # which no walk through a folder finds. Files that were never given a name (O_TMPFILE, memfd_create) look
+    # the same.
     found: dict[int, int] = {}
     for pid in pids:
         with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
             for entry in entries:
                 with contextlib.suppress(OSError):
                     status = entry.stat()
+                    # By inode, so that a file that is open twice, or open and mapped, counts once.
                     if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
                         found[status.st_ino] = status.st_blocks * 512
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -131,6 +128,8 @@ def remove_folder(folder: Path) -> None:
     Links are not followed, and it may be deeper than any path is long.
     """
     try:
+        # By descriptors and names in them, not by paths: a path may be longer than the kernel takes, and a
+        # folder on it a link by now.
         here = os.open(folder, _FOLDER)
     except OSError:
         return
@@ -142,6 +141,7 @@ def remove_folder(folder: Path) -> None:
             if within:
                 below = within.pop()
                 with contextlib.suppress(OSError):
+                    # A submission may have closed its own folders, and their owner may open them again.
                     os.chmod(below, 0o700, dir_fd=here)
                     inner = os.open(below, _FOLDER, dir_fd=here)
                     os.close(here)
@@ -151,6 +151,7 @@ def remove_folder(folder: Path) -> None:
             trail.pop()
             if not trail:
                 break
+            # One descriptor at a time, instead of one for every level: thousands of levels would use up all.
             outer = os.open("..", _FOLDER, dir_fd=here)
             os.close(here)
             here = outer

@@ -128,6 +128,8 @@ class TimedWorker:
         self.scale: memory.PeakMemoryMonitor | None = None
         """Set since before anything of the module was loaded."""
         self._helpers: ChildProcessDetector | None = None
+        # Entered in `on_start`, left by `start`: memory is watched from before the module is loaded until it
+        # is.
         self._looks = ExitStack()
         self.taken_before = 0
         """Bytes of its device that were taken when it had met that and nothing of the module was loaded."""
@@ -276,10 +278,7 @@ class BenchmarkRun:
         return self._turn(self.submission, work, size, self.calls(work, size), patience_s, clear_s)
 
     def peak_bytes(self, work: Work, size: int) -> float:
-        """Return the bytes that the submission takes at its peak for one call, all that it made before included.
-
-        Counted from before it was loaded: memory that it took in advance is not a gift, nor is what it gave back.
-        """
+        """Return the bytes that the submission takes at its peak for one call, all that it made before included."""
         who = self.submission
         assert who.scale is not None
         with who.scale.watching():
@@ -288,6 +287,8 @@ class BenchmarkRun:
         if self.setting.on.accelerates:
             # A driver says for a device what is taken in all: nobody else is on it now.
             return float(self.setting.on.taken_by_others() - who.taken_before)
+        # Counted from before it was loaded: memory that it took in advance is not a gift, nor is what it gave
+        # back.
         return who.scale.taken()
 
     def look_at_policy(self) -> None:
@@ -413,12 +414,11 @@ class BenchmarkRun:
             replica.freeze()
 
     def _replica_of_submission(self) -> TimedWorker:
-        """Return another worker of the submission, which has seen nothing of what was timed.
-
-        The one that was timed could answer quickly with anything, and afterwards say that again. This one is on no
-        core of its own: to code that asks the system where it may run it is like the processes of any other check.
-        """
+        """Return another worker of the submission, which has seen nothing of what was timed."""
         if self._replica is None:
+            # The one that was timed could answer quickly with anything, and afterwards say that again. This one
+            # is on no core of its own: to code that asks the system where it may run it is like the processes
+            # of any other check.
             self._replica = self._enter(self._stack, self.setting.submission, self.setting.calls, None)
             # The replica descends from the same zygote, and is not a helper of the submission's.
             self.submission.welcome()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 
-from grader.machine import stat_field
+from grader.machine import children, stat_field
 
 
 class ChildProcessDetector:
@@ -19,7 +18,7 @@ class ChildProcessDetector:
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._parent = _parent(pid)
-        self._known = _children(self._parent)
+        self._known = set(children(self._parent))
         self._collected = _collected(pid)
 
     def forgive(self) -> None:
@@ -28,23 +27,15 @@ class ChildProcessDetector:
 
     def welcome(self) -> None:
         """Let those pass that are next to it now: the grader has started them."""
-        self._known = _children(self._parent)
+        self._known = set(children(self._parent))
 
     def found(self) -> bool:
         """Return whether there are any, or have been."""
         return bool(
-            _children(self._pid)
+            children(self._pid)
             or _collected(self._pid) > self._collected
-            or _children(self._parent) - self._known - {self._pid}
+            or set(children(self._parent)) - self._known - {self._pid}
         )
-
-
-def _children(pid: int) -> set[int]:
-    found: set[int] = set()
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            found.update(map(int, path.read_text().split()))
-    return found
 
 
 def _parent(pid: int) -> int:

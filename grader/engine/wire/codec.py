@@ -277,6 +277,7 @@ class Encoder:
                 plain = plain.as_strided((span,), (1,))
             else:
                 strides = None
+        # Numbers cross, never a device's memory: the other process has another context on it.
         plain = plain.to("cpu").contiguous()
         head = TensorHead(
             dtype=dtype,
@@ -475,6 +476,8 @@ class Decoder:
         if head.nbytes == 0:
             result = self._place(torch.empty(head.shape, dtype=dtype), head.device)
         else:
+            # Without a copy, over the bytes that came; in a worker a copy, which a submission may write to
+            # without changing what it was sent (`_has_changed` compares both).
             flat = torch.frombuffer(self._payload, dtype=torch.uint8, count=head.nbytes, offset=head.offset)
             if dtype == torch.bool and not self._trusted:
                 flat = flat != 0  # a byte of 2 in a bool tensor would be neither true nor false
@@ -550,6 +553,7 @@ class _Budget:
             values = [value for value in values if _is_hashable(value)]
             hashes = sorted(map(hash, values))
         crowded = {one for one, other in zip(hashes, hashes[MAX_ALIKE:], strict=False) if one == other}
+        # Only of the hashes that are too common: to compare all would be the square that this is to prevent.
         met: dict[int, list[Hashable]] = {number: [] for number in crowded}
         for value in values if met else ():
             others = met.get(hash(value))

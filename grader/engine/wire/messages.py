@@ -65,11 +65,9 @@ Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 
 
 def _values(depth: int) -> Any:
-    """Return the type of what `codec` writes for a value: lists in each other, and no map of MessagePack's.
-
-    A map's keys would be hashed while it is read, before anybody could count them, and what is nested as deep as the
-    interpreter allows costs more than it says.
-    """
+    """Return the type of what `codec` writes for a value: lists in each other, and no map of MessagePack's."""
+    # A map's keys would be hashed while it is read, before anybody could count them, and what is nested as deep
+    # as the interpreter allows costs more than it says.
     leaf: Any = None | bool | int | float | Annotated[str, Meta(max_length=MAX_STRING)]
     found = leaf
     for _ in range(depth):
@@ -343,6 +341,8 @@ def decode_reply(head: bytes | bytearray | memoryview) -> AnyReply:
     """
     try:
         with Uncollected():
+            # Bounds of lists and texts are checked while it is read: too long a list is refused before it is
+            # made.
             reply: AnyReply = _reply.decode(head)
         return reply
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:

@@ -40,10 +40,8 @@ def operators_of(is_of: Callable[[str], bool]) -> list[str]:
 
 
 def writer(descriptor: int) -> Note:
-    """Return what writes a record; it never raises for what the pipe does, and never waits.
-
-    Whatever it needs it holds itself: replacing `os.write` later does not silence it.
-    """
+    """Return what writes a record; it never raises for what the pipe does, and never waits."""
+    # Whatever it needs it holds itself: replacing `os.write` later does not silence it.
     pack, write = _RECORD.pack, os.write
 
     def note(number: int, line: int) -> None:

@@ -62,6 +62,8 @@ class Zygote:
         pid = os.fork()
         if pid == 0:
             ours.close()
+            # From here the two processes have nothing in common but this link: the zygote never sees what the
+            # grader imports next.
             become_fork_server(theirs, level, view)
         theirs.close()
         return cls(ours, pid)
@@ -69,7 +71,7 @@ class Zygote:
     def branch(self, module: str) -> Zygote:
         """Return a zygote that has imported a module as well: nobody else's workers meet what a kata preloads.
 
-        It is not waited for: a zygote takes a while to get ready itself. Close the branch before this one.
+        Close the branch before this one.
 
         Raises:
             MachineFault: the zygote is gone.
@@ -84,6 +86,7 @@ class Zygote:
             theirs.close()
         # No pid of its own here: the zygote forks it, and answers for it.
         branch = Zygote(ours, None, self)
+        # It is not waited for: a zygote takes a while to get ready itself.
         self._asked_for.append(branch)
         return branch
 
@@ -141,6 +144,7 @@ class Zygote:
                 "No worker could be started: /proc does not show it, or no more files can be opened.",
                 "Mount /proc, and raise ulimit -n.",
             )
+        # Two numbers of one process: ours is that of the machine, the zygote's that of its pid namespace.
         self._numbers[pid] = answer.pid
         return pid, descriptors[0]
 

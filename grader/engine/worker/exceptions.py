@@ -137,6 +137,7 @@ def _refused(error: BaseException | None) -> str:
     for _ in range(8):  # an exception may be its own cause
         if error is None or error.__traceback__ is None:
             return ""
+        # The innermost frame is the one that met the refusal, whatever was called on the way there.
         frame = list(traceback.walk_tb(error.__traceback__))[-1][0]
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
         # Where processes may be started, a program may still be missing.
@@ -164,6 +165,7 @@ def _bases(kind: type) -> list[str]:
         module, own = read(kind, "__module__"), read(kind, "__qualname__")
         return f"{bounded(module, 399)}.{bounded(own, messages.MAX_TEXT - 400)}"
 
+    # A message has room for 64 names: what Python itself defines are those that the grader compares.
     found = [name(base) for base in read(kind, "__mro__")]
     return found if len(found) <= 64 else [found[0], *(name for name in found[1:] if "." not in name)]
 
@@ -177,9 +179,8 @@ def bounded(text: str, limit: int = messages.MAX_TEXT) -> str:
 def _frames(error: BaseException, folder: str) -> list[messages.StackFrame]:
     """Return the learner's own lines, innermost last; ours and torch's are left out."""
     if isinstance(error, SyntaxError) and isinstance(error.lineno, int):
-        return (
-            [_place_in_source(error)] if error.lineno > 0 else []
-        )  # 0: it is about the encoding of all lines
+        # Line 0 means that it is about the encoding of all lines.
+        return [_place_in_source(error)] if error.lineno > 0 else []
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, folder)]
     if isinstance(error, RecursionError):  # the same few lines, hundreds of times
         own = list({(frame.filename, frame.lineno): frame for frame in own}.values())
@@ -204,6 +205,8 @@ def _called(frame: traceback.FrameSummary) -> str:
     lines = [
         linecache.getline(frame.filename, line).encode() for line in range(frame.lineno, frame.end_lineno + 1)
     ]
+    # The end before the beginning: of a single line both cut the same one, and a cut in front moves all
+    # columns.
     lines[-1] = lines[-1][: frame.end_colno]  # columns count bytes
     lines[0] = lines[0][frame.colno :]
     try:

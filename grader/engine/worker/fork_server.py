@@ -98,11 +98,9 @@ _OF_A_WORKER = frozenset(
 
 
 def _forget_the_grader() -> None:
-    """Let a submission find the same modules in `sys.modules` whatever the grader had imported when this was forked.
-
-    One that stood by has imported pytest, the command line has click: `if "pytest" in sys.modules` must mean the same.
-    All of these are pure Python, which may be imported again.
-    """
+    """Let a submission find the same modules in `sys.modules` whatever the grader had imported when this was forked."""
+    # One that stood by has imported pytest, the command line has click: `if "pytest" in sys.modules` must mean
+    # the same. All of these are pure Python, which may be imported again.
     for name in list(sys.modules):
         root, _, rest = name.partition(".")
         if root in _THE_GRADERS or (root == "grader" and rest and not _is_of_a_worker(rest)):
@@ -119,10 +117,8 @@ def _is_of_a_worker(module: str) -> bool:
 
 
 def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
-    """Go on as the first process of a pid namespace, whose workers live in sandboxes, and never return.
-
-    The process that was forked first stays outside, and tidies up when the zygote has ended.
-    """
+    """Go on as the first process of a pid namespace, whose workers live in sandboxes, and never return."""
+    # Made outside, and removed there: the zygote inside may be killed, and would tidy nothing up.
     anchor = Path(tempfile.mkdtemp(prefix="kata-cells-"))
     try:
         if not sandbox.renew_processes():
@@ -131,6 +127,7 @@ def _move_into_namespace(link: socket.socket, view: sandbox.View) -> None:
         if pid == 0:
             ForkServer(link, sandbox.prepare(anchor, view), view).serve()
             os._exit(0)
+        # This process, which was forked first, stays outside, and tidies up when the zygote has ended.
         link.close()
         for number in (signal.SIGTERM, signal.SIGHUP):  # it ends with the zygote, which ends with the grader
             signal.signal(number, signal.SIG_IGN)
@@ -175,6 +172,8 @@ class ForkServer:
         """Answer until the grader hangs up, then end every worker."""
         try:
             while True:
+                # A socket that keeps messages apart (SOCK_SEQPACKET): one read is one request, with the
+                # descriptors that came with it.
                 message, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 3)
                 # The grader's end is closed: it has finished, or was killed.
                 if not message:
@@ -209,15 +208,13 @@ class ForkServer:
             self._send(Launched(pid), (pidfd,))
 
     def _started(self, descriptors: list[int], count: int, fork: Callable[[], int]) -> tuple[int, int] | None:
-        """Fork, and return the process with its pidfd; None where that was refused, which is then said.
-
-        The descriptors that it was handed are closed here, whatever comes of it.
-        """
+        """Fork, and return the process with its pidfd; None where that was refused, which is then said."""
         try:
             if len(descriptors) != count:  # the system drops those for which there is no room
                 raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
             pid = fork()
             try:
+                # Now, while it cannot have been reaped: later the number could be somebody else's.
                 return pid, os.pidfd_open(pid)
             except OSError:
                 _end(Reap(pid, 0.0), None)
@@ -226,6 +223,7 @@ class ForkServer:
             self._send(Refused(error.strerror or str(error)))
             return None
         finally:
+            # Here, whatever came of it: a forked worker has its own.
             for number in descriptors:
                 os.close(number)
 
@@ -261,6 +259,7 @@ class ForkServer:
             shared = None if self._shared is None else sandbox.renewed(self._shared)
             if not self._inside:
                 sandbox.become_subreaper()
+            # In the branch and not in its zygote: another kata's workers must not find this kata's modules.
             preload((module,))
             ForkServer(socket.socket(fileno=link), shared, self._view, self._inside).serve()
         finally:
@@ -291,6 +290,7 @@ def _end(request: Reap, pidfd: int | None) -> int | None:
     _kill_group(request.pid)
     with contextlib.suppress(ChildProcessError):
         _, status = os.waitpid(request.pid, 0)
+        # Where we had to kill it, SIGKILL says nothing about the submission.
         return os.waitstatus_to_exitcode(status) if ended else None
     return None
 

@@ -52,8 +52,7 @@ MAX_BESIDE_BYTES = 16 << 20
 def copy_neighbours(folder: str) -> None:
     """Copy what is next to the submission into the current folder, where `open("vocab.txt")` looks for it.
 
-    Copies, since a submission may write here and not there: one that adds to a file of its own goes on to work. What
-    is too much stays where it is.
+    What is too much stays where it is.
     """
     count = size = 0
     for place, folders, files in os.walk(folder):
@@ -68,6 +67,8 @@ def copy_neighbours(folder: str) -> None:
                 if count > MAX_BESIDE or size > MAX_BESIDE_BYTES:
                     return
                 os.makedirs(into, exist_ok=True)
+                # Copies, since a submission may write here and not there: one that adds to a file of its own
+                # goes on to work.
                 shutil.copyfile(path, os.path.join(into, name))
 
 
@@ -76,9 +77,8 @@ def load_module(name: str, path: str, source: bytes, given: str | None) -> types
     module = _new_module(name, path, given)
     # compile() reads byte order marks and coding lines from bytes, as an import does.
     code = compile(source, path, "exec", dont_inherit=True)
-    keep_lines(
-        path, importlib.util.decode_source(source)
-    )  # its file may hold something else: --stdin, a later save
+    # Its file may hold something else: --stdin, a later save.
+    keep_lines(path, importlib.util.decode_source(source))
     exec(code, module.__dict__)
     return module
 
@@ -213,9 +213,8 @@ class Support:
         self._folder = folder
         self._loaded: dict[str, types.ModuleType] = {}
         if folder is not None:
-            sys.path.append(
-                f"{folder}/{EMPTY}"
-            )  # last: a file of this name next to the submission is its own
+            # Last: a file of this name next to the submission is its own.
+            sys.path.append(f"{folder}/{EMPTY}")
 
     def load(self, name: str) -> types.ModuleType:
         """Return one of them, or any other module as an import does."""
@@ -242,6 +241,8 @@ class _FromSource(SourceFileLoader):
     """Compiles what the file says now: what Python kept of it goes by size and whole seconds, and misses edits."""
 
     def path_stats(self, path: str) -> NoReturn:
+        # So says importlib's contract that nothing is known of a source: then no cached byte code is looked
+        # for.
         raise OSError(path)
 
 
@@ -258,6 +259,7 @@ def _read_sources_below(folder: str) -> None:
             (SourcelessFileLoader, BYTECODE_SUFFIXES),
         )
 
+    # Before Python's own, which would read the byte code that lies next to the sources.
     sys.path_hooks.insert(0, finder)
     # Python remembers which hook took a folder: without this, the new one is never asked.
     sys.path_importer_cache.pop(folder, None)
@@ -278,6 +280,7 @@ def _new_module(name: str, path: str, given: str | None) -> types.ModuleType:
     spec = importlib.util.spec_from_file_location(full, path, loader=SourceFileLoader(full, path))
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
+    # Before it runs, as an import does: a module may import itself, or be looked up by dataclasses and pickle.
     sys.modules[full] = module
     # Under its plain name as well: files next to it import it by that.
     sys.modules[name] = module

@@ -67,6 +67,7 @@ def watch(operators: Sequence[str], note: Note, path: str = "") -> Callable[[], 
         warnings.simplefilter("ignore")
         for number, operator in enumerate(operators):
             library = torch._C._dispatch_library("IMPL", operator.partition("::")[0], "", __file__, 0)
+            # Held: what a library registered is taken back when it is freed.
             registrations.append(library)
             for overload in overloads().get(operator, ()):
                 for key, found_at in _kernels(overload):
@@ -105,6 +106,7 @@ def _noting(
     kernel: Callable[..., Any], note: Callable[[int], object], line: Callable[[], int]
 ) -> Callable[..., Any]:
     def noting(keys: Any, *args: Any, **kwargs: Any) -> Any:
+        # Before the kernel: it may raise, and the use was one all the same.
         note(line())
         return kernel(keys, *args, **kwargs)
 

@@ -74,10 +74,11 @@ class Room:
 def preload(names: Iterable[str]) -> None:
     """Import what a kata names; a branch of the zygote does it for that kata's workers, a fresh interpreter for itself.
 
-    The names are the pack's. One that cannot be imported is passed over here: `kata pack check` tells its author.
+    The names are the pack's.
     """
     for name in names:
         if name not in sys.modules:
+            # One that cannot be imported is passed over here: `kata pack check` tells its author.
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
 
@@ -107,12 +108,16 @@ def become_worker(job: WorkerConfig, ends: Sequence[int], room: Room = Room()) -
 
 def _prepare(job: WorkerConfig, ends: Sequence[int], room: Room) -> Worker:
     with contextlib.suppress(PermissionError):  # a fresh interpreter leads its session already
+        # A session and group of its own: it is killed as a group, and a terminal's Ctrl-C does not reach it.
         os.setsid()
     if job.fill_memory:
         fill_fresh_memory()
     _rewire(ends, room.box.owners.values() if room.box is not None else ())
+    # A zygote ignores some of them, and Python's handler for SIGINT would raise in the middle of the loop: a
+    # worker ends by a signal as any program does.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
+    # Wherever it was started: a relative path means a file of its own.
     os.chdir(job.scratch)
     sandbox.replace_environment(
         {
@@ -131,6 +136,8 @@ def _prepare(job: WorkerConfig, ends: Sequence[int], room: Room) -> Worker:
     sys.breakpointhook = _no_breakpoint
     # It would lie next to what is imported: at 'process' that folder is the grader's, and shared.
     sys.dont_write_bytecode = True
+    # New objects over the descriptors: the old ones have the grader's buffers, and may hold text that it has
+    # not written yet.
     sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115 - lives as long as we do
     sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
@@ -172,6 +179,7 @@ def _rewire(ends: Sequence[int], keep: Collection[int]) -> None:
     """Put channel, output and audit where they belong and close everything else that was inherited."""
     # Out of the way first: each may have the number that another one is to get.
     channel, output, audit = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, SPARE) for number in ends)
+    # Empty at once: code that reads from a keyboard learns that there is none, instead of waiting.
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.dup2(output, 1)

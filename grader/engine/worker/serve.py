@@ -33,6 +33,7 @@ from grader.engine.worker.exceptions import bounded, describe_raised
 from grader.engine.worker.loader import Support, copy_neighbours, load_module, load_notebook
 from grader.engine.worker.policy import run_compiled_eagerly, watch
 
+# memcmp(3), which stops at the first byte that differs and needs no copy.
 _compare = ctypes.CDLL(None).memcmp
 _compare.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 DRAWN_ALIKE = 0.5
@@ -181,6 +182,7 @@ class Worker:
                 _set(self._objects[request.target], request.name, decoder.decode(request.value))
                 return messages.Done(), []
             case messages.Watch():
+                # Before the submission is loaded, which could else keep an operator's kernel from before.
                 self._watch = watch(request.operators, writer(self._audit), request.path)
                 return messages.Done(), []
             case messages.Import():
@@ -210,9 +212,11 @@ class Worker:
         # The grader looks the module's functions and classes up once and keeps their numbers over all
         # checks.
         stored = {number: self._objects[number] for number in self._named if number in self._objects}
+        # What an earlier check made goes: it could be gigabytes, and its numbers mean nothing any more.
         self._objects, self._graphs, self._given = {messages.MODULE: module, **stored}, {}, {}
         self._numbers = {id(value): number for number, value in stored.items()}
         random.seed(seed)
+        # NumPy's own bound of a seed.
         np.random.seed(seed % (1 << 32))
         # torch.manual_seed also leaves a note, with a whole traceback, for an accelerator that may never come.
         torch.default_generator.manual_seed(seed)
@@ -244,6 +248,8 @@ class Worker:
         kwargs = decoder.decode(request.kwargs)
         # What the arguments are like before, to tell afterwards which of them were changed.
         tensors = [decoder.tensor(index) for index in range(len(request.tensors))]
+        # torch's counter of writes in place, and what a resize, a transpose or another storage would change;
+        # most calls change nothing, and this is seen without reading a byte.
         versions = [(tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) for tensor in tensors]
         target = self._objects[request.target]
         if request.method is not None:
@@ -304,7 +310,7 @@ def _draw_alike(module: torch.nn.Module, seed: int) -> None:
     """Draw the random parameters of a module anew: two that have the same ones in the same order are then equal.
 
     What an author of a submission is free in (the order in which layers are made, how they are initialised) would
-    otherwise hide a mistake that two of them share. Constants stay: a norm begins with ones.
+    otherwise hide a mistake that two of them share.
     """
     drawn: dict[torch.Size, torch.Generator] = {}
     with torch.no_grad():
@@ -312,10 +318,12 @@ def _draw_alike(module: torch.nn.Module, seed: int) -> None:
             if is_lazy(parameter) or parameter.is_meta or not parameter.is_floating_point():
                 continue
             flat = parameter.detach().reshape(-1)
+            # Constants stay: a norm begins with ones.
             if not flat.numel() or bool((flat == flat[0]).all()):
                 continue
             shape = parameter.shape  # each shape has a stream of its own: others between them change nothing
             if shape not in drawn:
+                # By the shape, not by the place: two submissions may make the same layers in another order.
                 digest = hashlib.sha256(f"{seed}/{list(shape)}".encode()).digest()
                 drawn[shape] = torch.Generator().manual_seed(int.from_bytes(digest[:6], "big"))
             parameter.copy_(torch.randn(shape, generator=drawn[shape]) * DRAWN_ALIKE)
@@ -339,6 +347,8 @@ def _set(owner: Any, name: str, value: Any) -> None:
     current = getattr(owner, name, None)
     if isinstance(current, torch.nn.Parameter) and isinstance(value, torch.Tensor):
         with torch.no_grad():
+            # In place, as `load_state_dict` does it: an optimizer or a second name of the parameter would else
+            # keep the old one.
             current.copy_(value)
     else:
         setattr(owner, name, value)

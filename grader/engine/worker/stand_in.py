@@ -40,6 +40,7 @@ class _Asked(torch.autograd.Function):
         forward: Callable[..., Any],
         backward: Callable[..., Any],
     ) -> Any:
+        # The parameter as it is goes along: by its way the grader sees which gradients each update followed.
         ctx.number, logits = forward(tokens, training, weight.detach())
         ctx.ask = backward
         return logits

@@ -35,11 +35,13 @@ class _Trace(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if self.names.total() >= self.most:
+            # Raised out of the operator: nothing else ends a loop of the submission's from within.
             raise TraceLimitReached
         result = func(*args, **(kwargs or {}))
         self.names[str(func.overloadpacket).removeprefix("aten.")] += 1
         if (count := flop_registry.get(func.overloadpacket)) is not None:
             self.flops += count(*args, **(kwargs or {}), out_val=result)
+        # A view reads and writes nothing, whatever sizes it has.
         if not func.is_view:
             for leaf in tree_leaves((args, kwargs, result)):
                 if isinstance(leaf, torch.Tensor):

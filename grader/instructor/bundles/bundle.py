@@ -175,10 +175,8 @@ def _templates(system: System, pack: Pack, wanted: BundleOptions) -> dict[str, s
     words = {"@PYTHON@": wanted.python, "@VARIABLES@": " ".join(variables)}
     top = resources.files("grader.instructor.bundles") / "templates" / system
     with resources.as_file(top) as folder:
-        texts = {
-            _under(path, folder): path.read_text("utf-8")
-            for path in files_of(folder)  # not what an installer compiled there
-        }
+        # Not what an installer compiled there.
+        texts = {_under(path, folder): path.read_text("utf-8") for path in files_of(folder)}
     for name, text in texts.items():
         for word, value in words.items():
             text = text.replace(word, value)

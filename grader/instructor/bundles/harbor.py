@@ -62,6 +62,7 @@ def write_tasks(
     requirements = "".join(f"{line}\n" for line in wheels.lines(python)).encode()
     # In the target's own folder, since a move is whole only within one file system.
     with tempfile.TemporaryDirectory(prefix=".kata-harbor-", dir=target) as name:
+        # Made once, and put into every task: an image is built where this checkout is not.
         wheel = wheels.own_wheel(Path(name))
         for kata in katas:
             folder = Path(name, kata.slug)

@@ -65,6 +65,7 @@ def pins(python: str) -> dict[str, str]:
             requirement = Requirement(line)
             marker = requirement.marker
             if marker is None or marker.evaluate(there):
+                # Whether it has to be installed here as well depends on this machine's own values.
                 waiting.append((requirement.name, marker is None or marker.evaluate({"extra": ""})))
     return dict(sorted(found.items()))
 

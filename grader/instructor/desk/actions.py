@@ -73,9 +73,7 @@ def choose(desk: DeskReader, form: Form) -> int:
     """Say which attempt counts."""
     learner, kata = _mark(desk, form)
     hand_in = desk.book.hand_in_of(learner, kata, _whole(form, "attempt"))
-    return desk.book.rule(
-        "choose", learner, hand_in, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
-    )
+    return _rule(desk, form, "choose", hand_in)
 
 
 def remark(desk: DeskReader, form: Form) -> int:
@@ -97,18 +95,12 @@ def reviewed(desk: DeskReader, form: Form) -> int:
     number = desk.attempts(learner, kata).get(attempt)
     if number is None:
         raise UsageError(f"There is no such attempt of {kata}.")
-    return desk.book.rule(
-        "reviewed", learner, attempt, comment=f"attempt {number}", author=desk.author, kata=kata,
-        seen=_seen(form),
-    )  # fmt: skip
+    return _rule(desk, {**form, "comment": f"attempt {number}"}, "reviewed", attempt)
 
 
 def dispute(desk: DeskReader, form: Form) -> int:
     """Open a dispute in a learner's words."""
-    learner, kata = _mark(desk, form)
-    return desk.book.rule(
-        "dispute", learner, None, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
-    )
+    return _rule(desk, form, "dispute", None)
 
 
 def answer(desk: DeskReader, form: Form) -> int:
@@ -121,7 +113,14 @@ def close(desk: DeskReader, form: Form) -> int:
     return _in_dispute(desk, form, "close")
 
 
-def _in_dispute(desk: DeskReader, form: Form, kind: str) -> int:
+def _rule(desk: DeskReader, form: Form, kind: DecisionKind, value: object) -> int:
+    learner, kata = _mark(desk, form)
+    return desk.book.rule(
+        kind, learner, value, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
+    )
+
+
+def _in_dispute(desk: DeskReader, form: Form, kind: DecisionKind) -> int:
     learner, kata = _mark(desk, form)
     number = _whole(form, "dispute")
     thread = next((one for one in desk.threads(learner, kata) if one.about.id == number), None)
@@ -129,10 +128,7 @@ def _in_dispute(desk: DeskReader, form: Form, kind: str) -> int:
         raise UsageError(f"There is no dispute {number} about this mark.")
     if thread.closed is not None:
         raise ConflictError(f"{thread.closed.author} has closed this dispute: {thread.closed.comment}")
-    return desk.book.rule(
-        "close" if kind == "close" else "answer", learner, number, comment=_text(form), author=desk.author,
-        kata=kata, seen=_seen(form),
-    )  # fmt: skip
+    return _rule(desk, form, kind, number)
 
 
 def decide_group(desk: DeskReader, form: Form) -> int:
@@ -251,18 +247,11 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     if not any((one.number, one.digest) == (question, digest) for one in shown):
         raise ConflictError("The answer was handed in again in the meantime.", "Read it again, then mark it.")
     marking = written.marking_of(sheets.rubrics, kata, question, met, points)
+    same = sheets.alike(learner, kata, question) if form.get("same") else []
+    others = [(one.learner, one.digest, one.mark.id if one.mark is not None else None) for one in same]
     given = [
-        Given(learner, kata, replace(marking, answer=digest), comment, _whole(form, "seen") or None),
-        *(
-            Given(
-                one.learner,
-                kata,
-                replace(marking, answer=one.digest),
-                comment,
-                one.mark.id if one.mark is not None else None,
-            )
-            for one in (sheets.alike(learner, kata, question) if form.get("same") else ())
-        ),
+        Given(who, kata, replace(marking, answer=text), comment, seen)
+        for who, text, seen in [(learner, digest, _whole(form, "seen") or None), *others]
     ]
     return desk.book.mark_answers(given, author=desk.author)
 

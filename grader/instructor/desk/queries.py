@@ -32,7 +32,7 @@ from grader.instructor.html.text import MAX_LINES, code_lines
 from grader.instructor.html.view import Viewer, when
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
-from grader.report.report import UNWRITTEN, WRONG, KataStatus
+from grader.report.report import UNWRITTEN, WRONG, KataReport, KataStatus
 from grader.report.style import STATUS_STYLES
 from grader.words import whole_number
 
@@ -46,8 +46,9 @@ LOGGED = 200
 TROUBLES = 20
 """Marks that the page of the course lists with the reason why no check could judge."""
 MOST_FILES = 50
-SAID: tuple[DecisionKind, ...] = ("remark", "dispute", "answer", "close", "assign", "reviewed")
-"""Kinds of rulings that the desk writes about a hand-in."""
+DECIDED: tuple[DecisionKind, ...] = ("remark", "adjust", "override")
+SAID: tuple[DecisionKind, ...] = (*DECIDED, "dispute", "answer", "close", "assign", "reviewed")
+"""Kinds of decisions that the desk makes about a hand-in."""
 
 ONLY = {
     "unread": "not reviewed",
@@ -106,6 +107,8 @@ class CommentIndex(NamedTuple):
     markers: dict[Of, str]
     reviewed: dict[Of, int]
     """The attempt that somebody reviewed."""
+    decided: dict[Of, int]
+    """The remark or change of points that was made last."""
 
     def is_read(self, mark: Mark) -> bool:
         """Return whether somebody reviewed the attempt that counts."""
@@ -120,7 +123,7 @@ class MarksCache:
         self._state: tuple[int, ...] = ()
         self._stamps: dict[str, int] = {}
         self._marks: dict[str, dict[str, Mark]] = {}
-        self._comments = CommentIndex({}, {}, {})
+        self._comments = CommentIndex({}, {}, {}, {})
         self._guard = threading.Lock()
         self._looked = -FRESH_S
 
@@ -157,38 +160,30 @@ class MarksCache:
         self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
         self._stamps = dict(stamps)
 
-    def state(self, kata: str) -> int:
-        """Return a number that is another one when something of a kata was handed in or graded since."""
-        marks, _ = self.marks()
-        return hash(tuple((name, own[kata].attempt) for name, own in marks.items() if kata in own))
-
 
 class ByAttempt(Generic[T]):
     """What reports and files of attempts say: they never change, so each is read once; equal values are stored once."""
 
-    def __init__(self, book: Gradebook, read: Callable[[Row], T]) -> None:
+    def __init__(self, book: Gradebook, read: Callable[[int, KataReport], T]) -> None:
         self._book = book
         self._read = read
-        self._found: dict[int | None, T] = {}
+        self._found: dict[int, T] = {}
         self._equal: dict[T, T] = {}
 
     def of(self, marks: Iterable[Mark]) -> list[tuple[Mark, T]]:
         """Return marks with what the attempts that count say."""
-        every = list(marks)
-        new = {one.attempt: one for one in every if one.attempt not in self._found}
-        if new:
-            katas, learners = ({getattr(one, name) for one in new.values()} for name in ("kata", "learner"))
-            for row in self._book.rows(katas, learners):
-                if row.attempt in new:
-                    read = self._read(row)
-                    self._found[row.attempt] = self._equal.setdefault(read, read)
-        return [(one, self._found[one.attempt]) for one in every if one.attempt in self._found]
+        every = [(one, one.attempt) for one in marks if one.attempt is not None]
+        new = [attempt for _, attempt in every if attempt not in self._found]
+        for attempt, report in self._book.reports_of(new):
+            read = self._read(attempt, report)
+            self._found[attempt] = self._equal.setdefault(read, read)
+        return [(one, self._found[attempt]) for one, attempt in every if attempt in self._found]
 
 
 def comment_index(rulings: Iterable[Decision], identity: Callable[[str], str]) -> CommentIndex:
     """Return what stands of disputes, who marks what, and what was reviewed."""
     disputed: dict[int, tuple[Of, Decision]] = {}
-    markers, reviewed = dict[Of, str](), dict[Of, int]()
+    markers, reviewed, decided = dict[Of, str](), dict[Of, int](), dict[Of, int]()
     for one in rulings:
         if one.revoked or one.kata is None:
             continue
@@ -201,7 +196,9 @@ def comment_index(rulings: Iterable[Decision], identity: Callable[[str], str]) -
             markers[key] = one.value
         elif one.kind == "reviewed":
             reviewed[key] = one.value
-    return CommentIndex(dict(disputed.values()), markers, reviewed)
+        elif one.kind in DECIDED:
+            decided[key] = one.id
+    return CommentIndex(dict(disputed.values()), markers, reviewed, decided)
 
 
 # The class
@@ -287,7 +284,7 @@ class DeskReader:
         self.author = author
         self.everybody = MarksCache(book)
         self._failures = ByAttempt(book, partial(failure_of, book))
-        self._results = ByAttempt(book, results_of)
+        self._results = ByAttempt(book, lambda _, report: results_of(report))
         self._problems: tuple[Any, list[Problem]] = None, []
         self.anonymity = Anonymity(book, lambda: self.everybody.marks()[0])
 
@@ -476,10 +473,19 @@ class DeskReader:
         """Return who fails a kata alike."""
         return grouped(kata, self._failures.of(one for one in self._marks([kata]) if one.status in WRONG))
 
+    def decided(self, group: Group) -> int:
+        """Return how many of a group have a remark, or other points than the checks gave."""
+        about = self.everybody.marks()[1].decided
+        return sum((one.learner, one.kata) in about for one in group.members)
+
     def items(self, chosen: Filter) -> list[ItemAnalysis]:
         """Return what each check and mistake tells."""
         every = self._marks(self.katas(chosen))
         return analysed(self._results.of(one for one in every if one.status not in UNWRITTEN))
+
+    def state(self, kata: str) -> int:
+        """Return a number that is another one when something of a kata was handed in or graded since."""
+        return hash(tuple((one.learner, one.attempt) for one in self._marks([kata])))
 
     def _marks(self, katas: Collection[str]) -> Iterator[Mark]:
         every = self.everybody.marks()[0].values()

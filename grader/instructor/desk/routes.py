@@ -72,6 +72,7 @@ class Desk:
         self._environment.globals.update(
             course=reader.course, author=reader.author, when=reader.at, looks=STATUS_STYLES,
             title=reader.lessons.title, word=reader.anonymity.word, name=reader.anonymity.name,
+            decided=reader.decided,
         )  # fmt: skip
         style = (REPORT / "style.css").read_text("utf-8") + (TEMPLATES / "desk.css").read_text("utf-8")
         self._files = {
@@ -159,7 +160,7 @@ class Desk:
         kata = next((one for one in katas if one.slug == slug), None)
         if slug and kata is None:
             raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
-        state, known = reader.everybody.state, self._look_alikes.known
+        state, known = reader.state, self._look_alikes.known
         found = self._look_alikes.findings(kata, state(slug)) if kata is not None else None
         done = found is not None if kata is not None else self._look_alikes.all(katas, state)
         settled, hides = verdicts(reader.book), reader.anonymity.hides

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,35 +31,83 @@ class AnswerPlace(NamedTuple):
     wording: AnswerGroup | None = None
 
 
-class QuestionLine(NamedTuple):
-    """One question in the table of all."""
+@dataclass(frozen=True)
+class QuestionAnswers:
+    """All answers to a question."""
 
     kata: str
     number: int
-    waiting: int
-    mine: int
-    free: int
-    """Answers that wait and are on sheets that nobody took."""
-    marked: int
-    mean: float | None
-    most: float
-    """What it is worth."""
-    by: dict[str, int]
-    """How many answers each marker marked."""
-    wordings: int
-    """How many different answers wait."""
-    first: AnswerPlace | None
-    """Where this marker goes on."""
+    every: list[AnswerPlace]
+    author: str
+    """Who looks at them."""
+
+    @property
+    def waiting(self) -> list[AnswerPlace]:
+        """Those that wait."""
+        return [one for one in self.every if one.waits]
+
+    @property
+    def mine(self) -> list[AnswerPlace]:
+        """Those that wait and are this marker's."""
+        return [one for one in self.waiting if one.marker == self.author]
+
+    @property
+    def free(self) -> list[AnswerPlace]:
+        """Those that wait and are on sheets that nobody took."""
+        return [one for one in self.waiting if not one.marker]
+
+    @property
+    def first(self) -> AnswerPlace | None:
+        """Where this marker goes on."""
+        return next(iter([*self.mine, *self.free]), None)
+
+    @property
+    def wordings(self) -> int:
+        """How many different ones wait."""
+        return len({one.wording or one.learner for one in self.waiting})
+
+    @property
+    def marks(self) -> list[AnswerMark]:
+        """The marks that count."""
+        return [one.mark for one in self.every if one.mark is not None]
+
+    @property
+    def marked_with(self) -> dict[int, int]:
+        """By criterion, how many were marked with it."""
+        return dict(Counter(number for one in self.marks for number in one.criteria))
+
+    @property
+    def bank(self) -> list[str]:
+        """What was said about them, most often first."""
+        comments = Counter(one.comment for one in self.marks if one.comment)
+        return [text for text, _ in comments.most_common(MOST_REMARKS)]
+
+    def near(self, own: AnswerPlace | None) -> int:
+        """Return how many others say nearly the same as one."""
+        if own is None or own.wording is None:
+            return 0
+        group, words = own.wording
+        others = (one.wording for one in self.every if one.wording is not None)
+        return sum(one.group == group and one.words != words for one in others)
 
 
 @dataclass(frozen=True)
 class SheetsPage:
     """What waits, and what may be released."""
 
-    lines: list[QuestionLine]
+    questions: list[QuestionAnswers]
     free: list[AnswerPlace]
     released: dict[str, bool]
     """By kata."""
+
+
+class AnswerQueue(NamedTuple):
+    """Where a marker goes from an answer."""
+
+    previous: AnswerPlace | None
+    next: AnswerPlace | None
+    """The next that waits, says something else, and is nobody else's."""
+    waiting: int
 
 
 @dataclass(frozen=True)
@@ -70,26 +118,12 @@ class AnswerPage:
     answer: WrittenAnswer
     word: str
     """What the learner is called in addresses."""
-    name: str
-    """What the learner is called on the page."""
-    place: int
-    """Its place among all answers to the question, from 1 on."""
-    of: int
+    own: AnswerPlace | None
+    """Where it is among the answers to the question."""
+    question: QuestionAnswers
     same: list[AnswerPlace]
     """Others that wait and say the same."""
-    near: int
-    """How many others say nearly the same."""
-    bank: list[str]
-    """What was said about answers to the question, most often first."""
-    marked: int
-    """How many answers to the question have a mark."""
-    marked_with: dict[int, int]
-    """By criterion, how many answers were marked with it."""
-    previous: AnswerPlace | None
-    next: AnswerPlace | None
-    """The next that waits, says something else, and is nobody else's."""
-    waiting: int
-    marker: str
+    queue: AnswerQueue
     events: list[HistoryEvent]
 
     @property
@@ -159,29 +193,12 @@ class Sheets:
             by_question.setdefault((one.kata, one.question), []).append(one)
         released = self._desk.book.rulings(["release"])
         return SheetsPage(
-            lines=[self._line(*key, places) for key, places in by_question.items()],
+            questions=[QuestionAnswers(*key, own, self._desk.author) for key, own in by_question.items()],
             free=[one for one in every if one.waits and not one.marker],
             released={
                 kata: bool(releases(released, kata)) for kata in dict.fromkeys(one.kata for one in every)
             },
         )
-
-    def _line(self, kata: str, number: int, places: list[AnswerPlace]) -> QuestionLine:
-        waiting = [one for one in places if one.waits]
-        mine = [one for one in waiting if one.marker == self._desk.author]
-        free = [one for one in waiting if not one.marker]
-        given = [one.mark for one in places if one.mark is not None]
-        rubric = self.rubrics.of_pack(kata)
-        worth = rubric.points if rubric is not None else ()
-        return QuestionLine(
-            kata=kata, number=number, waiting=len(waiting), mine=len(mine), free=len(free),
-            marked=len(places) - len(waiting),
-            mean=sum(one.points for one in given) / len(given) if given else None,
-            most=worth[number - 1] if number <= len(worth) else 0.0,
-            by=dict(Counter(one.author for one in given).most_common()),
-            wordings=len({one.wording or one.learner for one in waiting}),
-            first=next(iter([*mine, *free]), None),
-        )  # fmt: skip
 
     def answer(self, query: Mapping[str, str], chosen: Filter) -> AnswerPage:
         """Return one answer.
@@ -200,26 +217,24 @@ class Sheets:
         every, here = self.places(chosen), (kata, answer.number, learner)
         at = next((place for place, one in enumerate(every) if one[:3] == here), len(every))
         of_question = [one for one in every if one[:2] == here[:2]]
+        question = QuestionAnswers(*here[:2], of_question, self._desk.author)
         own = every[at] if at < len(every) else None
         same = [one for one in self._alike(own, of_question) if one is not own]
-        # One that says the same is marked along with this one, and need not be read next.
-        marked_along = {one.learner for one in same}
+        queue = self._queue(every, at, {one[:3] for one in same})
+        events = [one for one in self._desk.book.history(learner, kata) if one.question == answer.number]
+        return AnswerPage(shown, answer, word, own, question, same, queue, events)
+
+    def _queue(self, every: list[AnswerPlace], at: int, along: Set[tuple[str, int, str]]) -> AnswerQueue:
         # From here on and round again, so that what was skipped comes back at the end.
         waiting = [one for one in every[at + 1 :] + every[:at] if self.may_mark(one)]
-        others = [one for one in waiting if one[:2] != here[:2] or one.learner not in marked_along]
+        # One that says the same is marked along with this one, and need not be read next.
+        others = [one for one in waiting if one[:3] not in along]
         first = (one for one in others if one.marker == self._desk.author)
-        return AnswerPage(
-            sheet=shown, answer=answer, word=word, name=self._desk.course.name_of(word),
-            place=next((place for place, one in enumerate(of_question, 1) if one is own), 0),
-            of=len(of_question), same=same, near=_near(own, of_question), bank=_bank(of_question),
-            marked=sum(one.mark is not None for one in of_question),
-            marked_with=dict(Counter(met for one in of_question if one.mark for met in one.mark.criteria)),
-            previous=every[at - 1] if 0 < at < len(every) else None,
-            next=next(first, others[0] if others else None),
-            waiting=len(waiting) + sum(map(self.may_mark, every[at : at + 1])),
-            marker=self._desk.everybody.marks()[1].markers.get((learner, kata), ""),
-            events=[one for one in self._desk.book.history(learner, kata) if one.question == answer.number],
-        )  # fmt: skip
+        return AnswerQueue(
+            every[at - 1] if 0 < at < len(every) else None,
+            next(first, others[0] if others else None),
+            len(waiting) + sum(map(self.may_mark, every[at : at + 1])),
+        )
 
     def alike(self, learner: str, kata: str, question: int) -> list[AnswerPlace]:
         """Return the other answers that wait for this marker, or for anybody, and say the same as a learner's."""
@@ -235,21 +250,6 @@ class Sheets:
     def may_mark(self, one: AnswerPlace) -> bool:
         """Whether an answer waits and is not somebody else's."""
         return one.waits and one.marker in ("", self._desk.author)
-
-
-def _near(own: AnswerPlace | None, places: Iterable[AnswerPlace]) -> int:
-    if own is None or own.wording is None:
-        return 0
-    group, words = own.wording
-    return sum(
-        one.wording is not None and one.wording.group == group and one.wording.words != words
-        for one in places
-    )
-
-
-def _bank(places: Iterable[AnswerPlace]) -> list[str]:
-    comments = Counter(one.mark.comment for one in places if one.mark is not None and one.mark.comment)
-    return [text for text, _ in comments.most_common(MOST_REMARKS)]
 
 
 MOST_REMARKS = 200

@@ -20,9 +20,10 @@ from grader.instructor.gradebook.errors import (
     GradebookUsageError,
 )
 from grader.instructor.gradebook.lookup import LearnerRef, katas, names_of, people, row_of
-from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Marking, WrittenScore
+from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Given, Marking, WrittenScore
 from grader.instructor.gradebook.serialization import storable, unpacked
 from grader.report.json_text import encode
+from grader.words import counted
 
 _ANSWERED = msgspec.json.Decoder(dict[int, str])
 ANY = -1
@@ -101,6 +102,13 @@ def standing(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:
     """Return the marks that count, by question: the newest that nobody took back."""
     found = {one.question: one for one in every if not one.revoked}
     return dict(sorted(found.items()))
+
+
+def in_words(given: Collection[Given]) -> str:
+    """Return what is given for several answers: the points, where they are the same for all."""
+    marks = ((one.kata, one.marking) for one in given)
+    words = {f"{of}, Q{one.question}: {one.points:g} of {one.max_points:g} points" for of, one in marks}
+    return words.pop() if len(words) == 1 else f"{counted(len(given), 'answer')} marked"
 
 
 def counts(

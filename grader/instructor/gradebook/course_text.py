@@ -46,6 +46,7 @@ def changed(
     for name, given in _pairs("--column", columns, '"week1=Week 1 (501)"'):
         text = with_value(text, "columns", key_of(name), quoted(given))
     if late is not None:
+        # As people type it, `10%` or `10 %`; the file has a number.
         percent = re.fullmatch(r"(\d+(?:\.\d+)?) ?%?", late.strip(), re.ASCII)
         if percent is None:
             raise UsageError(f"--late {late}: this is not a percentage.", "Write one like 10%.")

@@ -135,13 +135,11 @@ class Address:
             ) from error
 
     def let_logs_be_written(self) -> None:
-        """Give the log and its index the permissions of an SQLite file.
-
-        SQLite (3.40) makes them with those that the file has at the time. Those of a read-only file stay read-only, and
-        then it could not be written even after its permissions were mended.
-        """
+        """Give the log and its index the permissions of an SQLite file."""
         if self.file is None:
             return
+        # SQLite (3.40) makes them with those that the file has at the time. Those of a read-only file stay
+        # read-only, and then it could not be written even after its permissions were mended.
         for suffix in ("-wal", "-shm"):
             extra_file = self.file.with_name(self.file.name + suffix)
             with suppress(OSError):  # it is not there, or somebody else's

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -25,6 +26,7 @@ from grader.instructor.gradebook.records import (
 )
 from grader.instructor.gradebook.serialization import booked, report_of, storable, unpacked
 from grader.instructor.submissions.submission import Bundle
+from grader.report.report import KataReport
 from grader.words import counted
 
 _GRADE_AGAIN = (
@@ -32,7 +34,7 @@ _GRADE_AGAIN = (
 )
 
 _FEW = 500
-"""Learners that a database is asked for by name; of more, everybody's are read."""
+"""Numbers that one query names: databases bound them. Of more learners, everybody's rows are read."""
 
 
 def runs(connection: Connection) -> list[RunRecord]:
@@ -81,6 +83,7 @@ def attempt(connection: Connection, course: Course, number: int) -> Attempt | No
     try:
         report = report_of(row.report)
     except CorruptRecordError as error:
+        # Named as people know it: the attempt's own number is in no list.
         raise GradebookError(
             f"{_called(connection, course, number)}: its report cannot be read: {error}.", _GRADE_AGAIN
         ) from None
@@ -94,6 +97,16 @@ def attempt(connection: Connection, course: Course, number: int) -> Attempt | No
         submitted_at=row.submitted_at,
         graded_at=row.graded_at,
     )
+
+
+def reports_of(connection: Connection, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
+    """Yield attempts with their reports, without those that are damaged."""
+    table, wanted = schema.attempts, list(attempts)
+    for start in range(0, len(wanted), _FEW):
+        some = table.c.id.in_(wanted[start : start + _FEW])
+        for number, report in connection.execute(select(table.c.id, table.c.report).where(some)):
+            with suppress(CorruptRecordError):
+                yield number, report_of(report)
 
 
 def bundle(connection: Connection, course: Course, number: int) -> Bundle | None:
@@ -286,11 +299,10 @@ def rulings(
 def newest_decisions(
     connection: Connection, course: Course, most: int
 ) -> list[tuple[str, str | None, HistoryEvent]]:
-    """Return what people decided last, with learner and kata, the newest first.
-
-    Names that `kata grade` learnt are left out, unless somebody took them back: a download has one for everybody.
-    """
+    """Return what people decided last, with learner and kata, the newest first."""
     table = schema.decisions.c
+    # Names that `kata grade` learnt are left out, unless somebody took them back: a download has one for
+    # everybody.
     by_people = or_(table.kind != "alias", table.author != LEARNT_BY, table.revoked_at.is_not(None))
     last = select(table.id).where(by_people).order_by(table.id.desc()).limit(most)
     made = decisions.decisions(connection, table.id.in_(last))
@@ -324,6 +336,7 @@ def _decided(one: Decision, own: Mapping[Any, int | None]) -> Iterator[HistoryEv
 
 def described(one: Decision, own: Mapping[Any, int | None]) -> str:
     """Return what a ruling says, in a few words; `own` are the learner's numbers of attempts, as `numbers` has them."""
+    # By kind alone: which of them a reader may see is decided before.
     match one.kind:
         case "choose":
             return "this hand-in counts"
@@ -334,6 +347,7 @@ def described(one: Decision, own: Mapping[Any, int | None]) -> str:
             return f"{one.value} is the answer"
         case "alias":
             return f"also called {one.value}"
+        # By the number that people see; the one in the value is the gradebook's own.
         case "remark":
             return f"on {one.value['file']}, line {one.value['line']}, of attempt {own.get(one.value['attempt'])}"
         case "dispute":

@@ -63,6 +63,7 @@ def match(
         aliases: identities by other names, as people and the roster told them.
         known: whom the gradebook knows.
     """
+    # The roster decides whom there can be; without one, everybody who was graded before.
     everybody = list(course.roster.values()) or [Person(learner=name) for name in known]
     matches = Matches()
     identities = {course.same(one.learner): one.learner for one in everybody}
@@ -78,6 +79,7 @@ def match(
     if course.roster:
         _take_what_is_sure(left, everybody, matches, _Download(found, everybody))
     taken = set(matches.known.values())
+    # A person who was found already is not proposed again for another name.
     absent = [one for one in everybody if one.learner not in taken]
     for one in left:
         if one.name not in matches.known:
@@ -176,6 +178,7 @@ def joined(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], list[str]
     for more in rosters[1:]:
         matches = Matches()
         found = [_as_found(one) for one in more]
+        # As a download is matched with a roster: by what only one person has, and never by half a name.
         _take_what_is_sure(found, people, matches, _Download(found, people))
         by_name = {one.learner: place for place, one in enumerate(people)}
         for one in more:
@@ -185,6 +188,7 @@ def joined(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], list[str]
                 doubts.append(f"{one.learner} is only in one of the rosters")
                 continue
             first = people[by_name[learner]]
+            # As an alias, so that a download of the second system finds the person.
             other = () if one.learner == learner else (one.learner,)
             people[by_name[learner]] = Person(
                 learner=learner,

@@ -17,7 +17,7 @@ from grader.instructor.gradebook.exports.tables import signed
 from grader.instructor.gradebook.records import HistoryEvent, Row, by_learner
 from grader.instructor.submissions.names import natural_key
 from grader.report.report import WRONG
-from grader.report.style import STATUS_STYLES, has_unicode, keep_whole, points, safe, status_text
+from grader.report.style import STATUS_STYLES, has_unicode, keep_whole, out_of, points, safe, status_text
 from grader.report.terminal import print_findings
 from grader.words import counted
 
@@ -301,20 +301,20 @@ def _when(moment: datetime, course: Course) -> str:
     return f"{moment.astimezone(course.timezone):%Y-%m-%d %H:%M}"
 
 
-def written(row: Row) -> str:
-    """Return what there is to say of the written answers; nothing where there are none."""
+def written(row: Row, *, full: bool = True) -> str:
+    """Return what there is to say of the written answers, in full or to the learner; nothing where there are none."""
     part = row.written
     if part is None:
         return ""
-    parts = [f"written {points(part.score, part.max_score)}"] if part.max_score else []
-    for numbers, thing, what in (
-        (part.unmarked, "answer", "not marked yet"),
-        (part.changed, "answer", "changed since marked"),
-        (part.blank, "question", "left empty (0 points)"),
-    ):
-        if numbers:
-            parts.append(f"{counted(len(numbers), thing)} {what}")
-    return ", ".join([*parts, "released" if part.released else "not released"]) if parts else ""
+    counts = {
+        "still to be marked": part.unmarked,
+        "changed since marked": part.changed if full else (),
+        "left empty (0 points)": part.blank,
+    }
+    parts = [out_of(part.score, part.max_score)] if part.max_score else []
+    parts += [f"{len(questions)} {what}" for what, questions in counts.items() if questions]
+    parts += ["released" if part.released else "not released"] if full and parts else []
+    return "; ".join(parts)
 
 
 def _remarks(row: Row, course: Course) -> str:
@@ -331,7 +331,7 @@ def _remarks(row: Row, course: Course) -> str:
     if row.report.message:
         parts.append(row.report.message.partition("\n")[0])
     if (answers := written(row)) and row.written is not None and not row.written.released:
-        parts.append(answers)
+        parts.append(f"written: {answers}")
     wrong = [check for check in row.report.checks if check.status in WRONG]
     if wrong and not row.report.message:
         parts.append(f"{len(wrong)} of {len(row.report.checks)} checks went wrong")

@@ -105,11 +105,17 @@ class Pusher:
         """
         course, accounts = self._book.course, self._client.accounts()
         columns = [one.column for one in targets]
+        # Before the first target: everybody's reports are read once, whatever the number of columns.
         own = [
-            (learner, next(iter(rows.values())).name, marks_of(rows, columns, course, unsure, self._client.decimals))
+            (
+                learner,
+                next(iter(rows.values())).name,
+                marks_of(rows, columns, course, unsure, self._client.decimals),
+            )
             for learner, rows in by_learner(self._book.rows())
-        ]  # fmt: skip
+        ]
         for place, target in enumerate(targets):
+            # Once for each assignment there: a request for each learner would take minutes.
             theirs, sent = self._client.marks(target.assignment), self._book.pushed(target.key)
             for learner, name, marks in own:
                 person = course.person(learner) or Person(learner=learner)

@@ -112,12 +112,10 @@ _Numbers = dict[tuple[Any, ...], int]
 
 
 def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
-    """Return, by kata, what the newest gradings of everything that the learner handed in depended on.
-
-    A report that is damaged is made again: it has terms that never recur.
-    """
+    """Return, by kata, what the newest gradings of everything that the learner handed in depended on."""
     found: dict[str, set[Key]] = {}
     for slug, digest, terms, report in connection.execute(_STANDING, {"learner": storable(learner)}):
+        # A report that is damaged is made again: it has terms that never recur.
         found.setdefault(slug, set()).add(Key(digest, terms if readable(report) else ""))
     return {slug: frozenset(keys) for slug, keys in found.items()}
 
@@ -183,11 +181,14 @@ class Recording:
         Raises:
             SerializationError: the report would not be read again as it is; nothing was written.
         """
+        # Before the transaction: a report that cannot be read back must not cost the rows around it.
         whole = report_to_json(msgspec.structs.replace(report, learner=submission.learner))
         with self._own.writing(_doing(submission)) as connection:
             numbering = _IdCache(connection, self._known)
             name = storable(submission.learner)
             learner = numbering.of(schema.learners, name=name)
+            # A learner who was first met in this run has nothing here yet: no query has to look for earlier
+            # hand-ins.
             fresh = self._fresh.get(learner, set() if self._is_new(name) else None)
             kata = numbering.of_kata(submission.kata, report.number)
             attempt = insert(
@@ -297,6 +298,7 @@ class Recording:
             attempt = same[-1].attempt_id
         elif same and not key.terms and same[-1].terms:
             attempt = same[-1].attempt_id  # the machine failed: what was graded before stands
+        # A count of this learner's hand-ins of the kata, which orders them where no time is known.
         seen = connection.execute(_SIGHTINGS, here).scalar_one()
         mine = _sighting_of(submission, same)
         if mine is None:
@@ -312,6 +314,7 @@ class Recording:
                 "time_source": storable_or_none(submission.time_source) if timed else mine.time_source,
             }
             connection.execute(_SEEN_AGAIN, values)
+        # Every hand-in of the same content counts by its newest grading.
         connection.execute(_REGRADED, {**here, "of": key.digest, "attempt": attempt})
         return True
 
@@ -359,12 +362,11 @@ class _Sighting(NamedTuple):
 
 
 def _sighting_of(submission: Submission, same: Sequence[Any]) -> Any:
-    """Return the row of this content that a submission is another sighting of; None for a hand-in of its own.
-
-    The same content at another time was handed in again. A time that becomes known later is that of the row without.
-    """
+    """Return the row of this content that a submission is another sighting of; None for a hand-in of its own."""
     if submission.submitted_at is None or submission.bundle is None:
         return same[-1] if same else None
+    # The same content at another time was handed in again. A time that becomes known later is that of the row
+    # without.
     timed = [row for row in same if row.submitted_at == submission.submitted_at]
     return next(iter(timed), next((row for row in same if row.submitted_at is None), None))
 

@@ -41,6 +41,7 @@ def rows(
     # Only when somebody has no row: to know what others could get takes a look at every attempt.
     blanks: dict[int, KataReport] | None = None
     last_run = None
+    # Some at a time: a few queries for all of them, and never a whole class in memory.
     for some in _chunks(people(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
         adjustments = decisions.adjustments(connection, names_of(some))
@@ -62,6 +63,7 @@ def rows(
                     made = _row(course, name, chosen[kata], stands, _ByHand(adjusted, written))
                     if made.unreadable is not None:
                         tell(name, slug, made.unreadable)
+                    # Without terms the machine prevented the grading: the 0 points are not the learner's.
                     elif not stands.row.terms:
                         tell(name, slug, None)
                     yield made
@@ -82,6 +84,7 @@ def reports(
 ) -> Iterator[KataReport]:
     """Yield the reports that count as they were graded, in order; of one run, those that it saw last."""
     chosen = katas(connection, slugs)
+    # As in `rows`, so that a class of thousands is never in memory as a whole.
     for some in _chunks(people(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
         for somebody in some:
@@ -111,24 +114,43 @@ def marks(
             for kata, (slug, _) in chosen.items():
                 adjusted = adjustments.get((somebody.name, kata), [])
                 written = written_of(somebody, kata, slug)
-                if (stands := counting.get((somebody.name, kata))) is None:
-                    score, _ = settle(0.0, 0.0, adjusted)
-                    blank = blanks[kata]
-                    yield Mark(
-                        learner=somebody.name, kata=slug, status=blank.status, score=score,
-                        max_score=blank.max_score, changed=any(not one.revoked for one in adjusted), written=written,
-                    )  # fmt: skip
+                stands = counting.get((somebody.name, kata))
+                if stands is not None:
+                    yield _mark(somebody.name, slug, stands, _ByHand(adjusted, written))
                     continue
-                row, counted = stands.row, stands.counted
-                given = _hand_in(row)
-                score, taken = settle(given.score, counted.late.points, adjusted)
+                # Nothing was handed in, and points that somebody gave by hand count all the same.
+                score, _ = settle(0.0, 0.0, adjusted)
                 yield Mark(
-                    learner=somebody.name, kata=slug, status=given.status, score=score,
-                    max_score=given.max_score, attempt=row.attempt_id, attempts=stands.contents,
-                    submitted_at=_known(row.submitted_at), days_late=counted.late.days, late_by=given.late_by,
-                    changed=bool(taken) or any(not one.revoked for one in adjusted), graded=given.graded,
-                    notes=(*stands.notes, *counted.remarks), written=written,
-                )  # fmt: skip
+                    learner=somebody.name,
+                    kata=slug,
+                    status=blanks[kata].status,
+                    score=score,
+                    max_score=blanks[kata].max_score,
+                    changed=any(not one.revoked for one in adjusted),
+                    written=written,
+                )
+
+
+def _mark(name: str, slug: str, stands: _Standing, by_hand: _ByHand) -> Mark:
+    row, counted = stands.row, stands.counted
+    given = _hand_in(row)
+    score, taken = settle(given.score, counted.late.points, by_hand.adjustments)
+    return Mark(
+        learner=name,
+        kata=slug,
+        status=given.status,
+        score=score,
+        max_score=given.max_score,
+        attempt=row.attempt_id,
+        attempts=stands.contents,
+        submitted_at=_known(row.submitted_at),
+        days_late=counted.late.days,
+        late_by=given.late_by,
+        changed=bool(taken) or any(not one.revoked for one in by_hand.adjustments),
+        graded=given.graded,
+        notes=(*stands.notes, *counted.remarks),
+        written=by_hand.written,
+    )
 
 
 def handed_in(
@@ -277,10 +299,16 @@ def _given(
 
 def _hand_in(row: Any) -> HandIn:
     return HandIn(
-        row.id, row.digest, _known(row.submitted_at), row.started_at, row.seen, *booked(row), bool(row.terms),
+        row.id,
+        row.digest,
+        _known(row.submitted_at),
+        row.started_at,
+        row.seen,
+        *booked(row),
+        bool(row.terms),
         row.time_source or "" if row.submitted_at is None else "",
         _taken(row.notes) if DECIDED in str(row.notes) else "",
-    )  # fmt: skip
+    )
 
 
 def _taken(notes: Any) -> str:
@@ -356,23 +384,42 @@ def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by
     late = counted.late
     score, taken = settle(report.earned, late.points, by_hand.adjustments)
     return Row(
-        learner=name, name=course.name_of(name), report=report, attempts=stands.contents,
-        submitted_at=_known(row.submitted_at), graded_at=stands.graded.graded_at,
-        adjustments=by_hand.adjustments, days_late=late.days, late_points=taken, attempt=row.attempt_id,
-        origin=row.origin, notes=(*stands.notes, *(report.look_at or ()), *counted.remarks),
+        learner=name,
+        name=course.name_of(name),
+        report=report,
+        attempts=stands.contents,
+        submitted_at=_known(row.submitted_at),
+        graded_at=stands.graded.graded_at,
+        adjustments=by_hand.adjustments,
+        days_late=late.days,
+        late_points=taken,
+        attempt=row.attempt_id,
+        origin=row.origin,
+        notes=(*stands.notes, *(report.look_at or ()), *counted.remarks),
         time_source=None if row.submitted_at is schema.DAMAGED_TIME else row.time_source,
-        late_days_used=counted.free_days, closed=counted.closed, unreadable=why, score=score,
-        max_score=report.possible, written=by_hand.written,
-    )  # fmt: skip
+        late_days_used=counted.free_days,
+        closed=counted.closed,
+        unreadable=why,
+        score=score,
+        max_score=report.possible,
+        written=by_hand.written,
+    )
 
 
 def _blank_row(course: Course, name: str, blank: KataReport, at: datetime, by_hand: _ByHand) -> Row:
     score, _ = settle(0.0, 0.0, by_hand.adjustments)
     return Row(
-        learner=name, name=course.name_of(name), report=msgspec.structs.replace(blank, learner=name),
-        attempts=0, submitted_at=None, graded_at=at, adjustments=by_hand.adjustments, score=score,
-        max_score=blank.max_score, written=by_hand.written,
-    )  # fmt: skip
+        learner=name,
+        name=course.name_of(name),
+        report=msgspec.structs.replace(blank, learner=name),
+        attempts=0,
+        submitted_at=None,
+        graded_at=at,
+        adjustments=by_hand.adjustments,
+        score=score,
+        max_score=blank.max_score,
+        written=by_hand.written,
+    )
 
 
 def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> dict[int, KataReport]:

@@ -14,13 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from grader.instructor.gradebook import (
-    answers,
-    lookup,
-    pushes,
-    recording,
-    versions,
-)
+from grader.instructor.gradebook import answers, lookup, pushes, recording, versions
 from grader.instructor.gradebook import comments as of_comments
 from grader.instructor.gradebook import decisions as of_decisions
 from grader.instructor.gradebook import history as of_history
@@ -32,18 +26,9 @@ from grader.instructor.gradebook.decisions import Draft, What
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
-from grader.instructor.gradebook.records import (
-    Decision,
-    DecisionKind,
-    Given,
-    Key,
-    Mark,
-    Row,
-    RunRecord,
-)
+from grader.instructor.gradebook.records import Decision, DecisionKind, Given, Key, Mark, Row, RunRecord
 from grader.instructor.submissions.submission import Bundle, Submission
 from grader.report.report import KataReport
-from grader.words import counted
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -262,6 +247,11 @@ class Gradebook:
                 connection, self.course, run, self._chosen(katas), learners, self._tell
             )
 
+    def reports_of(self, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
+        """Yield attempts with their reports, without those that are damaged."""
+        with self._connections.reading("reading its reports", whole=True) as connection:
+            yield from of_history.reports_of(connection, attempts)
+
     def _tell(self, learner: str, kata: str, why: str | None) -> None:
         if why is None:
             self.ungraded[learner, kata] = None
@@ -341,6 +331,7 @@ class Gradebook:
         with self._guard, self._connections.deciding(f"writing a decision about {whose}") as connection:
             if learner is None:
                 return of_decisions.add(connection, draft)
+            # Before anything is read: two who decide about one learner come one after the other.
             versions.alone_with(connection, learner)
             kata_id = None
             if (about := kata or of) is None:
@@ -378,6 +369,7 @@ class Gradebook:
             what = sorted(what, key=lambda one: (one[0], one[1] or ""))
             for learner in dict.fromkeys(one[0] for one in what):
                 versions.alone_with(connection, learner)
+            # All before the first is written: an unknown name ends the transaction with nothing in it.
             rows = lookup.rows_of(connection, self.course, [one[:2] for one in what])
             made = [
                 of_decisions.add(connection, Draft(kind, value, comment, author), *row)
@@ -453,7 +445,7 @@ class Gradebook:
             GradebookUsageError: a learner or a kata is unknown, or points are out of bounds.
             ConflictError: another mark than the one that was looked at stands by now.
         """
-        made = []
+        made, why = [], answers.in_words(given)
         with self._guard, self._connections.deciding("marking answers") as connection:
             if criterion is not None:
                 why = f"question {criterion['question']}: {criterion['met']} ({criterion['points']:g})"
@@ -466,7 +458,6 @@ class Gradebook:
                 made.append(answers.mark(connection, somebody, kata_id, draft, one.seen))
             if len(made) == 1:
                 return made[0]
-            why = f"{counted(len(given), 'answer')} marked together"
             return of_decisions.add(connection, Draft("together", made, why, author))
 
     # Marks in another system; `push` is how they get there

@@ -176,12 +176,10 @@ class Waiting:
     questions: tuple[int, ...]
 
 
-def to_mark(
-    book: Gradebook, katas: Collection[str] | None = None, learners: Collection[str] | None = None
-) -> list[Waiting]:
+def to_mark(book: Gradebook, katas: Collection[str] | None = None) -> list[Waiting]:
     """Return every sheet on which answers wait, in the gradebook's order; sheets' texts are not read for it."""
     found = []
-    for row in book.rows(katas=katas, learners=learners):
+    for row in book.rows(katas=katas):
         if row.written is not None and (row.written.unmarked or row.written.changed):
             numbers = tuple(sorted({*row.written.unmarked, *row.written.changed}))
             found.append(Waiting(row.learner, row.kata, numbers))
@@ -306,6 +304,7 @@ def mark(
         # Of what was read: if the learner hands in another text, the mark is shown as older than it.
         answer = shown.get(question, "")
     marking = marking_of(rubrics, kata, question, criteria, points)
+    # Whether somebody else has marked it meanwhile is decided in the transaction, by `seen`.
     given = Given(learner, kata, msgspec.structs.replace(marking, answer=answer), comment, seen)
     return book.mark_answers([given], author=author)
 
@@ -369,8 +368,10 @@ def set_criterion(
         )
     if new.number is not None and not 1 <= new.number <= len(before.criteria):
         raise GradebookUsageError(f"There is no criterion {new.number}.")
+    # Both readings of the question, before and after: what an answer got by its criteria is known by the first.
     after = rubric_question(rubrics, new.kata, new.question, new)
     given = list(_following(book, new, before, after)) if follow else []
+    # In one transaction with the marks that follow from it, and one number that takes all of it back.
     return book.mark_answers(given, author=author, criterion=msgspec.structs.asdict(new))
 
 

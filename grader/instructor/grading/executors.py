@@ -110,8 +110,6 @@ def _nobody_at(address: str) -> EngineError:
 def cluster_slots(address: str) -> Iterator[Slots]:
     """Grade on the workers of the Dask scheduler at `address`.
 
-    Only our own code runs in a Dask worker: it starts grading processes, and those start confined workers.
-
     Raises:
         UsageError: the extra is not installed, or the address is none.
         EngineError: no scheduler answers there, or it has no workers.
@@ -141,6 +139,8 @@ def cluster_slots(address: str) -> Iterator[Slots]:
                 f"Start some, on any machine that has Kata and its packs: dask worker {address} --nthreads 1",
             )
         # Where Dask moves a task is not our affair; how often it is lost with a machine is (see Run).
+        # Only our own code runs in a Dask worker: it starts grading processes, and those start confined
+        # workers.
         executor = client.get_executor(pure=False)
         machines = len({worker.rpartition(":")[0] for worker in client.nthreads()})
         where = f"{threads} slot{'s' * (threads != 1)} on {machines} machine{'s' * (machines != 1)}"

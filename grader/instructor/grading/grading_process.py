@@ -111,11 +111,7 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
 def in_turn(
     task: Task, setup: Setup, tell: Callable[[float], None], graded: Callable[[], KataReport]
 ) -> Answer:
-    """Grade when the device is free for it; once more, and alone, what computes on a GPU and does not pass.
-
-    Neighbours share a GPU's memory and its time, and no limit keeps one of them from taking all: of what ran together
-    with others only a pass is believed. Everything else is graded once more, while nobody else is on the device.
-    """
+    """Grade when the device is free for it; once more, and alone, what computes on a GPU and does not pass."""
 
     def answer() -> Answer:
         tell(0.0)
@@ -129,11 +125,11 @@ def in_turn(
     # A process that is alone on this device waits until we are done, and we for it.
     with shared(setup.device) if setup.perf or shares_gpu else nullcontext():
         first = answer()
+    # Neighbours share a GPU's memory and its time, and no limit keeps one of them from taking all: of what ran
+    # together with others only a pass is believed.
     if not shares_gpu or (isinstance(first, Graded) and first.report.status == "pass"):
         return first
     tell(setup.queue_s)
-    # On a GPU a neighbour can take all memory and all time: what failed next to one is believed only when
-    # it fails alone.
     with alone(setup.device):
         return answer()
 

@@ -12,6 +12,7 @@ from grader.instructor.gradebook.records import Mark, Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.similarity.tokens import Piece, TooMuch, Words
 from grader.instructor.submissions.as_text import text_of
+from grader.instructor.submissions.submission import Bundle
 from grader.report.report import WRONG, CheckReport, KataReport
 
 _LINE = re.compile(r"\bline (\d{1,5})\b")
@@ -54,8 +55,12 @@ class Group(NamedTuple):
 
 def groups(book: Gradebook, kata: str) -> list[Group]:
     """Return the hand-ins of a kata that do not pass, by how they fail, the largest group first."""
-    rows = (row for row in book.rows(katas=[kata]) if row.attempt is not None and row.report.status in WRONG)
-    return grouped(kata, ((row, failure_of(book, row)) for row in rows))
+    failing = (
+        (row, failure_of(book, attempt, row.report))
+        for row in book.rows(katas=[kata])
+        if (attempt := row.attempt) is not None and row.report.status in WRONG
+    )
+    return grouped(kata, failing)
 
 
 def grouped(kata: str, failing: Iterable[tuple[Row | Mark, FailedHandIn]]) -> list[Group]:
@@ -70,13 +75,13 @@ def grouped(kata: str, failing: Iterable[tuple[Row | Mark, FailedHandIn]]) -> li
     return sorted(made, key=lambda one: -len(one.members))
 
 
-def failure_of(book: Gradebook, row: Row) -> FailedHandIn:
+def failure_of(book: Gradebook, attempt: int, report: KataReport) -> FailedHandIn:
     """Return how a hand-in that does not pass fails."""
-    report, wrong = row.report, failures(row.report)
+    wrong = failures(report)
     first = wrong[0] if wrong else None
     what = (first.likely or first.message or first.name) if first else (report.message or report.status)
     return FailedHandIn(
-        _digest(_likeness(book, row)),
+        _digest(_likeness(book, attempt, report)),
         next((line for line in what.splitlines() if line.strip()), ""),
         tuple(sorted({one.misconception for one in wrong if one.misconception})),
         tuple(one.name for one in wrong),
@@ -88,31 +93,30 @@ def failures(report: KataReport) -> list[CheckReport]:
     return [one for one in report.checks if one.status in WRONG and one.same_mistake != "counted"]
 
 
-def _likeness(book: Gradebook, row: Row) -> list[Any]:
+def _likeness(book: Gradebook, attempt: int, report: KataReport) -> list[Any]:
     """Return what two hand-ins have in common that fail alike.
 
     A named mistake was recognised by its numbers, so that it says more than the code does. What has no name fails alike
     only where the function at fault is the same but for its names: the same check fails for many reasons.
     """
-    wrong = failures(row.report)
+    wrong = failures(report)
     names = sorted({one.misconception for one in wrong if one.misconception})
     unnamed = [one for one in wrong if not one.misconception]
     # Hidden checks have no names of mistakes, so that those say nothing against being alike.
     if names and not any(not one.hidden for one in unnamed):
         return ["named", names]
     first = unnamed[0] if unnamed else None
-    message = (first.message if first else row.report.message) or ""
+    message = (first.message if first else report.message) or ""
     # Numbers differ with the seed, which differs with the content: the sentence is what is alike.
     shape = _VARIES.sub("#", "\n".join(message.splitlines()[-2:]))
     checks = [one.id for one in wrong]
-    return ["unnamed", row.report.status, names, checks, shape, _normal_form(book, row)]
+    return ["unnamed", report.status, names, checks, shape, _normal_form(book.bundle(attempt), report)]
 
 
-def _normal_form(book: Gradebook, row: Row) -> list[str]:
+def _normal_form(bundle: Bundle | None, report: KataReport) -> list[str]:
     """Return the function at fault as words without its names; of what does not load, nothing."""
-    bundle = book.bundle(row.attempt) if row.attempt is not None else None
     source = text_of(bundle.main, bundle.files[bundle.main]) if bundle is not None else ""
-    fault = lines_at_fault(source, row.report)
+    fault = lines_at_fault(source, report)
     words = Words()
     try:
         words.add([Piece(ast.parse(source).body)])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.instructor.gradebook.records import Mark, Row
-from grader.report.report import UNWRITTEN, WRONG
+from grader.report.report import UNWRITTEN, WRONG, KataReport
 
 FEWEST = 20
 """With fewer results a correlation is mostly chance, and nothing is flagged for it."""
@@ -52,12 +52,12 @@ def items(rows: Iterable[Row]) -> list[ItemAnalysis]:
     Rows of several katas are one test: the rest of a check are all others that its learner was judged by.
     """
     # Who handed in nothing says nothing of how hard a check is.
-    return analysed((row, results_of(row)) for row in rows if row.report.status not in UNWRITTEN)
+    return analysed((row, results_of(row.report)) for row in rows if row.report.status not in UNWRITTEN)
 
 
-def results_of(row: Row) -> Results:
-    """Return what a row's checks say."""
-    looks = [(one, one.look) for one in row.report.checks]
+def results_of(report: KataReport) -> Results:
+    """Return what a report's checks say."""
+    looks = [(one, one.look) for one in report.checks]
     return Results(
         tuple((one.id, one.name, look == "pass") for one, look in looks if look == "pass" or look in WRONG),
         frozenset(one.misconception for one, _ in looks if one.misconception),

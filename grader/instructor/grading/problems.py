@@ -72,6 +72,7 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
     ignored = {
         (identity(one.learner), one.kata or "", one.value) for one in standing(book.rulings(["ignore"]))
     }
+    # By its text: what somebody ignored comes back when something else is wrong with it.
     left = [one for one in found if (one.learner, one.kata, one.text) not in ignored]
     return sorted(left, key=lambda one: order.get(one.of, -1))
 
@@ -135,6 +136,7 @@ def _strangers(book: Gradebook, marks: Marks) -> Iterator[Problem]:
         guess = f"{guesses[0].learner}? ({guesses[0].reason})" if guesses else "like nobody in the roster"
         whose = guesses[0].learner if guesses else ""
         command = f"kata gradebook alias {typed_name(whose) if whose else 'LEARNER'} {typed_name(name)}"
+        # Once for each assignment, since problems are listed by these.
         for of in dict.fromkeys(_group(book.course, kata) for kata in katas):
             yield Problem(of, UNMATCHED, name, "", guess, command, whose)
 

@@ -62,12 +62,15 @@ class GradingProcess:
     """One grading process, watched from outside: no code that it runs, in C or in Python, keeps it from being ended."""
 
     def __init__(self, setup: bytes) -> None:
+        # A file, not a pipe: nobody reads while a submission is graded, and a full pipe would stop the process.
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the grading process
         folder = None
         try:
             self._folder = folder = Path(tempfile.mkdtemp(prefix="kata-grading-"))
             self._folder.chmod(0o755)  # a worker may run as a user of its own
             nowhere = self._folder / "nowhere"
+            # Where the interpreter stands: its own folder holds submissions, whose names could be those of
+            # modules.
             nowhere.mkdir(0o700)
             self._process = interpreter.start(
                 "grader.instructor.grading.grading_process",
@@ -86,6 +89,7 @@ class GradingProcess:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
+        # A process that reads no more must not keep this one waiting: it is watched by the clock.
         os.set_blocking(self._in.fileno(), False)
         self._fresh = True
         try:
@@ -216,11 +220,7 @@ _over = threading.Event()
 
 
 def grade(setup: bytes, task: bytes) -> bytes:
-    """Grade one task at a grading process of this process, which is started when none is free. Never raises.
-
-    A submission that is not graded is not graded through a fault of the machine only if the kata's reference is not
-    graded here either. Else it has a last chance, unless all it did was to stand still, and is charged with it.
-    """
+    """Grade one task at a grading process of this process, which is started when none is free. Never raises."""
     failures: list[NotGraded | Stopped] = []
     for _ in range(ATTEMPTS):
         if isinstance(answer := _tried(setup, task), Graded):
@@ -228,9 +228,12 @@ def grade(setup: bytes, task: bytes) -> bytes:
         failures.append(answer)
         if isinstance(answer, NotGraded) and not answer.again:
             break
+    # The kata's reference: where it is not graded here either, the machine is at fault and no submission.
     if not isinstance(_tried(setup, _control(task)), Graded):
         last = failures[-1]
         return encode(NotGraded(last.message, last.hint if isinstance(last, NotGraded) else None))
+    # A last chance, now that the machine is known to be well; not for one that only stood still, and would
+    # again.
     if not isinstance(failures[-1], Stopped):
         if isinstance(answer := _tried(setup, task), Graded):
             return encode(answer)
@@ -304,10 +307,7 @@ def _ask(setup: bytes, task: bytes) -> Answer:
 
 @contextmanager
 def grading_processes() -> Iterator[None]:
-    """End every grading process afterwards, at work or not: a task that still waits for one is not graded.
-
-    Used inside itself, it leaves them to the outer use: what ended all would end them for the other's tasks, too.
-    """
+    """End every grading process afterwards, at work or not: a task that still waits for one is not graded."""
     global _uses
     with _lock:
         _uses += 1
@@ -315,6 +315,8 @@ def grading_processes() -> Iterator[None]:
     try:
         yield
     finally:
+        # Used inside itself, it leaves them to the outer use: what ended all would end them for the other's
+        # tasks, too.
         working, idle = _nobody_needs_them()
         for process in working:
             process.kill()

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -32,6 +32,10 @@ from grader.instructor.grading.processes import grade
 from grader.instructor.submissions.submission import Submission
 from grader.report.report import Isolation, KataReport, KataStatus, SpeedScore
 
+if TYPE_CHECKING:
+    from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.grading.regrading import Regrading
+
 QUEUE_S = 3600.0
 """What a task may take where a device has to be free for it: waiting until it is, and being timed."""
 AHEAD = 4
@@ -50,35 +54,6 @@ class Learner(Protocol):
 
     def submissions(self, katas: Sequence[Kata]) -> Iterable[Submission]:
         """Return one submission for every kata; from a gradebook, each content that was handed in."""
-        ...
-
-
-class Marks(Protocol):
-    """What a run needs of a gradebook."""
-
-    @property
-    def nonce(self) -> bytes:
-        """What seeds derive from."""
-        ...
-
-    def keys(self, learner: str) -> dict[str, frozenset[Key]]:
-        """Return, by kata, the keys of everything that was handed in; no digest where nothing could be read."""
-        ...
-
-    def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> object:
-        """Keep a report."""
-        ...
-
-    def reuse(self, run: int, submission: Submission, key: Key) -> object:
-        """Note that a submission was there again, unchanged."""
-        ...
-
-    def propose(self, run: int, submission: Submission) -> object:
-        """Note that a misnamed file may be meant for the answer."""
-        ...
-
-    def record_answers(self, run: int, submission: Submission) -> object:
-        """Keep the written answers that came in with a submission."""
         ...
 
 
@@ -137,9 +112,11 @@ class _PendingTask:
 class Run:
     """One run over a class."""
 
-    def __init__(self, katas: Sequence[Kata], marks: Marks, policy: RunPolicy, number: int) -> None:
+    def __init__(
+        self, katas: Sequence[Kata], book: Gradebook | Regrading, policy: RunPolicy, number: int
+    ) -> None:
         self._katas = list(katas)
-        self._marks = marks
+        self._book = book
         self._policy = policy
         self._number = number
         self.setup = setup_for(katas, policy)
@@ -174,9 +151,6 @@ class Run:
                     out[self._hand_out(executor, one)] = one
                 # Nothing is being graded and nothing waits.
                 if not out:
-                    # Last, when the rows that they belong to are there.
-                    for submission in tally.proposed:
-                        self._marks.propose(self._number, submission)
                     return tally
                 done = wait(out, return_when=FIRST_COMPLETED).done
                 for future in [future for future in out if future in done]:  # in the order of handing out
@@ -193,21 +167,21 @@ class Run:
 
     def _wanted(self, learners: Iterable[Learner], tally: Tally, watch: Watch) -> Iterator[_PendingTask]:
         for learner in learners:
-            known = self._marks.keys(learner.learner)
+            known = self._book.keys(learner.learner)
             for submission in learner.submissions(self._katas):
                 had = known.get(submission.kata, frozenset())
                 if submission.answers is not None:
-                    self._marks.record_answers(self._number, submission)
+                    self._book.record_answers(self._number, submission)
+                if submission.proposal is not None:
+                    tally.proposed.append(submission)
                 # What was graded once stays, also when a later download does not hold it any more.
                 if submission.status == "missing" and any(key.digest for key in had):
                     tally.untouched += 1
                     if submission.proposal is not None:  # what came in since may be a better answer, misnamed
-                        tally.proposed.append(submission)
+                        self._book.propose(self._number, submission)
                     watch(tally, submission, None)
                     continue
                 tally.notes += [(submission, note) for note in submission.notes]
-                if submission.proposal is not None:
-                    tally.proposed.append(submission)
                 if submission.denied is not None:
                     one = _PendingTask(submission, self._key(submission, 0), 0, b"")
                     why = NotGraded(f"{submission.denied}.", "Correct its permissions: chmod -R u+rX")
@@ -216,10 +190,10 @@ class Run:
                 # The seed depends on the content: the same hand-in gets the same draw, whenever it is
                 # graded again.
                 digest = submission.bundle.digest if submission.bundle is not None else ""
-                seed = seed_for(self._marks.nonce, submission.kata, digest, self._policy.seed)
+                seed = seed_for(self._book.nonce, submission.kata, digest, self._policy.seed)
                 key = self._key(submission, seed)
                 if key in had and not self._policy.force:
-                    self._marks.reuse(self._number, submission, key)
+                    self._book.reuse(self._number, submission, key)
                     tally.unchanged += 1
                     watch(tally, submission, None)
                 else:
@@ -283,7 +257,7 @@ class Run:
             report = self._without(one, "error", text)
         report.learner = submission.learner
         try:
-            self._marks.record(self._number, submission, key, report)
+            self._book.record(self._number, submission, key, report)
         except SerializationError as error:
             refused = NotGraded(
                 f"The gradebook could not read back its report ({error}).", "Report it as a fault of Kata."

@@ -61,6 +61,8 @@ def take(
     catalogue = Catalogue.discover()
     # Before anything is decided: a name with a slip in it would decide nothing.
     found = _found(book, wanted, catalogue)
+    # Also before: what cannot be graded here (isolation, a device, answers that are exposed) is refused with
+    # nothing written.
     for run in {one.run.id: one.run for one in found}.values():
         _prepare(book, run)
     what = [(one.learner, one.kata, one.file) for one in wanted]
@@ -72,6 +74,7 @@ def take(
     try:
         _grade(book, found, watching)
     except KataError:
+        # A decision without a grading would hide the file: it would be the answer, and have no mark.
         book.undo("ruling", number, author=author, comment="it could not be graded")
         raise
     return number

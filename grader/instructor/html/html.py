@@ -9,10 +9,10 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from grader.instructor.html import tally, text, view
+from grader.instructor.html import tally, text
 from grader.report.html import environment, hash_of
 from grader.report.report import ALREADY_DEDUCTED
-from grader.report.style import STATUS_STYLES, points
+from grader.report.style import STATUS_STYLES, out_of, points
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -32,7 +32,7 @@ def environment_of(*folders: Path) -> Environment:
     made.globals.update(
         looks=STATUS_STYLES,
         deducted=ALREADY_DEDUCTED,
-        out_of=view.out_of,
+        out_of=out_of,
         histogram=tally.histogram,
         slices=tally.slices,
     )

@@ -22,8 +22,7 @@ from grader.instructor.html import text
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import WRONG, CheckReport, KataReport, KataStatus
-from grader.report.style import points
-from grader.words import counted
+from grader.report.style import out_of, points
 
 AROUND = 2
 """Lines before and after one that a remark is about."""
@@ -117,7 +116,7 @@ class KataView:
     hidden: HiddenPart | None
     hint: str | None
     questions: tuple[str, ...]
-    written: str | None
+    written: str
     """What there is to say of the written answers."""
     written_part: WrittenScore | None
     """Where they are part of the total."""
@@ -250,7 +249,7 @@ class Viewer:
             questions=self.lessons.questions(report.kata)
             if not self.full and report.status == "pass" and not marks_known
             else (),
-            written=self._written(row) if marks_known else None,
+            written=overview.written(row, full=self.full) if marks_known else "",
             written_part=row.written if row.written is not None and row.written.released else None,
             written_weight=self.course.written_weight(row.kata),
             answers=tuple(map(_answer, self.answers(row))) if marks_known else (),
@@ -259,15 +258,6 @@ class Viewer:
             facts=self._facts(row) if self.full else (),
             weight=self.course.weight(row.kata),
         )
-
-    def _written(self, row: Row) -> str | None:
-        if self.full or row.written is None:
-            return overview.written(row) or None
-        part = row.written
-        parts = [out_of(part.score, part.max_score)] if part.max_score else []
-        parts += [f"{len(part.unmarked)} still to be marked"] if part.unmarked else []
-        parts += [f"{counted(len(part.blank), 'question')} left empty (0 points)"] if part.blank else []
-        return "; ".join(parts) or None
 
     def _check(self, check: CheckReport) -> CheckReport:
         shows_output = check.output and (self.full or check.status != "pass")
@@ -416,11 +406,6 @@ def _late(row: Row) -> Change:
     number = f"{amount:.1f}".removesuffix(".0")
     taken = f"{MINUS}{points(row.late_points)}" if row.late_points else "no points deducted"
     return Change(f"{number} {unit if number == '1' else unit + 's'} late: {taken}")
-
-
-def out_of(score: float, whole: float) -> str:
-    """Return points as a person reads them: 0.5 of 2 points."""
-    return f"{points(score)} of {points(whole)} {'point' if whole == 1 else 'points'}"
 
 
 def when(moment: datetime | None, course: Course) -> str | None:

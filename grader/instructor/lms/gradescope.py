@@ -138,11 +138,9 @@ def _described(metadata: ItemT | None, notes: list[str]) -> dict[str, _Handin]:
 
 
 def _read(text: Iterable[str]) -> dict[str, _Handin]:
-    """Read `submission_metadata.yml`: for each `submission_N`, who handed it in and when.
-
-    The file also holds what programs of learners printed, always indented further. So this reads the few lines
-    at their few indentations, and nothing else.
-    """
+    """Read `submission_metadata.yml`: for each `submission_N`, who handed it in and when."""
+    # The file also holds what programs of learners printed, always indented further. So this reads the few
+    # lines at their few indentations, and nothing else.
     found: dict[str, _Handin] = {}
     handin: _Handin | None = None
     inside = False

@@ -185,9 +185,15 @@ class MoodleCourse:
         if found != over:
             return found
         self._call(
-            "mod_assign_save_grade", assignmentid=assignment.id, userid=account, grade=f"{points:.{self.decimals}f}",
-            attemptnumber=-1, addattempt=0, workflowstate="", applytoall=0,
-        )  # fmt: skip
+            "mod_assign_save_grade",
+            assignmentid=assignment.id,
+            userid=account,
+            grade=f"{points:.{self.decimals}f}",
+            attemptnumber=-1,
+            addattempt=0,
+            workflowstate="",
+            applytoall=0,
+        )
         return None
 
     def _call(self, function: str, **given: object) -> Any:

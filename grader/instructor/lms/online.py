@@ -90,6 +90,7 @@ def account_of(person: Person, accounts: Sequence[Account], columns: Sequence[st
     for column in columns:
         value = person.cell(column).casefold()
         found = [one for one in accounts if value and one.known_as.get(column) == value]
+        # Never the first of several: a mark for somebody else is worse than none.
         if len(found) == 1:
             return found[0]
     return None
@@ -118,6 +119,7 @@ def asking(title: str, base: str, what: str = "") -> Iterator[None]:
     where = host_of(base)
     try:
         yield
+    # These two before CanvasException, which both of them are.
     except InvalidAccessToken as error:
         raise RemoteError(
             f"{title} does not accept the token for {where}.", "Make a new one there."

@@ -206,9 +206,11 @@ def _passages(
 ) -> tuple[Passage, ...]:
     """Return what two texts share: runs of fingerprints that go on in both, each as lines here and there."""
     common = sorted(
-        (place, value) for value in one.fingerprints.keys() & prints.keys() if value in learners
+        (place, value)
+        for value in one.fingerprints.keys() & prints.keys()
+        if value in learners
         for place in one.fingerprints[value][:1]
-    )  # fmt: skip
+    )
     runs: list[list[tuple[int, int, int]]] = []
     for place, value in common:
         there = prints[value][0]

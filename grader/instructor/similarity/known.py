@@ -53,8 +53,7 @@ def catalogued(kata: Kata) -> list[PackText]:
 def _blocks(path: Path, kata: Kata) -> list[PackText]:
     """Return the given blocks as they look when their operators are renamed: all of them, and this kata's answers.
 
-    Handed in as they are, they earn nothing. In a file of its own, an answer imports the blocks that it builds on, so
-    these are names from outside there.
+    Handed in as they are, they earn nothing.
     """
     data = read_bounded(path, LIMIT_BYTES)
     # As somebody would write them who hands a block in under ordinary names.
@@ -62,6 +61,8 @@ def _blocks(path: Path, kata: Kata) -> list[PackText]:
     names = {node: set(defined_names(node)) for node in body}
     answers = [node for node in body if names[node].intersection(kata.required) or not names[node]]
     texts = []
+    # In a file of its own, an answer imports the blocks that it builds on, so these are names from outside
+    # there.
     for part in (body, answers):
         words = Words()
         words.add([Piece(part)])

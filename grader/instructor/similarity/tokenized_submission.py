@@ -68,6 +68,7 @@ class TokenizedSubmission:
         """SHA-256 of each file, by its name."""
         # One budget for all files: many small ones are as expensive as a large one.
         left = MAX_CODE
+        # The answer first: where the budget ends, it is the rest that is left out.
         names = [work.bundle.main, *sorted(name for name in work.bundle.files if name != work.bundle.main)]
         own = [
             name

@@ -177,6 +177,7 @@ class _Guard(io.RawIOBase):
 
 
 def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]:
+    # zipfile reads the whole directory at once, however large it says it is: here the bytes are counted.
     guard = _Guard(raw, (MAX_DIRECTORY + (1 << 18)) * scale)
     archive = zipfile.ZipFile(guard)
     guard.budget = 1 << 62  # from here on, the reads are ours
@@ -189,10 +190,12 @@ def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]
         raise UnreadableSubmission(
             f"would unpack to {_megabytes(total)}; at most {_megabytes(MAX_UNPACKED * scale)} is unpacked"
         )
+    # Small archives may be as dense as they like: a file of zeros is not an attack.
     if total > RATIO_FROM * scale and total > RATIO * packed:
         raise UnreadableSubmission(
             f"would unpack to {_megabytes(total)}, {total // max(packed, 1)} times its size: a zip bomb"
         )
+    # A backslash in a name is a folder for Windows' own zips, and a letter like others elsewhere.
     windows = scale == 1 or _windows([info.filename for info in infos])
     for info in infos:
         name = _zip_name(info)
@@ -352,14 +355,12 @@ def _megabytes(size: int) -> str:
 
 
 def _windows(names: list[str]) -> bool:
-    """Whether the folders of a whole class are written with backslashes, as some Windows programs do.
-
-    In a system's download a backslash is the learner's, and must not make a folder of a file's name, however many
-    files one learner calls so: a single answer without one says that folders are not written like this.
-    """
+    """Whether the folders of a whole class are written with backslashes, as some Windows programs do."""
     handed_in = [
         name for name in names if name.casefold().endswith(SUBMISSION_SUFFIXES) or archive_stem(name)
     ]
+    # In a system's download a backslash is the learner's, and must not make a folder of a file's name, however
+    # many files one learner calls so: a single answer without one says that folders are not written like this.
     plain = any("\\" not in name for name in handed_in or names)
     return not any("/" in name for name in names) and not plain
 

@@ -220,9 +220,11 @@ def _own_folders(kata: Kata, assignment: str) -> list[tuple[Callable[[tuple[str,
         return assignment.casefold() in (name.casefold() for name in folder)
 
     return [
-        (both, "kata"), (kata_folder, "kata"),
-        *([(assignment_folder, "assignment")] if assignment else []), (unit_folder, "unit"),
-    ]  # fmt: skip
+        (both, "kata"),
+        (kata_folder, "kata"),
+        *([(assignment_folder, "assignment")] if assignment else []),
+        (unit_folder, "unit"),
+    ]
 
 
 class _Stub:
@@ -273,6 +275,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         raise UnreadableSubmission(f"{file.origin} {refused}") from None
     depth = len(file.folder)
     extras: list[tuple[str, File]] = []
+    # What belongs to one attempt lies in one space: a file of an earlier one must not complete a later.
     for other in listing.spare if file in listing.spare else listing.files:
         if (
             other is file
@@ -282,9 +285,8 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         ):
             continue
         name = "/".join(other.parts[depth:])
-        if depth == len(other.folder) and is_sheet(
-            other.name
-        ):  # kept by itself: it must not make another attempt
+        # Kept by itself: it must not make another attempt.
+        if depth == len(other.folder) and is_sheet(other.name):
             continue
         if decided and name == main:  # somebody said which of the two it is
             notes.append(f"{other.origin} was left out")
@@ -295,6 +297,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         else:
             extras.append((name, other))
     if not _fits(extras):
+        # Where there is too much, it is most often data: code is what an answer needs to run.
         python = [(name, other) for name, other in extras if name.casefold().endswith(".py")]
         if not _fits(python):
             raise UnreadableSubmission(
@@ -316,6 +319,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         if files.get(name, content) != content:
             raise UnreadableSubmission(f"{other.origin} is there twice, and the two files differ")
         files[name] = content
+    # Two attempts in one download may have `data` as a file and `data/x.txt`: no folder can hold both.
     folders = {name[:place] for name in files for place, char in enumerate(name) if char == "/"}
     for name in sorted(folders & files.keys()):
         if name == main:
@@ -323,6 +327,7 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         else:
             del files[name]
         notes.append(f"{name} is both a file and a folder next to {file.origin}; one of them was left out")
+    # A learner's files say how many notes there are, and somebody has to read them.
     del notes[20:]
     return Bundle(main, files)
 

@@ -103,6 +103,7 @@ def find_learners(
     """
     top, name, root = _top(root)
     try:
+        # Looked through without being unpacked: files that no kata needs are never read.
         scan = _scan(top, name, _Class(root, katas, whom, known))
     except OSError as error:
         raise UsageError(f"{root}: cannot be opened ({error.strerror or error}).", LAYOUTS) from error
@@ -216,15 +217,13 @@ def _taken(entries: list[Entry], *, stamped: bool) -> Scan:
 
 
 def _system(entries: list[Entry]) -> System | None:
-    """Return the system that named most of what lies there, if one did.
-
-    One system makes a download. What only some names look like, learners wrote: nobody is to be found in their names.
-    """
+    """Return the system that named most of what lies there, if one did."""
     # Without the files that systems put there themselves: in a small class they would be the majority.
     own = [entry for entry in entries if not _lies_beside(entry.name)]
     made = [(sum(system.made(entry) is not None for entry in own), system) for system in SYSTEMS]
     count, system = max(made, key=lambda pair: pair[0])
-    # More than half, or one learner's file name would decide how all are read.
+    # One system makes a download, and more than half of its names. What only some look like, learners wrote: one
+    # file's name must not decide how all are read.
     return system if 2 * count > len(own) else None
 
 
@@ -279,6 +278,7 @@ def _wrapped(children: list[Entry], name: str, of: _Class, notes: list[str]) -> 
     inner = _opened(folder)
     if inner is None or of.is_learner(called):
         return None
+    # Names that nobody has: `submissions`, or what a system calls its download.
     if called.casefold() in _WRAPPERS or any(system.is_wrapper(called) for system in SYSTEMS):
         return inner
     if _bare(called) == _bare(name):  # as zipping a folder makes it
@@ -318,10 +318,7 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
 
 
 def _why_class(entries: list[Entry], of: _Class) -> str:
-    """Say why what lies in a folder may be learners'; nothing where it may not.
-
-    Two folders that have one module each are two learners', or one learner's copies.
-    """
+    """Say why what lies in a folder may be learners'; nothing where it may not."""
     modules, own = [kata.module for kata in of.katas], _folders_of(of.katas)
     if any(looks_like_one(one.name, modules) or one.name.casefold() in own for one in entries):
         return ""
@@ -329,6 +326,7 @@ def _why_class(entries: list[Entry], of: _Class) -> str:
     boxes = [one for one in entries[:50] if one.kind == "folder" or _of_a_learner(one.name)]
     if of.known is not None and any(of.known(archive_stem(one.name) or one.name) for one in boxes):
         return "somebody who is in the roster"
+    # Two folders that have one module each are two learners', or one learner's copies.
     count: Counter[str] = Counter()
     for one in boxes:
         # One at a time, and no further than the answer.

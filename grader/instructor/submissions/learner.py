@@ -187,9 +187,13 @@ class LearnerFolder:
     def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place[Entry]]) -> Submission:
         try:
             chosen = choose(
-                kata, listing, self.taken.get(kata.slug), self.assignments.get(kata.slug, ""),
+                kata,
+                listing,
+                self.taken.get(kata.slug),
+                self.assignments.get(kata.slug, ""),
+                # A stamped folder has the times among its files; elsewhere a place has one for all.
                 partial(self._handed_in, listing, owners) if self.stamped else None,
-            )  # fmt: skip
+            )
         except Missing as missing:
             if not listing.closed:
                 return self._without(kata, "missing", str(missing), missing.proposal)

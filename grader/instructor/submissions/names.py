@@ -28,14 +28,12 @@ _COPY = re.compile(
 
 
 def printable(text: str) -> str:
-    """Return `text` with whatever hides, reorders or cannot be encoded written out: `\\u202e`, `\\x1b`, `\\udcff`.
-
-    Joiners stay: emoji and several scripts need them.
-    """
+    """Return `text` with whatever hides, reorders or cannot be encoded written out: `\\u202e`, `\\x1b`, `\\udcff`."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
         char
+        # Joiners stay: emoji and several scripts need them.
         if char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
         else ascii(char)[1:-1]
         for char in text
@@ -64,9 +62,8 @@ def natural_key(text: str) -> tuple[object, ...]:
     parts: list[object] = []
     for place, part in enumerate(re.split(r"([0-9]+)", text.casefold())):
         digits = part.lstrip("0")
-        parts.append(
-            (len(digits), digits) if place % 2 else part
-        )  # Python refuses to read thousands of digits
+        # As text, the longer number last: Python refuses to read thousands of digits.
+        parts.append((len(digits), digits) if place % 2 else part)
     return tuple(parts), text
 
 

@@ -27,6 +27,7 @@ def sheets_in(
     notes: dict[str, list[str]] = {}
     everybody = katas[0].slug if katas else ""
     files = [file for file in listing.files if is_sheet(file.name)]
+    # The nearest to the top first, and by name where two are equally near: the same one on every machine.
     for file in sorted(files, key=lambda one: (len(one.parts), one.origin))[:MOST]:
         try:
             data = listing.read(file, LIMIT_BYTES)

@@ -124,9 +124,8 @@ def _dequantised(data: np.ndarray[Any, Any], kind: int, count: int) -> np.ndarra
     if kind in (_F32, _F16):
         size, form = (4, "<f4") if kind == _F32 else (2, "<f2")
         return data[: count * size].view(form)
-    if (
-        kind == _Q4_1
-    ):  # scale, least value, and 32 numbers of 4 bits: the low halves of 16 bytes, then the high ones
+    # A group is its scale, its least value, and 32 numbers of 4 bits: the low halves of 16 bytes, then the high ones.
+    if kind == _Q4_1:
         parts = data[: groups * 20].reshape(groups, 20)
         scale, least = (parts[:, :4].copy().view("<f2").astype(np.float32)[:, [i]] for i in (0, 1))
         halves = np.concatenate([parts[:, 4:] & 15, parts[:, 4:] >> 4], axis=1)

@@ -89,6 +89,7 @@ def _heatmap(exhibit: Heatmap, page: float) -> Any:
     least = max(2.4, labels + across * (written or 0.11))
     # As many maps side by side as the page is wide, each as wide as its labels and numbers need.
     per_row = max(1, min(len(panels), int(page / least)))
+    # No wider than its cells are of use: a map of three columns would be a page wide.
     wide = min((page - 0.8) / per_row, labels + across * 1.1)
     cell = (wide - labels) / across
     high_in = 1.3 + down * (0.42 if written else max(0.11, min(0.16, cell)))
@@ -102,6 +103,8 @@ def _heatmap(exhibit: Heatmap, page: float) -> Any:
             axis.set_visible(False)
             continue
         panel = panels[place]
+        # One scale for all panels (`vmin`, `vmax`): equal colours mean equal numbers, or they could not be
+        # compared.
         colours = "RdBu_r" if exhibit.diverging else "Blues"
         image = axis.imshow(
             panel.values, vmin=low, vmax=high, cmap=colours, aspect="auto", interpolation="nearest"

@@ -155,8 +155,13 @@ def needs(real: Path) -> tuple[str, ...]:
 
 
 @contextmanager
-def _begun(file: Path, pack: Pack, own: Sequence[Own], where: tuple[Launcher, Terms],
-           files: Sequence[tuple[str, str]] = ()) -> Iterator[Any]:  # fmt: skip
+def _begun(
+    file: Path,
+    pack: Pack,
+    own: Sequence[Own],
+    where: tuple[Launcher, Terms],
+    files: Sequence[tuple[str, str]] = (),
+) -> Iterator[Any]:
     """Start a worker with a file of the pack loaded, or the first of `files`; yields the module over there."""
     launcher, terms = where
     with tempfile.TemporaryDirectory(prefix="kata-demo-") as name:

@@ -79,6 +79,7 @@ class OwnCode:
             SyntaxError, ValueError: it is not Python in UTF-8.
         """
         self.text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        # As bytes: `ast` counts columns in bytes of UTF-8.
         self._lines = [line.encode() for line in self.text.split("\n")]
         self.tree = ast.parse(self.text)
 
@@ -135,6 +136,7 @@ class OwnCode:
             marks.append((end, 0, 0, b")"))
         first = next((node for node in self.tree.body if not _is_first(node)), None)
         if first is not None:
+            # A decorated definition begins at its first decorator, and `lineno` is that of `def` or `class`.
             decorated = [one.lineno for one in getattr(first, "decorator_list", ())]
             marks.append((starts[min([first.lineno, *decorated]) - 1], 1, -len(self.text), _HELPERS.encode()))
         data, pieces, at = b"\n".join(self._lines), [], 0

@@ -34,7 +34,7 @@ EDITS = 7
 REACHED = 2
 """Checks that are tried to see whether a changed line raises an error elsewhere."""
 AN_OPTION_MORE = 3
-LONG = 1000
+COSTLY = 1000
 """What the checks that questions are about cost together where each time that they are run counts."""
 
 
@@ -100,7 +100,7 @@ class Quiz:
         """Yield questions of all kinds in turn, as long as there are any, none twice."""
         shapes = self.shapes()
         # Where checks are long twice in turn, since they cost next to nothing: all is known from watching.
-        long = sum(self.watched.cost(item, 0) for item in self.items) > LONG
+        long = sum(self.watched.cost(item, 0) for item in self.items) > COSTLY
         waiting = [
             *self.shuffled([self.edits(), self.purposes(), self.raises(), self.results()]),
             *[shapes] * (1 + long),

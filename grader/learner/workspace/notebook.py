@@ -43,6 +43,7 @@ def notebook_text(kata: Kata) -> str:
         f"`%kata hint {kata.slug}`. In a terminal, `kata check {kata.slug}` checks what is saved. Imports, definitions "
         "and simple assignments are graded; scratch cells are not.",
     ]
+    # With an id of its own: nbformat draws others at random, and the file would differ each time.
     made: list[Any] = [library.v4.new_markdown_cell(text, id=f"{kata.slug[:48]}-lesson")]
     made.append(_cell(library.v4.new_markdown_cell, "\n\n".join(lead), kata, 0))
     made += [_cell(library.v4.new_code_cell, text, kata, place) for place, text in enumerate(cells, 1)]
@@ -53,6 +54,7 @@ def notebook_text(kata: Kata) -> str:
     }
     notebook: Any = library.v4.new_notebook(cells=made, metadata=metadata)
     notebook.nbformat_minor = 5
+    # Here, and not in the learner's editor, which says less of what is wrong.
     library.validate(notebook)
     return str(library.writes(notebook)) + "\n"
 

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.instructor.gradebook.exports.documents import to_jsonl
 from grader.instructor.gradebook.exports.gradescope import to_gradescope
-from grader.instructor.gradebook.exports.tables import (
-    by_assignment,
-    columns_of,
-    to_csv,
-    to_grades,
-    to_wide,
-)
+from grader.instructor.gradebook.exports.tables import by_assignment, columns_of, to_csv, to_grades, to_wide
 from grader.instructor.gradebook.records import Row
 from grader.instructor.lms import SYSTEMS
 
@@ -50,15 +44,18 @@ def export(
         assignments: a column for each assignment of the course in place of its katas, with numbers there by name.
         unsure: learners and katas whose work may lie there under another name: no 0 for these.
     """
+    # Lines of single reports need no look at the whole class; they are written while it is read.
     match kind:
         case "csv":
             return to_csv(rows(), course, extra)
         case "jsonl":
             return to_jsonl(rows())
+    # A first reading, for the columns alone: a class of thousands is never in memory.
     columns = columns_of(rows(), titles, canvas_ids)
     if kind == "wide":
         return to_wide(rows(), columns, course, extra)
     if assignments is not None:
         columns = by_assignment(columns, course, assignments)
+    # The systems know their own files: a new one is exported without a line here.
     file = next(system.grades for system in SYSTEMS if system.name == kind and system.grades)
     return to_grades(file, rows(), columns, course, unsure)

@@ -139,6 +139,7 @@ def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> It
     Times are ISO 8601 with their offset. RFC 4180; how texts are kept from running as formulas, and
     how to undo that, is said at `cells.defuse`.
     """
+    # Further columns of the roster come with the person, before the first mark.
     yield line([*LONG[:3], *extra, *LONG[3:]])
     for row in rows:
         report, person = row.report, course.person(row.learner)
@@ -162,6 +163,7 @@ def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> It
                 sum(check.look == "already_deducted" for check in report.checks),
                 len(report.checks),
                 row.attempts,
+                # With their offset: a spreadsheet's own time zone is another.
                 _iso(row.submitted_at),
                 _iso(row.graded_at),
                 report.isolation,
@@ -195,10 +197,12 @@ def to_wide(
         yield line(
             [
                 learner,
+                # The same in all of a learner's rows.
                 next(iter(own.values())).name,
                 person.email if person else "",
                 *(person.cell(column) if person else "" for column in extra),
                 *(
+                    # An empty cell, and not 0: a spreadsheet would count that in every average.
                     None if row is None else _released(row) if column.written else row.score
                     for column, row in zip(columns, marks, strict=True)
                 ),
