@@ -551,7 +551,7 @@ def test_dropout(submission, draw):
     logits_of(plain, tokens, "logits in train mode with dropout=0.0").same_as(
         logits_of(plain, tokens).actual, name="that of the call before"
     )
-    # Of what is dropped before the encoder the table gets no gradient; each of 900 words stands in one place.
+    # Of what is dropped before the encoder the table gets no gradient; each of 900 words occurs once.
     model = submission.EncoderClassifier(901, 5, 12, 3, 20, 1, 30, "mean", dropout=0.5).to(draw.device)
     model.train()
     model(with_axes(torch.arange(1, 901, device=draw.device).view(30, 30), "batch", "time")).sum().backward()

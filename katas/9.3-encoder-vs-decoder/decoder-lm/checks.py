@@ -79,8 +79,8 @@ def continued(table, prompt, count):
 def ended(tokens, length, eos_id):
     """Return the tokens with every row filled with eos_id after its first one after `length`."""
     new = tokens[:, length:] == eos_id
-    behind = (new.cumsum(dim=1) - new.int()) > 0
-    return torch.cat((tokens[:, :length], tokens[:, length:].masked_fill(behind, eos_id)), dim=1)
+    after = (new.cumsum(dim=1) - new.int()) > 0
+    return torch.cat((tokens[:, :length], tokens[:, length:].masked_fill(after, eos_id)), dim=1)
 
 
 # --- helpers ---

@@ -18,7 +18,7 @@ class module_arguments_swapped:
 
 
 class table_in_plain_attribute:
-    """your sinusoidal table is not a buffer: a plain attribute stays behind, a table of each call is no part of it
+    """your sinusoidal table is not a buffer: neither a plain attribute nor a table of each call moves with the module
 
     Fails: test_buffer
     """
