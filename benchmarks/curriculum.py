@@ -96,7 +96,7 @@ def score(kata: Kata, suite, launcher: Launcher, seeds: int) -> Score:
 def _grade_right_answers(found: Score, kata: Kata, suite, launcher: Launcher, file: Path, seeds: int) -> None:
     from grader.engine.runner.suite import Options
 
-    still = suite.but_for(suite.trained())
+    still = suite.exclude(suite.trained())
     for answer in (kata.solution, *kata.alternatives):
         file.write_bytes(answer.read_bytes())
         for seed in range(seeds):

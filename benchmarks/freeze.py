@@ -67,7 +67,7 @@ def grade(slug: str) -> None:
     launcher = start_launcher(many=True)
 
     with suites_of([kata], hidden=True) as suites:
-        suite = suites[slug].but_for(suites[slug].trained())
+        suite = suites[slug].exclude(suites[slug].trained())
         every = {name: said(suite, kata, launcher, content) for name, content in answers(kata)}
     click.echo(json.dumps(every, ensure_ascii=False))
 

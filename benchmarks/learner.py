@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from table import Figures, arguments, publish, spread, verdict
 
 from grader.catalogue import Catalogue, Kata
-from grader.cli.warm_process import end_all, standing_by
+from grader.cli.warm_process import end_all, running_daemons
 from grader.machine import processor_time
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _stand_by(space: Path, kata: Kata) -> None:
 
 def _wait_for_warm_process() -> None:
     until = time.monotonic() + 120
-    while not standing_by():
+    while not running_daemons():
         if time.monotonic() > until:
             raise SystemExit("no warm process came to stand by; is KATA_WARM or CI set?")
         time.sleep(0.1)
@@ -191,7 +191,7 @@ def _warm_table(waits: dict[str, Waits]) -> Figures:
 
 def _what_stands_by() -> str:
     """Return what the warm process takes, after all that it was asked."""
-    one = standing_by()[0]
+    one = running_daemons()[0]
     used = processor_time(one.pid) or 0.0
     time.sleep(IDLE_S)
     idle = (processor_time(one.pid) or 0.0) - used

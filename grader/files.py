@@ -19,12 +19,12 @@ def write_atomic(path: Path, data: bytes | str) -> None:
     Raises:
         EngineError: the file system refused (full, read-only, no permission).
     """
-    with replacing(path) as file:
+    with atomic_open(path) as file:
         file.write(data.encode("utf-8") if isinstance(data, str) else data)
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def atomic_open(path: Path) -> Iterator[BinaryIO]:
     """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not.
 
     Raises:
@@ -72,7 +72,7 @@ def write_zip(path: Path, parts: Mapping[str, bytes | Path], *, programs: Collec
     Raises:
         EngineError: as `write_atomic`.
     """
-    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with atomic_open(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, part in parts.items():
             # One time for all entries, so that equal contents give equal archives.
             entry = zipfile.ZipInfo(name, EARLIEST)

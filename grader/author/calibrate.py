@@ -21,7 +21,7 @@ from grader.engine.checks.raised import describe_raised
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.source import Unreadable, read_source
-from grader.engine.mistakes.mistakes import Mistake, in_full, slow_answers
+from grader.engine.mistakes.mistakes import Mistake, full_text, slow_answers
 from grader.engine.runner.kata_terms import setting_of
 from grader.engine.runner.suite import versions
 from grader.engine.timing.benchmark_run import TurnTimeout
@@ -313,7 +313,7 @@ def _slow_answers(kata: Kata, checks: set[str], findings: list[Finding]) -> list
     try:
         found = slow_answers(kata)
     except PackError as error:
-        findings.append(Finding(kata.slug, "slow answers", in_full(error)))
+        findings.append(Finding(kata.slug, "slow answers", full_text(error)))
         return []
     for answer in found:
         if unknown := [name for name in answer.fails if name not in checks]:

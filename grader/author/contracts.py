@@ -120,7 +120,7 @@ class Contracts:
         if kata.solution is None or kata.solution_folder is None:
             raise PackError(f"{kata.slug}: there is no reference in the solutions folder")
         self._kata, self._launcher, self._jobs = kata, launcher, jobs
-        self._suite = suite.but_for(suite.trained())
+        self._suite = suite.exclude(suite.trained())
         self._right = kata.solution.read_text(encoding="utf-8")
         self._file = kata.stub.with_name(f"{kata.module}.py")
         path = kata.solution_folder / REASONS

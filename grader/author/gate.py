@@ -28,15 +28,15 @@ from grader.catalogue.katas import RUBRIC
 from grader.catalogue.rubric import rubric_of
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.source import read_source
-from grader.engine.mistakes.mistakes import Mistake, in_full, mistakes, slow_answers
+from grader.engine.mistakes.mistakes import Mistake, full_text, mistakes, slow_answers
 from grader.engine.mistakes.recognise import (
     SCHEMA,
     SEED,
     Fingerprints,
     Mark,
     MutantSignatures,
+    equal_fingerprints,
     in_older_words,
-    same,
 )
 from grader.engine.runner.given_blocks import find_block_use, unrecognised
 from grader.engine.runner.kata_terms import terms_for
@@ -198,7 +198,7 @@ class Gate:
         try:
             return read(kata)
         except PackError as error:
-            verdict.find(rule, in_full(error))
+            verdict.find(rule, full_text(error))
             return None
 
     def _stub(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
@@ -221,7 +221,7 @@ class Gate:
         names = [file.name for file in kata.alternatives]
         drawn = names if self.draw is None else self.draw(names)
         files = (kata.solution, *(file for file in kata.alternatives if file.name in drawn))
-        quick = suite if self.train else suite.but_for(suite.trained())
+        quick = suite if self.train else suite.exclude(suite.trained())
         for place, file in enumerate(files):
             # Training takes longest, and the reference alone shows that its checks can be passed.
             checks = suite if file == kata.solution else quick
@@ -337,7 +337,7 @@ class Gate:
             marks: Marks = {}
             # Unnamed: marks must not depend on the fingerprints that are being made from them.
             options = Options(seed=SEED, name=False)
-            report = suite.only(checks).check(copy(answer), launcher, options, marks=marks)
+            report = suite.select(checks).check(copy(answer), launcher, options, marks=marks)
             return report, marks
 
         return self._each(marked, some, what)
@@ -353,7 +353,7 @@ class Gate:
         self.step(f"{kata.slug}: baseline", 0, 1)
         handed_in = copy(kata.baseline)
         # Without training first: most baselines fail long before.
-        report = suite.but_for(suite.trained()).check(handed_in, self.launcher, Options(seed=SEED))
+        report = suite.exclude(suite.trained()).check(handed_in, self.launcher, Options(seed=SEED))
         if report.status == "pass":
             report = suite.check(handed_in, self.launcher, Options(seed=SEED))
         if report.status != "fail":
@@ -367,7 +367,7 @@ class Gate:
     def _slow_answers(
         self, kata: Kata, suite: Suite, copy: Copy, slow: list[Mistake], verdict: Verdict
     ) -> None:
-        untrained = suite.but_for(suite.trained())
+        untrained = suite.exclude(suite.trained())
         # Slow is what they are for: they must be right, given time.
         patient = Options(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
         for place, answer in enumerate(slow):
@@ -506,7 +506,7 @@ def _look_at_rubric(kata: Kata, verdict: Verdict) -> None:
     try:
         rubric_of(kata)
     except PackError as error:
-        verdict.find("rubric", in_full(error))
+        verdict.find("rubric", full_text(error))
 
 
 def _look_at_preload(kata: Kata, verdict: Verdict) -> None:
@@ -584,7 +584,11 @@ def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdic
         for other in mutants[index + 1 :]:
             a, b = fresh.mutants[one.name].checks, fresh.mutants[other.name].checks
             excused = one.unnamed and other.unnamed
-            if not excused and a.keys() == b.keys() and all(same(a[check], b[check]) for check in a):
+            if (
+                not excused
+                and a.keys() == b.keys()
+                and all(equal_fingerprints(a[check], b[check]) for check in a)
+            ):
                 verdict.find("mutants", f"{one.name} and {other.name} give the same results everywhere")
 
 
@@ -600,7 +604,7 @@ def _renewed(stored: Fingerprints, fresh: Fingerprints) -> Fingerprints:
             # Processors round differently: renewed as a whole, the file would differ in every line on another
             # machine.
             checks = {
-                check: old[check] if same(old.get(check), marks) else marks
+                check: old[check] if equal_fingerprints(old.get(check), marks) else marks
                 for check, marks in mutant.checks.items()
             }
             mutants[name] = MutantSignatures(mutant.say, checks)
@@ -618,7 +622,7 @@ def _same_marks(stored: Mapping[str, MutantSignatures], fresh: Mapping[str, Muta
         other = stored[name]
         if other.say != mutant.say or other.checks.keys() != mutant.checks.keys():
             return False
-        if not all(same(other.checks[check], marks) for check, marks in mutant.checks.items()):
+        if not all(equal_fingerprints(other.checks[check], marks) for check, marks in mutant.checks.items()):
             return False
     return True
 

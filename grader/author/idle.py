@@ -81,7 +81,7 @@ class Idleness:
         self._kata = kata
         self._launcher = launcher
         self._most = suite.max_score(timed=False)
-        self._checks = suite.but_for(suite.trained())
+        self._checks = suite.exclude(suite.trained())
         self._left_out: dict[tuple[str, frozenset[str]], float] = {}
 
     def complaints(self, tried: Container[str] = KINDS) -> Iterator[str]:

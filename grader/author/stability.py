@@ -43,7 +43,7 @@ class StabilityResult:
         return [sum(points[seed % len(points)] for points in self.points.values()) for seed in range(seeds)]
 
     @property
-    def spread(self) -> float:
+    def score_range(self) -> float:
         """How far the scores are apart, as a share of all points."""
         scores = self.scores()
         return (max(scores) - min(scores)) / self.max_score
@@ -66,7 +66,7 @@ class StabilityResult:
 def grade(suite: Suite, file: Path, name: str, launcher: Launcher, seeds: Seeds) -> StabilityResult:
     """Grade a mistake on the seeds from 0; checks that train, where no seed has them, count as passed."""
     found = StabilityResult(name, suite.max_score(timed=False))
-    drawn = suite.but_for(suite.trained())
+    drawn = suite.exclude(suite.trained())
     if seeds.trained == 0:  # so that what is known of its cost is never more than what it costs
         found.points = {
             item.name: [suite.info(item).points] for item in suite.items if item not in drawn.items

@@ -15,7 +15,7 @@ import click
 from grader import devices
 from grader.catalogue import Catalogue, Kata, Unit
 from grader.errors import UsageError
-from grader.files import replacing
+from grader.files import atomic_open
 from grader.learner.workspace import (
     KataProgress,
     Progress,
@@ -27,7 +27,7 @@ from grader.learner.workspace import (
     unit_around,
 )
 from grader.report.report import WRONG
-from grader.report.style import console, safe, say
+from grader.report.style import console, escape_controls, print_message
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -100,7 +100,7 @@ class LearnerContext:
 
     def entry(self, kata: Kata) -> KataProgress:
         """Return what was done with a kata."""
-        return self.progress.peek(kata.slug)
+        return self.progress.get(kata.slug)
 
     def kata(self, text: str | None) -> Kata:
         """Return the one kata that a person means: by ID, by the folder they are in, or the one that comes next.
@@ -203,7 +203,7 @@ def current_folder() -> Path:
 def shown(path: Path, folder: Path) -> str:
     """Return `path` as a person in `folder` would type it."""
     relative = os.path.relpath(path, folder)
-    return safe(relative if len(relative) <= len(str(path)) else str(path))
+    return escape_controls(relative if len(relative) <= len(str(path)) else str(path))
 
 
 def print_json(document: Any) -> None:
@@ -225,9 +225,9 @@ def write_pieces(output: str, pieces: Iterable[bytes]) -> None:
     if output == "-":
         # As bytes: UTF-8, whatever the terminal is set to, which must not obey what is in them.
         for piece in pieces:
-            click.echo(safe(piece.decode()).encode() if sys.stdout.isatty() else piece, nl=False)
+            click.echo(escape_controls(piece.decode()).encode() if sys.stdout.isatty() else piece, nl=False)
         return
-    with replacing(Path(output)) as file:
+    with atomic_open(Path(output)) as file:
         file.writelines(pieces)
 
 
@@ -238,7 +238,7 @@ def print_markdown(text: str, *, paged: bool = False) -> None:
     """
     out = console()
     if not out.is_terminal:
-        click.echo(safe(text).rstrip("\n"))
+        click.echo(escape_controls(text).rstrip("\n"))
         return
     from rich.markdown import Markdown
     from rich.theme import Theme
@@ -246,7 +246,7 @@ def print_markdown(text: str, *, paged: bool = False) -> None:
     # The terminal's own colours: a black box on a white terminal is hard to read. A link is shown as text: where
     # it leads should be readable before it is followed.
     with out.use_theme(Theme({"markdown.code": "bold cyan"})), out.capture() as shown:
-        out.print(Markdown(safe(text), code_theme="ansi_dark", hyperlinks=False))
+        out.print(Markdown(escape_controls(text), code_theme="ansi_dark", hyperlinks=False))
     rendered = shown.get()
     if paged and sys.stdin.isatty() and rendered.count("\n") >= out.height:
         click.echo_via_pager(rendered)  # with colours where the pager shows them: click asks LESS for that
@@ -258,11 +258,13 @@ def print_python(source: str) -> None:
     """Print Python code: coloured on a terminal, as it is elsewhere."""
     out = console()
     if not out.is_terminal:
-        click.echo(safe(source).rstrip("\n"))
+        click.echo(escape_controls(source).rstrip("\n"))
         return
     from rich.syntax import Syntax
 
-    code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(safe(source))
+    code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(
+        escape_controls(source)
+    )
     code.rstrip()
     # Its lines are Python's: neither broken nor cut, the terminal itself may fold what is too long for it.
     out.print(code, no_wrap=True, overflow="ignore", crop=False)
@@ -270,7 +272,7 @@ def print_python(source: str) -> None:
 
 def note(text: str) -> None:
     """Print a remark on stderr: stdout is for results."""
-    say(text, stderr=True)
+    print_message(text, stderr=True)
 
 
 def _device_name(context: click.Context, parameter: click.Parameter, value: str) -> str:

@@ -18,11 +18,11 @@ from grader import DISTRIBUTION, TRIED, __version__, machine
 from grader.catalogue import Catalogue
 from grader.catalogue.discover import answers
 from grader.cli.context import json_option, print_json
-from grader.cli.warm_process import SWITCH, end_all, standing_by, wanted
+from grader.cli.warm_process import SWITCH, end_all, running_daemons, wanted
 from grader.devices import accelerator_here
 from grader.engine import sandbox
 from grader.errors import KataError, MachineFault
-from grader.report.style import console, hanging, safe, safe_text
+from grader.report.style import console, escape_controls, print_hanging, safe_text
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -107,19 +107,19 @@ def _print(facts: dict[str, object], notes: list[str]) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in facts.items():
         text = ", ".join(map(str, value)) or "nothing" if isinstance(value, list) else str(value)
-        table.add_row(name.replace("_", " "), safe({"True": "yes", "False": "no"}.get(text, text)))
+        table.add_row(name.replace("_", " "), escape_controls({"True": "yes", "False": "no"}.get(text, text)))
     out = console()
     out.print(table)
     out.print("\nWorth knowing" if notes else "\nNothing is missing.")
     for note in notes:
-        hanging(out, Text("  - "), safe_text(note))
+        print_hanging(out, Text("  - "), safe_text(note))
 
 
 def _warm() -> list[str]:
     """Return what stands by, or why nothing ever does."""
     standing = [
         f"process {one.pid}: {one.resident_bytes >> 20} MB, {counted(one.served, 'command')}, idle for {one.idle_s} s"
-        for one in standing_by()
+        for one in running_daemons()
     ]
     if standing or wanted():
         return standing
@@ -264,7 +264,7 @@ def _view(references: list[Path]) -> tuple[list[str], list[str], list[str]]:
         f"Every submission may read {place}, and {path.absolute()} ({what}) lies inside it: nothing is graded "
         "until it is moved."
         for path, what in secrets.items()
-        for place in (sandbox.exposing(path, view) if path.exists() else ())
+        for place in (sandbox.places_showing(path, view) if path.exists() else ())
     ]
     return own, [str(path) for path in view.hidden], exposed
 

@@ -165,11 +165,11 @@ def main() -> NoReturn:
 
 def report(message: str, hint: str | None = None) -> None:
     """Print an error and what to do about it, on stderr."""
-    from grader.report.style import say
+    from grader.report.style import print_message
 
-    say(f"error: {message}", stderr=True)
+    print_message(f"error: {message}", stderr=True)
     if hint:
-        say(f"  {hint}", stderr=True)
+        print_message(f"  {hint}", stderr=True)
 
 
 def _unknown_command(word: str) -> UsageError:
@@ -188,15 +188,17 @@ def _unknown_command(word: str) -> UsageError:
 
 
 def _internal_error(error: Exception) -> int:
-    from grader.report.style import safe
+    from grader.report.style import escape_controls
 
     text = f"{type(error).__name__}: {error}".splitlines()[0][:300]
     try:
         if os.environ.get("KATA_DEBUG"):
             import traceback
 
-            click.echo(safe("".join(traceback.format_exception(error))), err=True)
-        click.echo(f"kata: internal error: {safe(text)} (set KATA_DEBUG=1 for the traceback)", err=True)
+            click.echo(escape_controls("".join(traceback.format_exception(error))), err=True)
+        click.echo(
+            f"kata: internal error: {escape_controls(text)} (set KATA_DEBUG=1 for the traceback)", err=True
+        )
     except OSError:
         pass  # nobody is left to tell
     return INTERNAL_ERROR

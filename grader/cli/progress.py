@@ -22,7 +22,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from grader.report.style import console, safe
+from grader.report.style import console, escape_controls
 
 if TYPE_CHECKING:
     from grader.instructor.grading.run import Tally, Watch
@@ -124,7 +124,7 @@ def measuring() -> Iterator[tuple[Callable[[int], None], Callable[[str, int], No
             bar.update(task, total=total)
 
         def step(text: str, done: int) -> None:
-            bar.update(task, advance=done, description=safe(text) if text else None)
+            bar.update(task, advance=done, description=escape_controls(text) if text else None)
 
         yield start, step
 
@@ -147,5 +147,5 @@ def _stepping(text: str, columns: Iterable[ProgressColumn], *, auto_refresh: boo
     with Progress(*columns, console=console(stderr=True), transient=True, auto_refresh=auto_refresh) as bar:
         task = bar.add_task(text, total=None)
         yield lambda what, done, total: bar.update(
-            task, description=safe(what), completed=done, total=total, refresh=not auto_refresh
+            task, description=escape_controls(what), completed=done, total=total, refresh=not auto_refresh
         )

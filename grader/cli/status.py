@@ -16,10 +16,10 @@ from grader.report.style import (
     STATUS_STYLES,
     bar,
     console,
-    hanging,
-    keep_whole,
-    keep_words,
+    never_cut,
+    never_split_words,
     points,
+    print_hanging,
     safe_text,
     status_text,
 )
@@ -57,9 +57,9 @@ def status(*, as_json: bool) -> None:
     out = console()
     if step.command is not None:
         body = safe_text(step.command, "bold")
-        hanging(out, safe_text("next:  ", "bold"), body.append(f"    {step.why}", "not bold dim"))
+        print_hanging(out, safe_text("next:  ", "bold"), body.append(f"    {step.why}", "not bold dim"))
     else:
-        hanging(out, safe_text(""), safe_text(step.why, "bold"))
+        print_hanging(out, safe_text(""), safe_text(step.why, "bold"))
 
 
 def next_step(place: LearnerContext) -> NextStep:
@@ -111,7 +111,7 @@ def score_of(place: LearnerContext, kata: Kata) -> float:
     return min(place.entry(kata).score, kata.points)  # one from before speed was kept apart may be more
 
 
-def passes(place: LearnerContext, unit: Unit) -> str:
+def passed_summary(place: LearnerContext, unit: Unit) -> str:
     """Say how many katas of a unit passed when they were checked last, as `kata check` counts them."""
     passed = sum(place.entry(kata).status == "pass" for kata in unit.katas)
     return f"{passed} of {len(unit.katas)} passed"
@@ -149,9 +149,9 @@ def _print_unit(place: LearnerContext, unit: Unit) -> None:
     passed = sum(place.entry(kata).status == "pass" for kata in unit.katas)
     score = sum(score_of(place, kata) for kata in unit.katas)
     whole = sum(kata.points for kata in unit.katas)
-    hanging(out, safe_text(f"{unit.number}  ", "bold"), safe_text(unit.title, "bold"))
-    body = Text(f"{passes(place, unit)}, {points(score, whole)} points")
-    hanging(out, bar(passed, len(unit.katas), out).append("  "), body)
+    print_hanging(out, safe_text(f"{unit.number}  ", "bold"), safe_text(unit.title, "bold"))
+    body = Text(f"{passed_summary(place, unit)}, {points(score, whole)} points")
+    print_hanging(out, bar(passed, len(unit.katas), out).append("  "), body)
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for kata in unit.katas:
         entry = place.entry(kata)
@@ -161,13 +161,13 @@ def _print_unit(place: LearnerContext, unit: Unit) -> None:
             Text(points(score_of(place, kata), kata.points), justify="right"),
             status_text(entry.status, out, word=status_words(place, kata)),
         )
-    keep_whole(table, 0, 1, 2)
-    keep_words(table, 3)
+    never_cut(table, 0, 1, 2)
+    never_split_words(table, 3)
     out.print(table, crop=False)
     others = [other for other in place.catalogue.units if other is not unit and _touched(place, other)]
     for other in others:
-        line = f"{other.number}  {other.title}: {passes(place, other)}"
-        hanging(out, safe_text("also   "), safe_text(line))
+        line = f"{other.number}  {other.title}: {passed_summary(place, other)}"
+        print_hanging(out, safe_text("also   "), safe_text(line))
     out.print()
 
 
@@ -181,7 +181,7 @@ def _print_overview(place: LearnerContext) -> None:
 
     out = console()
     head = safe_text(f"kata {__version__}  ", "bold")
-    hanging(out, head, safe_text(f"nothing is started in {place.folder} yet"))
+    print_hanging(out, head, safe_text(f"nothing is started in {place.folder} yet"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for unit in place.catalogue.units:
         count = len(unit.katas)
@@ -191,7 +191,7 @@ def _print_overview(place: LearnerContext) -> None:
             Text(f"{count} {'kata' if count == 1 else 'katas'}"),
             Text(f"{points(sum(kata.points for kata in unit.katas))} points"),
         )
-    keep_whole(table, 0, 2, 3)
-    keep_words(table, 1)
+    never_cut(table, 0, 2, 3)
+    never_split_words(table, 1)
     out.print(table, crop=False)
     click.echo()

@@ -228,7 +228,7 @@ class WarmProcess:
         self.pid, self.resident_bytes, self.idle_s, self.served, self.running = figures
 
 
-def standing_by() -> list[WarmProcess]:
+def running_daemons() -> list[WarmProcess]:
     """Return every warm process of this user that answers."""
     found, paths = [], list[str]()
     with suppress(OSError):
@@ -246,7 +246,7 @@ def end_all() -> list[int]:
     """End every warm process of this user, and return their numbers when they are gone; what they run goes on."""
     import time
 
-    ended = [one.pid for one in standing_by()]
+    ended = [one.pid for one in running_daemons()]
     for pid in ended:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)

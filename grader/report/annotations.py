@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 from grader.data_files import read_bounded
 from grader.report import Format
 from grader.report.report import CALLED, UNWRITTEN, WRONG, KataReport
-from grader.report.style import DEDUCTED, safe
+from grader.report.style import DEDUCTED, escape_controls
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 SHOWN_BY_GITHUB = 10
@@ -47,7 +47,7 @@ class Annotation:
         telling = [line for line in lines if line.startswith(("likely  ", "first difference  "))]
         last = " ".join((telling or lines or [""])[-1].split())
         title = f"{self.title}: {last}" if last and last != self.title else self.title
-        return safe(f"{title} (cell {self.cell})" if self.cell else title)
+        return escape_controls(f"{title} (cell {self.cell})" if self.cell else title)
 
     @property
     def cell(self) -> int | None:
@@ -137,7 +137,7 @@ def github(reports: Sequence[KataReport]) -> str:
 
 
 def _data(text: str) -> str:
-    clean = "\n".join(map(safe, text.splitlines()))
+    clean = "\n".join(map(escape_controls, text.splitlines()))
     return clean.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -148,7 +148,8 @@ def _property(text: str) -> str:
 def vscode(reports: Sequence[KataReport]) -> str:
     """Return lines `file:line:column: severity: message [check]`, as a problem matcher reads them."""
     return "\n".join(
-        f"{safe(one.file)}:{one.line}:1: {one.severity.replace('notice', 'info')}: {one.one_line} [{one.check}]"
+        f"{escape_controls(one.file)}:{one.line}:1: {one.severity.replace('notice', 'info')}: "
+        f"{one.one_line} [{one.check}]"
         for one in annotate(reports)
     )
 
@@ -171,16 +172,17 @@ def junit(reports: Sequence[KataReport]) -> str:
         facts = {"name": f"{report.number} {report.kata}", "time": f"{report.duration_s:.3f}"}
         facts |= {name: str(count) for name, count in counts.items()}
         suite = ElementTree.SubElement(top, "testsuite", facts)
-        file = safe(_relative(report.file or ""))
+        file = escape_controls(_relative(report.file or ""))
         for check in report.checks:
             # XML knows no control characters, and a single one makes the whole file unreadable.
-            facts = {"classname": report.kata, "name": safe(check.name), "file": file}
+            facts = {"classname": report.kata, "name": escape_controls(check.name), "file": file}
             case = ElementTree.SubElement(suite, "testcase", facts)
             if kind := _JUNIT.get(check.status):
                 lines = [
-                    safe(line) for line in (check.message or report.message or check.status).splitlines()
+                    escape_controls(line)
+                    for line in (check.message or report.message or check.status).splitlines()
                 ]
-                first = safe(check.likely or lines[-1].strip())
+                first = escape_controls(check.likely or lines[-1].strip())
                 ElementTree.SubElement(case, kind, message=first).text = "\n".join(lines)
             elif check.same_mistake == "counted":
                 ElementTree.SubElement(case, "system-out").text = DEDUCTED

@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.report.style import safe
+from grader.report.style import escape_controls
 
 
 def environment(*folders: Path) -> Environment:
@@ -26,7 +26,7 @@ def environment(*folders: Path) -> Environment:
 
 
 def _printable(value: object) -> object:
-    return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return escape_controls(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def hash_of(source: str) -> str:

@@ -28,15 +28,15 @@ def encode(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:  # from a file's name or a submission's print
-        return msgspec.json.encode(without_half_characters(msgspec.to_builtins(value)))
+        return msgspec.json.encode(escape_surrogates(msgspec.to_builtins(value)))
 
 
-def without_half_characters(value: Any) -> Any:
+def escape_surrogates(value: Any) -> Any:
     """Return plain data in which half characters, which UTF-8 does not have, are the text of their escape."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, Mapping):
-        return {without_half_characters(name): without_half_characters(item) for name, item in value.items()}
+        return {escape_surrogates(name): escape_surrogates(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [without_half_characters(item) for item in value]
+        return [escape_surrogates(item) for item in value]
     return value

@@ -76,7 +76,7 @@ class Terminal(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         """Render anything: whatever text is in it, a terminal shows it and does not obey it."""
         for one in super().render(renderable, options):
-            yield one if one.control else Segment(safe(one.text), one.style)
+            yield one if one.control else Segment(escape_controls(one.text), one.style)
 
     def on_broken_pipe(self) -> None:
         """Tell the command line."""
@@ -97,19 +97,19 @@ def console(*, stderr: bool = False, plain_width: int = PLAIN_WIDTH) -> Console:
     return made
 
 
-def say(text: str, *, stderr: bool = False) -> None:
+def print_message(text: str, *, stderr: bool = False) -> None:
     """Print a message of ours. Off a terminal none of its lines is broken: who looks for a sentence there finds it."""
-    print_laid(text, console(stderr=stderr, plain_width=_ONE_LINE))
+    print_indented(text, console(stderr=stderr, plain_width=_ONE_LINE))
 
 
-def print_laid(text: str, out: Console, outer: str = "") -> None:
+def print_indented(text: str, out: Console, outer: str = "") -> None:
     """Print a message as it is laid out; what is wider than the terminal goes on below its own beginning."""
     for line in text.splitlines() or [""]:
-        body = safe(line)
+        body = escape_controls(line)
         indent = len(body) - len(body.lstrip())
         if (label := _LABEL.match(body)) is not None:
             indent = label.end()
-        hanging(out, f"{outer}{body[:indent]}", body[indent:], further=0 if indent else 2)
+        print_hanging(out, f"{outer}{body[:indent]}", body[indent:], further=0 if indent else 2)
 
 
 def has_unicode(target: Console) -> bool:
@@ -124,7 +124,7 @@ def status_text(status: str, target: Console, *, word: str | None = None) -> Tex
     return Text(f"{glyph} {word or look.word}", style=look.style)
 
 
-def keep_whole(table: Table, *columns: int) -> None:
+def never_cut(table: Table, *columns: int) -> None:
     """Never cut these columns of a table whose rows are in: what stands there is typed."""
     for column in (table.columns[number] for number in columns):
         column.no_wrap = True  # so that others give what is missing
@@ -133,7 +133,7 @@ def keep_whole(table: Table, *columns: int) -> None:
         column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
 
 
-def hanging(
+def print_hanging(
     target: Console, head: str | Text, body: str | Text, style: str = "", *, further: int = 0
 ) -> None:
     """Print `body` after `head`; where it does not fit on the line it goes on below its own beginning.
@@ -153,9 +153,9 @@ def hanging(
     # rich breaks at any blank, and cuts a word that is longer than a line: the glue keeps together what is copied.
     lines = [body]
     if head.cell_len + body.cell_len > target.width:
-        body.plain = _COMMAND.sub(lambda found: whole(found[0]), body.plain)
+        body.plain = _COMMAND.sub(lambda found: unbreakable(found[0]), body.plain)
         body.plain = _TENSOR_OR_LIST.sub(
-            lambda found: whole(found[0]) if cell_len(found[0]) <= width else found[0], body.plain
+            lambda found: unbreakable(found[0]) if cell_len(found[0]) <= width else found[0], body.plain
         )
         long = [word for word in body.plain.split() if cell_len(word) > width]
         copied = any("/" in word or _GLUE in word for word in long)
@@ -185,8 +185,8 @@ def _between_words(body: Text, width: int) -> list[Text]:
     return lines
 
 
-def whole(text: str) -> str:
-    """Return a text that `hanging` breaks nowhere."""
+def unbreakable(text: str) -> str:
+    """Return a text that `print_hanging` breaks nowhere."""
     return text.replace(" ", _GLUE)
 
 
@@ -199,7 +199,7 @@ def _as_typed(body: Text, before: str) -> Text:
     return Text(before).join(body.divide(places)) if places else body
 
 
-def keep_words(table: Table, *columns: int) -> None:
+def never_split_words(table: Table, *columns: int) -> None:
     """Never cut a word of these columns of a table whose rows are in; between words they may go on below."""
     for column in (table.columns[number] for number in columns):
         column.min_width = max(cell_len(word) for cell in column.cells for word in ("", *str(cell).split()))
@@ -230,11 +230,11 @@ HOSTILE = re.compile(
 )
 
 
-def safe(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Return `text` so that a terminal shows it and does not obey it: control characters become `\\x1b`."""
     return HOSTILE.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))
 
 
 def safe_text(text: str, style: str = "") -> Text:
     """Return text from a file or a submission for printing with rich."""
-    return Text(safe(text), style=style)
+    return Text(escape_controls(text), style=style)

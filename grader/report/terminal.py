@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.report.report import UNWRITTEN, WRONG, CheckReport, KataReport, Measured
-from grader.report.style import hanging, points, print_laid, safe_text, status_text, whole
+from grader.report.style import points, print_hanging, print_indented, safe_text, status_text, unbreakable
 from grader.words import counted
 
 PRINTED_LINES = 20
@@ -101,16 +101,16 @@ def _print_where_to_begin(reports: Sequence[KataReport], out: Console) -> None:
     missing = next((report for report in reports if report.status == "missing"), None)
     if waiting is None and missing is not None:
         out.print()
-        hanging(out, "next  ", f"kata start {missing.kata}")
+        print_hanging(out, "next  ", f"kata start {missing.kata}")
     if waiting is not None:
         out.print()
-        hanging(out, "next  ", f"edit {_file(waiting)}, then check again")
+        print_hanging(out, "next  ", f"edit {_file(waiting)}, then check again")
         _print_where_to_read(waiting, out, "")
 
 
 def _print_where_to_read(report: KataReport, out: Console, indent: str) -> None:
     where = f"kata show {report.kata}      stuck?  kata hint {report.kata}"
-    hanging(out, Text(f"{indent}read  ", "dim"), where, "dim")
+    print_hanging(out, Text(f"{indent}read  ", "dim"), where, "dim")
 
 
 def _file(report: KataReport) -> str:
@@ -131,7 +131,7 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
     if report.output:
         _print_output(report.output, "printed while loading", out)
     if report.status == "not_started":
-        hanging(out, "  ", f"Nothing is written yet in {_file(report)}.")
+        print_hanging(out, "  ", f"Nothing is written yet in {_file(report)}.")
         _print_where_to_read(report, out, "  ")
         if not verbose:
             return
@@ -152,16 +152,18 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         _print_next_steps(first, report, out, again)
         if len(wrong) > 1 and not verbose:
             others = f"kata {shlex.join(['check', *(list(again) or [report.kata]), '-v'])}"
-            hanging(out, Text("  others  ", "bold"), f"{others}   shows {len(wrong) - 1} more that fail")
+            print_hanging(
+                out, Text("  others  ", "bold"), f"{others}   shows {len(wrong) - 1} more that fail"
+            )
     elif report.status == "in_progress" and report.todo:
         out.print()
-        hanging(out, "next  ", f"write {report.todo[0]} in {_file(report)}, then check again")
+        print_hanging(out, "next  ", f"write {report.todo[0]} in {_file(report)}, then check again")
         message = next(check.message for check in report.checks if check.status == "todo")
-        hanging(out, "      ", message or "", "dim")
+        print_hanging(out, "      ", message or "", "dim")
         _print_where_to_read(report, out, "")
     elif report.status == "pass" and not report.left_out:
         more = f"Our solution, and questions to think about:  kata solution {report.kata}"
-        hanging(out, "  ", more, "dim")
+        print_hanging(out, "  ", more, "dim")
 
 
 def _print_stages(report: KataReport, out: Console) -> None:
@@ -188,17 +190,17 @@ def _print_checks(report: KataReport, out: Console) -> None:
     unfit = [check for check in skipped if not _waits(check)]
     in_a_line = [check for check in (*held, *waiting, *after, *unfit, *explained) if check not in measured]
     if held:
-        hanging(out, _head("pass", out), _held(report, len(held)))
+        print_hanging(out, _head("pass", out), _held(report, len(held)))
     _print_by_reason(explained, out)
     _print_each([check for check in report.checks if check not in in_a_line], report, out)
     _print_by_reason(unfit, out, "dim")
     if after:
         waits = f"{_counted(after)}, wait for these (-v names them)"
-        hanging(out, _head("skipped", out), waits, "dim")
+        print_hanging(out, _head("skipped", out), waits, "dim")
     if waiting:
         names = ", ".join(report.todo) or waiting[0].name
         count = "1 check waits" if len(waiting) == 1 else f"{len(waiting)} checks wait"
-        hanging(out, _head("todo", out), f"{names}   ({count})", "dim")
+        print_hanging(out, _head("todo", out), f"{names}   ({count})", "dim")
 
 
 def _head(status: str, out: Console) -> Text:
@@ -210,7 +212,7 @@ def _print_by_reason(checks: Sequence[CheckReport], out: Console, style: str = "
     why = {id(check): (check.message or "").partition("\n")[0] for check in checks}
     for said in dict.fromkeys(why.values()):
         alike = [check for check in checks if why[id(check)] == said]
-        hanging(out, _head(alike[0].look, out), f"{_counted(alike)}, {said} (-v names them)", style)
+        print_hanging(out, _head(alike[0].look, out), f"{_counted(alike)}, {said} (-v names them)", style)
 
 
 def _waits(check: CheckReport) -> bool:
@@ -274,7 +276,7 @@ def _print_each(
         if isinstance(check.speed, Measured):
             marked = check.status != "skipped" or check.speed.verdict == "inconclusive"
             title.append(f"   {_measured(check.speed)}{'' if marked else ', not marked here'}", "dim")
-        hanging(out, Text.assemble("  ", status, " ", (score, "dim"), " "), title)
+        print_hanging(out, Text.assemble("  ", status, " ", (score, "dim"), " "), title)
 
 
 def _measured(speed: Measured) -> str:
@@ -295,7 +297,7 @@ def _print_failure(check: CheckReport, report: KataReport, out: Console) -> None
     word = {"fail": "FAIL", "error": "ERROR", "timeout": "TIME"}[check.status]
     title = safe_text(f"{report.number} {check.name}", "bold red")
     title.append(f"   {points(check.points, check.max_points)}", "not bold default")
-    hanging(out, Text(f"{word} ", "bold red"), title)
+    print_hanging(out, Text(f"{word} ", "bold red"), title)
     _print_details(check, out)
 
 
@@ -303,14 +305,14 @@ def _print_details(check: CheckReport, out: Console, indent: str = "") -> None:
     if check.message:
         print_block(check.message, out, indent)
     if check.likely:
-        hanging(out, Text(f"{indent}  likely  ", "bold"), check.likely)
+        print_hanging(out, Text(f"{indent}  likely  ", "bold"), check.likely)
     if check.output:
         _print_output(check.output, "printed", out, indent)
 
 
 def print_block(text: str, out: Console, outer: str = "") -> None:
     """Print a message further in, as it is laid out."""
-    print_laid(text, out, f"{outer}  ")
+    print_indented(text, out, f"{outer}  ")
 
 
 def _print_output(output: str, title: str, out: Console, indent: str = "") -> None:
@@ -319,7 +321,7 @@ def _print_output(output: str, title: str, out: Console, indent: str = "") -> No
     which = f" (the last {PRINTED_LINES} of {len(lines)} lines)" if cut > 0 else ""
     out.print(Text(f"{indent}  {title}{which}", "dim"))
     for line in lines[-PRINTED_LINES:]:
-        hanging(out, Text(f"{indent}    | ", "dim"), line[:200])
+        print_hanging(out, Text(f"{indent}    | ", "dim"), line[:200])
 
 
 def _print_next_steps(check: CheckReport, report: KataReport, out: Console, again: Sequence[str]) -> None:
@@ -333,4 +335,4 @@ def _print_next_steps(check: CheckReport, report: KataReport, out: Console, agai
         steps.insert(1, ("look", shlex.join(["try", *target, "-k", check.id, *seed])))
     for word, command in steps:
         # Unbroken, whatever the width: it is there to be copied.
-        hanging(out, Text(f"  {word:6}  ", "bold"), whole(f"kata {command}"))
+        print_hanging(out, Text(f"  {word:6}  ", "bold"), unbreakable(f"kata {command}"))

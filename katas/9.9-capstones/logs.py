@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from grader.checks import expect, fail, presupposed
+from grader.checks import expect, fail, precondition
 
 LONGEST = 60_000
 HEADER = "run,seed,step,loss,rate"
@@ -86,7 +86,7 @@ def expect_whole(log: dict[str, tuple[int, Rows]], runs: dict[str, dict], steps:
 
 def whole(text: object, runs: dict[str, dict], steps: tuple[int, ...]) -> dict[str, tuple[int, Rows]]:
     """Return the log of all runs; that it is whole is another check's affair."""
-    with presupposed("the log must be whole"):
+    with precondition("the log must be whole"):
         log = read(text, runs)
         expect_whole(log, runs, steps)
         return log

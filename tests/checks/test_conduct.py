@@ -9,7 +9,7 @@ import torch
 
 from grader.engine.checks import expect_device, expect_raises, expect_strict
 from grader.engine.checks.failure import CheckFailure
-from grader.engine.host.errors import SubmissionMissing, SubmissionRaised, WorkerDied, could_be
+from grader.engine.host.errors import SubmissionMissing, SubmissionRaised, WorkerDied, is_valid_mro
 
 DEVICES = """
     import os
@@ -142,8 +142,8 @@ def test_a_class_of_the_same_name_is_another(examine: Any, name: str, wanted: st
 
 def test_bases_that_no_class_has() -> None:
     plain = ["Exception", "BaseException", "object"]
-    assert could_be(plain)
-    assert could_be(["a.B", "KeyError", "LookupError", "ValueError", *plain])
+    assert is_valid_mro(plain)
+    assert is_valid_mro(["a.B", "KeyError", "LookupError", "ValueError", *plain])
     for names in (
         ["ValueError", "IndexError"],
         ["ValueError", "object"],
@@ -153,7 +153,7 @@ def test_bases_that_no_class_has() -> None:
         ["print", *plain],
         ["a.B", "object"],
     ):
-        assert not could_be(names)
+        assert not is_valid_mro(names)
 
 
 def test_a_missing_attribute_is_told_from_an_attribute_error_of_ones_own(examine: Any) -> None:

@@ -13,7 +13,7 @@ from grader.engine.checks.failure import CheckFailure, Failure
 from grader.engine.host.calls import CallRecord, Calls
 from grader.engine.host.objects import RemoteObject
 from grader.engine.runner.outcome import judge
-from grader.report.style import console, print_laid
+from grader.report.style import console, print_indented
 
 DRAW = Draw(0, "describe")
 QUERY = DRAW.normal(batch=2, head=3, query=5, width=8)
@@ -106,14 +106,14 @@ def test_a_long_call_is_broken_between_arguments_and_never_within_a_shape(capsys
     arguments = [tokens, 3, 12, (0, 4, 3, 11), 0.9, torch.Generator()]
     message = "\n".join(describe_call("hide", names, arguments))
     monkeypatch.setenv("COLUMNS", "80")
-    print_laid(message, console(), "  ")
+    print_indented(message, console(), "  ")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("  called  hide(tokens, mask_id=3, ")
     assert lines[1].startswith(" " * 10)
     assert lines[1].strip().startswith("rate=0.9, generator=<torch.Generator>)")
     for width in range(40, 120):
         monkeypatch.setenv("COLUMNS", str(width))
-        print_laid(message, console(), "  ")
+        print_indented(message, console(), "  ")
         out = capsys.readouterr().out
         assert "tokens" + " " * (1 + ("tokens  " in out)) + "int64 [60, 500]" in out, width
         assert "(0, 4, 3, 11)" in out, width

@@ -21,7 +21,7 @@ from click.testing import CliRunner, Result
 from grader.cli.main import COMMANDS, KataGroup, cli
 from grader.learner.workspace import PROGRESS_FILE, edit_progress, load_progress, record_check
 from grader.report.report import KataReport, SpeedScore
-from grader.report.style import console, safe
+from grader.report.style import console, escape_controls
 from grader.report.terminal import print_reports
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
@@ -471,7 +471,7 @@ def test_the_console_reads_no_markup_and_does_not_fold_at_80(
     ],
 )
 def test_control_characters_are_shown_not_obeyed(text: str, shown: str) -> None:
-    assert safe(text) == shown
+    assert escape_controls(text) == shown
 
 
 PROGRAM = """

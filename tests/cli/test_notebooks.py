@@ -19,7 +19,7 @@ import pytest
 
 from grader.catalogue import Catalogue
 from grader.cli.learner import notebook
-from grader.cli.learner.cells import are_answer
+from grader.cli.learner.cells import should_judge_cells
 from grader.report import markup
 from grader.report.json_text import json_text
 from grader.report.report import CheckStatus, KataReport, KataStatus, ReportSet
@@ -268,8 +268,8 @@ def test_a_setting_is_named_and_stays_with_its_own_kata(kata: Run, folder: Path)
 
 def test_a_magic_that_hides_the_answer_is_named_live() -> None:
     masks = Catalogue.discover().resolve_one("masks")
-    assert are_answer(masks, [f"%%capture\n{RIGHT}"])[0]
-    chosen, told = are_answer(masks, ["1", f"%%writefile masks.py\n{RIGHT}"])
+    assert should_judge_cells(masks, [f"%%capture\n{RIGHT}"])[0]
+    chosen, told = should_judge_cells(masks, ["1", f"%%writefile masks.py\n{RIGHT}"])
     assert not chosen
     assert "cell 2 begins with %%writefile and was left out" in told
 

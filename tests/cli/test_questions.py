@@ -112,7 +112,7 @@ def test_the_option_that_is_right_is_right_and_the_others_are_not(
         lines[line - 1] = re.match(r"\s*", lines[line - 1])[0] + becomes  # type: ignore[index]
         [name] = [item.name for item in suite.items if suite.info(item).title == title]
         return [
-            suite.only({name})
+            suite.select({name})
             .check(file, launcher, Options(seed=seed, name=False), content="\n".join(lines).encode())
             .checks[0]
             .status

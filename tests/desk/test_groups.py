@@ -168,7 +168,7 @@ def test_one_decision_is_in_the_feedback_of_each_and_one_undo_restores_every_row
             name: score(row.score) if name in "acde" else row.score for name, row in before.items()
         }
     with Gradebook.open(desk.where, create=False, course=Course()) as book:
-        book.rule("release", None, {"of": "", "katas": ["masks"], "points": {}}, comment="x", author="kim")
+        book.decide("release", None, {"of": "", "katas": ["masks"], "points": {}}, comment="x", author="kim")
     kata("report", "--feedback-only")
     told = {one.stem[0] for one in Path("kata-report/feedback").glob("*.md") if words in one.read_text()}
     assert told == set("acde")

@@ -69,7 +69,7 @@ def desk_over(where: str, folder: Path) -> tuple[Gradebook, Get]:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        reader.everybody.look_again()
+        reader.everybody.invalidate()
         with ThreadPoolExecutor(1) as thread:  # a loop of its own, whatever this process has running
             thread.submit(asyncio.run, app(scope, receive, send)).result()
         assert sent[0]["status"] == 200, sent
@@ -102,7 +102,7 @@ def test_a_page_takes_as_few_queries_in_a_large_class_as_in_a_small_one(
         folder.mkdir()
         book, get = desk_over(made_class.make(folder, size), folder)
         with book:
-            book.rule("reviewed", "ada.0000", 1, comment="-", author="kim", kata="masks")
+            book.decide("reviewed", "ada.0000", 1, comment="-", author="kim", kata="masks")
             get("/")
             counts.append({})
             for name, (path, query, _) in PAGES.items():
@@ -168,7 +168,7 @@ def test_what_was_said_under_another_spelling_is_about_the_same_learner(tmp_path
     ]
     where = made_class.make(tmp_path, 0, rows=rows[:1])
     with Gradebook.open(where, create=False) as first:  # in week 1 the folder was spelled so
-        first.rule(
+        first.decide(
             "dispute", rows[0].learner, None, comment="Mine is right.", author="kim", kata=rows[0].kata
         )
     made_class.fill(where, rows[1:])
@@ -220,8 +220,8 @@ def test_the_log_is_not_flooded_by_names_that_were_learnt(tmp_path: Path) -> Non
     with book:
         book.adjust("ada.0000", "masks", 1, comment="ours to mend", author="kim")
         for number in range(250):
-            learnt = book.rule("alias", "ada.0000", f"ada_{number}", comment="the same", author=LEARNT_BY)
-        book.rule("alias", "ada.0000", "countess", comment="told in class", author="kim")
+            learnt = book.decide("alias", "ada.0000", f"ada_{number}", comment="the same", author=LEARNT_BY)
+        book.decide("alias", "ada.0000", "countess", comment="told in class", author="kim")
         page = get("/log")
         assert "ours to mend" in page
         assert "countess" in page

@@ -99,7 +99,7 @@ def test_the_list_of_the_class_adds_up_what_the_gradebook_does(desk: Running) ->
         book.mark_answers([Given(WHO, "masks", given)], author="kim")
         assert total(list(book.rows(learners=[WHO])), course)[0] == before, "it is not released"
         worth = {"of": "", "katas": ["masks"], "points": {"masks": [2.0]}}
-        book.rule("release", None, worth, comment="done", author="kim")
+        book.decide("release", None, worth, comment="done", author="kim")
         after = total(list(book.rows(learners=[WHO])), course)[0]
         assert after == before + 1.75
         whole = total(list(book.marks([WHO])), course)

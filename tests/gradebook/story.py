@@ -29,13 +29,13 @@ def write(gradebook: Gradebook) -> None:
     second = gradebook.start_run({})
     grade(gradebook, second, "ada", source="b", score=6.0, at=MONDAY + timedelta(days=1), checks=[check()])
     again = submission("zoë", "layer-norm", "c")
-    gradebook.reuse(second, again, key(again))
+    gradebook.mark_unchanged(second, again, key(again))
     gradebook.adjust("ada", "masks", 1.5, comment="clear names", author="tina")
     oral = gradebook.override("ada", "masks", 9, comment="oral", author="prof")
     gradebook.undo("adjustment", oral, author="prof", comment="no")
     gradebook.override("bob", "masks", 5, comment="on paper", author="prof")
-    gradebook.rule("extend", "zoë", {"of": "masks", "days": 2}, comment="was ill", author="prof")
-    handle = gradebook.rule("alias", "bob", "robert", comment="his handle", author="prof")
+    gradebook.decide("extend", "zoë", {"of": "masks", "days": 2}, comment="was ill", author="prof")
+    handle = gradebook.decide("alias", "bob", "robert", comment="his handle", author="prof")
     gradebook.undo("ruling", handle, author="prof", comment="no")
 
 

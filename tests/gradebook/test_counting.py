@@ -70,7 +70,7 @@ def test_somebody_chooses_and_takes_it_back(book: Gradebook) -> None:
     good_then_bad(book)
     assert "nobody has chosen an attempt yet: the newest counts" in mark(book).notes
     (_, (first, _)) = book.handed_in("ada")["masks"]
-    number = book.rule("choose", "ada", first.id, kata="masks", comment="as agreed", author="kim")
+    number = book.decide("choose", "ada", first.id, kata="masks", comment="as agreed", author="kim")
     assert mark(book).score == 10.0
     assert "chosen by kim: as agreed" in mark(book).notes
     assert "choose" in [event.kind for event in book.history("ada", "masks")]
@@ -96,7 +96,7 @@ def test_only_after_closing_earns_nothing_and_more_time_reopens_it(book: Gradebo
     book.course = course(closes=MONDAY)
     grade(book, book.start_run({}), "ada", score=9.0, at=MONDAY + DAY)
     assert (mark(book).score, mark(book).closed) == (0.0, True)
-    number = book.rule("extend", "ada", {"of": "week1", "days": 2}, comment="was ill", author="kim")
+    number = book.decide("extend", "ada", {"of": "week1", "days": 2}, comment="was ill", author="kim")
     assert (mark(book).score, mark(book).days_late) == (9.0, 0.0)
     book.undo("ruling", number, author="kim", comment="it was adam")
     assert mark(book).closed
@@ -147,7 +147,7 @@ def test_what_a_system_marks_late_without_a_time_costs_what_the_course_says(
     told = f"Canvas marks it late, and when it was handed in is not known, so it counts as {days}"
     assert told in row.notes
     known = submission("ada", at=MONDAY - DAY)
-    book.reuse(run, known, key(known))
+    book.mark_unchanged(run, known, key(known))
     assert (mark(book).score, mark(book).late_by) == (8.0, "")
 
 
@@ -156,7 +156,7 @@ def test_a_time_that_becomes_known_makes_no_second_attempt(book: Gradebook) -> N
     run = book.start_run({})
     grade(book, run, "ada", score=8.0, at=None)
     again = submission("ada", at=MONDAY + DAY)
-    book.reuse(run, again, key(again))
+    book.mark_unchanged(run, again, key(again))
     assert (mark(book).score, mark(book).attempts) == (4.0, 1)
     assert len(book.handed_in("ada")["masks"][1]) == 1
 
@@ -166,7 +166,7 @@ def test_the_same_work_in_time_and_again_late_is_the_best_in_time(book: Gradeboo
     run = book.start_run({})
     grade(book, run, "ada", score=8.0, at=MONDAY - DAY)
     again = submission("ada", at=MONDAY + DAY)
-    book.reuse(run, again, key(again))
+    book.mark_unchanged(run, again, key(again))
     assert mark(book).score == 8.0
 
 
@@ -215,7 +215,7 @@ def test_other_names_lead_to_one_learner(book: Gradebook) -> None:
     grade(book, run, "hw9-ada", source="a", score=7.0)
     assert book.learners() == ["ada", "hw9-ada"]
     book.adjust("hw9-ada", "masks", 1, comment="neat", author="kim")
-    number = book.rule("alias", "ada", "hw9-ada", comment="her handle", author="kim")
+    number = book.decide("alias", "ada", "hw9-ada", comment="her handle", author="kim")
     assert book.learners() == ["ada"]
     assert book.aliases() == {"hw9-ada": "ada"}
     assert (mark(book).score, mark(book, "layer-norm").score) == (8.0, 5.0)
@@ -231,7 +231,7 @@ def test_a_choice_for_one_kata_says_nothing_of_another(book: Gradebook, other: s
     grade(book, run, "ada", source="late", score=6.0, at=MONDAY + DAY)
     grade(book, run, "ada", other, source="in time", score=5.0, at=MONDAY - DAY)
     (_, (chosen,)) = book.handed_in("ada")[other]
-    book.rule("choose", "ada", chosen.id, kata=other, comment="as agreed", author="kim")
+    book.decide("choose", "ada", chosen.id, kata=other, comment="as agreed", author="kim")
     assert mark(book).score == 0.0
     assert mark(book).notes == ("it came in after the assignment was closed and earns nothing",)
     assert "chosen by kim: as agreed" in mark(book, other).notes
@@ -241,7 +241,7 @@ def test_an_extension_is_no_choice(book: Gradebook) -> None:
     book.course = course("chosen", closes=MONDAY)
     run = book.start_run({})
     grade(book, run, "ada", source="late", score=6.0, at=MONDAY + 5 * DAY)
-    book.rule("extend", "ada", {"of": "masks", "days": 1.0}, kata="masks", comment="ill", author="kim")
+    book.decide("extend", "ada", {"of": "masks", "days": 1.0}, kata="masks", comment="ill", author="kim")
     assert mark(book).score == 0.0
 
 
@@ -257,7 +257,7 @@ def test_a_file_that_was_taken_counts_as_long_as_that_stands(book: Gradebook) ->
     run = book.start_run({})
     grade(book, run, "ada", source="mine", score=3.0, at=MONDAY - DAY)
     for name, score in (("final.py", 5.0), ("my_final.py", 8.0)):
-        book.rule("take", "ada", f"week1/{name}", kata="masks", comment="asked", author="kim")
+        book.decide("take", "ada", f"week1/{name}", kata="masks", comment="asked", author="kim")
         note = f"ada.zip: week1/{name} was taken for masks.py{DECIDED}"
         taken = msgspec.structs.replace(
             submission("ada", source=name, at=MONDAY), origin=f"ada.zip: week1/{name}", notes=(note,)

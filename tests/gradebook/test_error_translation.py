@@ -151,7 +151,7 @@ def test_addresses_that_mean_nothing(
 def test_every_way_to_write_postgresql_means_psycopg(scheme: str) -> None:
     place = Address.parse(f"{scheme}://me:{SECRET}@host/db?sslpassword={SECRET}")
     assert place.url.drivername == "postgresql+psycopg"
-    assert place.shown == "postgresql://me:***@host/db?sslpassword=***"
+    assert place.display == "postgresql://me:***@host/db?sslpassword=***"
 
 
 def test_a_password_is_taken_out_of_any_text() -> None:

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment, settle
+from grader.instructor.gradebook.lateness import (
+    Lateness,
+    LatePolicy,
+    add_days,
+    due_in_utc,
+    final_score,
+    lateness,
+)
 from grader.instructor.gradebook.records import Adjustment
 
 DUE = datetime(2026, 10, 5, 12, tzinfo=UTC)
@@ -77,13 +84,13 @@ def test_a_policy_by_example(behind: timedelta, days: float, taken: float) -> No
 def test_days_go_by_the_clocks_of_the_course_across_their_changes(
     due: str, submitted: str, days: float, charged: int
 ) -> None:
-    at = [moment(datetime.fromisoformat(text), BERLIN) for text in (due, submitted)]
+    at = [due_in_utc(datetime.fromisoformat(text), BERLIN) for text in (due, submitted)]
     policy = LatePolicy(percent_per_day=10, refused_after_days=7)
     assert lateness(*at, policy, score=10, max_score=10, zone=BERLIN) == (days, charged)
     course = Course(due={"masks": at[0]}, late=policy, timezone=BERLIN)
     assert course.lateness("ada", "masks", at[1], 10, 10) == (days, charged)
     for more in range(1, 8):  # an extension ends when that many days are over
-        longer = lateness(extended(at[0], more, BERLIN), at[1], policy, score=10, max_score=10, zone=BERLIN)
+        longer = lateness(add_days(at[0], more, BERLIN), at[1], policy, score=10, max_score=10, zone=BERLIN)
         assert (longer.points == 0) == (days <= more)
 
 
@@ -143,7 +150,7 @@ def test_an_extension_never_hurts(
 ) -> None:
     submitted = DUE + timedelta(seconds=behind)
     plain = lateness(DUE, submitted, policy, score=score, max_score=whole)
-    longer = lateness(extended(DUE, days, BERLIN), submitted, policy, score=score, max_score=whole)
+    longer = lateness(add_days(DUE, days, BERLIN), submitted, policy, score=score, max_score=whole)
     assert longer.points <= plain.points + 1e-6
 
 
@@ -154,26 +161,26 @@ def test_nobody_is_late_without_a_due_date_or_a_time(policy: LatePolicy, score: 
 
 
 def test_a_local_time_is_the_course_s() -> None:
-    assert moment(datetime(2026, 10, 5, 14), BERLIN) == DUE
-    assert moment(datetime(2026, 1, 5, 13), BERLIN) == datetime(2026, 1, 5, 12, tzinfo=UTC)
-    assert moment(DUE, BERLIN) == DUE
+    assert due_in_utc(datetime(2026, 10, 5, 14), BERLIN) == DUE
+    assert due_in_utc(datetime(2026, 1, 5, 13), BERLIN) == datetime(2026, 1, 5, 12, tzinfo=UTC)
+    assert due_in_utc(DUE, BERLIN) == DUE
 
 
 def test_a_date_alone_lasts_to_the_end_of_the_day() -> None:
-    assert moment(date(2026, 10, 4), BERLIN) == datetime(2026, 10, 4, 22, tzinfo=UTC)
+    assert due_in_utc(date(2026, 10, 4), BERLIN) == datetime(2026, 10, 4, 22, tzinfo=UTC)
 
 
 def test_a_clock_change_is_read_in_the_learner_s_favour() -> None:
-    twice = moment(datetime(2026, 10, 25, 2, 30), BERLIN)
+    twice = due_in_utc(datetime(2026, 10, 25, 2, 30), BERLIN)
     assert twice == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
-    never = moment(datetime(2026, 3, 29, 2, 30), BERLIN)
+    never = due_in_utc(datetime(2026, 3, 29, 2, 30), BERLIN)
     assert never == datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
 
 
 def test_an_extension_ends_at_the_same_time_of_day() -> None:
-    due = moment(datetime(2026, 10, 24, 23, 59), BERLIN)
-    assert extended(due, 2, BERLIN) == moment(datetime(2026, 10, 26, 23, 59), BERLIN)
-    assert extended(due, 2, BERLIN) - due == timedelta(hours=49)
+    due = due_in_utc(datetime(2026, 10, 24, 23, 59), BERLIN)
+    assert add_days(due, 2, BERLIN) == due_in_utc(datetime(2026, 10, 26, 23, 59), BERLIN)
+    assert add_days(due, 2, BERLIN) - due == timedelta(hours=49)
 
 
 def decision(kind: str, value: float, *, revoked: bool = False) -> Adjustment:
@@ -196,7 +203,7 @@ def decision(kind: str, value: float, *, revoked: bool = False) -> Adjustment:
     ],
 )
 def test_what_people_decide(decisions: list[Adjustment], settled: tuple[float, float]) -> None:
-    assert settle(8.0, 2.0, decisions) == settled
+    assert final_score(8.0, 2.0, decisions) == settled
 
 
 decisions = st.lists(
@@ -206,10 +213,12 @@ decisions = st.lists(
 
 @given(points, decisions)
 def test_what_is_revoked_might_as_well_not_be_there(graded: float, some: list[Adjustment]) -> None:
-    assert settle(graded, 0.0, some) == settle(graded, 0.0, [one for one in some if not one.revoked])
+    assert final_score(graded, 0.0, some) == final_score(
+        graded, 0.0, [one for one in some if not one.revoked]
+    )
 
 
 @given(points, points, decisions)
 def test_an_override_forgets_what_was(one: float, other: float, some: list[Adjustment]) -> None:
     final = [*some, decision("override", 5)]
-    assert settle(one, 0.0, final) == settle(other, 0.0, final) == (5.0, 0.0)
+    assert final_score(one, 0.0, final) == final_score(other, 0.0, final) == (5.0, 0.0)

@@ -399,9 +399,9 @@ def test_a_poisoned_row_ends_no_command(
     monkeypatch.chdir(where.parent)
     with Gradebook.open(str(where), create=False) as book:
         book.adjust("bob", "masks", 1.0, comment="x", author="kim")
-        book.rule("extend", "bob", {"of": "", "days": 2.0}, comment="x", author="kim")
+        book.decide("extend", "bob", {"of": "", "days": 2.0}, comment="x", author="kim")
         value = {"attempt": 1, "file": "masks.py", "line": 1}
-        book.rule("remark", "bob", value, comment="x", author="kim", kata="masks")
+        book.decide("remark", "bob", value, comment="x", author="kim", kata="masks")
     with sqlite3.connect(where) as database:
         database.execute(POISON[poison])
     for words in (
@@ -434,7 +434,7 @@ def test_handed_in_files_that_are_damaged_are_not_taken_for_others(where: Path) 
     with Gradebook.open(str(where), create=False) as gradebook:
         with pytest.raises(GradebookError, match=said):
             gradebook.bundle(newest)
-        for who, number, read in gradebook.everything(slug):
+        for who, number, read in gradebook.contents_of_kata(slug):
             with pytest.raises(GradebookError, match=re.escape(f"Attempt {number} ({who}, {slug}): what")):
                 read()
 

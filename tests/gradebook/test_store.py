@@ -87,12 +87,12 @@ def test_what_is_seen_again_keeps_its_mark_and_takes_the_newer_time(gradebook: G
     before = only(gradebook.rows())
     run = gradebook.start_run({})
     again = submission("ada", at=MONDAY + timedelta(days=2))
-    gradebook.reuse(run, again, key(again))
+    gradebook.mark_unchanged(run, again, key(again))
     row = only(gradebook.rows())
     assert row.submitted_at == MONDAY + timedelta(days=2)
     assert (row.report, row.graded_at, row.attempts) == (before.report, before.graded_at, 1)
     timeless = submission("ada", at=None)
-    gradebook.reuse(run, timeless, key(timeless))
+    gradebook.mark_unchanged(run, timeless, key(timeless))
     assert only(gradebook.rows()).submitted_at == MONDAY + timedelta(days=2)
     attempt, *rest = gradebook.history("ada", "masks")
     assert (attempt.kind, attempt.submitted_at) == ("attempt", MONDAY)
@@ -103,10 +103,10 @@ def test_only_what_the_newest_attempt_graded_can_be_reused(gradebook: Gradebook)
     run = gradebook.start_run({})
     given = submission("ada")
     with pytest.raises(ValueError, match="no attempt with this key"):
-        gradebook.reuse(run, given, key(given))
+        gradebook.mark_unchanged(run, given, key(given))
     grade(gradebook, run, "ada")
     with pytest.raises(ValueError, match="no attempt with this key"):
-        gradebook.reuse(run, given, key(given, "other terms"))
+        gradebook.mark_unchanged(run, given, key(given, "other terms"))
 
 
 def test_rows_are_in_natural_order(gradebook: Gradebook) -> None:
@@ -289,7 +289,7 @@ def test_a_run_s_reports_are_what_it_saw(gradebook: Gradebook) -> None:
     gradebook.finish_run(first)
     second = gradebook.start_run({})
     given = submission("ada")
-    gradebook.reuse(second, given, key(given))
+    gradebook.mark_unchanged(second, given, key(given))
     grade(gradebook, second, "bob", source="new")
     assert [r.learner for r in gradebook.reports(run=second)] == ["ada", "bob"]
     assert [r.learner for r in gradebook.reports(run=first)] == ["eve"]
@@ -354,7 +354,7 @@ def test_names_and_texts_are_only_text(gradebook: Gradebook, learner: str) -> No
     assert "💥" in (row.report.message or "")
     assert row.learner == learner.replace("\ud800", "\\ud800").replace("\0", "\\x00")
     assert gradebook.keys(learner) == {"masks": {key(given)}}
-    gradebook.reuse(run, given, key(given))
+    gradebook.mark_unchanged(run, given, key(given))
     assert len(gradebook.history(learner, "masks")) == 2
 
 
@@ -462,8 +462,8 @@ def test_a_remark_on_what_came_in_under_another_name_says_which_attempt_it_is_ab
     grade(gradebook, run, "linus.p")
     (attempt,) = gradebook.attempts_of("linus.p", "masks").values()
     value = {"attempt": attempt, "file": "masks.py", "line": 1}
-    gradebook.rule("remark", "linus.p", value, comment="why?", author="kim", kata="masks")
-    gradebook.rule("alias", "linus", "linus.p", comment="his folder", author="kim")
+    gradebook.decide("remark", "linus.p", value, comment="why?", author="kim", kata="masks")
+    gradebook.decide("alias", "linus", "linus.p", comment="his folder", author="kim")
     told = [event.comment for _, _, event in gradebook.decisions(9) if event.kind == "remark"]
     assert told == ["on masks.py, line 1, of attempt 1: why?"]
     assert gradebook.attempt_numbers(["linus.p"])[attempt] == 1

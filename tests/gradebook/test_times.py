@@ -17,7 +17,7 @@ from grader.errors import UsageError
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt, read_times
-from grader.instructor.grading.roster_matching import identified
+from grader.instructor.grading.roster_matching import match_learners
 from grader.instructor.submissions import find_learners
 from grader.instructor.submissions.git_time import SOURCE
 from grader.instructor.submissions.learner import LearnerFolder
@@ -250,4 +250,4 @@ def test_times_that_name_no_zone_are_meant_where_the_course_is(
     with Gradebook.open(
         str(tmp_path / "gradebook.sqlite"), create=True, course=Course.load(path, CATALOGUE)
     ) as book:
-        assert [one.zone for one in identified([LearnerFolder("ada")], book).learners] == [zone]
+        assert [one.zone for one in match_learners([LearnerFolder("ada")], book).learners] == [zone]

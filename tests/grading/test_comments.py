@@ -37,10 +37,10 @@ def book(kata: Kata, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Gradebook
     made = Gradebook.open("gradebook.sqlite", create=False)
     (row, _) = made.rows()
     value = {"attempt": row.attempt, "file": "insertion_sort.py", "line": LINE}
-    made.rule("remark", "ada", value, comment=REMARK, author="kim", kata=SLUG)
-    number = made.rule("dispute", "bob", None, comment=DISPUTE, author="kim", kata=SLUG)
-    made.rule("answer", "bob", number, comment=ANSWER, author="lee", kata=SLUG)
-    made.rule("close", "bob", number, comment=REASON, author="lee", kata=SLUG)
+    made.decide("remark", "ada", value, comment=REMARK, author="kim", kata=SLUG)
+    number = made.decide("dispute", "bob", None, comment=DISPUTE, author="kim", kata=SLUG)
+    made.decide("answer", "bob", number, comment=ANSWER, author="lee", kata=SLUG)
+    made.decide("close", "bob", number, comment=REASON, author="lee", kata=SLUG)
     return made
 
 

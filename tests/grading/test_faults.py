@@ -105,14 +105,14 @@ def put(
     for learner in ("ada", "bob"):
         hand_in(learner, f"{RIGHT}\nimport time\n\ntime.sleep(0.2)\n")
     assert kata(*GRADE).code == 0
-    before, due = processes.GradingProcess.ask, []
+    before, due = processes.GradingProcess.run_task, []
 
     def ask(process: processes.GradingProcess, task: bytes) -> bytes:
         if due:
             due.pop()(process)
         return before(process, task)
 
-    monkeypatch.setattr(processes.GradingProcess, "ask", ask)
+    monkeypatch.setattr(processes.GradingProcess, "run_task", ask)
     yield due.append
     assert not due
 

@@ -50,8 +50,8 @@ def test_each_kind_is_listed_with_what_settles_it(book: Gradebook) -> None:
     book.record(run, lacks, Key("", "t"), report("bob", status="missing", score=0.0))
     book.record(run, submission("eve", source=None), Key("", "t"), report("eve", status="error", score=0.0))
     grade(book, run, "stranger", source="s")
-    book.rule("take", "ada", "old.py", kata="masks", comment="so", author="kim")
-    number = book.rule("extend", "zed", {"of": "layer-norm", "days": 1}, comment="so", author="kim")
+    book.decide("take", "ada", "old.py", kata="masks", comment="so", author="kim")
+    number = book.decide("extend", "zed", {"of": "layer-norm", "days": 1}, comment="so", author="kim")
     book.finish_run(run)
     found = {(one.of, one.kind, one.learner): one.command for one in problems(book)}
     assert found == {

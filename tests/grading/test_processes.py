@@ -67,7 +67,7 @@ def test_a_station_that_was_killed_is_replaced_and_its_task_done_again(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(setup)
-    before = processes.GradingProcess.ask
+    before = processes.GradingProcess.run_task
     killed = []
 
     def kill_first(process: processes.GradingProcess, task: bytes) -> bytes:
@@ -76,7 +76,7 @@ def test_a_station_that_was_killed_is_replaced_and_its_task_done_again(
             process.kill()
         return before(process, task)
 
-    monkeypatch.setattr(processes.GradingProcess, "ask", kill_first)
+    monkeypatch.setattr(processes.GradingProcess, "run_task", kill_first)
     answer = ask(setup)
     assert killed
     assert isinstance(answer, Graded)
@@ -89,7 +89,7 @@ def test_a_station_that_dies_again_and_again_is_a_refusal(
     def die(process: processes.GradingProcess, task: bytes) -> bytes:
         raise processes.GradingProcessDied("exit code -9")
 
-    monkeypatch.setattr(processes.GradingProcess, "ask", die)
+    monkeypatch.setattr(processes.GradingProcess, "run_task", die)
     answer = ask(setup)
     assert isinstance(answer, NotGraded)
     assert "exit code -9" in answer.message
@@ -97,7 +97,7 @@ def test_a_station_that_dies_again_and_again_is_a_refusal(
 
 def dies_unless(monkeypatch: pytest.MonkeyPatch, graded: Callable[[Task], bool]) -> list[Task]:
     """Let every grading process end on a task that is not to be graded; return what they are asked for."""
-    before, asked = processes.GradingProcess.ask, []
+    before, asked = processes.GradingProcess.run_task, []
 
     def ask_it(process: processes.GradingProcess, task: bytes) -> bytes:
         asked.append(task_decoder.decode(task))
@@ -105,7 +105,7 @@ def dies_unless(monkeypatch: pytest.MonkeyPatch, graded: Callable[[Task], bool])
             raise processes.GradingProcessDied("exit code -9")
         return before(process, task)
 
-    monkeypatch.setattr(processes.GradingProcess, "ask", ask_it)
+    monkeypatch.setattr(processes.GradingProcess, "run_task", ask_it)
     return asked
 
 
@@ -149,7 +149,7 @@ def before_asking(
     monkeypatch: pytest.MonkeyPatch, do: Callable[[processes.GradingProcess], object], times: int = 1
 ) -> list[processes.GradingProcess]:
     """Do something to the first grading processes that are asked; return them."""
-    before, met = processes.GradingProcess.ask, []
+    before, met = processes.GradingProcess.run_task, []
 
     def ask_it(process: processes.GradingProcess, task: bytes) -> bytes:
         if len(met) < times:
@@ -157,7 +157,7 @@ def before_asking(
             do(process)
         return before(process, task)
 
-    monkeypatch.setattr(processes.GradingProcess, "ask", ask_it)
+    monkeypatch.setattr(processes.GradingProcess, "run_task", ask_it)
     return met
 
 
@@ -180,7 +180,7 @@ def test_a_station_that_takes_nothing_is_replaced_and_nobody_is_charged(
 
 
 def test_an_answer_that_makes_no_sense_is_the_machines(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes.GradingProcess, "ask", lambda process, task: b"\xc1")
+    monkeypatch.setattr(processes.GradingProcess, "run_task", lambda process, task: b"\xc1")
     answer = ask(setup)
     assert isinstance(answer, NotGraded)
     assert "cannot be understood" in answer.message
@@ -231,7 +231,7 @@ def test_a_grader_that_everything_keeps_busy_is_nobodys_fault(
     def never(process: processes.GradingProcess, task: bytes) -> bytes:
         raise processes.GradingProcessStalled("it was busy")
 
-    monkeypatch.setattr(processes.GradingProcess, "ask", never)
+    monkeypatch.setattr(processes.GradingProcess, "run_task", never)
     answer = ask(stuck)
     assert isinstance(answer, NotGraded)
     assert "it was busy" in answer.message

@@ -34,7 +34,7 @@ class Book:
     def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
         self.kept[submission.learner, submission.kata] = key, report
 
-    def reuse(self, run: int, submission: Submission, key: Key) -> None:
+    def mark_unchanged(self, run: int, submission: Submission, key: Key) -> None:
         self.reused.append((submission.learner, submission.kata))
 
 

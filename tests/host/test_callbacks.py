@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from grader.engine.checks import TrainingBooks, as_left, expect_unchanged, same_tensors
+from grader.engine.checks import TrainingBooks, expect_unchanged, keep_grad_mode, same_tensors
 from grader.engine.checks.draw import Draw
 from grader.engine.checks.failure import CheckFailure, fail
 from grader.engine.host.callbacks import Lent
@@ -108,7 +108,7 @@ def test_the_mode_that_a_call_leaves_behind_can_be_seen_and_harms_nobody(examine
     submission = examine(MODES).submission
     x = torch.ones(2, requires_grad=True)
     submission.off(x)
-    with as_left(submission):
+    with keep_grad_mode(submission):
         assert not submission.double(x).requires_grad
     y = submission.double(x)
     assert y.requires_grad
@@ -116,7 +116,7 @@ def test_the_mode_that_a_call_leaves_behind_can_be_seen_and_harms_nobody(examine
     assert x.grad is not None
     with torch.no_grad():
         submission.on(x)
-        with as_left(submission):
+        with keep_grad_mode(submission):
             submission.double(x)
         assert not submission.double(x).requires_grad
 
@@ -176,12 +176,12 @@ def test_books_tell_what_a_submission_trained_on(examine: Any, zero: bool) -> No
     submission.fit(books.model, x, y, zero=zero)
     assert books.order() == [*range(12)] * 2
     assert len(books.batches) == 8
-    assert books.astray(y) is None
-    assert books.astray((y + 1) % 3) == 0
+    assert books.follows_wrong_loss(y) is None
+    assert books.follows_wrong_loss((y + 1) % 3) == 0
     assert all(batch.training for batch in books.batches)
     assert all(bool(update.any()) for update in books.updates())
     assert all(float(found[-1]) > 0 for found in books.followed())
-    assert (books.stale() is None) == zero
+    assert (books.follows_stale_gradients() is None) == zero
 
 
 @pytest.mark.sampled(3)
@@ -214,8 +214,8 @@ def test_books_tell_emptied_gradients_from_old_ones_whatever_the_optimizer(
             optimizer.step()
         assert books.order() == [*range(12)] * 2
         # Those that divide by what they have seen hide old gradients; none is ever accused of any.
-        assert books.stale() is None or not zero
-        assert books.stale() is not None or zero or name in ("NAdam", "RMSprop", "Adagrad")
+        assert books.follows_stale_gradients() is None or not zero
+        assert books.follows_stale_gradients() is not None or zero or name in ("NAdam", "RMSprop", "Adagrad")
         assert all(float(found[-1]) > 0 for found in books.followed())
 
 

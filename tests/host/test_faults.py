@@ -131,5 +131,5 @@ def test_a_fork_server_that_is_gone_is_no_end_of_a_worker(start: Callable[[], Fo
             one.kill()
     psutil.Process(launcher._zygote._pid).kill()
     with pytest.raises(MachineFault, match="gone"):
-        session.settle()
+        session.sync()
     session.close()

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.engine.host.errors import SubmissionMissing, SubmissionRaised, WorkerDied
-from grader.engine.host.objects import facts_of
+from grader.engine.host.objects import state_of
 
 MODEL = """
     from contextlib import contextmanager
@@ -91,9 +91,9 @@ def answer(examine: Any) -> Any:
 def test_constants_functions_and_classes_are_attributes(answer: Any) -> None:
     assert answer.SIZE == 7
     assert answer.Model.count == 0
-    assert facts_of(answer.Model).types[0] == "builtins.type"
-    assert facts_of(answer.Model(4)).types[0] == "submission.answer.Model"
-    assert facts_of(answer.same).types[0] == "builtins.function"
+    assert state_of(answer.Model).types[0] == "builtins.type"
+    assert state_of(answer.Model(4)).types[0] == "submission.answer.Model"
+    assert state_of(answer.same).types[0] == "builtins.function"
 
 
 def test_what_is_missing_says_so(answer: Any) -> None:
@@ -266,7 +266,7 @@ def test_what_the_worker_calls_itself_is_only_text(examine: Any) -> None:
             return Liar()
     """)
     liar = opened.submission.make()
-    assert facts_of(liar).types[0].endswith("Liar")
+    assert state_of(liar).types[0].endswith("Liar")
     assert liar.anything == "invented anything"
     assert liar[3] == 3
     with pytest.raises(ValueError, match=">= 0"):

@@ -35,7 +35,7 @@ class Watched:
         self.looks = 0
         self.reason: str | None = None
         self.process = self.peer.launch()
-        self.process.overrun = self._overrun  # type: ignore[method-assign]
+        self.process.exceeded_limit = self._overrun  # type: ignore[method-assign]
         self.channel = Channel(self.process)
         self.session = Session(self.peer, Source(Path("a.py"), b"x"), Terms("a", ()))  # type: ignore[arg-type]
         self.session._channel = self.channel

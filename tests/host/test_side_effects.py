@@ -12,7 +12,7 @@ import torch
 
 from grader.engine.host.channel import MAX_OUTPUT
 from grader.engine.host.errors import BudgetSpent, SubmissionRaised, WorkerDied, WorkerTimeout
-from grader.engine.host.objects import facts_of
+from grader.engine.host.objects import state_of
 
 CHANGES = """
     import torch
@@ -214,7 +214,7 @@ def test_a_submission_may_break_its_own_output(examine: Any, spoil: str) -> None
             return 3
     """)
     assert opened.submission.spoil() == 3
-    assert facts_of(opened.submission.spoil).types[0] == "builtins.function"
+    assert state_of(opened.submission.spoil).types[0] == "builtins.function"
 
 
 # --- what is excluded ---

@@ -304,18 +304,18 @@ MARKUP = st.text("`*_[]()<>!#-+=~|&@$\\:/. 1aw\n\t", max_size=40)
 @given(MARKUP | st.text(max_size=200))
 @settings(max_examples=400, deadline=None)
 def test_markdown_shows_any_name_letter_by_letter(name: str) -> None:
-    from grader.instructor.html.text import plain
-    from grader.report.style import safe
+    from grader.instructor.html.text import escape_markdown
+    from grader.report.style import escape_controls
 
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     heading, line, item = (
-        reader.parse(f"# {plain(name)}"),
-        reader.parse(f"x {plain(name)}"),
-        reader.parse(f"- {plain(name)}"),
+        reader.parse(f"# {escape_markdown(name)}"),
+        reader.parse(f"x {escape_markdown(name)}"),
+        reader.parse(f"- {escape_markdown(name)}"),
     )
     assert [token.type for token in heading] == ["heading_open", "inline", "heading_close"]
     shown = "".join(child.content for child in line[1].children or ())
-    assert shown == " ".join(f"x {safe(name)}".split())
+    assert shown == " ".join(f"x {escape_controls(name)}".split())
     assert sum(token.type == "bullet_list_open" for token in item) == 1
     assert not any(token.type in ("ordered_list_open", "heading_open", "fence", "hr") for token in item)
 

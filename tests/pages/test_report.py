@@ -22,7 +22,7 @@ from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import KataTexts, Viewer, write_report
 from grader.instructor.html.folder import file_stem
-from grader.instructor.html.tally import histogram, slices, tops
+from grader.instructor.html.tally import bin_counts, histogram, slices
 from grader.instructor.submissions import Bundle, Submission
 from tests.pages.builders import NOW, adjusted, check, failed, row, written
 
@@ -149,7 +149,7 @@ def test_every_learner_has_a_line_that_leads_to_their_pages(small: str, tmp_path
     ],
 )
 def test_scores_fall_into_tenths_and_full_marks(parts: list[float], counts: list[int]) -> None:
-    assert tops(parts) == counts
+    assert bin_counts(parts) == counts
 
 
 @given(st.lists(st.floats(0, 1.5), min_size=1, max_size=60))

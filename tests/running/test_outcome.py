@@ -18,7 +18,7 @@ from grader.engine.host.errors import (
     WorkerDied,
     WorkerTimeout,
 )
-from grader.engine.runner.outcome import UNSAID, MessageContext, Outcome, judge, unusable
+from grader.engine.runner.outcome import UNSAID, MessageContext, Outcome, judge, unusable_result
 from grader.engine.wire.messages import ExceptionReply, StackFrame
 from grader.errors import PackError
 
@@ -214,7 +214,8 @@ def test_a_check_that_breaks_before_it_calls_anything_is_the_authors_fault() -> 
     late = judge(TypeError("unsupported"), calls_of(CALL), WORDING)
     assert (late.status, late.pack_fault) == ("fail", False)
     assert (
-        late.lines == unusable(["called  padding_mask(tokens=3, pad_id=0)"], ["TypeError: unsupported"]).lines
+        late.lines
+        == unusable_result(["called  padding_mask(tokens=3, pad_id=0)"], ["TypeError: unsupported"]).lines
     )
 
 

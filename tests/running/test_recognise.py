@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from grader.engine.checks import recognised_by
-from grader.engine.checks.conduct import no_sign
+from grader.engine.checks import fingerprint_facts
+from grader.engine.checks.conduct import without_fingerprint
 from grader.engine.host.errors import SubmissionRaised
 from grader.engine.mistakes.recognise import (
     SCHEMA,
@@ -18,9 +18,9 @@ from grader.engine.mistakes.recognise import (
     Mark,
     MutantSignatures,
     RecognisedMistake,
+    equal_fingerprints,
     fingerprint,
     message_shape,
-    same,
 )
 
 
@@ -93,7 +93,7 @@ def test_facts_stand_in_place_of_what_is_drawn_at_random(examine: Any) -> None:
         opened = examine(f"import torch\n\n\ndef f(x):\n    {code}\n", required=("f",))
         opened.session.begin(1)
         opened.submission.f(1)
-        recognised_by(opened.submission, **facts)
+        fingerprint_facts(opened.submission, **facts)
         with contextlib.suppress(SubmissionRaised):
             opened.submission.f(0)
         return fingerprint(opened.session.log.observed)
@@ -110,7 +110,7 @@ def test_what_is_asked_only_to_be_sure_is_no_sign_but_an_exception_is(examine: A
         opened = examine("def f(x):\n    return [x][: 9 - x][0]\n", required=("f",))
         opened.session.begin(1)
         opened.submission.f(1)
-        with contextlib.suppress(SubmissionRaised), no_sign(opened.submission.f):
+        with contextlib.suppress(SubmissionRaised), without_fingerprint(opened.submission.f):
             for x in asked:
                 opened.submission.f(x)
         return fingerprint(opened.session.log.observed)
@@ -222,9 +222,9 @@ def test_what_one_of_two_would_break_speaks_against_both() -> None:
 
 def test_bytes_are_part_of_what_a_mistake_leaves() -> None:
     one, other = (fingerprint([[(b"a", end)]]) for end in (b"b", b"c"))
-    assert same(one, fingerprint([[(b"a", b"b")]]))
-    assert not same(one, other)
-    assert not same(fingerprint([b"a"]), fingerprint(["a"]))
+    assert equal_fingerprints(one, fingerprint([[(b"a", b"b")]]))
+    assert not equal_fingerprints(one, other)
+    assert not equal_fingerprints(fingerprint([b"a"]), fingerprint(["a"]))
 
 
 def test_zeros_name_nothing_where_other_numbers_speak_against_it() -> None:

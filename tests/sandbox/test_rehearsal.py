@@ -29,7 +29,7 @@ def test_what_was_granted_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_was_refused_once_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capabilities.full, "rehearse", lambda anchor: False)
+    monkeypatch.setattr(capabilities.full, "probe_sandbox", lambda anchor: False)
     assert sandbox.offered() != "full"
     monkeypatch.undo()
     assert sandbox.offered() == sandbox.probe().level

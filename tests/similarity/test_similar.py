@@ -309,7 +309,7 @@ def test_a_gradebooks_aliases_are_one_learner(
     kept([*honest.items(), ("ada", base + OWN), ("ada@uni.example", base + DISGUISED)])
     assert {"ada", "ada@uni.example"} in names(found(kata)["pairs"])
     with Gradebook.open("gradebook.sqlite", create=False) as book:
-        book.rule("alias", "ada", "ada@uni.example", comment="her e-mail", author="me")
+        book.decide("alias", "ada", "ada@uni.example", comment="her e-mail", author="me")
     one = found(kata)
     assert one["pairs"] == []
     assert one["learners"] == len(honest) + 1

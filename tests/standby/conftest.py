@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from grader.cli.warm_process import WarmProcess, end_all, standing_by
+from grader.cli.warm_process import WarmProcess, end_all, running_daemons
 from grader.interpreter import command
 
 collect_ignore_glob = [] if sys.platform == "linux" else ["test_*.py"]
@@ -68,7 +68,7 @@ class Place:
         before = os.environ.get("XDG_RUNTIME_DIR")
         os.environ["XDG_RUNTIME_DIR"] = str(self.folder)
         try:
-            return standing_by()
+            return running_daemons()
         finally:
             _put_back(before)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchmarks.odds import odds, repeated
 from grader.engine.timing.decision import StoppingRule, Verdict
-from grader.engine.timing.speed import settle
+from grader.engine.timing.speed import verdict_of
 
 RULE = StoppingRule()
 
@@ -97,7 +97,7 @@ def test_grading_is_what_all_courses_of_series_amount_to(over: float) -> None:
     courses: list[tuple[list[Verdict], float]] = [([], 1.0)]
     while courses:
         runs, likely = courses.pop()
-        settled = settle(runs) if runs else None
+        settled = verdict_of(runs) if runs else None
         if settled is not None:
             ends[settled] += likely
             series += likely * len(runs)
@@ -137,7 +137,7 @@ def test_a_fail_must_repeat() -> None:
 )
 def test_what_series_amount_to(runs: str, settled: str | None) -> None:
     names: dict[str, Verdict] = {"p": "pass", "f": "fail", "i": "inconclusive"}
-    assert settle([names[run] for run in runs]) == settled
+    assert verdict_of([names[run] for run in runs]) == settled
 
 
 @pytest.mark.parametrize("over", [-0.1, 1.1, float("nan")])

@@ -80,7 +80,7 @@ Want = Callable[..., Holder]
 
 @pytest.fixture
 def want(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Want]:
-    """Start a process that wants the device: `want("alone")`."""
+    """Start a process that wants the device: `want("exclusive_lock")`."""
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path))
     made: list[Holder] = []
 
@@ -94,7 +94,14 @@ def want(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Want]:
         holder.process.communicate()
 
 
-@pytest.mark.parametrize(("first", "second"), [("alone", "alone"), ("alone", "shared"), ("shared", "alone")])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("exclusive_lock", "exclusive_lock"),
+        ("exclusive_lock", "shared_lock"),
+        ("shared_lock", "exclusive_lock"),
+    ],
+)
 def test_whoever_is_alone_keeps_others_out(want: Want, first: str, second: str) -> None:
     one = want(first)
     one.hear("in")
@@ -105,22 +112,22 @@ def test_whoever_is_alone_keeps_others_out(want: Want, first: str, second: str) 
 
 
 def test_those_who_share_are_in_together(want: Want) -> None:
-    one, other = want("shared"), want("shared")
+    one, other = want("shared_lock"), want("shared_lock")
     one.hear("in")
     other.hear("in")
 
 
 def test_another_device_is_another_lock(want: Want) -> None:
     for name in ("cpu", "cuda:0", "cuda:1"):
-        want("alone", name).hear("in")
+        want("exclusive_lock", name).hear("in")
 
 
 def test_newcomers_queue_behind_whoever_wants_to_be_alone(want: Want) -> None:
-    sharing = want("shared")
+    sharing = want("shared_lock")
     sharing.hear("in")
-    timed = want("alone")
+    timed = want("exclusive_lock")
     assert timed.has_to_wait()
-    newcomer = want("shared")
+    newcomer = want("shared_lock")
     assert newcomer.has_to_wait()
     sharing.leave()
     timed.hear("in")
@@ -129,23 +136,23 @@ def test_newcomers_queue_behind_whoever_wants_to_be_alone(want: Want) -> None:
     newcomer.hear("in")
 
 
-@pytest.mark.parametrize("mode", ["alone", "shared"])
+@pytest.mark.parametrize("mode", ["exclusive_lock", "shared_lock"])
 def test_who_dies_gives_it_back(want: Want, mode: str) -> None:
     one = want(mode)
     one.hear("in")
-    other = want("alone")
+    other = want("exclusive_lock")
     assert other.has_to_wait()
     one.die()
     other.hear("in")
 
 
 def test_who_shares_it_may_have_it_alone_for_a_while(want: Want) -> None:
-    with device.shared("cpu"):
-        with device.alone("cpu"):
-            sharing = want("shared")
+    with device.shared_lock("cpu"):
+        with device.exclusive_lock("cpu"):
+            sharing = want("shared_lock")
             assert sharing.has_to_wait()
         sharing.hear("in")
-        timed = want("alone")
+        timed = want("exclusive_lock")
         assert timed.has_to_wait()
         sharing.leave()
         assert timed.has_to_wait()
@@ -153,10 +160,10 @@ def test_who_shares_it_may_have_it_alone_for_a_while(want: Want) -> None:
 
 
 def test_who_is_alone_may_be_timed_meanwhile(want: Want) -> None:
-    with device.alone("cuda"):
-        with device.alone("cuda"):
+    with device.exclusive_lock("cuda"):
+        with device.exclusive_lock("cuda"):
             pass
-        assert want("alone", "cuda").has_to_wait()
+        assert want("exclusive_lock", "cuda").has_to_wait()
 
 
 @pytest.mark.slow
@@ -165,14 +172,14 @@ def test_who_is_alone_may_be_timed_meanwhile(want: Want) -> None:
 )
 def test_beside_others_on_a_gpu_only_a_pass_is_believed(want: Want, outcomes: list[Any]) -> None:
     left = iter(outcomes)
-    neighbour = want("shared", "cuda")
+    neighbour = want("shared_lock", "cuda")
     neighbour.hear("in")
     began: list[float] = []
 
     def graded() -> KataReport:
         outcome = next(left)
         if len(began) > 2:
-            assert want("shared", "cuda").has_to_wait()
+            assert want("shared_lock", "cuda").has_to_wait()
         elif outcome != "pass":
             neighbour.leave()
         if isinstance(outcome, MachineFault):
@@ -189,5 +196,5 @@ def test_beside_others_on_a_gpu_only_a_pass_is_believed(want: Want, outcomes: li
 
 def test_a_lock_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KATA_LOCKS", str(tmp_path / "nowhere"))
-    with pytest.raises(EngineError, match=r"kata-cuda-0-turn\.lock"), device.alone("cuda:0"):
+    with pytest.raises(EngineError, match=r"kata-cuda-0-turn\.lock"), device.exclusive_lock("cuda:0"):
         pass

@@ -84,21 +84,21 @@ def test_what_is_taken_for_a_while_counts(tell: Tell) -> None:
     with scale.watching():
         tell("take more 100")
         tell("free more")
-    assert 95 * MIB < scale.taken() < 130 * MIB
+    assert 95 * MIB < scale.peak_growth() < 130 * MIB
 
 
 def test_who_takes_nothing_weighs_nothing(tell: Tell) -> None:
     scale = PeakMemoryMonitor(tell("take own 20"))
     with scale.watching():
         tell("nothing")
-    assert scale.taken() < 10 * MIB
+    assert scale.peak_growth() < 10 * MIB
 
 
 def test_what_is_given_back_first_is_no_gift(tell: Tell) -> None:
     scale = PeakMemoryMonitor(tell("take own 100"))
     with scale.watching():
         tell("swap own more 100")
-    assert scale.taken() > 80 * MIB
+    assert scale.peak_growth() > 80 * MIB
 
 
 def test_a_peak_that_is_forgotten_was_seen(tell: Tell) -> None:
@@ -107,7 +107,7 @@ def test_a_peak_that_is_forgotten_was_seen(tell: Tell) -> None:
         tell("take more 100")
         tell("free more")
         tell("forget")
-    assert scale.taken() > 80 * MIB
+    assert scale.peak_growth() > 80 * MIB
 
 
 def test_a_process_without_its_main_thread_is_weighed_too(tell: Tell) -> None:
@@ -117,7 +117,7 @@ def test_a_process_without_its_main_thread_is_weighed_too(tell: Tell) -> None:
     with scale.watching():
         tell("take more 100")
     assert resident(pid).now > 100 * MIB
-    assert 95 * MIB < scale.taken() < 130 * MIB
+    assert 95 * MIB < scale.peak_growth() < 130 * MIB
 
 
 def test_a_process_that_is_out_of_sight_weighs_without_end() -> None:
@@ -127,4 +127,4 @@ def test_a_process_that_is_out_of_sight_weighs_without_end() -> None:
     scale = PeakMemoryMonitor(os.getpid())
     scale._pid = gone.pid
     scale.look()
-    assert scale.taken() == math.inf
+    assert scale.peak_growth() == math.inf

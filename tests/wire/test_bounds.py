@@ -13,7 +13,7 @@ import torch
 from msgspec import inspect
 
 from grader.engine.host.errors import SubmissionUnsendable
-from grader.engine.host.objects import facts_of
+from grader.engine.host.objects import state_of
 from grader.engine.wire import codec, messages
 from grader.engine.wire.codec import Decoder, Encoder, Unencodable
 from tests.host.test_hostile_worker import TENSOR, Peer, ask, done, head, refuses
@@ -227,7 +227,7 @@ def test_one_object_is_one_proxy_until_the_worker_says_something_else_of_it(peer
     one, other = [codec.HANDLE, 1, "a.B", "object"], [codec.HANDLE, 1, "a.C", "object"]
     first, again, changed = ask(peer, done([codec.LIST, one, one, other]))
     assert first is again
-    assert [facts_of(value).types for value in (first, changed)] == [("a.B",), ("a.C",)]
+    assert [state_of(value).types for value in (first, changed)] == [("a.B",), ("a.C",)]
 
 
 def test_a_length_that_no_check_comes_to_the_end_of_is_refused(examine: Any) -> None:

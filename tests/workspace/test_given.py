@@ -134,8 +134,8 @@ def test_by_name_the_answers_stay_closed_and_nothing_is_asked(kata: Run, home: P
     assert "kata start merge --given" in " ".join(ran.stdout.split())
     assert given(home) == []
     progress = load_progress(home)
-    assert progress.peek("merge").started
-    assert progress.peek("insertion-sort").gave_up is None
+    assert progress.get("merge").started
+    assert progress.get("insertion-sort").gave_up is None
     ran = kata("start", "merge", "--json")
     assert json.loads(ran.stdout)["katas"][0]["unopened"] == ["blocks.py"]
 
@@ -147,8 +147,8 @@ def test_given_opens_them_and_is_recorded_as_giving_up_is(kata: Run, home: Path)
     (blocks,) = given(home)
     assert "def merge" not in blocks.read_text()
     progress = load_progress(home)
-    assert progress.peek("insertion-sort").gave_up
-    assert progress.peek("merge").gave_up is None
+    assert progress.get("insertion-sort").gave_up
+    assert progress.get("merge").gave_up is None
     assert "solution shown" in kata("list").stdout
     assert json.loads(kata("--json").stdout)["katas"][0]["gave_up"]
 
@@ -161,7 +161,7 @@ def test_what_has_passed_or_was_given_up_is_written_without_asking(kata: Run, ho
     assert ran.exit_code == 0
     assert "not written" not in ran.stdout
     assert len(given(home)) == 1
-    after = load_progress(home).peek("insertion-sort")
+    after = load_progress(home).get("insertion-sort")
     assert after.gave_up == ("2020-01-01T00:00:00Z" if entry == "gave_up" else None)
 
 
@@ -182,7 +182,7 @@ def test_blocks_of_an_older_workspace_stay_and_count_as_nothing(kata: Run, home:
     ran = kata("start", "merge")
     assert "kept     1.1-sorting/merge/  blocks.py" in ran.stdout
     assert (folder / "blocks.py").read_text() == "mine = 1\n"
-    assert load_progress(home).peek("insertion-sort").gave_up is None
+    assert load_progress(home).get("insertion-sort").gave_up is None
 
 
 def test_reset_writes_no_blocks_where_none_were(merge: Kata, space: Workspace) -> None:

@@ -63,7 +63,7 @@ def test_a_kata_nobody_worked_on_is_no_attempt(status: KataStatus) -> None:
 def test_a_kata_without_a_file_that_nobody_began_is_not_noted() -> None:
     progress = Progress()
     record_check(progress, report("missing", 0))
-    assert progress.peek("insertion-sort").status == "not_started"
+    assert progress.get("insertion-sort").status == "not_started"
     assert progress.katas == {}
 
 

@@ -18,7 +18,7 @@ from grader.devices import kind_of
 from grader.errors import UsageError, did_you_mean
 from grader.instructor.bundles import FOLDERS, SYSTEMS, System
 from grader.instructor.bundles.bundle import BundleOptions, default_python
-from grader.report.style import console, keep_whole, safe, status_text
+from grader.report.style import console, escape_controls, never_cut, status_text
 
 if TYPE_CHECKING:
     from grader.author.calibrate import Calibrated
@@ -137,7 +137,7 @@ def _what_more(id_: str | None, verdicts: list[Verdict], *, updated: bool) -> st
     some = "all mistakes once" if updated else f"{tried} of {known} mistakes once"
     return (
         f"\ntried: one seed, {some}\n"
-        f"kata pack check{f' {safe(id_)}' if id_ else ''} --full tries {SEEDS} seeds, every mistake on "
+        f"kata pack check{f' {escape_controls(id_)}' if id_ else ''} --full tries {SEEDS} seeds, every mistake on "
         f"{stability.SEEDS} seeds, and two mistakes at once"
     )
 
@@ -158,11 +158,11 @@ def _show(verdicts: list[Verdict]) -> None:
             str(verdict.named),
             f"{verdict.seconds:.2f}",
         )
-    keep_whole(table, 0)
+    never_cut(table, 0)
     out.print(table)
     for verdict in verdicts:
         for finding in verdict.findings:
-            out.print(f"\n{finding.kata}: {finding.rule}\n  {safe(finding.message)}")
+            out.print(f"\n{finding.kata}: {finding.rule}\n  {escape_controls(finding.message)}")
 
 
 @pack.command(short_help="Measure right and slow answers, to find where speed thresholds belong.")
@@ -233,14 +233,14 @@ def _show_calibrated(found: Calibrated) -> None:
     out = console()
     table = Table(*COLUMNS, box=None, pad_edge=False)
     for row in rows(found):
-        table.add_row(*map(safe, row))
-    keep_whole(table, 0)
+        table.add_row(*map(escape_controls, row))
+    never_cut(table, 0)
     out.print(table)
-    out.print(f"\n{safe(found.machine)}; medians of {found.rounds} rounds")
+    out.print(f"\n{escape_controls(found.machine)}; medians of {found.rounds} rounds")
     if found.ungraded:
         out.print(f"not graded on {found.device}: {', '.join(found.ungraded)}")
     for finding in found.findings:
-        out.print(f"\n{finding.kata}: {finding.rule}\n  {safe(finding.message)}")
+        out.print(f"\n{finding.kata}: {finding.rule}\n  {escape_controls(finding.message)}")
 
 
 @pack.command(short_help="Write a complete small kata that passes the gate, for you to change into yours.")
@@ -267,8 +267,8 @@ def new(folder: Path, number: str, slug: str, unit_slug: str, as_json: bool) -> 
         print_json({"kata": slug, "files": [str(path) for path in made.files]})
         return
     for path in made.files:
-        click.echo(f"  written  {safe(str(path))}")
-    click.echo(f"\nfirst  export KATA_PACKS={safe(str(folder.absolute()))}")
+        click.echo(f"  written  {escape_controls(str(path))}")
+    click.echo(f"\nfirst  export KATA_PACKS={escape_controls(str(folder.absolute()))}")
     click.echo(f"then   kata pack check {slug}")
 
 
@@ -376,7 +376,7 @@ def _show_contracts(slug: str, cells: list[ContractCell]) -> None:
     grid = Table(slug, *PROPERTIES, box=None, pad_edge=False)
     for row in table(cells):
         grid.add_row(*row)
-    keep_whole(grid, 0)
+    never_cut(grid, 0)
     out.print(grid)
     # The table shows where; what was broken there takes a sentence, and only a hole needs one.
     holes = [cell for cell in cells if cell.hole]
@@ -385,7 +385,7 @@ def _show_contracts(slug: str, cells: list[ContractCell]) -> None:
     out.print(f"{len(cells)} saboteurs: {counts}\n")
     for cell in holes:
         out.print(
-            f"  {cell.sabotage.part}: {safe(cell.sabotage.name)} keeps full marks ({cell.sabotage.breaks})"
+            f"  {cell.sabotage.part}: {escape_controls(cell.sabotage.name)} keeps full marks ({cell.sabotage.breaks})"
         )
 
 
@@ -427,7 +427,7 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
         )
         return
     for bundle in bundles:
-        click.echo(f"{bundle.audience:10}  {safe(str(bundle.path))}   {bundle.files} files")
+        click.echo(f"{bundle.audience:10}  {escape_controls(str(bundle.path))}   {bundle.files} files")
 
 
 def _version(_context: click.Context, _parameter: click.Parameter, python: str | None) -> str:
@@ -504,7 +504,9 @@ def bundle(
     if as_json:
         print_json(made)
         return 0
-    click.echo(f"{made.system}  {safe(str(made.path))}   {made.files} files, {made.size / 1e6:.1f} MB")
+    click.echo(
+        f"{made.system}  {escape_controls(str(made.path))}   {made.files} files, {made.size / 1e6:.1f} MB"
+    )
     click.echo(f"{len(made.katas)} katas, {made.points:g} points\n")
     for line in made.steps:
         click.echo(line)

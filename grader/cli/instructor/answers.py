@@ -22,7 +22,7 @@ from grader.cli.instructor.class_options import (
 )
 from grader.cli.instructor.rulings import covered
 from grader.errors import UsageError
-from grader.report.style import points, safe
+from grader.report.style import escape_controls, points
 from grader.words import counted, typed_number, whole_number
 
 if TYPE_CHECKING:
@@ -63,13 +63,13 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     import msgspec
 
     from grader.instructor.gradebook.resolve import resolve_katas
-    from grader.instructor.gradebook.written import sheet, to_mark
+    from grader.instructor.gradebook.written import load_sheet, sheets_to_mark
 
     rubrics = _rubrics(book)
     if learner is None:
         katas = resolve_katas(book, [id_] if id_ else [])
         # From the rows alone: no sheet has to be read to know who waits.
-        waiting = [one for one in to_mark(book) if katas is None or one.kata in katas]
+        waiting = [one for one in sheets_to_mark(book) if katas is None or one.kata in katas]
         if as_json:
             found = [
                 {"learner": one.learner, "kata": one.kata, "questions": one.questions} for one in waiting
@@ -87,14 +87,14 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     rows = book.rows(katas=resolve_katas(book, [id_] if id_ else []), learners=[learner])
     zone = book.course.timezone
     # With an ID also without a sheet: somebody who names it wants to hear that nothing was handed in.
-    sheets = [sheet(book, rubrics, learner, row.kata) for row in rows if row.written is not None or id_]
+    sheets = [load_sheet(book, rubrics, learner, row.kata) for row in rows if row.written is not None or id_]
     if as_json:
         print_json({"sheets": [msgspec.to_builtins(one) for one in sheets]})
         return
     for one in sheets:
         _print(one, zone)
     if not sheets:
-        note(f"{safe(learner)} handed in no written answers.")
+        note(f"{escape_controls(learner)} handed in no written answers.")
     elif any(one.waiting for one in sheets):
         first = next(one for one in sheets if one.waiting)
         note(f"mark  kata gradebook mark {name_word(learner)} {first.kata} QUESTION --met 1,2{same_book()}")
@@ -242,7 +242,7 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
     Example:
       kata gradebook mark-all week1.csv --dry-run
     """
-    from grader.instructor.gradebook.written import earned, sheet
+    from grader.instructor.gradebook.written import earned, load_sheet
     from grader.instructor.gradebook.written import mark as write
 
     rubrics = _rubrics(book)
@@ -253,7 +253,7 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
     lines = lines_of(file, columns, partial(_line, book, rubrics), _EXAMPLE)
     who = author_of(author)
     for line in dict.fromkeys(lines):
-        answer = sheet(book, rubrics, line.learner, line.kata).answers[line.question - 1]
+        answer = load_sheet(book, rubrics, line.learner, line.kata).answers[line.question - 1]
         assert answer.rubric is not None
         worth = earned(answer.rubric, line.criteria)
         given = worth if line.points is None else line.points

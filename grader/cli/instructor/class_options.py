@@ -12,7 +12,7 @@ import click
 
 from grader.cli.context import note
 from grader.errors import UsageError
-from grader.report.style import console, safe
+from grader.report.style import console, escape_controls
 from grader.words import typed_name
 
 if TYPE_CHECKING:
@@ -179,14 +179,14 @@ def lines_of(
     return found
 
 
-def word(text: str) -> str:
+def shell_quote(text: str) -> str:
     """Return text as a shell takes it back."""
-    return safe(shlex.quote(text))
+    return escape_controls(shlex.quote(text))
 
 
 def name_word(name: str) -> str:
     """Return a name, as `kata gradebook` takes it back where an argument is."""
-    return safe(typed_name(name))
+    return escape_controls(typed_name(name))
 
 
 def same_book() -> str:
@@ -195,13 +195,13 @@ def same_book() -> str:
 
     given = click.get_current_context().params
     where, course = given["where"], given["course_file"]
-    named = "" if where == DEFAULT else f" --gradebook {word(redact(where))}"
-    return named + ("" if course is None else f" --course {word(str(course))}")
+    named = "" if where == DEFAULT else f" --gradebook {shell_quote(redact(where))}"
+    return named + ("" if course is None else f" --course {shell_quote(str(course))}")
 
 
 def print_line(text: str) -> None:
     """Print a line of a result: in one piece, however wide, so that a program finds it."""
-    console().print(safe(text), soft_wrap=True)
+    console().print(escape_controls(text), soft_wrap=True)
 
 
 def print_decision(number: int, what: str) -> None:

@@ -24,7 +24,7 @@ from grader.instructor.gradebook.identities import Matches
 from grader.instructor.grading.problems import without_effect
 from grader.instructor.grading.run import Tally
 from grader.instructor.submissions.names import listed
-from grader.report.style import STATUS_STYLES, bar, has_unicode, keep_whole, points, safe, safe_text
+from grader.report.style import STATUS_STYLES, bar, escape_controls, has_unicode, never_cut, points, safe_text
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -88,12 +88,14 @@ def print_summary(
     notes = _write_notes(replace(remarks, troubles=troubles), book, katas)
     out.print(_table(katas, counts, scores, whole, out))
     tally, option = remarks.tally, same_book()
-    rows = f"{tally.done} rows in {safe(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
+    rows = f"{tally.done} rows in {escape_controls(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
     out.print(rows, soft_wrap=True)
     _print_some(f"{_TROUBLES}:", troubles, notes, out)
     _print_remarks(remarks, notes, out)
     if notes:
-        out.print(f"\nall notes  {safe(notes)}   open  kata gradebook problems{option}", soft_wrap=True)
+        out.print(
+            f"\nall notes  {escape_controls(notes)}   open  kata gradebook problems{option}", soft_wrap=True
+        )
     out.print(f"\nnext  kata gradebook show{option}    kata report{option}", soft_wrap=True)
 
 
@@ -123,7 +125,7 @@ def _table(
             points(middle, most),
             bar(middle, most, out, width=10) if most else "",
         )
-    keep_whole(table, 0)
+    never_cut(table, 0)
     return table
 
 
@@ -224,7 +226,7 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
         "Worth a look": _notes(tally),
     }
     text = "\n".join(
-        "\n".join((f"{title}:", *(f"  {safe(line)}" for line in lines), ""))
+        "\n".join((f"{title}:", *(f"  {escape_controls(line)}" for line in lines), ""))
         for title, lines in parts.items()
         if lines
     )

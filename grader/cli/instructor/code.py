@@ -11,7 +11,7 @@ from grader.cli.context import complete_id, note
 from grader.cli.instructor.class_options import name_word, same_book, with_gradebook
 from grader.errors import UsageError
 from grader.instructor.submissions.as_text import text_of
-from grader.report.style import console, safe
+from grader.report.style import console, escape_controls
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def code(
             raise _nothing_stored(book, learner, row.kata, other)
         _print_diff(before, bundle, f"attempt {other}", f"attempt {number}", out)
     if not shown:
-        note(f"{safe(learner)} handed in nothing that was stored.")
+        note(f"{escape_controls(learner)} handed in nothing that was stored.")
 
 
 def _nothing_stored(book: Gradebook, who: str, kata: str, number: int) -> UsageError:
@@ -96,11 +96,11 @@ def _print(bundle: Bundle, title: str, out: Console, *, every: bool) -> None:
 
     names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})] if every else [bundle.main]
     for name in names:
-        out.print(Text(f"{title}   {safe(name)}", style="bold"), soft_wrap=True)
+        out.print(Text(f"{title}   {escape_controls(name)}", style="bold"), soft_wrap=True)
         text = text_of(name, bundle.files[name])
         lines = text.splitlines()
         # Escaped: what a learner wrote may hold sequences that a terminal obeys.
-        shown = "\n".join(safe(line) for line in lines[:MOST_LINES])
+        shown = "\n".join(escape_controls(line) for line in lines[:MOST_LINES])
         out.print(
             Syntax(
                 shown,
@@ -130,10 +130,14 @@ def _print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console)
             for files in (before.files, after.files)
         )
         changes += difflib.unified_diff(
-            one[:MOST_LINES], other[:MOST_LINES], f"{safe(name)}  {old}", f"{safe(name)}  {new}", lineterm=""
+            one[:MOST_LINES],
+            other[:MOST_LINES],
+            f"{escape_controls(name)}  {old}",
+            f"{escape_controls(name)}  {new}",
+            lineterm="",
         )
     if not changes:
         note(f"{old} and {new} are the same.")
         return
-    text = "\n".join(safe(line) for line in changes)
+    text = "\n".join(escape_controls(line) for line in changes)
     out.print(Syntax(text, "diff", theme="ansi_dark") if out.is_terminal else Text(text), soft_wrap=True)

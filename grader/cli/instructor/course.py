@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.context import complete_id, gathered, note
-from grader.cli.instructor.class_options import print_line, word
+from grader.cli.instructor.class_options import print_line, shell_quote
 from grader.errors import UsageError
-from grader.report.style import say
+from grader.report.style import print_message
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def new(folder: Path, options: NewCourse, changes: CourseChanges) -> None:
     """
     from grader.catalogue import Catalogue
     from grader.instructor.gradebook.course import COURSE_FILE
-    from grader.instructor.gradebook.identities import joined
+    from grader.instructor.gradebook.identities import merge_rosters
     from grader.instructor.gradebook.roster import read_roster, roster_text
 
     catalogue = Catalogue.discover()
@@ -193,7 +193,7 @@ def new(folder: Path, options: NewCourse, changes: CourseChanges) -> None:
             raise UsageError(
                 f"{path} is there already.", "Change it with kata course set, or name another folder."
             )
-    people, doubts = joined([list(read_roster(path).values()) for path in options.rosters])
+    people, doubts = merge_rosters([list(read_roster(path).values()) for path in options.rosters])
     text = _with_columns(_text(options, options.plan(catalogue)), options.rosters)
     files = {target: changes.made_in(text)}
     if options.rosters and roster not in options.rosters:
@@ -205,13 +205,13 @@ def new(folder: Path, options: NewCourse, changes: CourseChanges) -> None:
     # The course file first in `files`: it is the one that is loaded, and it names the roster.
     given = _written(files, catalogue).assignments
     if options.rosters:
-        say(f"{roster}   {_counted(people)}")
-    say(f"{target}   {counted(len(given), 'assignment')}: {', '.join(given)}")
+        print_message(f"{roster}   {_counted(people)}")
+    print_message(f"{target}   {counted(len(given), 'assignment')}: {', '.join(given)}")
     for doubt in doubts:
         note(f"note: {doubt}")
     open_ = next((name for name, one in given.items() if one.due is None), None)
-    due = f"kata course set{_in(folder)} --due {word(open_)}=TIME, then: " if open_ is not None else ""
-    note(f"\nnext  {due}kata grade DOWNLOAD --assignment {word(next(iter(given), 'NAME'))}")
+    due = f"kata course set{_in(folder)} --due {shell_quote(open_)}=TIME, then: " if open_ is not None else ""
+    note(f"\nnext  {due}kata grade DOWNLOAD --assignment {shell_quote(next(iter(given), 'NAME'))}")
 
 
 @course.command("set", short_help="Change due times, lateness and columns of a course.")
@@ -285,7 +285,7 @@ def check(folder: Path) -> None:
 
 
 def _in(folder: Path) -> str:
-    return "" if folder == Path() else f" {word(str(folder))}"
+    return "" if folder == Path() else f" {shell_quote(str(folder))}"
 
 
 def _written(files: dict[Path, str], catalogue: Catalogue) -> Course:

@@ -13,7 +13,7 @@ import click
 from grader.cli.context import complete_id, gathered, note, write_pieces
 from grader.cli.instructor.class_options import same_book, with_gradebook
 from grader.errors import KataError, UsageError
-from grader.report.style import safe
+from grader.report.style import escape_controls
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def _note_columns(book: Gradebook, options: ExportOptions) -> None:
     """Say that the class's system has columns for assignments, where the file has one for each kata."""
     titled = [name for name in book.course.assignments if name in book.course.columns]
     if titled and options.format in SYSTEMS and not (options.per_assignment or options.numbers):
-        title = safe(book.course.columns[titled[0]])
+        title = escape_controls(book.course.columns[titled[0]])
         note(f"note: this has a column for each kata; {title} is one of an assignment: --per-assignment")
 
 
@@ -307,7 +307,7 @@ def note_unmatched(found: Unmatched, katas: list[str] | None, format_: str) -> N
 
     for name, meant in found.strangers.items():
         guess = f"; {meant[0].learner}? ({meant[0].reason})" if meant else ""
-        note(f"not in the roster: {safe(name)}{safe(guess)}")
+        note(f"not in the roster: {escape_controls(name)}{escape_controls(guess)}")
     if found.strangers:
         note(f"match  kata gradebook alias LEARNER NAME{same_book()} --comment TEXT")
     if found.absent:

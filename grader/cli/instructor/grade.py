@@ -85,7 +85,7 @@ def grade(
     from grader.cli.instructor.class_table import Remarks, print_summary
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.gradebook.times import read_times
-    from grader.instructor.grading.roster_matching import identified
+    from grader.instructor.grading.roster_matching import match_learners
 
     if submissions is None:
         raise UsageError(
@@ -101,7 +101,7 @@ def grade(
     options.refuse_exposed(wanted.course, submissions)
     known_times = list(read_times(times, wanted.course.timezone, wanted.catalogue)) if times else []
     with Gradebook.open(options.where, create=True, course=wanted.course) as book:
-        found = identified(scan.learners, book, known_times, times.name if times else "")
+        found = match_learners(scan.learners, book, known_times, times.name if times else "")
         for text in found.notes:
             note(f"note: {text}")
         learners = _chosen(found.learners, wanted.names, book)
@@ -110,7 +110,7 @@ def grade(
             tally = graded(book, katas, learners, options, submissions, times)
             if take_proposed and tally.proposed:
                 _take(book, tally.proposed)
-                found = identified(scan.learners, book, known_times, times.name if times else "")
+                found = match_learners(scan.learners, book, known_times, times.name if times else "")
                 learners = _chosen(found.learners, wanted.names, book)
                 tally = graded(book, katas, learners, options, submissions, times)
             remarks = Remarks(tally, found.matches, (*scan.notes, *found.notes), options.where)
@@ -143,7 +143,7 @@ def _take(book: Gradebook, proposed: Sequence[Submission]) -> None:
         if (file := one.proposal) is not None:
             why = f"--take-proposed: {file.reason}"
             by = author_of(None)
-            numbers.append(book.rule("take", one.learner, file.file, kata=one.kata, comment=why, author=by))
+            numbers.append(book.decide("take", one.learner, file.file, kata=one.kata, comment=why, author=by))
             note(f"taken  {one.learner}, {one.kata}: {file.file}")
     note(f"undo  kata gradebook withdraw {' '.join(map(str, numbers))}{same_book()} --comment TEXT")
 
@@ -248,7 +248,7 @@ def _handed_in(held: list[Kata], katas: list[Kata], course: Course) -> tuple[lis
 
 def _held(scan: Scan, katas: list[Kata]) -> list[Kata]:
     """Return those katas of which anybody handed in anything."""
-    held = {kata.slug for learner in scan.learners for kata in learner.held(katas)}
+    held = {kata.slug for learner in scan.learners for kata in learner.katas_present(katas)}
     return [kata for kata in katas if kata.slug in held]
 
 
@@ -262,7 +262,7 @@ def _chosen(found: Sequence[LearnerFolder], names: list[str], book: Gradebook) -
     from grader.instructor.submissions.names import natural_key
 
     known = {learner.learner: learner for learner in found}
-    same = book.course.same
+    same = book.course.normalized_name
     # In the course's spelling: a download may write names in another case than the roster.
     present = {same(name) for name in known}
     known |= {name: LearnerFolder(name) for name in book.course.roster if same(name) not in present}

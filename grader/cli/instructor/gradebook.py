@@ -23,7 +23,7 @@ from grader.cli.instructor.push import push
 from grader.cli.instructor.questions import questions, quiz_results
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
 from grader.errors import UsageError
-from grader.report.style import console, points, safe
+from grader.report.style import console, escape_controls, points
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
@@ -123,7 +123,7 @@ def show(
     # One learner: a single mark is shown in full, several as a table.
     rows = list(book.rows(katas=katas, learners=[learner]))
     if not rows:
-        note(f"Nothing of {safe(learner)} is graded yet in {book.where}.")
+        note(f"Nothing of {escape_controls(learner)} is graded yet in {book.where}.")
     if as_json:
         print_json(document_of(rows, book.course, whole=True) if rows else {"learner": learner, "katas": []})
     elif id_ is not None and len(rows) == 1:
@@ -228,7 +228,7 @@ def _decide(
 
     with _changing(book, change) as (who, kata):
         mark_meant(next(iter(book.rows(katas=[kata], learners=[who]))), kind, points_, beyond=beyond)
-        book.rule(kind, who, points_, kata=kata, comment=change.comment, author=author_of(change.author))
+        book.decide(kind, who, points_, kata=kata, comment=change.comment, author=author_of(change.author))
     note(f"undo  kata gradebook revoke {name_word(who)} {kata}{same_book()} --comment TEXT")
 
 
@@ -248,11 +248,12 @@ def revoke(book: Gradebook, number: int | None, options: MarkChange) -> None:
         standing = [one.id for one in row.adjustments if not one.revoked]
         hint = f"See: kata gradebook history {name_word(who)} {kata}{same_book()}"
         if not standing:
-            raise UsageError(f"{safe(who)}, {kata}: nobody changed this mark.", hint)
+            raise UsageError(f"{escape_controls(who)}, {kata}: nobody changed this mark.", hint)
         if number is not None and number not in standing:
             numbers = ", ".join(map(str, standing))
             raise UsageError(
-                f"{safe(who)}, {kata}: there is no change {number} to take back; there is {numbers}.", hint
+                f"{escape_controls(who)}, {kata}: there is no change {number} to take back; there is {numbers}.",
+                hint,
             )
         book.undo(
             "adjustment", number or standing[-1], author=author_of(options.author), comment=options.comment

@@ -16,7 +16,7 @@ from grader.cli.context import complete_id, json_option, note, print_json
 from grader.cli.instructor.adjust_all import MarkLine, write_changes
 from grader.cli.instructor.class_options import author_of, author_option, lines_of, with_gradebook
 from grader.errors import EngineError, UsageError
-from grader.report.style import points, safe
+from grader.report.style import escape_controls, points
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def questions(book: Gradebook, id_: str | None, wanted: int, out: Path, as_json:
     # All hand-ins in one program: each would else import torch and collect the checks once more.
     for row, answer in zip(rows, _questions_of(book, rows, wanted), strict=True):
         if isinstance(answer, str):
-            note(f"{safe(row.learner)}, {row.kata}: {safe(answer)}")
+            note(f"{escape_controls(row.learner)}, {row.kata}: {escape_controls(answer)}")
         elif answer:
             found.append(Asked(row.learner, row.name, row.kata, row.report.number, tuple(answer)))
     # With the gradebook's secret: names of quiz files must not tell learners whose is next to theirs.
@@ -78,10 +78,10 @@ def questions(book: Gradebook, id_: str | None, wanted: int, out: Path, as_json:
         print_json({"folder": str(out), "learners": learners, "quizzes": len(found)})
         return
     click.echo(
-        f"questions  {safe(str(out / 'questions'))}   a page for each of {counted(learners, 'learner')}"
+        f"questions  {escape_controls(str(out / 'questions'))}   a page for each of {counted(learners, 'learner')}"
     )
     click.echo(
-        f"quizzes    {safe(str(out / 'quizzes'))}   {counted(len(found), 'quiz file')}, with the answers"
+        f"quizzes    {escape_controls(str(out / 'quizzes'))}   {counted(len(found), 'quiz file')}, with the answers"
     )
 
 

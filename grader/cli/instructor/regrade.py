@@ -19,7 +19,7 @@ from grader.cli.instructor.grading_options import (
 )
 from grader.errors import KataError, UsageError
 from grader.report.json_text import encode
-from grader.report.style import STATUS_STYLES, console, keep_whole, points, safe
+from grader.report.style import STATUS_STYLES, console, escape_controls, never_cut, points
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -129,14 +129,14 @@ def _print_changes(
         table.add_column(title, no_wrap=True)
     for one in changed[:SHOWN]:
         attempt = f"{own[one.attempt]}{'' if one.attempt in counting else ', does not count'}"
-        table.add_row(safe(one.learner), one.kata, attempt, _mark(one.before), _mark(one.after))
-    keep_whole(table, 0, 1)
+        table.add_row(escape_controls(one.learner), one.kata, attempt, _mark(one.before), _mark(one.after))
+    never_cut(table, 0, 1)
     out.print(table)
     if len(changed) > SHOWN:
         out.print(f"… and {len(changed) - SHOWN} more; --json FILE has them all")
     out.print("checks that come out differently, and for how many hand-ins; --json FILE has them for each:")
     for check, count in Counter(check for one in changed for check in one.checks).most_common():
-        out.print(safe(f"  {count:>4}  {check}"), soft_wrap=True, highlight=False)
+        out.print(escape_controls(f"  {count:>4}  {check}"), soft_wrap=True, highlight=False)
     gains = [one.after.earned - one.before.earned for one in changed]
     higher, lower = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
     out.print(f"{higher} higher, {lower} lower, {gains.count(0)} with the same points")

@@ -15,7 +15,7 @@ import click
 from grader.cli.context import gathered, json_option, note, print_json
 from grader.cli.instructor.class_options import with_gradebook
 from grader.errors import UsageError
-from grader.report.style import console, safe
+from grader.report.style import console, escape_controls
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -133,13 +133,13 @@ def _print(learners: int, unnamed: list[str], options: ReportOptions) -> None:
 
     people, out = counted(learners, "learner"), options.out
     if options.part != "feedback":
-        click.echo(f"report    {safe(str(out / 'index.html'))}   {people}")
+        click.echo(f"report    {escape_controls(str(out / 'index.html'))}   {people}")
     if options.part != "class":
         click.echo(
-            f"feedback  {safe(str(out / 'feedback'))}   a page and a Markdown file for each of {people}"
+            f"feedback  {escape_controls(str(out / 'feedback'))}   a page and a Markdown file for each of {people}"
         )
     if options.zip_file is not None:
-        click.echo(f"archive   {safe(str(options.zip_file))}   {people}")
+        click.echo(f"archive   {escape_controls(str(options.zip_file))}   {people}")
     # Before the notes on stderr, or they come first where both go into one file.
     sys.stdout.flush()
     if unnamed:

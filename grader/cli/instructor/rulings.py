@@ -43,7 +43,7 @@ def alias(book: Gradebook, learner: str, other: str, ahead: bool, by: By) -> Non
     Example:
       kata gradebook alias linus linus.p --comment "his folder's name"
     """
-    same = book.course.same
+    same = book.course.normalized_name
     if same(other) in {same(name) for name in book.course.roster}:
         raise UsageError(f"{other} is in the roster as another learner.", "Correct the roster first.")
     if same(learner) == same(other):
@@ -61,7 +61,7 @@ def alias(book: Gradebook, learner: str, other: str, ahead: bool, by: By) -> Non
             f"Nothing has come in under the name {other}.{did_you_mean(other, names)}",
             "If it will, say so: --ahead",
         )
-    number = book.rule("alias", learner, other, **by)
+    number = book.decide("alias", learner, other, **by)
     print_decision(number, f"{other} is {learner}")
 
 
@@ -93,7 +93,7 @@ def choose(
     except GradebookUsageError as error:
         hint = f"See: kata gradebook history {name_word(learner)} {kata}{same_book()}"
         raise UsageError(error.message, hint) from None
-    number = book.rule("choose", learner, hand_in, kata=kata, **by)
+    number = book.decide("choose", learner, hand_in, kata=kata, **by)
     # Read back: what an attempt is worth depends on when it came in.
     row = next(iter(book.rows(katas=[kata], learners=[learner])))
     print_decision(number, f"{learner}, {kata}: attempt {attempt} counts, {row.score:g} points")
@@ -123,7 +123,7 @@ def extend(
 
     of, more = covered(book, assignment), days_meant(days)
     insist_on_deadline(book.course, of)
-    number = book.rule("extend", learner, {"of": of, "days": more}, **by)
+    number = book.decide("extend", learner, {"of": of, "days": more}, **by)
     print_decision(number, f"{learner}: {counted(more, 'more day')} for {of or 'everything'}")
 
 
@@ -176,10 +176,10 @@ def rulings(book: Gradebook, learner: str | None, as_json: bool) -> None:
 
 
 def _sentence(one: Decision, own: dict[int, int]) -> str:
-    from grader.instructor.gradebook.history import described
+    from grader.instructor.gradebook.history import describe
 
     where = f"{one.learner}, {one.kata}" if one.kata else one.learner or "everybody"
-    return f"{where}: {described(one, own)}   {one.author}: {one.comment}"
+    return f"{where}: {describe(one, own)}   {one.author}: {one.comment}"
 
 
 MOST_WITHDRAWN = 10_000

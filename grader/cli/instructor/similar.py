@@ -16,7 +16,7 @@ from grader.cli.context import gathered, json_option, note, print_json
 from grader.cli.instructor.class_options import course_option, gradebook_option
 from grader.data_files import READING, regular_file
 from grader.files import write_atomic
-from grader.report.style import console, safe, safe_text
+from grader.report.style import console, escape_controls, safe_text
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def similar(submissions: Path | None, as_json: bool, options: SimilarOptions) ->
     if not found:
         out.print("Nothing to compare: nothing was handed in for these katas.")
     elif options.page_file is not None:
-        out.print(f"\npage  {safe(str(options.page_file))}", soft_wrap=True)
+        out.print(f"\npage  {escape_controls(str(options.page_file))}", soft_wrap=True)
     elif any(one.pairs for one in found):
         out.print("\nside by side: the same command with --html alike.html")
     # Nobody should be accused by a table: what alike means is said where something is.
@@ -225,7 +225,7 @@ def _from_gradebook(
     course = Course.find(where, course_file, catalogue) if not term else Course()
     with Gradebook.open(where, create=False, course=course) as book:
         for kata in katas:
-            for learner, attempt, files in book.everything(kata.slug):
+            for learner, attempt, files in book.contents_of_kata(kata.slug):
                 try:
                     read.works[kata.slug].append(Candidate(learner, files(), attempt, term))
                 except GradebookError as error:
@@ -260,7 +260,7 @@ def _print(one: Findings, out: Console) -> None:
     out.print(f"   {people}", style="dim")
     if not one.has_solutions:
         note(f"warning: this install has no solutions of {one.kata}; what is in them is not left out.")
-    for same in (each for each in one.identical if each.telling):
+    for same in (each for each in one.identical if each.is_relevant):
         names = list(dict.fromkeys(side.name for side in same.where))
         known = f", {same.known} unchanged" if same.known else ""
         _line(out, f"  identical  {same.file}{known}: {listed(names, SHOWN)}")
@@ -280,7 +280,7 @@ def _print(one: Findings, out: Console) -> None:
         for near in one.known
     ]
     _lines(out, close, "that are close to what the pack holds", indent="  ")
-    if not (one.pairs or one.known or any(each.telling for each in one.identical)):
+    if not (one.pairs or one.known or any(each.is_relevant for each in one.identical)):
         _line(out, "  no two hand-ins share anything that few others have")
     unread = []
     for each in one.unread:

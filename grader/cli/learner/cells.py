@@ -32,7 +32,7 @@ def cells_of(notebook: bytes) -> list[str]:
     return [cell["source"] for cell in json.loads(notebook)["cells"]]
 
 
-def are_answer(kata: Kata | None, cells: Sequence[str]) -> tuple[bool, str]:
+def should_judge_cells(kata: Kata | None, cells: Sequence[str]) -> tuple[bool, str]:
     """Return whether these cells are to be judged, and not what is saved; and the sentence that says so.
 
     They are where they define something that the kata asks for; None: it is not about one kata.

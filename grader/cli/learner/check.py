@@ -26,7 +26,7 @@ from grader.cli.context import (
     timeout_option,
     trust_option,
 )
-from grader.cli.learner.cells import are_answer, cells_of
+from grader.cli.learner.cells import cells_of, should_judge_cells
 from grader.cli.status import next_step
 from grader.devices import Device
 from grader.engine.host.bootstrap import start_launcher
@@ -34,7 +34,7 @@ from grader.errors import KataError, UsageError
 from grader.files import within
 from grader.learner.workspace import Workspace, changed_blocks, edit_progress, katas_in, locate, record_check
 from grader.report import FORMATS, Format
-from grader.report.style import console, safe, say
+from grader.report.style import console, escape_controls, print_message
 
 if TYPE_CHECKING:
     from grader.engine.runner.failure_context import Look
@@ -222,7 +222,7 @@ def _is_slow(report: KataReport) -> bool:
 def _from_cells(what: str | None, around: LearnerContext) -> CheckRequest:
     """Return the request to judge what a notebook has run, which comes on stdin, or else what is saved."""
     content = _read_stdin()
-    chosen, reason = are_answer(_only_kata(what, around), cells_of(content))
+    chosen, reason = should_judge_cells(_only_kata(what, around), cells_of(content))
     note(reason)
     return with_content(what, around, content) if chosen else find_targets(what, around)
 
@@ -306,7 +306,7 @@ def consent(request: CheckRequest, agreed: bool) -> None:
     if agreed or not others or request.content is not None:
         return
     why = f"{others[0]} is not in your workspace, and would run in this process: it could do whatever you can do."
-    if sys.stdin.isatty() and click.confirm(f"{safe(why)}\nDo you trust it?", err=True):
+    if sys.stdin.isatty() and click.confirm(f"{escape_controls(why)}\nDo you trust it?", err=True):
         return
     raise UsageError(why, "If you trust it, say so: --trust. Without a debugger, kata check confines it.")
 
@@ -438,7 +438,7 @@ def _show(reports: list[KataReport], request: CheckRequest, options: CheckOption
 def say_at_work(kata: Kata, *, aside: bool = False) -> None:
     """Say how to see what a kata that passed is good for; `aside`: on stderr, as a remark."""
     if (kata.folder / "demo.py").is_file():
-        say(f"  See it at work:  kata demo {kata.slug}", stderr=aside)
+        print_message(f"  See it at work:  kata demo {kata.slug}", stderr=aside)
 
 
 def say_what_comes_next(*, aside: bool = False) -> None:
@@ -446,7 +446,9 @@ def say_what_comes_next(*, aside: bool = False) -> None:
     around = here()
     if around.workspace is not None:
         step = next_step(around)
-        say(f"  Next:  {step.command}    {step.why}" if step.command else f"  {step.why}", stderr=aside)
+        print_message(
+            f"  Next:  {step.command}    {step.why}" if step.command else f"  {step.why}", stderr=aside
+        )
 
 
 def _ask_for_speed(request: CheckRequest, reports: list[KataReport]) -> None:
@@ -457,7 +459,7 @@ def _ask_for_speed(request: CheckRequest, reports: list[KataReport]) -> None:
     ]
     if timed and len(right) == len(reports):
         which = shlex.join(request.again or timed[:1])
-        say(f"  Is it fast, too?  kata check {which} --perf")
+        print_message(f"  Is it fast, too?  kata check {which} --perf")
 
 
 def _held_by(folder: Path, around: LearnerContext, again: list[str]) -> CheckRequest:

@@ -10,7 +10,7 @@ import click
 from grader.catalogue import Catalogue
 from grader.cli.context import json_option, note, print_json
 from grader.errors import UsageError
-from grader.report.style import console, hanging, say
+from grader.report.style import console, print_hanging, print_message
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -58,10 +58,10 @@ def data(context: click.Context, as_json: bool) -> None:
         return
     out = console()
     for archive in archives:
-        hanging(out, f"{archive.name}  ", f"{archive.facts.what} ({_size(archive)})")
+        print_hanging(out, f"{archive.name}  ", f"{archive.facts.what} ({_size(archive)})")
         for key, text in _facts(archive).items():
-            hanging(out, f"  {key:<10}", text)
-    say("\nFetch one: kata data get NAME. Use it: kata run ID.")
+            print_hanging(out, f"  {key:<10}", text)
+    print_message("\nFetch one: kata data get NAME. Use it: kata run ID.")
 
 
 @data.command(short_help="Fetch one, verify it, keep it in the cache.")
@@ -104,7 +104,7 @@ def get(name: str, file: Path | None, as_json: bool) -> None:
         print_json(_described(archive))
     else:
         uses = " or ".join(f"kata run {slug}" for slug in archive.facts.used_by)
-        say(f"{archive.name} is in {archive.folder}\nUse it: {uses}")
+        print_message(f"{archive.name} is in {archive.folder}\nUse it: {uses}")
 
 
 @data.command(short_help="Remove one from the cache.")
@@ -124,7 +124,9 @@ def rm(name: str, as_json: bool) -> None:
     if as_json:
         print_json({"name": archive.name, "freed": freed})
     else:
-        say(f"{archive.name}: {freed / 1e6:,.1f} MB freed" if freed else f"{archive.name} was not here.")
+        print_message(
+            f"{archive.name}: {freed / 1e6:,.1f} MB freed" if freed else f"{archive.name} was not here."
+        )
 
 
 def _size(archive: Archive) -> str:

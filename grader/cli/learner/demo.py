@@ -14,7 +14,7 @@ from grader.engine.host.bootstrap import start_launcher
 from grader.errors import UsageError
 from grader.files import within
 from grader.learner.workspace import locate
-from grader.report.style import console, say
+from grader.report.style import console, print_message
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -109,8 +109,10 @@ def publish(
     terminal = console()
     for exhibit in exhibits:
         print_exhibit(exhibit, terminal)
-    say(f"\n{page.intro}")
-    say(f"page  {shown(files[-1], around.folder)}   and {counted(len(files) - 1, 'picture')} next to it")
+    print_message(f"\n{page.intro}")
+    print_message(
+        f"page  {shown(files[-1], around.folder)}   and {counted(len(files) - 1, 'picture')} next to it"
+    )
 
 
 def _find(text: str, around: LearnerContext) -> tuple[Kata | Unit, Path]:

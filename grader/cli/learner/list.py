@@ -8,8 +8,8 @@ import click
 
 from grader.catalogue import Kata, Unit
 from grader.cli.context import LearnerContext, here, json_option, print_json
-from grader.cli.status import describe, passes, status_words
-from grader.report.style import console, keep_whole, keep_words, points, safe_text, status_text
+from grader.cli.status import describe, passed_summary, status_words
+from grader.report.style import console, never_cut, never_split_words, points, safe_text, status_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,8 +61,8 @@ def list_katas(as_json: bool) -> None:
         if out.measure(table, options=out.options.update(width=WIDEST)).maximum <= out.width:
             break  # what does not fit is left out by whole columns: what is typed stays, and so does the status
     # Numbers and names are typed, so they are never broken or cut.
-    keep_whole(table, 0, 1)
-    keep_words(table, len(table.columns) - 1)
+    never_cut(table, 0, 1)
+    never_split_words(table, len(table.columns) - 1)
     out.print(table, crop=False)
 
 
@@ -82,7 +82,13 @@ def _table(place: LearnerContext, out: Console, *, titles: bool, efforts: bool, 
         table.add_row(*(cell for cell, wanted in zip(cells, shown, strict=True) if wanted))
 
     for unit in place.catalogue.units:
-        add(unit, sum(kata.points for kata in unit.katas), _hours(unit), Text(passes(place, unit)), "bold")
+        add(
+            unit,
+            sum(kata.points for kata in unit.katas),
+            _hours(unit),
+            Text(passed_summary(place, unit)),
+            "bold",
+        )
         for kata in unit.katas:
             word = status_words(place, kata)
             add(kata, kata.points, kata.effort, status_text(place.entry(kata).status, out, word=word))

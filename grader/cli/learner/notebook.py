@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader import interpreter
-from grader.cli.learner.cells import are_answer, as_notebook
+from grader.cli.learner.cells import as_notebook, should_judge_cells
 from grader.cli.warm_process import Running, begin
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _try(arguments: list[str], shell: Any) -> None:
     from grader.errors import KataError
 
     cells, kata = _cells(shell), _kata_of(arguments)
-    chosen, reason = are_answer(kata, cells)
+    chosen, reason = should_judge_cells(kata, cells)
     what, keyword = _word_of(arguments), _keyword_of(arguments)
     if chosen and kata is not None:
         what, keyword = kata.slug, what if _is_check(what) else keyword

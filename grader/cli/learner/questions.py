@@ -12,7 +12,7 @@ from grader.cli.context import complete_id, here, json_option, note, print_json
 from grader.cli.learner.check import find_targets, refuse_exposed
 from grader.engine.host.bootstrap import start_launcher
 from grader.errors import UsageError
-from grader.report.style import say
+from grader.report.style import print_message
 
 if TYPE_CHECKING:
     from grader.learner.questions.quiz import QuizQuestion
@@ -68,21 +68,21 @@ def questions(what: str | None, wanted: int, who: str, as_json: bool) -> int:
         note(f"{target.file.name} is too short to ask about.")
     right = sum(_is_answered_right(number, question) for number, question in enumerate(found, 1))
     if found and sys.stdin.isatty():
-        say(f"{right} of {len(found)} right")
+        print_message(f"{right} of {len(found)} right")
     return 0
 
 
 def _is_answered_right(number: int, question: QuizQuestion) -> bool:
     """Print a question; where somebody is there to answer, ask for it, and say what is right."""
-    say(f"{number}. {question.text}")
+    print_message(f"{number}. {question.text}")
     if question.code:
-        say(f"       {question.code}")
+        print_message(f"       {question.code}")
     for letter, option in zip(LETTERS, question.options, strict=True):
-        say(f"   {letter}  {option}")
+        print_message(f"   {letter}  {option}")
     if not sys.stdin.isatty():
-        say("")
+        print_message("")
         return False
     chosen = click.prompt("  ", type=click.Choice(LETTERS), show_choices=False, prompt_suffix="? ")
     right = LETTERS[question.right]
-    say(f"   {'right' if chosen == right else f'no, it is {right}'}: {question.why}\n")
+    print_message(f"   {'right' if chosen == right else f'no, it is {right}'}: {question.why}\n")
     return bool(chosen == right)

@@ -9,7 +9,7 @@ import click
 from grader.cli.context import complete_id, here, json_option, print_json, shown
 from grader.errors import UsageError
 from grader.learner import workspace as workspaces
-from grader.report.style import say
+from grader.report.style import print_message
 
 
 @click.command(short_help="Put back the files you started from; yours are backed up first.")
@@ -58,10 +58,12 @@ def reset(id_: str, as_json: bool) -> None:
 def _print(one: workspaces.Reset, folder: Path) -> None:
     touched = [file for file in one.files if file.action != "unchanged"]
     if not touched:
-        say(f"{one.kata.number} {one.kata.slug}: nothing to reset, the files are as they were written")
+        print_message(
+            f"{one.kata.number} {one.kata.slug}: nothing to reset, the files are as they were written"
+        )
         return
-    say(f"{one.kata.number} {one.kata.slug}: reset")
+    print_message(f"{one.kata.number} {one.kata.slug}: reset")
     for file in touched:
-        say(f"  {file.action:8} {shown(file.path, folder)}")
+        print_message(f"  {file.action:8} {shown(file.path, folder)}")
     if one.backup is not None:
-        say(f"  what you had is in {shown(one.backup, folder)}")
+        print_message(f"  what you had is in {shown(one.backup, folder)}")

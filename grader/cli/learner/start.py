@@ -17,8 +17,8 @@ from grader.errors import UsageError
 from grader.learner import workspace as workspaces
 from grader.learner.workspace import Started, Workspace, load_progress, unit_around
 from grader.learner.workspace.notebook import is_notebook
-from grader.learner.workspace.tools import lay_actions, lay_agents, lay_vscode, policy_of
-from grader.report.style import console, hanging, safe, safe_text, say
+from grader.learner.workspace.tools import lay_actions, lay_agents, policy_of, write_vscode
+from grader.report.style import console, escape_controls, print_hanging, print_message, safe_text
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     # Nothing is ever overwritten: what is there already stays, and is listed as such.
     policy = policy_of(space.root)
     started = workspaces.start(katas, space, notebook=options.notebook, blocks=blocks)
-    layers = ((lay_vscode, options.vscode), (lay_actions, options.actions))
+    layers = ((write_vscode, options.vscode), (lay_actions, options.actions))
     tools = {file: _action(laid) for lay, asked in layers if asked for file, laid in lay(space.root)}
     agents = lay_agents(space.root, policy)
     tools |= {file: _action(laid) for file, laid in agents if laid or as_json}
@@ -123,18 +123,20 @@ def _list_files(started: Sequence[Started], tools: dict[Path, str], folder: Path
     for (place, action), found in names.items():
         where = "" if place == folder.absolute() else f"{shown(place, folder)}/  "
         # A label first, two blanks after it: what is wider than the terminal goes on below its own beginning.
-        say(f"{action:8} {where}{safe(', '.join(found))}")
+        print_message(f"{action:8} {where}{escape_controls(', '.join(found))}")
 
 
 def _say_what_to_do(started: Sequence[Started], folder: Path) -> None:
     first = started[0]
     again = "as you left it; continue with" if all(one.resumed for one in started) else "edit"
-    say(f"\n{again} {shown(first.submission, folder)}")
-    say(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
+    print_message(f"\n{again} {shown(first.submission, folder)}")
+    print_message(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
     if is_notebook(first.submission):
-        say("then  run its last cell")
+        print_message("then  run its last cell")
     else:
-        say(f"then  kata watch {first.kata.slug}    checks at every save; once: kata check {first.kata.slug}")
+        print_message(
+            f"then  kata watch {first.kata.slug}    checks at every save; once: kata check {first.kata.slug}"
+        )
 
 
 def _document(
@@ -167,7 +169,7 @@ def _closed(kata: Kata, space: Workspace) -> list[Kata]:
     """Return whose answers would be shown now by starting this kata; nothing is when its blocks are there already."""
     if os.path.lexists(space.kata_folder(kata) / BLOCKS):
         return []
-    return workspaces.still_closed(kata, load_progress(space.root))
+    return workspaces.unrevealed_katas(kata, load_progress(space.root))
 
 
 def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata], space: Workspace) -> None:
@@ -176,14 +178,14 @@ def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata], space: W
     names = _names([one.kata for one in unopened])
     first = unopened[0].kata
     whose = f"{_names(closed)}, not passed yet" if closed else "earlier katas"
-    if workspaces.still_closed(first, load_progress(space.root)):
+    if workspaces.unrevealed_katas(first, load_progress(space.root)):
         how = f"To read it, which records what has not passed as given up: kata start {first.slug} --given"
     else:
         how = f"To get it: kata start {first.slug}"
     click.echo()
     out, head = console(), "not written  "
-    hanging(out, Text(head), safe_text(f"{BLOCKS} of {names}: it answers {whose}"))
-    hanging(out, Text(" " * len(head)), safe_text(f"Your exercise needs nothing more. {how}"))
+    print_hanging(out, Text(head), safe_text(f"{BLOCKS} of {names}: it answers {whose}"))
+    print_hanging(out, Text(" " * len(head)), safe_text(f"Your exercise needs nothing more. {how}"))
 
 
 def _names(katas: Sequence[Kata]) -> str:

@@ -12,7 +12,7 @@ from grader.cli.context import LearnerContext, complete_id, here, note, seed_opt
 from grader.cli.learner.check import CheckRequest, consent, find_targets, no_match, with_content
 from grader.engine.host.bootstrap import start_launcher
 from grader.errors import KataError
-from grader.report.style import console, say
+from grader.report.style import console, print_message
 
 if TYPE_CHECKING:
     from grader.engine.host.launcher import Launcher
@@ -149,5 +149,5 @@ def _print_what_there_is(reports: list[KataReport]) -> int:
     last = reports[-1]
     print_reports([last], console(), again=[last.kata])
     if last.status == "pass":
-        say("Nothing is wrong, so there is nothing to look at.")
+        print_message("Nothing is wrong, so there is nothing to look at.")
     return 0 if last.status == "pass" else 1

@@ -29,7 +29,7 @@ from grader.cli.learner.check import (
 from grader.engine.host.bootstrap import start_launcher
 from grader.errors import KataError, UsageError
 from grader.learner.workspace import locate
-from grader.report.style import IN_NOTEBOOK, console, hanging, say
+from grader.report.style import IN_NOTEBOOK, console, print_hanging, print_message
 
 if TYPE_CHECKING:
     from grader.report.report import KataReport
@@ -215,7 +215,7 @@ class WatchLoop:
         progress = load_progress(space.root)
         targets = enumerate(self._request.targets)
         return next(
-            (place for place, target in targets if progress.peek(target.kata.slug).status != "pass"), 0
+            (place for place, target in targets if progress.get(target.kata.slug).status != "pass"), 0
         )
 
     def _check(self) -> None:
@@ -254,12 +254,12 @@ class WatchLoop:
         if report.status == "pass":
             say_at_work(self._target.kata)
             if self._place + 1 < len(self._request.targets):
-                say(f"  Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
+                print_message(f"  Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
             else:
                 say_what_comes_next()
         if sys.stdin.isatty():
             keys = KEYS_AMONG_SEVERAL if len(self._request.targets) > 1 else KEYS
-            hanging(self._out, Text(""), Text("   ".join(keys), "dim"))
+            print_hanging(self._out, Text(""), Text("   ".join(keys), "dim"))
         self._say_where_it_stands(report)
 
     def _say_where_it_stands(self, report: KataReport) -> None:
@@ -275,7 +275,7 @@ class WatchLoop:
             line = verdict.copy().append(more, "dim")
             if line.cell_len <= self._out.width:
                 break
-        hanging(self._out, Text(""), line)
+        print_hanging(self._out, Text(""), line)
         sys.stdout.flush()
 
     def _obey(self, key: bytes) -> bool:

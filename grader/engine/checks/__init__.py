@@ -6,7 +6,7 @@ May import engine.host and below; never the runner, timing or mistakes.
 from __future__ import annotations
 
 from grader.engine.checks.conduct import (
-    as_left,
+    callback,
     expect_device,
     expect_dropped_apart,
     expect_from_scratch,
@@ -14,13 +14,13 @@ from grader.engine.checks.conduct import (
     expect_raises,
     expect_strict,
     expect_unchanged,
+    fingerprint_facts,
     given_module,
-    lend,
-    presupposed,
-    recognised_by,
-    resting_on,
+    keep_grad_mode,
+    label_calls,
+    only_if,
+    precondition,
     same_tensors,
-    speak_of,
 )
 from grader.engine.checks.contract import Part
 from grader.engine.checks.decorators import check
@@ -35,9 +35,33 @@ from grader.engine.checks.stand_ins import stand_in
 from grader.engine.checks.training import TrainingBooks
 
 __all__ = [
-    "Draw", "Expected", "Part", "TrainingBooks", "as_left", "check", "expect", "expect_device",
-    "expect_dropped_apart", "expect_from_scratch", "expect_gradients", "expect_no_error",
-    "expect_parameter_gradients", "expect_raises", "expect_strict", "expect_unchanged", "fail",
-    "given_module", "lend", "oracle", "oracle_gradients", "presupposed", "recognised_by", "resting_on",
-    "same_tensors", "speak_of", "stand_in", "type_names", "with_axes",
+    "Draw",
+    "Expected",
+    "Part",
+    "TrainingBooks",
+    "callback",
+    "check",
+    "expect",
+    "expect_device",
+    "expect_dropped_apart",
+    "expect_from_scratch",
+    "expect_gradients",
+    "expect_no_error",
+    "expect_parameter_gradients",
+    "expect_raises",
+    "expect_strict",
+    "expect_unchanged",
+    "fail",
+    "fingerprint_facts",
+    "given_module",
+    "keep_grad_mode",
+    "label_calls",
+    "only_if",
+    "oracle",
+    "oracle_gradients",
+    "precondition",
+    "same_tensors",
+    "stand_in",
+    "type_names",
+    "with_axes",
 ]  # fmt: skip

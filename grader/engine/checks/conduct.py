@@ -11,12 +11,12 @@ import torch
 
 from grader.engine.checks.describe import changed_arguments, describe
 from grader.engine.checks.expect import expect
-from grader.engine.checks.failure import CheckFailure, PreconditionFailed, fail, fail_breach
+from grader.engine.checks.failure import CheckFailure, PreconditionFailed, fail, fail_policy
 from grader.engine.checks.raised import supposed_of
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.callbacks import Lent
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable
-from grader.engine.host.objects import RemoteObject, facts_of, forgeable, stand_for
+from grader.engine.host.objects import RemoteObject, forgeable, label_calls_as, state_of
 from grader.engine.host.remote import context_of
 
 
@@ -29,11 +29,11 @@ def given_module(submission: Any, name: str) -> Any:
     """
     found = context_of(submission).given(name)
     if isinstance(found, RemoteObject) and not context_of(submission).calls.on_workers_word:
-        facts_of(found).helper = name
+        state_of(found).helper = name
     return found
 
 
-def lend(function: Callable[..., Any]) -> Any:
+def callback(function: Callable[..., Any]) -> Any:
     """Return something that a check may pass into the worker, where it is called like `function`, which runs here.
 
     The check sees its calls, their order and how often they are made; books that a helper in the worker keeps are
@@ -43,7 +43,7 @@ def lend(function: Callable[..., Any]) -> Any:
     return Lent(function)
 
 
-def as_left(submission: Any) -> AbstractContextManager[None]:
+def keep_grad_mode(submission: Any) -> AbstractContextManager[None]:
     """Let the calls inside go on in the gradient mode that the submission's latest call left behind."""
     return context_of(submission).session.calling(as_left=True)
 
@@ -55,7 +55,7 @@ def same_tensors(submission: Any) -> Iterator[None]:
         yield
 
 
-def recognised_by(submission: Any, **facts: Any) -> None:
+def fingerprint_facts(submission: Any, **facts: Any) -> None:
     """Let these facts say which mistake was made, in place of what the submission returned so far in this check.
 
     For what is drawn at random, or is left to the learner: another's numbers are never the same there, and shares of
@@ -68,22 +68,22 @@ def recognised_by(submission: Any, **facts: Any) -> None:
     context_of(submission).session.log.observed[:] = [facts]
 
 
-def no_sign(value: Any) -> AbstractContextManager[None]:
+def without_fingerprint(value: Any) -> AbstractContextManager[None]:
     """Let no answer inside count as a sign of which mistake was made.
 
     Args:
         value: something of the submission's; nothing is noted of what is not.
     """
-    return facts_of(value).session.unnoted() if isinstance(value, RemoteObject) else nullcontext()
+    return state_of(value).session.without_fingerprint() if isinstance(value, RemoteObject) else nullcontext()
 
 
-def speak_of(helper: Any, learners: Any) -> None:
+def label_calls(helper: Any, learners: Any) -> None:
     """Let messages speak of calls of `helper`, something given, as if they were calls of `learners`."""
-    stand_for(helper, learners)
+    label_calls_as(helper, learners)
 
 
 @contextmanager
-def presupposed(what: str) -> Iterator[None]:
+def precondition(what: str) -> Iterator[None]:
     """Skip the check when what it rests on does not hold, so that its title accuses nobody of what it did not see.
 
     What is inside is another check's affair: a first call that has to return at all before one can see whether it
@@ -105,7 +105,7 @@ def presupposed(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def resting_on(what: str, holds: Callable[[], object]) -> Iterator[None]:
+def only_if(what: str, holds: Callable[[], object]) -> Iterator[None]:
     """Let a wrong value inside count only where `holds()` passes; else the check is skipped.
 
     For checks that compare a special case with the right answer: "scores in the thousands do not overflow" says nothing
@@ -119,7 +119,7 @@ def resting_on(what: str, holds: Callable[[], object]) -> Iterator[None]:
     try:
         yield
     except CheckFailure:
-        with presupposed(what):
+        with precondition(what):
             holds()
         raise
 
@@ -248,7 +248,7 @@ def expect_from_scratch(submission: Any) -> None:
     __tracebackhide__ = True
     session = context_of(submission).session
     if used := session.forbidden_uses():
-        fail_breach(used, session.terms.advice)
+        fail_policy(used, session.terms.advice)
 
 
 def _is_called(kind: str, name: str) -> bool:

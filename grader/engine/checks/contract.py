@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from grader.engine.checks.conduct import expect_strict, expect_unchanged, presupposed, same_tensors
+from grader.engine.checks.conduct import expect_strict, expect_unchanged, precondition, same_tensors
 from grader.engine.checks.describe import dtype_name, type_name
 from grader.engine.checks.draw import Draw, axes_of, with_axes
 from grader.engine.checks.expect import UNORDERED, expect
@@ -199,7 +199,7 @@ class _Asked:
         if not probe:
             return
         results = _several(self._call(answers, {**call, **given}))
-        with presupposed("its values must be right"):
+        with precondition("its values must be right"):
             live = [one for one in results if isinstance(one, Tensor) and one.is_floating_point()]
             expect(len(live), "number of floating results").is_value(len(probe))
             for one, want in zip(live, probe, strict=True):

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from grader.engine.checks.draw import axes_of
 from grader.engine.checks.text import WHOLE, clean, listed, sizes
-from grader.engine.host.objects import RemoteObject, facts_of
+from grader.engine.host.objects import RemoteObject, state_of
 from grader.engine.host.written import written
 
 NUMBERS = 12
@@ -58,7 +58,7 @@ def type_names(value: object) -> tuple[str, ...]:
 
 def _types_there(value: object) -> tuple[str, ...] | None:
     if isinstance(value, RemoteObject):
-        return facts_of(value).types
+        return state_of(value).types
     kind = getattr(value, "kata_type", None) if isinstance(value, Tensor) else None
     return (kind,) if isinstance(kind, str) else None
 
@@ -82,8 +82,8 @@ def _described(value: Any) -> str:
         return f"array {value.dtype} {sizes(value.shape)}"
     if type(value) in (torch.dtype, torch.device):
         return str(value)
-    if isinstance(value, RemoteObject) and facts_of(value).calls is not None and facts_of(value).label:
-        return _label(facts_of(value).label, 60)
+    if isinstance(value, RemoteObject) and state_of(value).calls is not None and state_of(value).label:
+        return _label(state_of(value).label, 60)
     return f"<{type_name(value).replace('torch._C.', 'torch.')}>"
 
 

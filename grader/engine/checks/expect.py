@@ -16,11 +16,17 @@ from torch import Tensor
 from grader.engine.checks.describe import describe, dtype_name, is_tensor, type_name, type_names
 from grader.engine.checks.failure import NOT_SAID, CheckFailure, Failure, Stage
 from grader.engine.checks.locate import first_index, locate, places
-from grader.engine.checks.oracle import Expected, doubled, rounding_tolerance, score_rounding, slack
+from grader.engine.checks.oracle import (
+    Expected,
+    rounding_tolerance,
+    score_rounding,
+    to_double,
+    tolerance_factor,
+)
 from grader.engine.checks.picture import PICTURES, Picture, draw_difference, draw_lists
 from grader.engine.checks.shapes import diagnose
 from grader.engine.checks.text import Axes, axis_names, clean, listed, pair, short, sizes, unsliced
-from grader.engine.host.objects import RemoteObject, facts_of
+from grader.engine.host.objects import RemoteObject, state_of
 from grader.errors import PackError
 
 _Self = TypeVar("_Self", bound="Expectation")
@@ -248,7 +254,7 @@ class Expectation:
         index = names.index(axis) if isinstance(axis, str) else axis % max(x.ndim, 1)
         self._no_surprise(x, torch.zeros((), dtype=x.dtype))
         # Added in double precision: the tolerance is for the learner's rounding, and ours must not use it up.
-        sums = doubled(x).sum(index)
+        sums = to_double(x).sum(index)
         # Terms that cancel may be of any size, and only the author knows how large right ones are.
         if size is None and value == 0:
             raise PackError(
@@ -256,7 +262,7 @@ class Expectation:
                 "size=... is how large the sum of the absolute values is in a right answer.",
             )
         rounded = x.dtype.is_floating_point or x.dtype.is_complex
-        unit = slack(x.dtype) * torch.finfo(x.dtype).eps if rounded else 0.0
+        unit = tolerance_factor(x.dtype) * torch.finfo(x.dtype).eps if rounded else 0.0
         unit += score_rounding(scores, x.dtype) if rounded else 0.0
         # Never taken from the answer: with weights of a billion a sum of 0 would be as good as one of 1.
         limit = unit * (abs(value) if size is None else size)
@@ -355,7 +361,7 @@ class Expectation:
             limit = self._agreement(mine, theirs, tolerance, math.inf)
             for one, called in ((value, self._name), (theirs, "the other")):
                 Expectation(one, called, self._axes)._no_surprise(one, torch.zeros((), dtype=one.dtype))
-        gap = (doubled(value) - doubled(theirs)).abs()
+        gap = (to_double(value) - to_double(theirs)).abs()
         if not bool((gap > limit).any()):
             self._fail("values", f"no difference  {self._name}: the same both times", why)
         return self
@@ -551,7 +557,7 @@ class Expectation:
             return 2 * tolerance.tolerance
         if tolerance is not None:
             return tolerance
-        unit = slack(theirs.dtype) * torch.finfo(theirs.dtype).eps
+        unit = tolerance_factor(theirs.dtype) * torch.finfo(theirs.dtype).eps
         # From the answers, but bounded by `size`: numbers that grow without end would agree with anything.
         own = max(rounding_tolerance(x.detach().cpu(), theirs.dtype) for x in (mine, theirs))
         return 2 * min(own, unit * size)
@@ -667,7 +673,7 @@ def _in_float32(value: object, compared: _Compared) -> str:
 
 
 def _kind_there(value: object) -> str:
-    return facts_of(value).kind if isinstance(value, RemoteObject) else ""
+    return state_of(value).kind if isinstance(value, RemoteObject) else ""
 
 
 class _Compared(NamedTuple):

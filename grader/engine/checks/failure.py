@@ -110,15 +110,15 @@ class PreconditionFailed(Exception):
         self.why = why
 
 
-def told_breach(used: Sequence[str], advice: str, when: str = "") -> list[str]:
+def policy_breach(used: Sequence[str], advice: str, when: str = "") -> list[str]:
     """Say what was used that the kata excludes, and what to write instead."""
     return [f"used {', '.join(clean(name, 80) for name in used[:3])}{when}", f"  {advice}"]
 
 
-def fail_breach(used: Sequence[str], advice: str, when: str = "") -> NoReturn:
+def fail_policy(used: Sequence[str], advice: str, when: str = "") -> NoReturn:
     """Fail the check because something was used that the kata excludes; `when` begins with a space."""
     __tracebackhide__ = True
-    raise CheckFailure(Failure("policy", tuple(told_breach(used, advice, when))), used=used)
+    raise CheckFailure(Failure("policy", tuple(policy_breach(used, advice, when))), used=used)
 
 
 def fail(

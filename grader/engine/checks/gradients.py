@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.engine.checks.conduct import presupposed, resting_on
+from grader.engine.checks.conduct import only_if, precondition
 from grader.engine.checks.draw import Draw, axes_of
 from grader.engine.checks.expect import Expectation, expect
 from grader.engine.checks.failure import CheckFailure, Failure, fail
@@ -45,7 +45,7 @@ def expect_gradients(
     if len(wanted) != len(results) or len(words) != len(results):
         raise PackError(f"{len(results)} outputs, {len(wanted)} of the oracle, {len(words)} names")
     for result, want, name in zip(results, wanted, words, strict=True):
-        with presupposed(f"{name} must be right"):
+        with precondition(f"{name} must be right"):
             expect(result, name).is_tensor(shape=tuple(want.shape), dtype=want.dtype)
         if not result.requires_grad:
             _no_graph(result, name)
@@ -70,7 +70,7 @@ def expect_gradients(
     for (name, tensor), gradient in zip(inputs.items(), found, strict=True):
         if gradient is not None:
             words_of_axes = " ".join(axes_of(tensor) or ())
-            with resting_on(f"{' and '.join(words)} must be right", right_values):
+            with only_if(f"{' and '.join(words)} must be right", right_values):
                 _compare(gradient, expected[name], f"gradient of {name}", words_of_axes, results[0])
 
 

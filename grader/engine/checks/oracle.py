@@ -31,7 +31,7 @@ NUDGED = 3
 """How often those two are called with arguments that are off by a rounding."""
 
 
-def slack(dtype: torch.dtype) -> float:
+def tolerance_factor(dtype: torch.dtype) -> float:
     """Return K for results of this dtype."""
     return SLACK_HALF if _is_half(dtype) else SLACK
 
@@ -40,7 +40,7 @@ def _is_half(dtype: torch.dtype) -> bool:
     return torch.finfo(dtype).bits < 32
 
 
-def doubled(value: Tensor) -> Tensor:
+def to_double(value: Tensor) -> Tensor:
     """Return the values in double precision; complex ones keep their imaginary part."""
     return value.to(torch.complex128) if value.dtype.is_complex else value.double()
 
@@ -116,7 +116,7 @@ def rounding_tolerance(value: Tensor, dtype: torch.dtype) -> float:
         return 0.0
     size = value.detach().abs()
     top = float(torch.where(size.isfinite(), size, 0).max())
-    return slack(dtype) * torch.finfo(dtype).eps * top
+    return tolerance_factor(dtype) * torch.finfo(dtype).eps * top
 
 
 def score_rounding(scores: float, dtype: torch.dtype) -> float:
@@ -179,7 +179,7 @@ def _expected(exact: Tensor, yardsticks: Sequence[Tensor], nudged: Sequence[Tens
                 "Write it in a numerically stable way: its rounding error is the yardstick.",
             )
     floor = limits.eps * max(top, limits.smallest_normal) if top else 0.0  # below it, digits get lost
-    return Expected(exact, slack(dtype) * max(worst, floor), dtype)
+    return Expected(exact, tolerance_factor(dtype) * max(worst, floor), dtype)
 
 
 def _largest(value: Tensor) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.engine.checks.conduct import no_sign, presupposed
+from grader.engine.checks.conduct import precondition, without_fingerprint
 from grader.engine.checks.draw import Draw
 from grader.engine.checks.expect import expect
 from grader.engine.checks.failure import fail
@@ -60,7 +60,7 @@ def expect_parameter_gradients(
     """
     __tracebackhide__ = True
     found = output()
-    with presupposed(f"{name} must be right"):
+    with precondition(f"{name} must be right"):
         expect(found, name, axes=axes).is_tensor(shape=shape, dtype=torch.float64).is_finite()
     # One number of all outputs: each parameter then has one slope, and a wrong gradient of any entry shows in
     # it.
@@ -78,7 +78,7 @@ def expect_parameter_gradients(
     moves = _Moves(model, lambda: float((output() * cotangent).sum()), learned, ways)
     if moves.agree_over(STEPS):
         return
-    with no_sign(model):  # how many more times it was asked says nothing of what is wrong
+    with without_fingerprint(model):  # how many more times it was asked says nothing of what is wrong
         if moves.agree_over(STEPS + FINER):
             return
     moves.fail(name, notes, found)
@@ -107,7 +107,7 @@ class _Moves:
     def agree_over(self, steps: Sequence[float]) -> bool:
         """Return whether the gradients are the slopes over one of the steps that suit."""
         every = tuple(self._learned)
-        for step, doubt in good_steps(lambda step: self._slope(every, step), steps):
+        for step, doubt in stable_steps(lambda step: self._slope(every, step), steps):
             tried = {name: self._slope((name,), step) for name in every}
             scale = min(max((abs(one) for one in tried.values()), default=0.0), LARGEST)
             limit = min(max(EXACT * scale, ROOM * doubt), COARSEST * scale)
@@ -149,7 +149,7 @@ class _Moves:
         )
 
 
-def good_steps(
+def stable_steps(
     slope: Callable[[float], float], steps: Sequence[float] = STEPS
 ) -> Iterator[tuple[float, float]]:
     """Yield the step over which a slope is known best, and how far it is off there; then the next best, if any.

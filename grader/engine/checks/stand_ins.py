@@ -46,7 +46,7 @@ def stand_ins_of(module: object) -> dict[str, Callable[..., Any]]:
     return found
 
 
-def put_in_place(submission: Any, functions: Mapping[str, Callable[..., Any]]) -> None:
+def install_stand_ins(submission: Any, functions: Mapping[str, Callable[..., Any]]) -> None:
     """Replace functions of a submission by stand-ins, until its worker is replaced."""
     for name, function in functions.items():
         stand_in = _Asked(function)

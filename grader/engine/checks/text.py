@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from grader.engine.host.written import whole
+from grader.engine.host.written import integer_repr
 from grader.words import plural
 
 LINE = 110
@@ -54,7 +54,7 @@ def number(value: object, digits: int = 3) -> str:
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, int):
-        return whole(value)
+        return integer_repr(value)
     if isinstance(value, complex):
         return f"({number(value.real, digits)}, {number(value.imag, digits)}j)"
     if not isinstance(value, float):

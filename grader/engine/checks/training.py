@@ -17,7 +17,7 @@ from grader.engine.checks.expect import expect
 from grader.engine.checks.failure import fail
 from grader.engine.checks.stand_ins import STAND_IN
 from grader.engine.host.callbacks import Lent
-from grader.engine.host.objects import speak_of
+from grader.engine.host.objects import set_label
 from grader.engine.host.remote import context_of
 
 SIZE = 4096
@@ -65,7 +65,7 @@ class TrainingBooks:
         stand_in = context_of(submission).given(STAND_IN)
         start = draw.normal(number=SIZE, scale=0.1)
         self.model = stand_in.StandIn(start, Lent(self._forward), Lent(self._backward))
-        speak_of(self.model, "the check's model")
+        set_label(self.model, "the check's model")
 
     def _forward(self, inputs: Any, training: Any, parameter: Any) -> list[Any]:
         __tracebackhide__ = True
@@ -120,7 +120,7 @@ class TrainingBooks:
             found.append(-torch.linalg.lstsq(directions, update[:, None]).solution[:, 0])
         return found
 
-    def stale(self) -> tuple[int, list[int]] | None:
+    def follows_stale_gradients(self) -> tuple[int, list[int]] | None:
         """Return (update, examples) of the first update that follows gradients from before the one before it."""
         moved = [step for step, update in enumerate(self.updates()) if bool(update.any())]
         followed = self.followed()
@@ -131,7 +131,7 @@ class TrainingBooks:
                     return step, sorted(self.batches[old].examples)
         return None
 
-    def astray(self, labels: Tensor) -> int | None:
+    def follows_wrong_loss(self, labels: Tensor) -> int | None:
         """Return the first batch whose slope is not that of the cross-entropy with its own labels, up to a factor."""
         for place, batch in enumerate(self.batches):
             rows = self.rows.detach().cpu().double()[batch.examples]

@@ -72,7 +72,7 @@ class Channel:
             WorkerTimeout: the deadline passed.
             WorkerDied: it ended, or broke the protocol.
         """
-        self.attend(deadline)
+        self.check_limits(deadline)
         request.id = self._next
         self._next += 1
         pieces = messages.pack(request, buffers)
@@ -96,7 +96,7 @@ class Channel:
             self.violation("it answered what it was not asked")
         return reply, payload
 
-    def attend(self, deadline: Deadline) -> float:
+    def check_limits(self, deadline: Deadline) -> float:
         """Look at the clock, and at what the worker uses when that is due; return the seconds left.
 
         Raises:
@@ -115,7 +115,7 @@ class Channel:
         if time.monotonic() >= self._look_at:
             # Looked at from here, not by a timer: the grader has one thread, which is in this loop while a
             # worker computes.
-            reason = self.process.overrun()
+            reason = self.process.exceeded_limit()
             if reason is not None:
                 self._stop(reason)
             self._look_at = time.monotonic() + sandbox.LOOK_S
@@ -203,12 +203,12 @@ class Channel:
             self._writing = writing
         while True:
             # No longer than until the next look: what a silent worker uses is looked at, too.
-            left = self.attend(deadline)
+            left = self.check_limits(deadline)
             began = time.monotonic()
             wait_s = max(min(left, self._look_at - began), 0.0)
             # poll(2), since select(2) knows no descriptor above 1023, and a grading process may have 4,096.
             ready = dict(self._poll.poll(wait_s * 1000))
-            deadline.forgive(began, wait_s)
+            deadline.add_stall(began, wait_s)
             # First what is printed: a worker that waits for room in that pipe will never answer.
             if self.process.output in ready:
                 self._drain()

@@ -41,7 +41,7 @@ class Deadline:
         """Move it."""
         self._at += seconds
 
-    def forgive(self, began: float, wait_s: float) -> None:
+    def add_stall(self, began: float, wait_s: float) -> None:
         """Move it by what a wait that began at `began` took beyond the seconds that were asked for."""
         # poll(2) comes back in time, unless nothing ran here: the machine was suspended, or moved to another.
         stalled = time.monotonic() - began - wait_s

@@ -58,7 +58,7 @@ class WorkerProcess:
     pidfd: int | None = None
     """Stands for it even when its number is another's by now."""
     limits: sandbox.ResourceLimits = WATCHED
-    """What `overrun` compares with."""
+    """What `exceeded_limit` compares with."""
     celled: bool = False
     """Whether it has a scratch folder of its own file system, in a sandbox."""
 
@@ -92,9 +92,9 @@ class WorkerProcess:
             elif self.pid > 1:
                 os.kill(self.pid, number)
 
-    def overrun(self) -> str | None:
-        """Say what it uses too much of; see `sandbox.overrun`."""
-        return sandbox.overrun(self.pid, None if self.celled else self.scratch, self.limits)
+    def exceeded_limit(self) -> str | None:
+        """Say what it uses too much of; see `sandbox.exceeded_limit`."""
+        return sandbox.exceeded_limit(self.pid, None if self.celled else self.scratch, self.limits)
 
     def end(self, patience_s: float = 0.0) -> int | None:
         """Collect it and remove its scratch folder; see `ForkLauncher.reap` for what is returned and raised."""

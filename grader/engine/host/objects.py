@@ -69,31 +69,31 @@ class RemoteObject:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        mine = facts_of(self)
+        mine = state_of(self)
         # A given module's methods are looked up all the same: what they return is not believed.
         if mine.kind == "module" and name in EVERY_MODULES and not mine.helper:
             # -1 is nobody's number: it gets one only where it is handed over instead of called.
             method = RemoteObject(mine.session, -1, "builtins.method", "function")
-            facts_of(method).of = self, name
+            state_of(method).of = self, name
             return _adopt(self, method, name)
-        return _adopt(self, mine.session.get(handle_of(self), name), name)
+        return _adopt(self, mine.session.get(handle_id(self), name), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        facts_of(self).session.set(handle_of(self), name, value)
+        state_of(self).session.set(handle_id(self), name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it in the worker; a class gives a proxy of the new object."""
-        mine = facts_of(self)
+        mine = state_of(self)
         signature = mine.path if mine.kind in ("function", "class") else f"{mine.path}.forward"
         record = CallRecord(mine.label, signature, args, kwargs, root=mine.root)
         target, method = (self, None) if mine.of is None else mine.of
         with _noted(mine, record) as made:
-            made += mine.session.call(handle_of(target), record, method)
+            made += mine.session.call(handle_id(target), record, method)
         result = _out_of(mine, made[0])
         # An object is named by how it was made, since learners recognise it by that: `DecoderLM(13, 12)`.
         if isinstance(result, RemoteObject) and mine.kind == "class":
             label = f"{mine.label}({_made_with(mine.calls, mine.path, args, kwargs)})"
-            call_it(result, label, mine.root, mine.calls, mine.path)
+            set_label_of_call(result, label, mine.root, mine.calls, mine.path)
         return result
 
     def __len__(self) -> int:
@@ -108,7 +108,7 @@ class RemoteObject:
         return value
 
     def __getitem__(self, key: Any) -> Any:
-        return _adopt(self, _call_method(self, "__getitem__", "{}[...]", key), f"[{brief(key)}]")
+        return _adopt(self, _call_method(self, "__getitem__", "{}[...]", key), f"[{short_repr(key)}]")
 
     def __iter__(self) -> Iterator[Any]:
         values = _call_method(self, "__iter__", "iter({})")
@@ -126,21 +126,21 @@ class RemoteObject:
         return True
 
     def __repr__(self) -> str:
-        return f"<{facts_of(self).types[0]} in the submission>"
+        return f"<{state_of(self).types[0]} in the submission>"
 
 
-def facts_of(value: RemoteObject) -> Facts:
+def state_of(value: RemoteObject) -> Facts:
     """Return what the grader keeps of an object in the worker."""
     return cast(Facts, object.__getattribute__(value, "__kata__"))
 
 
-def handle_of(value: RemoteObject, session: Session | None = None) -> int:
+def handle_id(value: RemoteObject, session: Session | None = None) -> int:
     """Return the handle, if it is one of the session's present worker.
 
     Raises:
         WorkerDied: that worker is gone.
     """
-    mine = facts_of(value)
+    mine = state_of(value)
     # Numbers begin anew in each worker: one of an earlier worker would name another object.
     if mine.session is not (session or mine.session) or mine.generation != mine.session.generation:
         raise WorkerDied("had ended already")
@@ -148,42 +148,44 @@ def handle_of(value: RemoteObject, session: Session | None = None) -> int:
         return mine.number
     # Handed over instead of called: now it has to be known by a number.
     owner, name = mine.of
-    found = mine.session.get(handle_of(owner), name)
+    found = mine.session.get(handle_id(owner), name)
     if not isinstance(found, RemoteObject):
         raise SubmissionUnsendable(f"something else than a method as {name}")
-    return handle_of(found)
+    return handle_id(found)
 
 
-def stand_for(value: Any, other: Any) -> None:
+def label_calls_as(value: Any, other: Any) -> None:
     """Let messages speak of calls of `value` as if they were calls of `other`; in one process they do so anyway."""
     if isinstance(value, RemoteObject) and isinstance(other, RemoteObject):
-        theirs, called = facts_of(other), ("function", "class")
+        theirs, called = state_of(other), ("function", "class")
         path = theirs.path
-        if facts_of(value).kind in called and theirs.kind not in called:
+        if state_of(value).kind in called and theirs.kind not in called:
             path += ".forward"
-        call_it(value, theirs.label, theirs.root, theirs.calls, path)
+        set_label_of_call(value, theirs.label, theirs.root, theirs.calls, path)
 
 
-def speak_of(value: Any, label: str) -> None:
+def set_label(value: Any, label: str) -> None:
     """Let messages call an object in the worker by a name that tells a learner more than how it was made."""
     if isinstance(value, RemoteObject):
-        mine = facts_of(value)
-        call_it(value, label, mine.root, mine.calls, mine.path)
+        mine = state_of(value)
+        set_label_of_call(value, label, mine.root, mine.calls, mine.path)
 
 
-def call_it(value: RemoteObject, label: str, root: str, calls: Calls | None, path: str = "") -> None:
+def set_label_of_call(
+    value: RemoteObject, label: str, root: str, calls: Calls | None, path: str = ""
+) -> None:
     """Let messages speak of an object by a label, and note its calls as those of the required name `root`."""
-    mine = facts_of(value)
+    mine = state_of(value)
     mine.label, mine.root, mine.calls, mine.path = label, root, calls, path or root
 
 
 def _adopt(owner: RemoteObject, value: Any, name: str) -> Any:
-    if isinstance(value, RemoteObject) and facts_of(value).root == "":
-        mine = facts_of(owner)
+    if isinstance(value, RemoteObject) and state_of(value).root == "":
+        mine = state_of(owner)
         separator = "" if name.startswith("[") or not mine.label else "."
         label, path = (f"{start}{separator}{name}" for start in (mine.label, mine.path))
-        call_it(value, label, mine.root, mine.calls, path)
-    return _out_of(facts_of(owner), value, f".{name}")
+        set_label_of_call(value, label, mine.root, mine.calls, path)
+    return _out_of(state_of(owner), value, f".{name}")
 
 
 def _out_of(mine: Facts, value: Any, name: str = "") -> Any:
@@ -197,7 +199,7 @@ def _out_of(mine: Facts, value: Any, name: str = "") -> Any:
     # The module shares its process with the submission, which can find it and replace what it holds.
     for part in (value if isinstance(value, list | tuple) else (value,)) if mine.helper else ():
         if isinstance(part, RemoteObject):
-            theirs = facts_of(part)
+            theirs = state_of(part)
             theirs.helper = theirs.helper or mine.helper + name  # `eval` returns what it is called of
         elif part is not None:
             raise forgeable(f"{mine.helper}{name} returned a value")
@@ -213,10 +215,10 @@ def forgeable(what: str) -> PackError:
 
 
 def _call_method(value: RemoteObject, method: str, label: str, *args: Any) -> Any:
-    mine = facts_of(value)
+    mine = state_of(value)
     record = CallRecord(label.format(mine.label), "", args, {}, root=mine.root)
     with _noted(mine, record) as made:
-        made += mine.session.call(handle_of(value), record, method)
+        made += mine.session.call(handle_id(value), record, method)
     return _out_of(mine, made[0])
 
 
@@ -232,7 +234,7 @@ def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
             error.helper = mine.helper
         if mine.calls is not None:
             mine.calls.add(replace(record, request=mine.session.made), None)
-        note(mine.session, mine.root, error)
+        record_outcome(mine.session, mine.root, error)
         raise
     result, changed = made
     if mine.calls is not None:
@@ -240,10 +242,10 @@ def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
             record, changed=tuple(changed), iterated=mine.session.iterated, request=mine.session.made
         )
         mine.calls.add(done, result)
-    note(mine.session, mine.root, None)
+    record_outcome(mine.session, mine.root, None)
 
 
-def note(session: Session, root: str, error: Exception | None) -> None:
+def record_outcome(session: Session, root: str, error: Exception | None) -> None:
     """Note what became of an attempt to use a required name."""
     outcomes = session.outcomes
     if isinstance(error, WorkerDied | WorkerTimeout):
@@ -257,7 +259,7 @@ def note(session: Session, root: str, error: Exception | None) -> None:
             outcomes.written.add(root)
 
 
-def brief(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Return a value as a label of a call has it: as Python would write it, a tensor by its shape alone."""
     text = written(value, _word_for, _LABELLED)
     return text if len(text) <= _LABELLED else text[: _LABELLED - 1] + "…"
@@ -267,7 +269,7 @@ def _word_for(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"tensor{list(value.shape)}"
     if isinstance(value, RemoteObject):
-        return facts_of(value).label
+        return state_of(value).label
     return repr(value) if isinstance(value, torch.dtype | torch.device) else type(value).__name__
 
 
@@ -280,4 +282,4 @@ def _made_with(calls: Calls | None, path: str, args: Sequence[Any], kwargs: Mapp
     if not named or any(name.startswith("*") for name in names[: len(args)]):
         names = [""] * len(args)
     pairs = [*zip(names, args, strict=False), *kwargs.items()]
-    return ", ".join(f"{name}={brief(value)}" if name else brief(value) for name, value in pairs)
+    return ", ".join(f"{name}={short_repr(value)}" if name else short_repr(value) for name, value in pairs)

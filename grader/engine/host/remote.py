@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from grader.engine.host.calls import Calls
 from grader.engine.host.errors import SubmissionRaised
-from grader.engine.host.objects import RemoteObject, call_it, note
+from grader.engine.host.objects import RemoteObject, record_outcome, set_label_of_call
 from grader.engine.host.session import Session
 from grader.engine.wire import messages
 
@@ -32,10 +32,10 @@ class RemoteSubmission:
             value = proxied.session.named(name)
         except SubmissionRaised as error:
             # Missing or raising, it says as much as a call of it: whether the name has been written.
-            note(proxied.session, name, error)
+            record_outcome(proxied.session, name, error)
             raise
         if isinstance(value, RemoteObject):
-            call_it(value, name, name, proxied.calls)
+            set_label_of_call(value, name, name, proxied.calls)
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -58,7 +58,7 @@ class SubmissionContext:
         value = self.session.given(name)
         self.calls.given.add(name)
         if isinstance(value, RemoteObject):
-            call_it(value, "", name, self.calls)  # its file's name tells a learner nothing
+            set_label_of_call(value, "", name, self.calls)  # its file's name tells a learner nothing
         return value
 
 

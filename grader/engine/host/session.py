@@ -26,12 +26,12 @@ from grader.engine.host.errors import (
     SubmissionUnsendable,
     WorkerDied,
     WorkerTimeout,
-    could_be,
+    is_valid_mro,
 )
 from grader.engine.host.launcher import Launcher, WorkerConfig, WorkerProcess
 from grader.engine.host.limits import Terms
 from grader.engine.host.names import NamesFound, excluded_operators, read_names, uses_listed
-from grader.engine.host.objects import RemoteObject, facts_of, handle_of
+from grader.engine.host.objects import RemoteObject, handle_id, state_of
 from grader.engine.host.source import Source, innermost
 from grader.engine.host.stopwatch import Sample, Stopwatch
 from grader.engine.wire import messages, uses
@@ -190,7 +190,7 @@ class Session:
         """The live worker's process."""
         return self._channel.process if self._channel is not None and self._channel.alive else None
 
-    def settle(self) -> None:
+    def sync(self) -> None:
         """Exchange something trivial, so that what the worker had left to do is done; for before a clock starts."""
         self.get(messages.MODULE, "__name__")
         self.log.observed.clear()
@@ -235,7 +235,7 @@ class Session:
         """
         value = self._value(*self._ask(messages.Get(target=target, name=name), []), attribute=True)
         if name in _TELL_STATE and isinstance(value, RemoteObject):
-            self._states.add(handle_of(value))
+            self._states.add(handle_id(value))
         return value
 
     def set(self, target: int, name: str, value: Any) -> None:
@@ -322,7 +322,7 @@ class Session:
             self._as_left, self._same_tensors = before
 
     @contextmanager
-    def unnoted(self) -> Iterator[None]:
+    def without_fingerprint(self) -> Iterator[None]:
         """Forget what is answered inside, for recognising a mistake; an exception that ends it counts."""
         before = self.log.mark()
         yield
@@ -463,7 +463,9 @@ class Session:
         # One question; before its answer the worker may ask for those of what is lent to it.
         try:
             if self.stopwatch is not None:
-                channel.attend(self.deadline)  # so that a look that is due now does not fall into the sample
+                channel.check_limits(
+                    self.deadline
+                )  # so that a look that is due now does not fall into the sample
             with self.stopwatch.sample() if self.stopwatch is not None else _UNTIMED as sample:
                 reply, payload = channel.ask(request, buffers, self.deadline)
                 while isinstance(reply, messages.CallbackRequest):
@@ -528,7 +530,7 @@ class Session:
         if isinstance(reply, messages.ExceptionReply):
             # A message names the class, and `expect_raises` goes by it: a worker may claim none that Python
             # could not have.
-            if not could_be(reply.bases):
+            if not is_valid_mro(reply.bases):
                 self.violation("its exception has a class that cannot exist")
             missing = attribute and reply.bases[0] == "AttributeError"
             kind = SubmissionMissing if missing else SubmissionRaised
@@ -548,7 +550,7 @@ class Session:
             if not 0 <= number < MAX_NUMBER:
                 raise messages.ProtocolError("an invalid handle")
             known: RemoteObject | None = self._proxies.get(number)
-            facts = facts_of(known) if known is not None else None
+            facts = state_of(known) if known is not None else None
             # A worker may say of a number what it likes: with another type it is another object.
             if known is None or facts is None or facts.kind != kind or MRO.join(facts.types) != type_name:
                 known = self._proxies[number] = RemoteObject(self, number, type_name, kind)
@@ -579,9 +581,9 @@ class Session:
         self._channel.violation(what)
 
     def _handle(self, value: Any) -> tuple[int, str, str] | None:
-        return (handle_of(value, self), "", "") if isinstance(value, RemoteObject) else None
+        return (handle_id(value, self), "", "") if isinstance(value, RemoteObject) else None
 
 
 def _is_lasting(found: Any) -> bool:
     """Tell whether this is the submission's own function or class, of which a worker has one all its life."""
-    return isinstance(found, RemoteObject) and facts_of(found).kind in ("function", "class")
+    return isinstance(found, RemoteObject) and state_of(found).kind in ("function", "class")

@@ -37,7 +37,7 @@ def written(value: Any, other: Callable[[Any], str], limit: int) -> str:
     return text
 
 
-def whole(value: int) -> str:
+def integer_repr(value: int) -> str:
     """Return a whole number as Python writes it, or how large it is where that would be long: Python may refuse to."""
     return str(value) if value.bit_length() <= 128 else f"an int of {value.bit_length()} bits"
 
@@ -47,7 +47,7 @@ def _written(value: Any, other: Callable[[Any], str], items: int, depth: int = 0
     if kind in (str, bytes):
         return repr(value[:_CHARACTERS]) + ("…" if len(value) > _CHARACTERS else "")
     if kind is int:
-        return whole(value)
+        return integer_repr(value)
     if kind in (bool, float, complex, type(None)):
         return repr(value)
     if kind not in _BRACKETS:

@@ -112,11 +112,11 @@ def _read(kata: Kata, files: Iterable[Path]) -> list[Mistake]:
             except PackError as error:
                 errors.append(error)
     if errors:
-        raise errors[0] if len(errors) == 1 else PackError("\n".join(in_full(error) for error in errors))
+        raise errors[0] if len(errors) == 1 else PackError("\n".join(full_text(error) for error in errors))
     return sorted(found.values(), key=lambda mistake: mistake.name)
 
 
-def in_full(error: PackError) -> str:
+def full_text(error: PackError) -> str:
     """Return what an error says, and what to do."""
     return f"{error.message} {error.hint}" if error.hint else error.message
 

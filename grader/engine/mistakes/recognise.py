@@ -24,7 +24,7 @@ import torch
 from grader.engine.checks.describe import describe
 from grader.engine.host.calls import State
 from grader.engine.host.errors import SubmissionRaised
-from grader.engine.host.objects import RemoteObject, facts_of
+from grader.engine.host.objects import RemoteObject, state_of
 from grader.errors import PackError
 
 SEED = 0
@@ -159,7 +159,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             check: [
                 name
                 for name, known in (*self.pairs.items(), *self.mutants.items())
-                if same(known.checks.get(check), marks)
+                if equal_fingerprints(known.checks.get(check), marks)
             ]
             for check, marks in failures.items()
         }
@@ -220,7 +220,9 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             or (
                 check in failures
                 # Weak marks are found under many mistakes: they neither prove one nor rule one out.
-                and not (_is_weak(marks) or _is_weak(failures[check]) or same(marks, failures[check]))
+                and not (
+                    _is_weak(marks) or _is_weak(failures[check]) or equal_fingerprints(marks, failures[check])
+                )
             )
             for check, marks in self._checks_of(name).items()
         )
@@ -282,7 +284,7 @@ def fingerprint(observed: Sequence[Any]) -> list[Mark]:
     return [{"n": len(values)}, *(marker.mark(value) for value in values[-KEPT:])]
 
 
-def same(one: Sequence[Mark] | None, other: Sequence[Mark]) -> bool:
+def equal_fingerprints(one: Sequence[Mark] | None, other: Sequence[Mark]) -> bool:
     """Return whether two fingerprints are equal up to rounding."""
     return (
         one is not None
@@ -382,7 +384,7 @@ def _tensor_mark(value: torch.Tensor) -> Mark:
 
 def _kind(value: object) -> str:
     if isinstance(value, RemoteObject):
-        return facts_of(value).types[0]
+        return state_of(value).types[0]
     kind = getattr(value, "kata_type", None) if isinstance(value, torch.Tensor) else None
     return kind if isinstance(kind, str) else type(value).__name__
 

@@ -39,7 +39,7 @@ class WorkerBackend:
         _seed_here(seed + 1)
         self.session.begin(seed, self._timeout_s, alike=alike)
 
-    def rest(self) -> None:
+    def stop_worker(self) -> None:
         """End the worker."""
         self.calls.clear()
         self.session.close()

@@ -100,7 +100,7 @@ class Collected:
         """Return the points of these checks: of those for being right, or of those for being fast."""
         return sum(info.points for info in self.infos() if (info.threshold is not None) is timed)
 
-    def blank(self, item: pytest.Item) -> CheckReport:
+    def empty_report(self, item: pytest.Item) -> CheckReport:
         """Return the report of a check of which nothing is known yet: no points, and nothing against it."""
         info = self.info(item)
         return CheckReport(
@@ -128,13 +128,13 @@ class Collected:
         """Return the checks of speed and memory."""
         return {item.name for item in self.items if self.info(item).threshold is not None}
 
-    def only(self, names: Collection[str]) -> Self:
+    def select(self, names: Collection[str]) -> Self:
         """Return these checks alone."""
         return replace(self, items=tuple(item for item in self.items if item.name in names), complete=False)
 
-    def but_for(self, names: Collection[str]) -> Self:
+    def exclude(self, names: Collection[str]) -> Self:
         """Return the other checks."""
-        return self.only({item.name for item in self.items} - set(names))
+        return self.select({item.name for item in self.items} - set(names))
 
 
 def _with_points(item: pytest.Item, kata: Kata) -> CheckInfo:

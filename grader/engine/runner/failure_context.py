@@ -30,13 +30,13 @@ from grader.engine.checks.describe import describe
 from grader.engine.checks.failure import NOT_SAID, CheckFailure
 from grader.engine.checks.text import clean
 from grader.engine.host.calls import CallRecord, Calls
-from grader.engine.host.objects import RemoteObject, facts_of
+from grader.engine.host.objects import RemoteObject, state_of
 from grader.engine.host.session import Session
 from grader.engine.runner.outcome import Outcome
 from grader.engine.wire import messages
 from grader.engine.worker.loader import PACKAGE
 from grader.engine.worker.serve import Worker
-from grader.report.style import console, hanging, safe_text
+from grader.report.style import console, print_hanging, safe_text
 from grader.report.terminal import print_block
 
 _FIXTURES = frozenset({"submission", "draw", "seed", "device", "reference", "speed"})
@@ -172,7 +172,7 @@ class _Here(Worker):
     def own(self, value: Any) -> Any:
         """Return the learner's object that a proxy stands for; anything else as it is."""
         if isinstance(value, RemoteObject):
-            return self._objects.get(facts_of(value).number, value)
+            return self._objects.get(state_of(value).number, value)
         return [self.own(part) for part in value] if type(value) is list else value
 
     def names(self) -> dict[str, Any]:
@@ -288,7 +288,7 @@ def stop(call: FailureContext) -> bool:
     Returns:
         Whether it was left by quitting, and not to go on.
     """
-    say(call)
+    print_failure(call)
     with call.brought_here(stop=True):
         frame = call.frame or call.check
         if frame is None:
@@ -310,7 +310,7 @@ def taking(names: dict[str, Any]) -> Look:
     """Return what puts all that a message speaks of into `names`, for a notebook, which is a prompt already."""
 
     def look(call: FailureContext) -> None:
-        say(call)
+        print_failure(call)
         with call.brought_here(stop=False):
             names.update(call.values)
 
@@ -319,15 +319,15 @@ def taking(names: dict[str, Any]) -> Look:
 
 def talk(call: FailureContext) -> None:
     """Open a REPL in which all of it has its name."""
-    say(call)
+    print_failure(call)
     with contextlib.suppress(bdb.BdbQuit), call.brought_here(stop=False):
         out = console()
         wide = max(10, *map(len, call.values)) if call.values else 10
         for name, value in call.values.items():
             what = clean(describe(value) if name != "error" else repr(value))
-            hanging(out, Text(f"  {name:{wide}}  "), safe_text(what))
+            print_hanging(out, Text(f"  {name:{wide}}  "), safe_text(what))
         own = [name for name, value in call.names.items() if name not in call.values and _is_own(name, value)]
-        hanging(out, Text(f"  {'and':{wide}}  "), safe_text(", ".join(["torch", *own])))
+        print_hanging(out, Text(f"  {'and':{wide}}  "), safe_text(", ".join(["torch", *own])))
         out.print("\nCtrl-D leaves.\n")
         names: dict[str, Any] = {"torch": torch, **call.names, **call.values}
         _complete(names)
@@ -342,7 +342,7 @@ def _is_own(name: str, value: object) -> bool:
     return not (made and str(value.__module__).startswith(("torch", "typing", "collections")))
 
 
-def say(call: FailureContext) -> None:
+def print_failure(call: FailureContext) -> None:
     """Print a check's message, unless that is about a `breakpoint()`, which stops here."""
     message = call.outcome.message or ""
     # The message says what to type instead of breakpoint(), which was just typed.
@@ -350,7 +350,7 @@ def say(call: FailureContext) -> None:
         return
     out = console()
     out.print()
-    hanging(out, Text(""), Text(f"{call.title}: {call.outcome.status}", "bold"))
+    print_hanging(out, Text(""), Text(f"{call.title}: {call.outcome.status}", "bold"))
     print_block(message, out)
     out.print()
 

@@ -56,7 +56,7 @@ class BlockUse:
             "blocks, which call torch.ops.aten"
         )
 
-    def refuse(self, report: CheckReport) -> None:
+    def void_points(self, report: CheckReport) -> None:
         """Give a check no points; what it says of the numbers stays."""
         report.points = 0.0
         if report.status == "pass":

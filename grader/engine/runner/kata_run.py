@@ -16,8 +16,8 @@ import torch
 from grader.catalogue.stub import signatures_of
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.describe import is_starred
-from grader.engine.checks.failure import told_breach
-from grader.engine.checks.stand_ins import put_in_place
+from grader.engine.checks.failure import policy_breach
+from grader.engine.checks.stand_ins import install_stand_ins
 from grader.engine.host.calls import Calls
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
@@ -30,7 +30,7 @@ from grader.engine.runner.backend import CheckContext, RunSettings, WorkerBacken
 from grader.engine.runner.collected import Collected
 from grader.engine.runner.failure_context import Look
 from grader.engine.runner.given_blocks import BlockUse, find_block_use
-from grader.engine.runner.outcome import MessageContext, Outcome, judge, unusable
+from grader.engine.runner.outcome import MessageContext, Outcome, judge, unusable_result
 from grader.engine.runner.plugin import check_seed
 from grader.engine.runner.remarks import SourceRemarks
 from grader.errors import MachineFault, PackError
@@ -119,7 +119,7 @@ class KataRun:
         attempt, who = self.attempt, self.attempt.backend
         for item in self.checks.items:
             if attempt.look is not None and attempt.launcher.name == "fork":
-                who.rest()  # a fork takes 10 ms; without one, what is made again begins with all earlier checks
+                who.stop_worker()  # a fork takes 10 ms; without one, what is made again begins with all earlier checks
             judged = self._judged(item)
             self.done.append(judged)
             self.used.update(dict.fromkeys(judged.outcome.used))
@@ -185,7 +185,7 @@ class KataRun:
     def _judged(self, item: pytest.Item) -> CheckOutcome:
         """Run one check, and decide what it says and what it is worth."""
         who = self.attempt.backend
-        info, report, names = self.checks.info(item), self.checks.blank(item), frozenset[str]()
+        info, report, names = self.checks.info(item), self.checks.empty_report(item), frozenset[str]()
         timed = info.threshold is not None
         unmet = None if timed else self._unmet(info)
         if info.threshold is not None:
@@ -206,7 +206,7 @@ class KataRun:
         report.likely = outcome.cause or None
         report.points = report.max_points if outcome.status == "pass" else 0.0
         if self._block_use is not None:
-            self._block_use.refuse(report)
+            self._block_use.void_points(report)
         # Nothing that was trained or timed says which mistake it was.
         silent = self._block_use or report.hidden or info.trained or timed
         tells = report.status in ("fail", "error") and not silent
@@ -239,7 +239,7 @@ class KataRun:
             again = self._attempted(item, who, ours)
             # A check that asks for the function itself would have judged the author's.
             judged_ours = any(name in names for name in who.session.log.names)
-            who.rest()  # the next worker has all of the learner's own again
+            who.stop_worker()  # the next worker has all of the learner's own again
             if again.status == "pass" and not judged_ours:
                 listed_names = " and ".join(f"`{name}`" for name in names)
                 return Outcome("pass", [f"judged with our {listed_names} in place of yours"])
@@ -274,7 +274,7 @@ class KataRun:
             try:
                 who.begin(check_seed(seed, item.name), alike=alike)
                 # After `begin`, which may have started another worker: a stand-in lives in that one's module.
-                put_in_place(who.submission, stand_ins)
+                install_stand_ins(who.submission, stand_ins)
             except WorkerTimeout as error:
                 outcome = judge(error, who.calls, context.conditions.wording)
             except (WorkerDied, SubmissionRaised) as error:
@@ -283,7 +283,7 @@ class KataRun:
             else:
                 outcome = self.checks.plugin.run(item, context)
             if outcome.shortage:
-                who.rest()  # in the middle of a frame, perhaps
+                who.stop_worker()  # in the middle of a frame, perhaps
                 gc.collect()  # what the check held goes with its frames
             if last or not (outcome.killed or outcome.shortage):
                 break
@@ -343,7 +343,7 @@ class KataRun:
         from grader.engine.timing.speed import Speed
 
         options, who = attempt.options, attempt.backend
-        who.rest()
+        who.stop_worker()
         setting = setting_of(kata, attempt.source, attempt.launcher, options.device, who.calls)
         options.tell(options.timed_s)
         for _ in range(2):  # one that was killed may have been killed by the machine
@@ -364,7 +364,7 @@ class KataRun:
         control = None if timed else self._control(item, self.attempt.backend)
         if control is None or control.status != "pass":
             raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
-        return unusable([], outcome.lines)
+        return unusable_result([], outcome.lines)
 
     def _control(self, item: pytest.Item, who: WorkerBackend) -> Outcome | None:
         """Return how the reference ends in a check; None where there is none to compare with, or `who` is it."""
@@ -388,7 +388,7 @@ class KataRun:
         if not telling:
             return
         if any(one.report.id not in self.left_behind for one in telling):
-            self.attempt.backend.rest()  # what keeps state leaves the same whatever was asked of it before
+            self.attempt.backend.stop_worker()  # what keeps state leaves the same whatever was asked of it before
         # They run once more, as the fingerprints were taken: at their seed, and with parameters that are the
         # same in every submission. One that passes there says nothing.
         for one in telling:
@@ -439,7 +439,7 @@ class KataRun:
         for one in failed:
             # Whether the mistake leaves anything to compute shows only while it runs.
             watch = IdleWatch(mistake, given)
-            who.rest()  # what keeps state begins anew, as ours with the same mistake does
+            who.stop_worker()  # what keeps state begins anew, as ours with the same mistake does
             again = self._attempted(one.item, who, reference=watch.reference)
             who.session.take_output()
             if again.status != "pass":
@@ -511,7 +511,7 @@ class KataRun:
             check = one.report
             check.points = 0.0
             if check.status == "pass":
-                lines = told_breach(list(self.used), self.checks.terms.advice)
+                lines = policy_breach(list(self.used), self.checks.terms.advice)
                 if one.judged_uses:
                     check.status = "fail"
                 else:

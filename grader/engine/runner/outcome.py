@@ -24,7 +24,7 @@ from grader.engine.host.errors import (
     WorkerDied,
     WorkerTimeout,
 )
-from grader.engine.host.objects import RemoteObject, facts_of
+from grader.engine.host.objects import RemoteObject, state_of
 from grader.errors import PackError
 from grader.report.report import CheckStatus, Location
 
@@ -152,7 +152,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
     if is_cut_off(error):
         cut = cut_off("the result")
         return Outcome("fail", [*called, *cut.summary], cause=cut.cause)
-    return unusable(called, [_short(error)])
+    return unusable_result(called, [_short(error)])
 
 
 def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: MessageContext) -> Outcome:
@@ -164,7 +164,7 @@ def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: Messag
     return Outcome("todo", [f"not written yet: `{name}` still raises NotImplementedError{where}"], todo=name)
 
 
-def unusable(called: Sequence[str], why: Sequence[str]) -> Outcome:
+def unusable_result(called: Sequence[str], why: Sequence[str]) -> Outcome:
     """Return the outcome of a check that what the submission returned made impossible."""
     lines = [f"  {line}" for line in why]
     return Outcome("fail", [*called, "the check could not use what your code returned", *lines])
@@ -173,12 +173,13 @@ def unusable(called: Sequence[str], why: Sequence[str]) -> Outcome:
 def too_much(error: BaseException, help_for: str) -> Outcome:
     """Return the outcome of a check in which the grader ran out of something, as the submission's fault."""
     return replace(
-        unusable([], ["that takes more than the grader has for one check", _short(error)]), shortage=help_for
+        unusable_result([], ["that takes more than the grader has for one check", _short(error)]),
+        shortage=help_for,
     )
 
 
 def _is_callable(value: object) -> bool:
-    return isinstance(value, RemoteObject) and facts_of(value).kind in ("function", "class")
+    return isinstance(value, RemoteObject) and state_of(value).kind in ("function", "class")
 
 
 def _called(call: CallRecord | None, calls: Calls, signatures: Signatures) -> list[str]:

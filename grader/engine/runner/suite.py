@@ -188,7 +188,7 @@ class Suite(Collected):
         report.status = status
         report.message = message
         for item in self.items:
-            check = self.blank(item)
+            check = self.empty_report(item)
             check.status, check.message = "skipped", "not run: the submission did not load"
             report.checks.append(check)
         return report

@@ -11,12 +11,12 @@ from grader.engine.sandbox.full import BaseMounts, Sandbox, open_sandbox, prepar
 from grader.engine.sandbox.levels import Isolation, forced, reaches, weakest
 from grader.engine.sandbox.limits import ResourceLimits
 from grader.engine.sandbox.namespaces import enter_namespaces, renew_processes
-from grader.engine.sandbox.preflight import exposing, refuse_exposed, refuse_foreign_code
+from grader.engine.sandbox.preflight import places_showing, refuse_exposed, refuse_foreign_code
 from grader.engine.sandbox.processes import become_subreaper, kill_descendants
 from grader.engine.sandbox.read_paths import View, python_read_paths, python_view
 from grader.engine.sandbox.sandbox_config import ConfinementError, SandboxConfig, confine
 from grader.engine.sandbox.seccomp import AUDIT
-from grader.engine.sandbox.watchdog import LOOK_S, overrun, remove_folder
+from grader.engine.sandbox.watchdog import LOOK_S, exceeded_limit, remove_folder
 
 __all__ = [
     "AUDIT",
@@ -32,12 +32,12 @@ __all__ = [
     "become_subreaper",
     "confine",
     "enter_namespaces",
-    "exposing",
+    "exceeded_limit",
     "forced",
     "kill_descendants",
     "offered",
     "open_sandbox",
-    "overrun",
+    "places_showing",
     "prepare",
     "probe",
     "python_read_paths",

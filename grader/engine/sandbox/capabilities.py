@@ -145,7 +145,7 @@ def _try() -> int:
 def _try_cells() -> bool:
     try:
         with tempfile.TemporaryDirectory(prefix="kata-cells-") as folder:
-            return full.rehearse(Path(folder))
+            return full.probe_sandbox(Path(folder))
     except OSError:
         return False
 

@@ -125,7 +125,7 @@ def renewed(shared: BaseMounts) -> BaseMounts:
     return replace(shared, first_user=first, _maps={})
 
 
-def rehearse(folder: Path) -> bool:
+def probe_sandbox(folder: Path) -> bool:
     """Try in children, which are thrown away, whether workers of this process could live in sandboxes.
 
     `folder` is empty and in the temporary folder, where submissions will be as well: its file system has to map owners.

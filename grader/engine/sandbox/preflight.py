@@ -38,14 +38,14 @@ def refuse_exposed(
         return
     for path, what in secrets.items():
         # Any one of them is enough to refuse, so the first is named.
-        for place in exposing(path, view):
+        for place in places_showing(path, view):
             raise UsageError(
                 f"{path} ({what}) is below {place}, which every submission may read.",
                 "Move it: nothing that belongs to you or to a learner may be in a folder of installed software.",
             )
 
 
-def exposing(secret: Path, view: View) -> list[Path]:
+def places_showing(secret: Path, view: View) -> list[Path]:
     """Return the places that show `secret` to workers."""
     ways = {secret.resolve(), Path(os.path.abspath(secret))}
     return [

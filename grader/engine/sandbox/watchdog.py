@@ -16,7 +16,7 @@ LOOK_S = 0.25
 """How often to look."""
 
 
-def overrun(pid: int, scratch: Path | None, limits: ResourceLimits) -> str | None:
+def exceeded_limit(pid: int, scratch: Path | None, limits: ResourceLimits) -> str | None:
     """Say what the process uses more of than `limits` grant it: "wrote more than …"; None when it keeps to them.
 
     `scratch` is None where it is a file system of its own, whose size the kernel keeps. `limits.memory_bytes` is

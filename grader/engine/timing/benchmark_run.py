@@ -20,7 +20,7 @@ import torch
 
 from grader.devices import Device
 from grader.engine.checks.draw import Draw
-from grader.engine.checks.failure import fail, fail_breach
+from grader.engine.checks.failure import fail, fail_policy
 from grader.engine.host.calls import Calls
 from grader.engine.host.deadline import Deadline
 from grader.engine.host.errors import SubmissionRaised, WorkerTimeout
@@ -154,11 +154,11 @@ class TimedWorker:
         # Memory is watched until it is loaded; then only during the turns that ask for it.
         with self._looks:
             self.session.begin(secrets.randbits(40), PATIENCE_S)
-            self.session.settle()
+            self.session.sync()
             self.freeze()
         assert self._helpers is not None
         # What the module started while it was imported was not timed.
-        self._helpers.forgive()
+        self._helpers.accept_collected()
 
     def freeze(self) -> None:
         """Let the worker do nothing."""
@@ -170,7 +170,7 @@ class TimedWorker:
         if self.session.process is not None:
             self.session.process.thaw()
         self.session.deadline = Deadline(PATIENCE_S)
-        self.session.settle()
+        self.session.sync()
 
     def prepared(self, work: Work, size: int) -> Any:
         """Return what the work's calls need, made once per size."""
@@ -193,14 +193,14 @@ class TimedWorker:
             session.stopwatch = None
         return value, *watch.take()
 
-    def welcome(self) -> None:
+    def accept_children(self) -> None:
         """Do not hold against it what the grader has started since."""
         if self._helpers is not None:
-            self._helpers.welcome()
+            self._helpers.accept_siblings()
 
-    def helped(self) -> bool:
+    def has_children(self) -> bool:
         """Return whether it has started processes: those that live, those that it collected, those that it disowned."""
-        return self.session.process is not None and self._helpers is not None and self._helpers.found()
+        return self.session.process is not None and self._helpers is not None and self._helpers.any_seen()
 
     def close(self) -> None:
         """End the worker."""
@@ -226,7 +226,7 @@ class BenchmarkRun:
         """
         with ExitStack() as stack:
             # Before the core is chosen: others may be at work until then.
-            stack.enter_context(device.alone(self.setting.device))
+            stack.enter_context(device.exclusive_lock(self.setting.device))
             core = self.core = stack.enter_context(cores.reserved())
             # In the baseline's process alone: a submission that saw it would know that it is being timed.
             self.baseline = self._enter(stack, self.setting.baseline, Calls(), core, (KERNEL,))
@@ -289,7 +289,7 @@ class BenchmarkRun:
             return float(self.setting.on.taken_by_others() - who.taken_before)
         # Counted from before it was loaded: memory that it took in advance is not a gift, nor is what it gave
         # back.
-        return who.scale.taken()
+        return who.scale.peak_growth()
 
     def look_at_policy(self) -> None:
         """Demand that nothing which the kata excludes was used while it counted, either.
@@ -306,7 +306,7 @@ class BenchmarkRun:
         used = self.submission.session.forbidden_uses()
         self.submission.freeze()
         if used:
-            fail_breach(used, terms.advice, " while it was timed")
+            fail_policy(used, terms.advice, " while it was timed")
 
     def limit(self, work: Work, size: int) -> float | None:
         """Return the seconds that this core cannot go below, measured now; None where the author does not say."""
@@ -373,7 +373,7 @@ class BenchmarkRun:
                     state = work.begun(prepared, case)
                     # What the last call left to do, such as freeing its arguments, must not fall into this
                     # one.
-                    who.session.settle()
+                    who.session.sync()
                     left = patience_s - sum(span.wall for span in spans)
                     result, span, samples = who.timed(partial(work.call, state, *case), max(left, 0.0))
                     results.append((result, case))
@@ -396,7 +396,7 @@ class BenchmarkRun:
     def _look_at(self, who: TimedWorker, work: Work, results: Sequence[tuple[Any, Any]], size: int) -> None:
         __tracebackhide__ = True
         # Another process would have computed on a core on which nobody looks at the clock.
-        if who.helped():
+        if who.has_children():
             _started_a_process()
         if not work.asks_afterwards:
             for result, case in results:
@@ -421,7 +421,7 @@ class BenchmarkRun:
             # of any other check.
             self._replica = self._enter(self._stack, self.setting.submission, self.setting.calls, None)
             # The replica descends from the same zygote, and is not a helper of the submission's.
-            self.submission.welcome()
+            self.submission.accept_children()
         return self._replica
 
     def _learn(self, work: Work, size: int, samples: list[Sample]) -> None:

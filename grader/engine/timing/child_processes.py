@@ -21,15 +21,15 @@ class ChildProcessDetector:
         self._known = set(children(self._parent))
         self._collected = _collected(pid)
 
-    def forgive(self) -> None:
+    def accept_collected(self) -> None:
         """Let what it has collected so far pass: some libraries ask another program something while they load."""
         self._collected = _collected(self._pid)
 
-    def welcome(self) -> None:
+    def accept_siblings(self) -> None:
         """Let those pass that are next to it now: the grader has started them."""
         self._known = set(children(self._parent))
 
-    def found(self) -> bool:
+    def any_seen(self) -> bool:
         """Return whether there are any, or have been."""
         return bool(
             children(self._pid)

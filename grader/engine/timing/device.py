@@ -1,7 +1,7 @@
 """One lock per device: a process that is timed is alone on it, also among processes that know nothing of each other.
 
-Those who only check for correctness may share it with each other (`shared`); who times, or whose neighbours on a GPU
-may have been at fault, is alone: it waits for them, and they wait for it. Two files per device: the turnstile, so that
+Those who only check for correctness may share it (`shared_lock`); who times, or whose neighbours on a GPU
+may have been at fault, is alone (`exclusive_lock`): it waits for them, and they wait for it. Two files per device: the turnstile, so that
 newcomers queue after those who want to be alone, and the device itself.
 """
 
@@ -29,7 +29,7 @@ _alone: set[str] = set()
 
 
 @contextmanager
-def shared(device: str) -> Iterator[None]:
+def shared_lock(device: str) -> Iterator[None]:
     """Share a device with others, when nobody is being timed on it."""
     _held[device] = _share(device)
     try:
@@ -39,7 +39,7 @@ def shared(device: str) -> Iterator[None]:
 
 
 @contextmanager
-def alone(device: str) -> Iterator[None]:
+def exclusive_lock(device: str) -> Iterator[None]:
     """Have a device for oneself; a share that this process holds is given up meanwhile."""
     if device in _alone:
         yield

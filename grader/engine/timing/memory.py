@@ -80,6 +80,6 @@ class PeakMemoryMonitor:
             return
         self._least, self._most = min(self._least, seen.now), max(self._most, seen.peak, seen.now)
 
-    def taken(self) -> float:
+    def peak_growth(self) -> float:
         """Return the bytes between the least and the most; without end where the process was out of sight."""
         return float("inf") if self._lost or not self._most else float(self._most - self._least)

@@ -92,7 +92,7 @@ def _headline(found: Measured, work: Work, cut_off: float | None, anchor: float)
             return f"memory grows like {work.axis} to the power {value}; at most {limit} is allowed"
 
 
-def shown(found: Measured) -> str:
+def measured_text(found: Measured) -> str:
     """Return what was measured, with the threshold, in its unit."""
     if found.value is None:
         return f"stopped before it was measured; the threshold is {found.threshold:g}"
@@ -101,7 +101,7 @@ def shown(found: Measured) -> str:
     return f"it is {found.value:.3g}, the threshold is {found.threshold:g}"
 
 
-def requirement(form: str, threshold: float | None, axis: str) -> str:
+def threshold_text(form: str, threshold: float | None, axis: str) -> str:
     """Return what a form asks, as a person reads it."""
     if threshold is None:
         return "not graded on this device"

@@ -18,7 +18,7 @@ from grader.engine.host.errors import WorkerDied
 from grader.engine.timing import cores, diagnosis
 from grader.engine.timing.benchmark_run import BenchmarkConfig, BenchmarkRun, TurnTimeout
 from grader.engine.timing.decision import FAR, StoppingRule, Verdict
-from grader.engine.timing.message import Curve, Sketch, explain, shown
+from grader.engine.timing.message import Curve, Sketch, explain, measured_text
 from grader.engine.timing.work import Work
 from grader.errors import PackError
 from grader.report.report import Measured
@@ -172,7 +172,7 @@ class Speed:
         while True:
             watch = _Watch(run)
             found = form.measure(run)
-            if not watch.robbed() or since.seconds() > VOID_S:
+            if not watch.was_preempted() or since.seconds() > VOID_S:
                 return found
 
     def _ratio(self, work: Work) -> Form:
@@ -257,7 +257,7 @@ class Speed:
             verdict, cut = self._series(work, form)
             self.measured.runs.append(verdict)
             # Where points depend on it, a fail is believed only when it comes again.
-            settled = settle(self.measured.runs) if self.marks else verdict
+            settled = verdict_of(self.measured.runs) if self.marks else verdict
             if settled is not None:
                 break
         found = self.measured
@@ -283,7 +283,7 @@ class Speed:
                 while (verdict := self.rule.verdict(under, over, far)) is None:
                     watch = _Watch(run)
                     found = form.measure(run)
-                    if watch.robbed():
+                    if watch.was_preempted():
                         self.measured.void += 1
                         # A round that a neighbour spoiled says nothing and is run again, but not without
                         # end.
@@ -295,7 +295,7 @@ class Speed:
                     over, far = over + found.over, far + found.far
                     under += not found.over
             except TurnTimeout as error:
-                if watch.robbed():
+                if watch.was_preempted():
                     self.measured.void += 1
                     return "inconclusive", None
                 return "fail", error.seconds
@@ -328,7 +328,8 @@ class Speed:
         if not self.marks:
             assert self.measured is not None
             pytest.skip(
-                f"not measured on this kind of device ({self.setting.kind}): shown, not marked; {shown(self.measured)}"
+                f"not measured on this kind of device ({self.setting.kind}): shown, not marked; "
+                f"{measured_text(self.measured)}"
             )
 
     def _peak(self, work: Work, size: int) -> float:
@@ -373,7 +374,7 @@ class _Watch:
     def seconds(self) -> float:
         return time.monotonic() - self._started
 
-    def robbed(self) -> bool:
+    def was_preempted(self) -> bool:
         return cores.stolen(self._core) - self._stolen > STOLEN * self.seconds()
 
 
@@ -399,7 +400,7 @@ def _undecided(found: Measured) -> str:
     return f"{text}, and {reason} {found.void} more" if found.void else text
 
 
-def settle(runs: list[Verdict]) -> Verdict | None:
+def verdict_of(runs: list[Verdict]) -> Verdict | None:
     """Return what these series amount to: a pass settles it, so do two fails; None while it is open."""
     if runs and runs[-1] == "pass":
         return "pass"

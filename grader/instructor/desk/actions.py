@@ -20,7 +20,7 @@ from grader.instructor.gradebook.resolve import (
     mark_meant,
     resolve_learner,
 )
-from grader.instructor.gradebook.written import sheet
+from grader.instructor.gradebook.written import load_sheet
 from grader.instructor.grading.groups import lines_at_fault
 from grader.instructor.grading.problems import UNMATCHED, WITHOUT_EFFECT, Problem
 from grader.instructor.grading.take import TakenFile
@@ -64,7 +64,7 @@ def extend(desk: DeskReader, form: Form) -> int:
         raise UsageError(f"There is no assignment {of}.")
     insist_on_deadline(desk.course, of)
     value = {"of": of, "days": days}
-    return desk.book.rule(
+    return desk.book.decide(
         "extend", learner, value, comment=_text(form), author=desk.author, of=kata, seen=_seen(form)
     )
 
@@ -85,7 +85,7 @@ def remark(desk: DeskReader, form: Form) -> int:
     if not 1 <= line <= len(lines):
         raise UsageError("There is no such line.", "Open the page again.")
     value = {"attempt": attempt, "file": file, "line": line}
-    return desk.book.rule("remark", learner, value, comment=_text(form), author=desk.author, kata=kata)
+    return desk.book.decide("remark", learner, value, comment=_text(form), author=desk.author, kata=kata)
 
 
 def reviewed(desk: DeskReader, form: Form) -> int:
@@ -115,7 +115,7 @@ def close(desk: DeskReader, form: Form) -> int:
 
 def _rule(desk: DeskReader, form: Form, kind: DecisionKind, value: object) -> int:
     learner, kata = _mark(desk, form)
-    return desk.book.rule(
+    return desk.book.decide(
         kind, learner, value, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
     )
 
@@ -134,11 +134,11 @@ def _in_dispute(desk: DeskReader, form: Form, kind: DecisionKind) -> int:
 def decide_group(desk: DeskReader, form: Form) -> int:
     """Say the same about all who fail alike, or change their points; those who are ticked are left out."""
     kata, comment = form.get("of", ""), _text(form)
-    desk.everybody.look_again()  # the group as it is now, not half a second ago
+    desk.everybody.invalidate()  # the group as it is now, not half a second ago
     found = next((one for one in desk.groups(kata) if one.id == form.get("group")), None)
     if found is None or found.stamp != form.get("stamp"):
         raise ConflictError("In the meantime somebody handed in or was graded.", "Look at the group again.")
-    word = desk.anonymity.word
+    word = desk.anonymity.pseudonym
     members = [one for one in found.members if not form.get(f"out:{word(one.learner, kata)}")]
     if not form.get("points", "").strip():
         rows = desk.book.rows(katas=[kata], learners=[one.learner for one in members])
@@ -195,7 +195,7 @@ def verdict(desk: DeskReader, form: Form) -> int:
 
 def _ticked(desk: DeskReader, form: Form) -> list[Problem]:
     """Return the problems that are ticked, of one kind."""
-    desk.everybody.look_again()
+    desk.everybody.invalidate()
     open_ = [one for one in desk.problems() if one.kind == form.get("kind")]
     wanted = {name.removeprefix("on:") for name in form if name.startswith("on:")}
     if not wanted:
@@ -243,11 +243,11 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
         # A key that was lost on the way leaves nothing ticked: 0 points must be meant.
         raise UsageError("No criterion is ticked.", "The key 0 gives no points.")
     question, digest = _whole(form, "question"), form.get("digest", "")
-    shown = sheet(desk.book, sheets.rubrics, learner, kata).answers
+    shown = load_sheet(desk.book, sheets.rubrics, learner, kata).answers
     if not any((one.number, one.digest) == (question, digest) for one in shown):
         raise ConflictError("The answer was handed in again in the meantime.", "Read it again, then mark it.")
     marking = written.marking_of(sheets.rubrics, kata, question, met, points)
-    same = sheets.alike(learner, kata, question) if form.get("same") else []
+    same = sheets.similar_answers(learner, kata, question) if form.get("same") else []
     others = [(one.learner, one.digest, one.mark.id if one.mark is not None else None) for one in same]
     given = [
         Given(who, kata, replace(marking, answer=text), comment, seen)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from grader.instructor.gradebook.decisions import releases
+from grader.instructor.gradebook.decisions import active_releases
 from grader.instructor.gradebook.records import Decision
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import text
@@ -25,14 +25,14 @@ class Anonymity:
         """Whether nobody may know yet whose work for any of these katas it is."""
         return self._hidden(katas) is not None
 
-    def word(self, learner: str, *katas: str | None) -> str:
+    def pseudonym(self, learner: str, *katas: str | None) -> str:
         """Return what stands for a learner: the identity, or what only this gradebook can compute from it."""
         kata = self._hidden(katas) if learner else None
         return learner if kata is None else self._number(learner, kata)
 
     def name(self, learner: str, *katas: str | None) -> str:
         """Return what a learner is called on a page."""
-        return text.name(self._book.course.name_of(self.word(learner, *katas)))
+        return text.name(self._book.course.name_of(self.pseudonym(learner, *katas)))
 
     def learner(self, word: str, *katas: str | None) -> str:
         """Return whom a word means; a name means nobody while names are hidden."""
@@ -48,7 +48,7 @@ class Anonymity:
         state = self._state()
         if self._releases[0] is not state:
             self._releases = state, self._book.rulings(["release"])
-        return next((kata for kata in katas if kata and not releases(self._releases[1], kata)), None)
+        return next((kata for kata in katas if kata and not active_releases(self._releases[1], kata)), None)
 
     def _number(self, learner: str, kata: str) -> str:
         # Another one for each kata: what is released of one tells nothing about the next.

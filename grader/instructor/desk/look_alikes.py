@@ -13,7 +13,7 @@ import msgspec
 from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError, KataError
 from grader.instructor.desk import process
-from grader.instructor.gradebook.decisions import standing
+from grader.instructor.gradebook.decisions import active_decisions
 from grader.instructor.gradebook.records import Decision
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.similarity import Candidate, Findings, compare
@@ -74,7 +74,7 @@ Verdicts = Mapping[tuple[frozenset[str], str], Decision]
 def verdicts(book: Gradebook) -> Verdicts:
     """Return what somebody has found out about pairs."""
     whose = book.identity()
-    stand = standing(book.rulings(["alike"]))
+    stand = active_decisions(book.rulings(["alike"]))
     return {(frozenset((whose(one.learner), whose(one.value))), one.kata or ""): one for one in stand}
 
 
@@ -120,7 +120,7 @@ def main() -> None:
 
 def _found(book: Gradebook, kata: Kata) -> Findings:
     works = []
-    for learner, attempt, files in book.everything(kata.slug):
+    for learner, attempt, files in book.contents_of_kata(kata.slug):
         try:
             works.append(Candidate(learner, files(), attempt))
         except KataError:

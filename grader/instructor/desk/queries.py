@@ -90,7 +90,7 @@ class Filter:
         return urlencode({**others, **values}, errors="backslashreplace")
 
     @property
-    def narrow(self) -> bool:
+    def is_filtered(self) -> bool:
         """Whether it leaves anybody out."""
         return any((self.status, self.section, self.find, self.only))
 
@@ -127,7 +127,7 @@ class MarksCache:
         self._guard = threading.Lock()
         self._looked = -FRESH_S
 
-    def look_again(self) -> None:
+    def invalidate(self) -> None:
         """Forget how fresh the marks are: something was written."""
         self._looked = -FRESH_S
 
@@ -303,17 +303,17 @@ class DeskReader:
         """Return everybody as lists have them: without names by number, as the order of names would tell them."""
         names, called = list(self.everybody.marks()[0]), self.anonymity
         if called.hides(*katas):
-            return sorted(names, key=lambda name: called.word(name, *katas))
+            return sorted(names, key=lambda name: called.pseudonym(name, *katas))
         return sorted(names, key=lambda name: text.by_last_name(called.name(name)))
 
-    def found(self, chosen: Filter, katas: Sequence[str]) -> dict[str, list[ClassCell]]:
+    def matching(self, chosen: Filter, katas: Sequence[str]) -> dict[str, list[ClassCell]]:
         """Return the marks that a filter lets through, by learner. Of who has one, the others are there, too."""
         marks, about = self.everybody.marks()
         words = words_in(chosen.find)
         found = {}
         for learner in self.in_order(katas):
             own, called = marks.get(learner, {}), self.anonymity
-            there = " ".join(words_in(f"{called.word(learner, *katas)} {called.name(learner, *katas)}"))
+            there = " ".join(words_in(f"{called.pseudonym(learner, *katas)} {called.name(learner, *katas)}"))
             if any(word not in there for word in words):
                 continue
             if chosen.section and self.section_of(learner) != chosen.section:
@@ -354,7 +354,7 @@ class DeskReader:
         """Return a page of the class."""
         every = self.katas(chosen)
         katas = self.listed(every)
-        found = self.found(chosen, katas)
+        found = self.matching(chosen, katas)
         names = list(found)
         pages = max(1, -(-len(names) // ON_A_PAGE))
         first = (min(chosen.page, pages) - 1) * ON_A_PAGE
@@ -403,7 +403,7 @@ class DeskReader:
         """Return what a filter lets through, was handed in, and is nobody's to mark."""
         return [
             (cell.mark.learner, cell.mark.kata)
-            for cells in self.found(chosen, self.listed(self.katas(chosen))).values()
+            for cells in self.matching(chosen, self.listed(self.katas(chosen))).values()
             for cell in cells
             if self.lets(chosen, cell) and _free(cell)
         ]
@@ -510,7 +510,12 @@ class DeskReader:
     def log(self) -> list[LogEntry]:
         """Return what was decided last, by everybody, the newest first."""
         return [
-            LogEntry(self._unnamed(event, kata), self.at(event.at), self.anonymity.word(learner, kata), kata)
+            LogEntry(
+                self._unnamed(event, kata),
+                self.local_time(event.at),
+                self.anonymity.pseudonym(learner, kata),
+                kata,
+            )
             for learner, kata, event in self.book.decisions(LOGGED)
         ]
 
@@ -539,7 +544,7 @@ class DeskReader:
         )
         return sorted(found, key=lambda one: (one.closed is not None, one.about.at))
 
-    def at(self, moment: datetime) -> str:
+    def local_time(self, moment: datetime) -> str:
         """Return a moment in the course's time zone."""
         return when(moment, self.course) or ""
 
@@ -632,7 +637,7 @@ class MarkPage:
         rows = list(desk.book.rows(katas=[kata], learners=[name]))
         if not rows:
             raise UsageError(f"There is no mark of {word} for {kata}.")
-        self.word, self.anonymous = desk.anonymity.word(name, kata), desk.anonymity.hides(kata)
+        self.word, self.anonymous = desk.anonymity.pseudonym(name, kata), desk.anonymity.hides(kata)
         self.row = row = rows[0]
         self.view = Viewer(desk.course, desk.lessons, full=True).kata(row)
         self._desk, key = desk, (row.learner, kata)
@@ -657,7 +662,9 @@ class MarkPage:
     def _read_attempts(self, query: Mapping[str, str]) -> None:
         events = self._desk.book.history(self.row.learner, self.row.kata)
         left_out = {"attempt", "remark", *(("alias", "alike") if self.anonymous else ())}
-        self.events = [LogEntry(one, self._desk.at(one.at)) for one in events if one.kind not in left_out]
+        self.events = [
+            LogEntry(one, self._desk.local_time(one.at)) for one in events if one.kind not in left_out
+        ]
         attempts = [one for one in events if one.kind == "attempt" and one.attempt is not None]
         self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]
         self.numbers = {one.attempt: one.number for one in attempts}
@@ -734,7 +741,7 @@ def _queued(cell: ClassCell, chosen: Filter) -> bool:
 
 
 def _neighbours(desk: DeskReader, learner: str, kata: str, chosen: Filter) -> Neighbours:
-    found = desk.found(chosen, [kata]).items()
+    found = desk.matching(chosen, [kata]).items()
     through = {
         name: cell
         for name, (cell,) in found

@@ -70,8 +70,8 @@ class Desk:
         self._catalogue = catalogue
         self._environment = environment_of(TEMPLATES)
         self._environment.globals.update(
-            course=reader.course, author=reader.author, when=reader.at, looks=STATUS_STYLES,
-            title=reader.lessons.title, word=reader.anonymity.word, name=reader.anonymity.name,
+            course=reader.course, author=reader.author, when=reader.local_time, looks=STATUS_STYLES,
+            title=reader.lessons.title, word=reader.anonymity.pseudonym, name=reader.anonymity.name,
             decided=reader.decided,
         )  # fmt: skip
         style = (REPORT / "style.css").read_text("utf-8") + (TEMPLATES / "desk.css").read_text("utf-8")
@@ -146,7 +146,7 @@ class Desk:
             raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
         found = self.reader.groups(slug) if slug else []
         shown = next((one for one in found if one.id == query.get("group")), None)
-        word = shown and self.reader.anonymity.word(shown.members[0].learner, slug)
+        word = shown and self.reader.anonymity.pseudonym(shown.members[0].learner, slug)
         mark = word and MarkPage(self.reader, {"learner": word, "of": slug}, Filter())
         return self._page("groups.html", katas=katas, kata=slug, groups=found, shown=shown, mark=mark, **more)
 
@@ -184,7 +184,7 @@ class Desk:
         number = f", attempt {side.attempt}" if side.attempt is not None else ""
         called = self.reader.anonymity
         where = urlencode(
-            {"learner": called.word(side.learner, kata), "of": kata, "number": side.attempt or ""}
+            {"learner": called.pseudonym(side.learner, kata), "of": kata, "number": side.attempt or ""}
         )
         return f"{called.name(side.learner, kata)}{number}", f"/mark?{where}"
 
@@ -214,9 +214,9 @@ class Desk:
             raise HTTPException(400)
         try:
             number = await run_in_threadpool(action, form)
-            self.reader.everybody.look_again()
+            self.reader.everybody.invalidate()
         except KataError as error:
-            self.reader.everybody.look_again()
+            self.reader.everybody.invalidate()
             status = 409 if isinstance(error, ConflictError) else 400
             return HTMLResponse(await run_in_threadpool(self._again, here, error, form, name), status)
         if number is not None:  # the next page says what was decided, and takes it back with one key

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from grader.errors import UsageError
 from grader.instructor.desk.queries import DeskReader, Filter
-from grader.instructor.gradebook.decisions import releases
+from grader.instructor.gradebook.decisions import active_releases
 from grader.instructor.gradebook.records import AnswerMark, HistoryEvent
-from grader.instructor.gradebook.written import WITHDRAWN, AnswerSheet, Rubrics, WrittenAnswer, sheet
+from grader.instructor.gradebook.written import WITHDRAWN, AnswerSheet, Rubrics, WrittenAnswer, load_sheet
 from grader.instructor.similarity.answers import AnswerGroup, worded
 
 
@@ -196,7 +196,8 @@ class Sheets:
             questions=[QuestionAnswers(*key, own, self._desk.author) for key, own in by_question.items()],
             free=[one for one in every if one.waits and not one.marker],
             released={
-                kata: bool(releases(released, kata)) for kata in dict.fromkeys(one.kata for one in every)
+                kata: bool(active_releases(released, kata))
+                for kata in dict.fromkeys(one.kata for one in every)
             },
         )
 
@@ -210,7 +211,7 @@ class Sheets:
         learner = self._desk.anonymity.learner(word, kata)
         if kata not in self._desk.katas(Filter()) or learner not in self._desk.everybody.marks()[0]:
             raise UsageError(f"{word} has no written answers for {kata}.")
-        shown = sheet(self._desk.book, self.rubrics, learner, kata)
+        shown = load_sheet(self._desk.book, self.rubrics, learner, kata)
         answer = next((one for one in shown.answers if str(one.number) == number), None)
         if answer is None:
             raise UsageError(f"{kata} has no question {number}.")
@@ -236,7 +237,7 @@ class Sheets:
             len(waiting) + sum(map(self.may_mark, every[at : at + 1])),
         )
 
-    def alike(self, learner: str, kata: str, question: int) -> list[AnswerPlace]:
+    def similar_answers(self, learner: str, kata: str, question: int) -> list[AnswerPlace]:
         """Return the other answers that wait for this marker, or for anybody, and say the same as a learner's."""
         places = [one for one in self.places(Filter(kata=kata)) if one.question == question]
         own = next((one for one in places if one.learner == learner), None)

@@ -12,16 +12,16 @@ from sqlalchemy import Connection, select
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import MARKING, Draft, add, by_mark, releases
+from grader.instructor.gradebook.decisions import MARKING, Draft, active_releases, add, by_mark
 from grader.instructor.gradebook.errors import (
     ConflictError,
     CorruptRecordError,
     GradebookError,
     GradebookUsageError,
 )
-from grader.instructor.gradebook.lookup import LearnerRef, katas, names_of, people, row_of
+from grader.instructor.gradebook.lookup import LearnerRef, ensure_learner_row, katas, list_learners, names_of
 from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Given, Marking, WrittenScore
-from grader.instructor.gradebook.serialization import storable, unpacked
+from grader.instructor.gradebook.serialization import sanitize, unpack_bundle
 from grader.report.json_text import encode
 from grader.words import counted
 
@@ -60,7 +60,7 @@ def written_answers(
     connection: Connection, course: Course, learners: Collection[str] | None = None
 ) -> dict[tuple[str, str], tuple[list[Answers], list[AnswerMark]]]:
     """Return, by learner and kata, every sheet that was handed in and every mark, oldest first."""
-    names = names_of(people(connection, course, learners))
+    names = names_of(list_learners(connection, course, learners))
     sheets, given, slugs = handed_in(connection, names), marks(connection, names), katas(connection, None)
     return {
         (name, slugs[kata][0]): (sheets.get((name, kata), []), given.get((name, kata), []))
@@ -98,7 +98,7 @@ def mark_of(one: Decision) -> AnswerMark:
     )
 
 
-def standing(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:
+def active_marks(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:
     """Return the marks that count, by question: the newest that nobody took back."""
     found = {one.question: one for one in every if not one.revoked}
     return dict(sorted(found.items()))
@@ -138,8 +138,8 @@ def written_part(
     was never answered earns 0 then; what was answered and is not marked waits, and is named.
     """
     sheet = counts(course, learner, kata, sheets, rulings)
-    stand = standing(given)
-    stands = (one for one in releases(rulings, kata) if kata in one.value.get("points", ()))
+    stand = active_marks(given)
+    stands = (one for one in active_releases(rulings, kata) if kata in one.value.get("points", ()))
     release = next(stands, None)
     if sheet is None and not stand and release is None:
         return None
@@ -180,7 +180,7 @@ def sheet_of(connection: Connection, content: str) -> bytes:
     try:
         if row is None:
             raise CorruptRecordError("it is not there")
-        bundle = unpacked(row.bundle, row.size, content)
+        bundle = unpack_bundle(row.bundle, row.size, content)
         return bundle.files[bundle.main]
     except CorruptRecordError as error:
         raise GradebookError(f"A sheet of answers cannot be read: {error}.") from None
@@ -190,11 +190,11 @@ def texts(connection: Connection, course: Course, kata: str) -> dict[str, str]:
     """Return every answer that was ever handed in for a kata, by digest; what cannot be read is left out."""
     table, answers = schema.contents, schema.answers
     of_kata = select(answers.c.content).join(schema.katas, schema.katas.c.id == answers.c.kata_id)
-    wanted = table.select().where(table.c.digest.in_(of_kata.where(schema.katas.c.slug == storable(kata))))
+    wanted = table.select().where(table.c.digest.in_(of_kata.where(schema.katas.c.slug == sanitize(kata))))
     found: dict[str, str] = {}
     for row in connection.execute(wanted):
         try:
-            bundle = unpacked(row.bundle, row.size, row.digest)
+            bundle = unpack_bundle(row.bundle, row.size, row.digest)
             written = answers_in(bundle.files[bundle.main])
         except (CorruptRecordError, KeyError):
             continue  # opening its own page says why
@@ -218,7 +218,7 @@ def mark(
         )
     # Read in the transaction that writes: between two of them somebody else could mark it.
     before = marks(connection, names_of([somebody])).get((somebody.name, kata), ())
-    stands = standing(before).get(given.question)
+    stands = active_marks(before).get(given.question)
     if seen != ANY and (stands.id if stands is not None else None) != seen:
         sentence = (
             f"{stands.author} gave {stands.points:g} of {stands.max_points:g}"
@@ -229,4 +229,4 @@ def mark(
             f"Question {given.question} was marked in the meantime: {sentence}.",
             "Look at it again.",
         )
-    return add(connection, draft, row_of(connection, somebody), kata)
+    return add(connection, draft, ensure_learner_row(connection, somebody), kata)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.instructor.gradebook.lateness import Lateness, extended
+from grader.instructor.gradebook.lateness import Lateness, add_days
 from grader.instructor.gradebook.records import Decision
 from grader.words import counted
 
@@ -82,7 +82,7 @@ class Deadlines:
         at, due = one.submitted_at, self.due(kata)
         # Late without a time: the course says how many days that is.
         if at is None and one.late_by and due is not None:
-            at = extended(due, self.course.late.unknown, self.course.timezone)
+            at = add_days(due, self.course.late.unknown, self.course.timezone)
         return self.course.lateness(
             self.learner,
             kata,
@@ -93,7 +93,7 @@ class Deadlines:
             free_days=free,
         )
 
-    def closed(self, kata: str, one: HandIn) -> bool:
+    def is_closed(self, kata: str, one: HandIn) -> bool:
         """Whether a hand-in came in after its assignment was closed."""
         closes = self.course.closes_for(self.learner, kata, self.rulings)
         return closes is not None and one.submitted_at is not None and one.submitted_at > closes
@@ -101,7 +101,7 @@ class Deadlines:
     def shut(self, kata: str, one: HandIn) -> bool:
         """Whether a hand-in came in too late to count at all."""
         after = self.course.late.refused_after_days
-        return self.closed(kata, one) or (after is not None and self.late(kata, one, 0).days > after)
+        return self.is_closed(kata, one) or (after is not None and self.late(kata, one, 0).days > after)
 
     def choice(self, kata: str) -> Decision | None:
         """Return the last word about which attempt counts."""
@@ -109,7 +109,7 @@ class Deadlines:
         return chosen[-1] if chosen else None
 
 
-def count(
+def select_attempts(
     course: Course,
     learner: str,
     handed_in: Mapping[str, Sequence[HandIn]],
@@ -201,7 +201,7 @@ def _days_needed(times: Deadlines, kata: str, one: HandIn) -> int:
 
 def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], free: int) -> SelectedAttempt:
     late = times.late(kata, one, free)
-    closed = times.closed(kata, one) and times.choice(kata) is None  # else somebody said that it counts
+    closed = times.is_closed(kata, one) and times.choice(kata) is None  # else somebody said that it counts
     if closed:
         late = Lateness(late.days, max(0.0, one.score))
     # As many as it is late and no more: what is shown is what was spent on this kata.

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import decisions, releases, standing
+from grader.instructor.gradebook.decisions import active_decisions, active_releases, decisions
 from grader.instructor.gradebook.lookup import identity
 from grader.instructor.gradebook.records import Decision, DecisionKind
 
@@ -39,12 +39,12 @@ class Comments:
 def comments_by_mark(connection: Connection, course: Course) -> dict[tuple[str, str], Comments]:
     """Return what people said about hand-ins, by learner's identity and kata."""
     found = decisions(connection, schema.decisions.c.kind.in_(KINDS))
-    return said_about(found, identity(connection, course)) if found else {}
+    return group_comments(found, identity(connection, course)) if found else {}
 
 
 def threads(rulings: Iterable[Decision]) -> list[Thread]:
     """Return disputes that stand, with what stands of their answers."""
-    stand = standing(rulings)
+    stand = active_decisions(rulings)
     return [
         Thread(
             about,
@@ -56,16 +56,16 @@ def threads(rulings: Iterable[Decision]) -> list[Thread]:
     ]
 
 
-def said_about(
+def group_comments(
     rulings: Iterable[Decision], identity: Callable[[str], str]
 ) -> dict[tuple[str, str], Comments]:
     """Return comments, by learner's identity and kata; of rulings of these `KINDS`."""
-    every = standing(rulings)
+    every = active_decisions(rulings)
     about: dict[tuple[str, str], list[Decision]] = {}
     for one in every:
         if one.kata is not None and one.kind != "release":
             about.setdefault((identity(one.learner), one.kata), []).append(one)
-    released = {kata for kata in {key[1] for key in about} if releases(every, kata)}
+    released = {kata for kata in {key[1] for key in about} if active_releases(every, kata)}
     return {
         key: Comments(
             sorted(

@@ -11,7 +11,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.database_url import Address, pragma
-from grader.instructor.gradebook.error_translation import OPENING, damaged, gone, refused_file, translating
+from grader.instructor.gradebook.error_translation import (
+    OPENING,
+    damaged,
+    file_error,
+    server_unreachable,
+    translating,
+)
 from grader.instructor.gradebook.errors import GradebookError
 from grader.instructor.gradebook.lock import FileLock, ServerLock
 from grader.instructor.gradebook.migrate import prepare
@@ -35,7 +41,7 @@ class Connections:
         Raises:
             GradebookError: as `Gradebook.open`.
         """
-        place.let_logs_be_written()
+        place.fix_log_permissions()
         engine = place.engine()
         try:
             with translating(place, OPENING):
@@ -101,7 +107,7 @@ class RunSession:
             try:
                 taken = lock.acquire()
             except OSError as error:
-                raise refused_file(error, connections.place, _STARTING) from error
+                raise file_error(error, connections.place, _STARTING) from error
             if not taken:
                 _busy(connections)
             try:
@@ -131,7 +137,7 @@ class RunSession:
     def writing(self, doing: str) -> Iterator[Connection]:
         """Open a transaction."""
         if self._connection.invalidated:  # a new connection would not hold the lock
-            raise gone(self._place, doing, "the connection of this run is lost")
+            raise server_unreachable(self._place, doing, "the connection of this run is lost")
         with translating(self._place, doing), self._connection.begin():
             yield self._connection
 
@@ -154,6 +160,6 @@ def _busy(connections: Connections) -> NoReturn:
     if row is not None:
         who = f" (process {row.process} on {row.host}, since {row.started_at:%Y-%m-%d %H:%M} UTC)"
     raise GradebookError(
-        f"{connections.place.shown}: another run is grading into this gradebook{who}.",
+        f"{connections.place.display}: another run is grading into this gradebook{who}.",
         "Wait until it is done, or name another gradebook with --gradebook.",
     )

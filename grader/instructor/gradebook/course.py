@@ -17,9 +17,9 @@ from grader.data_files import read_data
 from grader.errors import UsageError, did_you_mean
 from grader.instructor.gradebook.assignments import Assignment, AssignmentTable
 from grader.instructor.gradebook.database_url import Address
-from grader.instructor.gradebook.lateness import Lateness, LatePolicy, extended, lateness, moment
+from grader.instructor.gradebook.lateness import Lateness, LatePolicy, add_days, due_in_utc, lateness
 from grader.instructor.gradebook.records import Decision, Mark, Row
-from grader.instructor.gradebook.roster import Person, read_roster, same
+from grader.instructor.gradebook.roster import Person, normalized_name, read_roster
 from grader.learner.workspace.tools import AiPolicy
 
 COURSE_FILE = "course.toml"
@@ -97,7 +97,7 @@ class Course:
 
     def __post_init__(self) -> None:
         object.__setattr__(
-            self, "_people", {same(learner): person for learner, person in self.roster.items()}
+            self, "_people", {normalized_name(learner): person for learner, person in self.roster.items()}
         )
         by_kata = {kata: one for one in self.assignments.values() for kata in one.katas}
         object.__setattr__(self, "_by_kata", by_kata)
@@ -127,16 +127,16 @@ class Course:
     def person(self, learner: str) -> Person | None:
         """Return a learner's line in the roster."""
         people: dict[str, Person] = self.__dict__["_people"]
-        return people.get(same(learner))
+        return people.get(normalized_name(learner))
 
     def name_of(self, learner: str) -> str:
         """Return how a learner is shown: the roster's name, else the identity."""
         person = self.person(learner)
         return person.name if person is not None and person.name else learner
 
-    def same(self, learner: str) -> str:
+    def normalized_name(self, learner: str) -> str:
         """Return what two spellings of one identity share."""
-        return same(learner)
+        return normalized_name(learner)
 
     def weight(self, kata: str) -> float:
         """Return how much a kata counts in a total; 1 unless the course says otherwise."""
@@ -165,7 +165,7 @@ class Course:
     ) -> datetime | None:
         if time is None:
             return None
-        who = same(learner)
+        who = normalized_name(learner)
         more = self.extensions.get((who, kata), self.extensions.get((who, None), 0.0))
         # What people decided meanwhile is in the gradebook, and overrides what the file says.
         for ruling in rulings:
@@ -173,7 +173,7 @@ class Course:
                 more = float(ruling.value["days"])
         if isinstance(more, datetime):
             return max(time, more)
-        return extended(time, more, self.timezone) if more else time
+        return add_days(time, more, self.timezone) if more else time
 
     def covers(self, name: str, kata: str) -> bool:
         """Whether a kata is meant by an assignment's name, a slug, or by nothing at all, which means every kata."""
@@ -335,8 +335,8 @@ class _Reader:
     def _extensions(self) -> Iterator[tuple[tuple[str, str | None], float | datetime]]:
         for learner, entry in self._data.extensions.items():
             key = f"extensions.{key_of(learner)}"
-            who = same(learner)
-            if self._roster and who not in {same(name) for name in self._roster}:
+            who = normalized_name(learner)
+            if self._roster and who not in {normalized_name(name) for name in self._roster}:
                 guess = did_you_mean(learner, list(self._roster), most=1)
                 raise self._wrong(key, f"the roster has no learner {learner}.{guess}")
             if not isinstance(entry, dict):
@@ -359,7 +359,7 @@ class _Reader:
                 "2026-10-15T23:59:00+02:00.",
             )
         try:
-            return moment(value, self._zone or UTC)
+            return due_in_utc(value, self._zone or UTC)
         except (OverflowError, ValueError) as error:
             raise self._wrong(
                 key, "is too far in the past or the future.", "For example 2026-10-15T23:59:00."

@@ -85,7 +85,7 @@ class Address:
         return Path(self.url.database or "") if self.url.drivername == "sqlite" else None
 
     @property
-    def shown(self) -> str:
+    def display(self) -> str:
         """The address for people, without its password."""
         return (
             self.name
@@ -94,7 +94,7 @@ class Address:
         )
 
     @property
-    def whole(self) -> str:
+    def full_url(self) -> str:
         """The address for another process of ours, which stands elsewhere: absolute, and with its password."""
         if self.file is not None and not self.url.query:
             return str(self.file)
@@ -130,11 +130,11 @@ class Address:
             return create_engine(self.url, hide_parameters=True, connect_args=options)
         except (ImportError, NoSuchModuleError) as error:
             raise GradebookUsageError(
-                f"{self.shown}: a gradebook on PostgreSQL needs the driver psycopg, which is not installed.",
+                f"{self.display}: a gradebook on PostgreSQL needs the driver psycopg, which is not installed.",
                 f"Install it with Kata: {install_extra('postgres')}",
             ) from error
 
-    def let_logs_be_written(self) -> None:
+    def fix_log_permissions(self) -> None:
         """Give the log and its index the permissions of an SQLite file."""
         if self.file is None:
             return
@@ -147,7 +147,7 @@ class Address:
                 if wanted & stat.S_IWUSR and not stat.S_IMODE(extra_file.stat().st_mode) & stat.S_IWUSR:
                     extra_file.chmod(wanted)
 
-    def write_ahead(self, engine: Engine) -> None:
+    def enable_wal(self, engine: Engine) -> None:
         """Have an SQLite file keep a log of what is written: readers then never wait for a writer.
 
         Raises:
@@ -170,7 +170,7 @@ class Address:
             return BUSY_SECONDS if given is None else float(str(given))
         except ValueError as error:
             raise GradebookUsageError(
-                f"{self.shown}: timeout must be a number of seconds.", _KNOWN
+                f"{self.display}: timeout must be a number of seconds.", _KNOWN
             ) from error
 
     def _secret_options(self) -> list[Any]:

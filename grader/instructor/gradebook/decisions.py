@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, Connection, select
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.errors import GradebookUsageError
 from grader.instructor.gradebook.records import Adjustment, Decision, DecisionKind, Marking
-from grader.instructor.gradebook.serialization import insert, storable
+from grader.instructor.gradebook.serialization import insert, sanitize
 from grader.report.json_text import encode
 
 DAMAGED = "this row is damaged, and counts nowhere"
@@ -66,8 +66,8 @@ def add(connection: Connection, draft: Draft, learner: int | None = None, kata: 
         learner_id=learner,
         kata_id=kata,
         value=encode(draft.value).decode(),
-        comment=storable(draft.comment),
-        author=storable(draft.author),
+        comment=sanitize(draft.comment),
+        author=sanitize(draft.author),
         at=datetime.now(UTC),
     )
 
@@ -120,8 +120,8 @@ def undo(connection: Connection, what: What, number: int, *, author: str, commen
     mine = table.update().where(table.c.id == number, table.c.revoked_at.is_(None))
     values = {
         "revoked_at": datetime.now(UTC),
-        "revoked_by": storable(author),
-        "revoked_because": storable(comment),
+        "revoked_by": sanitize(author),
+        "revoked_because": sanitize(comment),
     }
     if not connection.execute(mine.values(**values)).rowcount:
         raise GradebookUsageError(words.again.format(number), words.hint)
@@ -274,12 +274,12 @@ def _decision(row: Any) -> Decision:
         return Decision(**about, kind="damaged", comment=DAMAGED, revoked=True)
 
 
-def standing(every: Iterable[Decision]) -> list[Decision]:
+def active_decisions(every: Iterable[Decision]) -> list[Decision]:
     """Return the decisions that were not taken back."""
     return [one for one in every if not one.revoked]
 
 
-def releases(every: Iterable[Decision], kata: str) -> list[Decision]:
+def active_releases(every: Iterable[Decision], kata: str) -> list[Decision]:
     """Return the releases of a kata that stand, the newest first: learners may read what people wrote about it."""
-    found = [one for one in standing(every) if one.kind == "release"]
+    found = [one for one in active_decisions(every) if one.kind == "release"]
     return [one for one in reversed(found) if kata in one.value.get("katas", one.value.get("points", ()))]

@@ -103,48 +103,50 @@ def translated(error: SQLAlchemyError, place: Address, doing: str) -> GradebookE
         for words, what, hint, misnamed in _SQLITE:
             if words in message.lower().replace("read-only", "readonly"):
                 kind = GradebookUsageError if misnamed else GradebookError
-                return kind(f"{place.shown}: {what} ({doing}).", hint)
-        return GradebookError(f"{place.shown}: the database refused, {doing}: {message}.", KEPT)
+                return kind(f"{place.display}: {what} ({doing}).", hint)
+        return GradebookError(f"{place.display}: the database refused, {doing}: {message}.", KEPT)
     state = str(getattr(cause, "sqlstate", None) or "") or _guessed(message)
     for code in (state, state[:2]):
         if code in _POSTGRES:
             what, hint, misnamed = _POSTGRES[code]
             kind = GradebookUsageError if misnamed else GradebookError
-            return kind(f"{place.shown}: {what} ({doing}): {message}", hint)
+            return kind(f"{place.display}: {what} ({doing}): {message}", hint)
     if isinstance(error, PoolTimeout) or (isinstance(error, DBAPIError) and error.connection_invalidated):
-        return gone(place, doing, message)
+        return server_unreachable(place, doing, message)
     if type(cause).__name__ in ("OperationalError", "ConnectionTimeout", "InterfaceError") or state[:2] in (
         "08",
         "57",
     ):
-        return gone(place, doing, message)
-    return GradebookError(f"{place.shown}: the database refused, {doing}: {message}", KEPT)
+        return server_unreachable(place, doing, message)
+    return GradebookError(f"{place.display}: the database refused, {doing}: {message}", KEPT)
 
 
 def damaged(place: Address, doing: str, error: Exception) -> GradebookError:
     """Return the error for what the database gave out and was never put in."""
     what = " ".join(str(error).split())[:200]
-    return GradebookError(f"{place.shown}: what the gradebook holds is damaged ({doing}): {what}.", _RESTORE)
+    return GradebookError(
+        f"{place.display}: what the gradebook holds is damaged ({doing}): {what}.", _RESTORE
+    )
 
 
 def _guessed(message: str) -> str:
     return next((state for words, state in _AT_THE_DOOR if words.search(message)), "")
 
 
-def gone(place: Address, doing: str, message: str) -> GradebookError:
+def server_unreachable(place: Address, doing: str, message: str) -> GradebookError:
     """Return the error for a server that does not answer."""
     return GradebookError(
-        f"{place.shown}: the database server is not there, or went away ({doing}): {message}",
+        f"{place.display}: the database server is not there, or went away ({doing}): {message}",
         f"Is it running, and is the address right?{'' if doing == OPENING else f' {KEPT}'}",
     )
 
 
-def refused_file(error: OSError, place: Address, doing: str) -> GradebookError:
+def file_error(error: OSError, place: Address, doing: str) -> GradebookError:
     """Return the error for a file that cannot be made next to the gradebook."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return GradebookError(f"{place.shown}: the disk is full ({doing}).", f"Free some space. {KEPT}")
+        return GradebookError(f"{place.display}: the disk is full ({doing}).", f"Free some space. {KEPT}")
     reason = os.strerror(error.errno) if error.errno else str(error)
     return GradebookError(
-        f"{place.shown}: the gradebook's folder cannot be written ({doing}): {reason}.",
+        f"{place.display}: the gradebook's folder cannot be written ({doing}): {reason}.",
         "Correct the permissions of the file and its folder, or copy the file elsewhere.",
     )

@@ -14,7 +14,7 @@ from grader.instructor.gradebook import decisions, schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import CorruptRecordError, GradebookError
 from grader.instructor.gradebook.identities import LEARNT_BY
-from grader.instructor.gradebook.lookup import LearnerRef, find, identity, names_of, people
+from grader.instructor.gradebook.lookup import LearnerRef, find, identity, list_learners, names_of
 from grader.instructor.gradebook.records import (
     Attempt,
     Decision,
@@ -24,7 +24,7 @@ from grader.instructor.gradebook.records import (
     RunRecord,
     StoredSubmission,
 )
-from grader.instructor.gradebook.serialization import booked, report_of, storable, unpacked
+from grader.instructor.gradebook.serialization import booked, report_of, sanitize, unpack_bundle
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataReport
 from grader.words import counted
@@ -120,12 +120,12 @@ def bundle(connection: Connection, course: Course, number: int) -> Bundle | None
     row = connection.execute(wanted).one_or_none()
     if row is None:
         return None
-    return unpack(lambda: _called(connection, course, number), row)
+    return load_bundle(lambda: _called(connection, course, number), row)
 
 
 def _called(connection: Connection, course: Course, number: int) -> str:
     """Return an attempt as people name it: the how-manyth of its learner at its kata."""
-    everybody = people(connection, course)
+    everybody = list_learners(connection, course)
     wanted = (
         select(schema.attempts.c.learner_id, schema.katas.c.slug)
         .join(schema.katas, schema.katas.c.id == schema.attempts.c.kata_id)
@@ -133,15 +133,15 @@ def _called(connection: Connection, course: Course, number: int) -> str:
     )
     row = connection.execute(wanted).one()
     whose = [one for one in everybody if row.learner_id in one.rows]
-    return called(whose[0].name, row.slug, numbers(connection, whose)[number])
+    return attempt_label(whose[0].name, row.slug, attempt_ordinals(connection, whose)[number])
 
 
-def called(learner: str, kata: str, number: int) -> str:
+def attempt_label(learner: str, kata: str, number: int) -> str:
     """Return what an attempt is called where it cannot be read."""
     return f"Attempt {number} ({learner}, {kata})"
 
 
-def stored(
+def stored_contents(
     connection: Connection, course: Course, learners: Collection[str] | None = None
 ) -> list[StoredSubmission]:
     """Return every content that was handed in, once for each name and kata, in the order of people.
@@ -151,7 +151,7 @@ def stored(
         course: whose roster holds.
         learners: of these alone, by identity.
     """
-    whose = people(connection, course, learners)
+    whose = list_learners(connection, course, learners)
     order = {row: place for place, one in enumerate(whose) for row in one.rows}
     table = schema.submissions
     wanted = (
@@ -188,7 +188,7 @@ def newest_attempt(connection: Connection, learner: str, kata: str, digest: str)
         .join(schema.learners, schema.learners.c.id == table.c.learner_id)
         .join(schema.katas, schema.katas.c.id == table.c.kata_id)
         .where(
-            schema.learners.c.name == storable(learner), schema.katas.c.slug == kata, table.c.digest == digest
+            schema.learners.c.name == sanitize(learner), schema.katas.c.slug == kata, table.c.digest == digest
         )
         .limit(1)
     )
@@ -217,14 +217,14 @@ def packed_of_kata(connection: Connection, kata: str) -> Iterator[tuple[str, int
         yield row.name, row.attempt, row
 
 
-def unpack(name: Callable[[], str], row: Any) -> Bundle:
+def load_bundle(name: Callable[[], str], row: Any) -> Bundle:
     """Return what `kept` yielded as files; `name` says what the attempt is called, should it be unreadable.
 
     Raises:
         GradebookError: they cannot be read.
     """
     try:
-        return unpacked(row.bundle, row.size, row.digest)
+        return unpack_bundle(row.bundle, row.size, row.digest)
     except CorruptRecordError as error:
         raise GradebookError(f"{name()}: what was handed in cannot be read: {error}.", _GRADE_AGAIN) from None
 
@@ -241,10 +241,10 @@ def attempt_numbers(
     """
     whose = identity(connection, course)
     wanted = None if learners is None else {whose(name) for name in learners}
-    return numbers(connection, people(connection, course, wanted))
+    return attempt_ordinals(connection, list_learners(connection, course, wanted))
 
 
-def numbers(connection: Connection, people: Iterable[LearnerRef]) -> dict[int, int]:
+def attempt_ordinals(connection: Connection, people: Iterable[LearnerRef]) -> dict[int, int]:
     """Return, by attempt, the how-manyth it is of a learner at a kata, in the order of grading, from 1 on."""
     table, whose = schema.attempts, names_of(people)
     wanted = select(table.c.id, table.c.learner_id, table.c.kata_id)
@@ -291,7 +291,7 @@ def rulings(
     kind = schema.decisions.c.kind
     only = [kind.not_in(decisions.OF_POINTS) if kinds is None else kind.in_(kinds)]
     if learners is not None:
-        names = names_of(people(connection, course, learners))
+        names = names_of(list_learners(connection, course, learners))
         only.append(schema.decisions.c.learner_id.in_(list(names)))
     return decisions.decisions(connection, *only)
 
@@ -311,7 +311,7 @@ def newest_decisions(
     made = [one for one in made if parts.get(one.id) != one.revoked]
     whose = identity(connection, course)
     remarked = {whose(one.learner) for one in made if one.kind == "remark"}
-    own = numbers(connection, people(connection, course, remarked)) if remarked else {}
+    own = attempt_ordinals(connection, list_learners(connection, course, remarked)) if remarked else {}
     found = [(whose(one.learner), one.kata, event) for one in made for event in _decided(one, own)]
     return sorted(found, key=lambda one: one[2].at, reverse=True)[:most]
 
@@ -326,7 +326,7 @@ def _decided(one: Decision, own: Mapping[Any, int | None]) -> Iterator[HistoryEv
     elif one.kind in decisions.ADJUSTING:
         more["points"] = one.value
     else:
-        more["comment"] = f"{described(one, own)}: {one.comment}"
+        more["comment"] = f"{describe(one, own)}: {one.comment}"
     yield HistoryEvent(kind=one.kind, at=one.at, author=one.author, revoked=one.revoked, **about, **more)
     if one.revoked_at is not None:
         yield HistoryEvent(
@@ -334,8 +334,8 @@ def _decided(one: Decision, own: Mapping[Any, int | None]) -> Iterator[HistoryEv
         )
 
 
-def described(one: Decision, own: Mapping[Any, int | None]) -> str:
-    """Return what a ruling says, in a few words; `own` are the learner's numbers of attempts, as `numbers` has them."""
+def describe(one: Decision, own: Mapping[Any, int | None]) -> str:
+    """Return what a ruling says, in a few words; `own` are the learner's `attempt_ordinals`."""
     # By kind alone: which of them a reader may see is decided before.
     match one.kind:
         case "choose":

@@ -66,10 +66,10 @@ def match(
     # The roster decides whom there can be; without one, everybody who was graded before.
     everybody = list(course.roster.values()) or [Person(learner=name) for name in known]
     matches = Matches()
-    identities = {course.same(one.learner): one.learner for one in everybody}
+    identities = {course.normalized_name(one.learner): one.learner for one in everybody}
     left: list[Found] = []
     for one in found:
-        key = course.same(one.name)
+        key = course.normalized_name(one.name)
         identity = identities.get(key) or aliases.get(key)
         if identity is not None:
             matches.known[one.name] = identity
@@ -83,7 +83,7 @@ def match(
     absent = [one for one in everybody if one.learner not in taken]
     for one in left:
         if one.name not in matches.known:
-            candidates = alike(one, absent)
+            candidates = similar_names(one, absent)
             if course.roster or candidates:
                 matches.strangers[one.name] = candidates
     matches.absent = [one.learner for one in absent] if course.roster else []
@@ -167,7 +167,7 @@ class _Download:
         return {_folded(mark.join(parts[at:])): mark.join(parts[:at]) for at in cut}
 
 
-def joined(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], list[str]]:
+def merge_rosters(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], list[str]]:
     """Return the people of several rosters, each once, and what could not be told for sure.
 
     Somebody of a later roster is who shares an identifier or the whole name with one person of the earlier ones. The
@@ -272,7 +272,7 @@ def _names_in(one: Found) -> Iterator[tuple[str, str]]:
             yield " ".join(sorted(words)), "the name is the same"
 
 
-def alike(one: Found, absent: Iterable[Person]) -> list[Match]:
+def similar_names(one: Found, absent: Iterable[Person]) -> list[Match]:
     """Return who of those without work is called something like it, the likeliest first."""
     texts = [" ".join(words_in(text)) for text in (one.name, one.ids.get("name", "")) if text]
     likeness: list[tuple[float, str, str]] = []

@@ -96,33 +96,33 @@ def _days_on_clock(due: datetime, submitted: datetime, zone: tzinfo) -> float:
     """Return by how many days the zone's clocks had gone on."""
     due_there, there = (at.astimezone(zone).replace(tzinfo=None) for at in (due, submitted))
     days = (there - due_there) / DAY
-    # An hour that the clock repeats is over after its second run, as `moment` reads it: until then, no day begins.
-    if (over := math.floor(days)) > 0 and submitted <= extended(due, over, zone):
+    # An hour that the clock repeats is over after its second run, as `due_in_utc` reads it: until then, no day begins.
+    if (over := math.floor(days)) > 0 and submitted <= add_days(due, over, zone):
         return over
     return days if days > 0 else (submitted - due) / DAY
 
 
-def moment(written: datetime | date, zone: tzinfo) -> datetime:
+def due_in_utc(written: datetime | date, zone: tzinfo) -> datetime:
     """Return the moment that a due date means, in UTC.
 
     A time without a zone is the course's local one; where a clock change makes that two moments, the later. A date
     alone means until the end of that day.
     """
     if not isinstance(written, datetime):
-        return moment(datetime.combine(written + DAY, time()), zone)
+        return due_in_utc(datetime.combine(written + DAY, time()), zone)
     if written.tzinfo is not None:
         return written.astimezone(UTC)
     # The later one: in doubt for the learner.
     return max(written.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
 
 
-def extended(due: datetime, days: float, zone: tzinfo) -> datetime:
+def add_days(due: datetime, days: float, zone: tzinfo) -> datetime:
     """Return a due date some days later, at the same time on the clock there."""
     local = due.astimezone(zone).replace(tzinfo=None) + timedelta(days=days)
-    return moment(local, zone)
+    return due_in_utc(local, zone)
 
 
-def settle(graded: float, late_points: float, adjustments: Iterable[Adjustment]) -> tuple[float, float]:
+def final_score(graded: float, late_points: float, adjustments: Iterable[Adjustment]) -> tuple[float, float]:
     """Return the score that counts, never below 0, and the points that lateness took from it.
 
     An override is the mark: it replaces what was graded, lateness and whatever people said before it. Points that

@@ -14,7 +14,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import COUNTING, MARKING, decisions
 from grader.instructor.gradebook.errors import GradebookUsageError
 from grader.instructor.gradebook.records import Decision
-from grader.instructor.gradebook.serialization import insert, storable
+from grader.instructor.gradebook.serialization import insert, sanitize
 from grader.instructor.submissions.names import natural_key
 
 
@@ -54,38 +54,38 @@ class LearnerIndex(NamedTuple):
 
     def identity(self, course: Course, name: str) -> str:
         """Return whose a name is that the gradebook has."""
-        called = self.other.get(course.same(name), name)
-        known = self.people.get(course.same(called))
+        called = self.other.get(course.normalized_name(name), name)
+        known = self.people.get(course.normalized_name(called))
         return known.name if known is not None else called
 
 
-def people(
+def list_learners(
     connection: Connection, course: Course, learners: Collection[str] | None = None
 ) -> list[LearnerRef]:
     """Return everybody, or who of `learners` is there, sorted."""
-    found = everybody(connection, course).people
+    found = learner_index(connection, course).people
     if learners is None:
         return list(found.values())
-    wanted = {course.same(storable(name)) for name in learners}
+    wanted = {course.normalized_name(sanitize(name)) for name in learners}
     return [one for key, one in found.items() if key in wanted]
 
 
 def learners(connection: Connection, course: Course) -> list[str]:
     """Return everybody who was graded or is in the roster, 2 before 10."""
-    return [one.name for one in people(connection, course)]
+    return [one.name for one in list_learners(connection, course)]
 
 
 def aliases(connection: Connection, course: Course) -> dict[str, str]:
     """Return the identity by every other name that people or the roster gave somebody."""
-    return everybody(connection, course).other
+    return learner_index(connection, course).other
 
 
 def identity(connection: Connection, course: Course) -> Callable[[str], str]:
     """Return what tells, of a name that the gradebook has, whose it is."""
-    return partial(everybody(connection, course).identity, course)
+    return partial(learner_index(connection, course).identity, course)
 
 
-def everybody(connection: Connection, course: Course) -> LearnerIndex:
+def learner_index(connection: Connection, course: Course) -> LearnerIndex:
     """Return everybody. Until somebody is new, or a ruling about who is who or what counts, it is what was read last.
 
     One page or command asks many times, and a class of 2,000 takes 30 ms to read.
@@ -123,20 +123,20 @@ def _everybody(connection: Connection, course: Course) -> LearnerIndex:
     names: dict[str, str] = {}
     rows: dict[str, dict[str, int]] = {}
     for row in found:
-        called = identities.get(course.same(row.name), row.name)
-        key = course.same(called)
+        called = identities.get(course.normalized_name(row.name), row.name)
+        key = course.normalized_name(called)
         rows.setdefault(key, {})[row.name] = row.id
         names.setdefault(key, called)
         # The spelling of the row that bears the identity, not that of an alias which was graded first.
-        if course.same(row.name) == key:
+        if course.normalized_name(row.name) == key:
             names[key] = row.name
     for name in course.roster:
-        names.setdefault(course.same(name), name)
+        names.setdefault(course.normalized_name(name), name)
     about: dict[str, list[Decision]] = {}
     # What holds for the class stands with everybody, in the order in which it was decided.
     whole_class = [one for one in decided if not one.learner]
     for one in decided:
-        key = course.same(identities.get(course.same(one.learner), one.learner))
+        key = course.normalized_name(identities.get(course.normalized_name(one.learner), one.learner))
         about.setdefault(key, []).append(one)
     sorted_names = sorted(names.items(), key=lambda one: natural_key(one[1]))
     there = {
@@ -157,23 +157,25 @@ def names_of(people: Iterable[LearnerRef]) -> dict[int, str]:
     return {row: one.name for one in people for row in one.rows}
 
 
-def row_of(connection: Connection, somebody: LearnerRef) -> int:
+def ensure_learner_row(connection: Connection, somebody: LearnerRef) -> int:
     """Return a learner's own row, making it for who is in the roster and was never graded."""
     if somebody.own is not None:
         return somebody.own
-    return insert(connection, schema.learners, name=storable(somebody.name))
+    return insert(connection, schema.learners, name=sanitize(somebody.name))
 
 
 def _identities(course: Course, decided: Iterable[Decision]) -> dict[str, str]:
     """Return, by every other name that people or the roster gave somebody, the identity."""
-    other = {course.same(alias): name for name, one in course.roster.items() for alias in one.aliases}
-    other |= {course.same(one.value): one.learner for one in decided if one.kind == "alias"}
+    other = {
+        course.normalized_name(alias): name for name, one in course.roster.items() for alias in one.aliases
+    }
+    other |= {course.normalized_name(one.value): one.learner for one in decided if one.kind == "alias"}
     whole = {}
     for alias in other:
         name, seen = other[alias], {alias}
-        while course.same(name) in other and course.same(name) not in seen:
-            seen.add(course.same(name))
-            name = other[course.same(name)]
+        while course.normalized_name(name) in other and course.normalized_name(name) not in seen:
+            seen.add(course.normalized_name(name))
+            name = other[course.normalized_name(name)]
         whole[alias] = name
     return whole
 
@@ -199,7 +201,7 @@ def find(connection: Connection, course: Course, learner: str, kata: str) -> tup
         GradebookUsageError: there is no such learner or kata.
     """
     somebody = find_learner(connection, course, learner)
-    slug = select(schema.katas.c.id).where(schema.katas.c.slug == storable(kata))
+    slug = select(schema.katas.c.id).where(schema.katas.c.slug == sanitize(kata))
     kata_id = connection.execute(slug).scalar()
     if kata_id is None:
         slugs = [known for known, _ in katas(connection, None).values()]
@@ -210,22 +212,22 @@ def find(connection: Connection, course: Course, learner: str, kata: str) -> tup
 def rows_of(
     connection: Connection, course: Course, what: Iterable[tuple[str, str | None]]
 ) -> list[tuple[int, int | None]]:
-    """Return the rows of learners and of katas, as `find` and `row_of` do, a kata only where one is named.
+    """Return the rows of learners and of katas, as `find` and `ensure_learner_row` do, a kata only where one is named.
 
     Raises:
         GradebookUsageError: there is no such learner or kata.
     """
     # Everybody is read once: in a transaction nothing is remembered, and 300 readings take seconds.
-    there = everybody(connection, course).people
+    there = learner_index(connection, course).people
     numbers = {slug: kata for kata, (slug, _) in katas(connection, None).items()}
     own: dict[str, int] = {}
     found: list[tuple[int, int | None]] = []
     for learner, kata in what:
-        key = course.same(storable(learner))
+        key = course.normalized_name(sanitize(learner))
         if key not in there or (kata is not None and kata not in numbers):
             find(connection, course, learner, kata or "")
         if key not in own:
-            own[key] = row_of(connection, there[key])
+            own[key] = ensure_learner_row(connection, there[key])
         found.append((own[key], numbers[kata] if kata is not None else None))
     return found
 
@@ -236,9 +238,9 @@ def find_learner(connection: Connection, course: Course, learner: str) -> Learne
     Raises:
         GradebookUsageError: there is no such learner.
     """
-    for one in people(connection, course, [learner]):
+    for one in list_learners(connection, course, [learner]):
         return one
-    known = [one.name for one in people(connection, course)]
+    known = [one.name for one in list_learners(connection, course)]
     raise _unknown("learner", learner, known, "See who is there: kata gradebook show")
 
 

@@ -32,7 +32,7 @@ def prepare(engine: Engine, place: Address, *, create: bool) -> bytes:
         if _has_tables(connection, place, create=create):
             return _nonce(connection)
     if place.file is not None:
-        place.write_ahead(engine)
+        place.enable_wal(engine)
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if place.file is None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_KEY})
@@ -59,19 +59,19 @@ def _has_tables(connection: Connection, place: Address, *, create: bool) -> bool
             return True
         age, other = ("a newer", "newer") if found > VERSION else ("an earlier", "earlier")
         raise GradebookError(
-            f"{place.shown}: this gradebook is from {age} Kata: its tables have version {found}, "
+            f"{place.display}: this gradebook is from {age} Kata: its tables have version {found}, "
             f"and Kata {__version__} reads version {VERSION} only.",
             f"Install the {other} Kata, or name another gradebook with --gradebook. Nothing was changed.",
         )
     # Somebody else's database: not even an empty table of ours belongs there.
     if tables:
         raise GradebookUsageError(
-            f"{place.shown}: this database holds other tables ({_few(tables)}) and is not a gradebook.",
+            f"{place.display}: this database holds other tables ({_few(tables)}) and is not a gradebook.",
             "Name another file, or give Kata a database (PostgreSQL: or a schema) of its own.",
         )
     if not create:
         raise GradebookUsageError(
-            f"{place.shown}: this database is empty; no class was graded into it.", HOW_MADE
+            f"{place.display}: this database is empty; no class was graded into it.", HOW_MADE
         )
     return False
 

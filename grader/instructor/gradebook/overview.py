@@ -17,7 +17,15 @@ from grader.instructor.gradebook.exports.tables import signed
 from grader.instructor.gradebook.records import HistoryEvent, Row, by_learner
 from grader.instructor.submissions.names import natural_key
 from grader.report.report import WRONG
-from grader.report.style import STATUS_STYLES, has_unicode, keep_whole, out_of, points, safe, status_text
+from grader.report.style import (
+    STATUS_STYLES,
+    escape_controls,
+    has_unicode,
+    never_cut,
+    out_of,
+    points,
+    status_text,
+)
 from grader.report.terminal import print_findings
 from grader.words import counted
 
@@ -204,7 +212,7 @@ def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
             table.add_row(
                 "", "written answers", marked, "", Text(", ".join([*remarks, written(row)]), style="dim")
             )
-    keep_whole(table, 0, 1)
+    never_cut(table, 0, 1)
     out.print(table)
 
 
@@ -350,7 +358,7 @@ def _late(row: Row) -> str:
 
 def who(row: Row) -> str:
     """Return a learner as identity and name, the name only where it says more."""
-    learner, name = (safe(text).replace("\n", "\\n") for text in (row.learner, row.name))
+    learner, name = (escape_controls(text).replace("\n", "\\n") for text in (row.learner, row.name))
     return learner if name in ("", learner) else f"{learner}  {name}"
 
 

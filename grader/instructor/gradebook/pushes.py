@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.lookup import find_learner, names_of, people, row_of
-from grader.instructor.gradebook.serialization import insert, storable
+from grader.instructor.gradebook.lookup import ensure_learner_row, find_learner, list_learners, names_of
+from grader.instructor.gradebook.serialization import insert, sanitize
 
 
 class Push(NamedTuple):
@@ -31,7 +31,7 @@ class Push(NamedTuple):
 
 def pushed(connection: Connection, course: Course, target: str) -> dict[str, Push]:
     """Return what was sent last to an assignment in another system, by learner."""
-    names, table = names_of(people(connection, course)), schema.pushes
+    names, table = names_of(list_learners(connection, course)), schema.pushes
     wanted = table.select().where(table.c.target == target).order_by(table.c.id)
     return {
         names[row.learner_id]: Push(row.points, row.before, row.arrived, row.author)
@@ -40,13 +40,13 @@ def pushed(connection: Connection, course: Course, target: str) -> dict[str, Pus
     }
 
 
-def note(connection: Connection, course: Course, learner: str, target: str, push: Push) -> None:
+def record_push(connection: Connection, course: Course, learner: str, target: str, push: Push) -> None:
     """Write down that a mark is about to be sent, or has arrived."""
     insert(
         connection,
         schema.pushes,
-        learner_id=row_of(connection, find_learner(connection, course, learner)),
-        target=storable(target),
+        learner_id=ensure_learner_row(connection, find_learner(connection, course, learner)),
+        target=sanitize(target),
         at=datetime.now(UTC),
-        **push._replace(author=storable(push.author))._asdict(),
+        **push._replace(author=sanitize(push.author))._asdict(),
     )

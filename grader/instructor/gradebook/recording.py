@@ -20,11 +20,11 @@ from grader.instructor.gradebook.serialization import (
     insert,
     insert_all,
     insert_unless_there,
+    is_valid_report,
     notes_of,
-    packed,
-    readable,
+    pack_bundle,
     report_to_json,
-    storable,
+    sanitize,
     storable_or_none,
 )
 from grader.instructor.submissions.names import printable
@@ -114,9 +114,9 @@ _Numbers = dict[tuple[Any, ...], int]
 def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
     """Return, by kata, what the newest gradings of everything that the learner handed in depended on."""
     found: dict[str, set[Key]] = {}
-    for slug, digest, terms, report in connection.execute(_STANDING, {"learner": storable(learner)}):
+    for slug, digest, terms, report in connection.execute(_STANDING, {"learner": sanitize(learner)}):
         # A report that is damaged is made again: it has terms that never recur.
-        found.setdefault(slug, set()).add(Key(digest, terms if readable(report) else ""))
+        found.setdefault(slug, set()).add(Key(digest, terms if is_valid_report(report) else ""))
     return {slug: frozenset(keys) for slug, keys in found.items()}
 
 
@@ -150,7 +150,7 @@ class Recording:
                     # An address may hold a password, and this is shown to all who read the gradebook.
                     arguments=encode({name: _redacted(value) for name, value in arguments.items()}).decode(),
                     version=__version__,
-                    host=storable(socket.gethostname()),
+                    host=sanitize(socket.gethostname()),
                     process=os.getpid(),
                 )
                 earlier = set(connection.execute(select(schema.learners.c.name)).scalars())
@@ -170,9 +170,9 @@ class Recording:
         """Give the lock back, whether the run is finished or not."""
         self._own.close()
 
-    def may_know(self, learner: str) -> bool:
+    def may_have_attempts(self, learner: str) -> bool:
         """Return whether there may be attempts of a learner: nobody but this run writes any."""
-        name = storable(learner)
+        name = sanitize(learner)
         return name in self._earlier or (schema.learners.name, name) in self._known
 
     def record(self, submission: Submission, key: Key, report: KataReport) -> None:
@@ -185,7 +185,7 @@ class Recording:
         whole = report_to_json(msgspec.structs.replace(report, learner=submission.learner))
         with self._own.writing(_doing(submission)) as connection:
             numbering = _IdCache(connection, self._known)
-            name = storable(submission.learner)
+            name = sanitize(submission.learner)
             learner = numbering.of(schema.learners, name=name)
             # A learner who was first met in this run has nothing here yet: no query has to look for earlier
             # hand-ins.
@@ -207,7 +207,7 @@ class Recording:
                 max_score=report.possible,
                 seed=str(report.seed),
                 isolation=report.isolation,
-                device=storable(report.device),
+                device=sanitize(report.device),
                 duration_s=report.duration_s,
                 versions=encode(report.versions).decode(),
                 report=whole,
@@ -225,14 +225,14 @@ class Recording:
         if fresh is not None:
             self._fresh.setdefault(learner, fresh).add(kata)
 
-    def reuse(self, submission: Submission, key: Key) -> None:
+    def mark_unchanged(self, submission: Submission, key: Key) -> None:
         """Note that a submission was seen again, unchanged.
 
         Raises:
             ValueError: it is not what the newest grading of this content graded.
         """
         with self._own.writing(_doing(submission)) as connection:
-            whose = {"learner": storable(submission.learner), "kata": storable(submission.kata)}
+            whose = {"learner": sanitize(submission.learner), "kata": sanitize(submission.kata)}
             numbers = connection.execute(_NUMBERS, whose).one_or_none()
             if numbers is None or not self._see(connection, submission, _Cell(*numbers), key, None):
                 raise ValueError(
@@ -244,7 +244,7 @@ class Recording:
         assert submission.proposal is not None
         note = printable(submission.proposal.note)
         with self._own.writing(_doing(submission)) as connection:
-            whose = {"learner": storable(submission.learner), "kata": storable(submission.kata)}
+            whose = {"learner": sanitize(submission.learner), "kata": sanitize(submission.kata)}
             row, notes = connection.execute(_LAST_SEEN, whose).one()
             earlier = (one for one in notes_of(notes) if MAY_BE not in one)
             values = {"notes": encode((*earlier, note)).decode()}
@@ -257,7 +257,7 @@ class Recording:
         assert sheet is not None
         with self._own.writing(_doing(submission)) as connection:
             numbering = _IdCache(connection, self._known)
-            learner = numbering.of(schema.learners, name=storable(submission.learner))
+            learner = numbering.of(schema.learners, name=sanitize(submission.learner))
             kata = numbering.of_kata(submission.kata, sheet.number)
             newest = connection.execute(_LAST_SHEET, {"learner": learner, "kata": kata}).one_or_none()
             known = (None, None) if newest is None else newest
@@ -414,7 +414,7 @@ class _IdCache:
 def _content(connection: Connection, bundle: Bundle | None) -> str | None:
     if bundle is None:
         return None
-    content, size = packed(bundle)
+    content, size = pack_bundle(bundle)
     insert_unless_there(
         connection, schema.contents, {"digest": bundle.digest, "size": size, "bundle": content}
     )
@@ -429,9 +429,9 @@ def _results(numbering: _IdCache, kata: int, attempt: int, report: KataReport) -
             "check_id": numbering.of(
                 schema.checks,
                 kata_id=kata,
-                function=storable(check.id),
-                name=storable(check.name),
-                aspect=storable(check.aspect),
+                function=sanitize(check.id),
+                name=sanitize(check.name),
+                aspect=sanitize(check.aspect),
                 hidden=check.hidden,
             ),
             "status": check.status,

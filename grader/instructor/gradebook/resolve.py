@@ -42,7 +42,7 @@ def learners_called(text: str, names: Collection[str], book: Gradebook) -> list[
     A whole name goes before a name that has more words, and words go before beginnings of words. Neither case nor
     accents count, nor which of the names comes first.
     """
-    same = book.course.same
+    same = book.course.normalized_name
     key = same(book.aliases().get(same(text), text))
     # An identity goes before a name, as two people may share the name.
     if exact := [name for name in names if same(name) == key]:
@@ -64,7 +64,7 @@ def learners_called(text: str, names: Collection[str], book: Gradebook) -> list[
 
 def _called(name: str, book: Gradebook) -> list[list[str]]:
     """Return the words of everything that a learner is called."""
-    same = book.course.same
+    same = book.course.normalized_name
     other = [alias for alias, learner in book.aliases().items() if same(learner) == same(name)]
     return [words_in(one) for one in (name, book.course.name_of(name), *other)]
 

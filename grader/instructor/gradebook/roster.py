@@ -17,7 +17,7 @@ from grader.errors import UsageError, did_you_mean
 from grader.instructor.lms import SYSTEMS, roster_of
 from grader.instructor.lms.person import Person
 
-__all__ = ["CsvTable", "Person", "read_roster", "read_table", "roster_text", "same"]
+__all__ = ["CsvTable", "Person", "normalized_name", "read_roster", "read_table", "roster_text"]
 
 LIMIT_BYTES = 20_000_000
 _KNOWN = ("learner", "name", "email", "section", "canvas_id", "moodle_id")
@@ -25,7 +25,7 @@ _EXAMPLE = "The first line names the columns, such as: learner,name,email,sectio
 
 
 @lru_cache(maxsize=1 << 15)  # of each learner it is asked several times a page
-def same(learner: str) -> str:
+def normalized_name(learner: str) -> str:
     """Return what two spellings of one identity share: file systems differ in how they write `é`."""
     return unicodedata.normalize("NFC", learner)
 
@@ -73,7 +73,7 @@ def read_roster(path: Path) -> dict[str, Person]:
                 f"{path}:{line}: the column `learner` is empty.", "Every line must name its learner."
             )
         # Compared as names of people are: two that differ in case only would be one mark with two owners.
-        first = seen.setdefault(same(person.learner), line)
+        first = seen.setdefault(normalized_name(person.learner), line)
         if first != line:
             raise UsageError(f"{path}:{line}: {person.learner} is already in line {first}.", "Leave one out.")
         people[person.learner] = person
@@ -91,9 +91,9 @@ def _refuse_shared_aliases(path: Path, people: dict[str, Person], lines: dict[st
     """
     owners = {key: key for key in lines}
     for person in people.values():
-        own = same(person.learner)
+        own = normalized_name(person.learner)
         for alias in person.aliases:
-            if (other := owners.setdefault(same(alias), own)) != own:
+            if (other := owners.setdefault(normalized_name(alias), own)) != own:
                 raise UsageError(
                     f"{path}:{lines[own]}: {alias} is to be {person.learner}, and is in line {lines[other]} for "
                     "another learner.",

@@ -11,11 +11,11 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from grader.instructor.gradebook import answers, decisions, schema
-from grader.instructor.gradebook.attempt_selection import HandIn, SelectedAttempt, count
+from grader.instructor.gradebook.attempt_selection import HandIn, SelectedAttempt, select_attempts
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import CorruptRecordError
-from grader.instructor.gradebook.lateness import settle
-from grader.instructor.gradebook.lookup import LearnerRef, find_learner, katas, names_of, people
+from grader.instructor.gradebook.lateness import final_score
+from grader.instructor.gradebook.lookup import LearnerRef, find_learner, katas, list_learners, names_of
 from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenScore
 from grader.instructor.gradebook.serialization import booked, notes_of, report_of
 from grader.instructor.submissions.submission import DECIDED, MAY_BE, TAKEN
@@ -42,7 +42,7 @@ def rows(
     blanks: dict[int, KataReport] | None = None
     last_run = None
     # Some at a time: a few queries for all of them, and never a whole class in memory.
-    for some in _chunks(people(connection, course, learners)):
+    for some in _chunks(list_learners(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
         adjustments = decisions.adjustments(connection, names_of(some))
         written_of = _written(connection, course, some)
@@ -85,7 +85,7 @@ def reports(
     """Yield the reports that count as they were graded, in order; of one run, those that it saw last."""
     chosen = katas(connection, slugs)
     # As in `rows`, so that a class of thousands is never in memory as a whole.
-    for some in _chunks(people(connection, course, learners)):
+    for some in _chunks(list_learners(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
         for somebody in some:
             for kata in chosen:
@@ -106,7 +106,7 @@ def marks(
     """Yield a mark for every learner and kata, in order, from what was recorded with the reports."""
     chosen = katas(connection, slugs)
     blanks = _blanks(connection, chosen)
-    for some in _chunks(people(connection, course, learners)):
+    for some in _chunks(list_learners(connection, course, learners)):
         counting = _counting(connection, course, some, chosen)
         adjustments = decisions.adjustments(connection, names_of(some))
         written_of = _written(connection, course, some)
@@ -119,7 +119,7 @@ def marks(
                     yield _mark(somebody.name, slug, stands, _ByHand(adjusted, written))
                     continue
                 # Nothing was handed in, and points that somebody gave by hand count all the same.
-                score, _ = settle(0.0, 0.0, adjusted)
+                score, _ = final_score(0.0, 0.0, adjusted)
                 yield Mark(
                     learner=somebody.name,
                     kata=slug,
@@ -134,7 +134,7 @@ def marks(
 def _mark(name: str, slug: str, stands: _Standing, by_hand: _ByHand) -> Mark:
     row, counted = stands.row, stands.counted
     given = _hand_in(row)
-    score, taken = settle(given.score, counted.late.points, by_hand.adjustments)
+    score, taken = final_score(given.score, counted.late.points, by_hand.adjustments)
     return Mark(
         learner=name,
         kata=slug,
@@ -153,7 +153,7 @@ def _mark(name: str, slug: str, stands: _Standing, by_hand: _ByHand) -> Mark:
     )
 
 
-def handed_in(
+def submissions_of(
     connection: Connection, course: Course, learner: str, slugs: Collection[str] | None = None
 ) -> dict[str, tuple[int, list[HandIn]]]:
     """Return, by kata, everything that a learner handed in, oldest first, and the number of what counts.
@@ -166,7 +166,7 @@ def handed_in(
     found = _given(connection, [somebody], _needed(connection, course, chosen))
     slug_of = katas(connection, None)
     mine = {slug_of[kata][0]: [_hand_in(row) for row in rows] for (_, kata), rows in found.items()}
-    counted = count(course, somebody.name, mine, somebody.rulings)
+    counted = select_attempts(course, somebody.name, mine, somebody.rulings)
     return {
         slug: (counted[slug].id, sorted(mine[slug], key=lambda one: one.order))
         for slug, _ in chosen.values()
@@ -255,7 +255,7 @@ def _counting(
             slug_of[kata][0]: given[somebody.name, kata] for kata in needed if (somebody.name, kata) in given
         }
         hand_ins = {slug: [_hand_in(row) for row in found] for slug, found in mine.items()}
-        counted = count(course, somebody.name, hand_ins, somebody.rulings)
+        counted = select_attempts(course, somebody.name, hand_ins, somebody.rulings)
         for kata, (slug, _) in chosen.items():
             if slug in counted:
                 row = next(row for row in mine[slug] if row.id == counted[slug].id)
@@ -382,7 +382,7 @@ def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by
     row, counted = stands.row, stands.counted
     report, why = _report(name, kata, stands)
     late = counted.late
-    score, taken = settle(report.earned, late.points, by_hand.adjustments)
+    score, taken = final_score(report.earned, late.points, by_hand.adjustments)
     return Row(
         learner=name,
         name=course.name_of(name),
@@ -407,7 +407,7 @@ def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by
 
 
 def _blank_row(course: Course, name: str, blank: KataReport, at: datetime, by_hand: _ByHand) -> Row:
-    score, _ = settle(0.0, 0.0, by_hand.adjustments)
+    score, _ = final_score(0.0, 0.0, by_hand.adjustments)
     return Row(
         learner=name,
         name=course.name_of(name),

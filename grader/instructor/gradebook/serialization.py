@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.errors import CorruptRecordError, SerializationError
 from grader.instructor.submissions.submission import Bundle
-from grader.report.json_text import encode, without_half_characters
+from grader.report.json_text import encode, escape_surrogates
 from grader.report.report import SCHEMA, KataReport, KataStatus
 
 _INSERTS = {table.name: table.insert() for table in schema.metadata.sorted_tables}
@@ -60,14 +60,14 @@ def booked(row: Any) -> tuple[KataStatus, float, float]:
     return "error", 0.0, 0.0
 
 
-def storable(text: str) -> str:
+def sanitize(text: str) -> str:
     """Return text that every database takes: no zero bytes, no half characters; different stays different."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00")
 
 
 def storable_or_none(text: str | None) -> str | None:
     """Return the same of text that may not be there."""
-    return None if text is None else storable(text)
+    return None if text is None else sanitize(text)
 
 
 def report_to_json(report: KataReport) -> str:
@@ -81,7 +81,7 @@ def report_to_json(report: KataReport) -> str:
         # Read back before it is written: what cannot be read again would be a mark without its report.
         again = report_of(text)
         if again == report or again == msgspec.convert(
-            without_half_characters(msgspec.to_builtins(report)), KataReport
+            escape_surrogates(msgspec.to_builtins(report)), KataReport
         ):
             return text
         why = "it would not be read again as it is"
@@ -109,7 +109,7 @@ def report_of(text: Any) -> KataReport:
     return report
 
 
-def readable(text: Any) -> bool:
+def is_valid_report(text: Any) -> bool:
     """Whether `report_of` can read it."""
     try:
         report_of(text)
@@ -126,14 +126,14 @@ def notes_of(text: Any) -> tuple[str, ...]:
         return ("the notes of this row cannot be read",)
 
 
-def packed(bundle: Bundle) -> tuple[bytes, int]:
+def pack_bundle(bundle: Bundle) -> tuple[bytes, int]:
     """Return what was handed in as `schema.contents` keeps it, and its size."""
     whole = msgspec.msgpack.encode((bundle.main, bundle.files))
     return zlib.compress(whole, 6), len(whole)
 
 
-def unpacked(content: bytes, size: int, digest: str) -> Bundle:
-    """Return what `packed` packed.
+def unpack_bundle(content: bytes, size: int, digest: str) -> Bundle:
+    """Return what `pack_bundle` packed.
 
     Raises:
         CorruptRecordError: it is damaged.

@@ -92,12 +92,14 @@ class Gradebook:
             # Told here, since SQLite's own errors know neither folders nor pipes.
             if place.file.exists() and not place.file.is_file():
                 what = "a folder" if place.file.is_dir() else "a pipe, a socket or a device"
-                raise GradebookUsageError(f"{place.shown}: this is {what}; a gradebook is a file.", HOW_MADE)
+                raise GradebookUsageError(
+                    f"{place.display}: this is {what}; a gradebook is a file.", HOW_MADE
+                )
             if not create and not place.file.exists():
-                raise GradebookUsageError(f"{place.shown}: there is no gradebook.", HOW_MADE)
+                raise GradebookUsageError(f"{place.display}: there is no gradebook.", HOW_MADE)
             if not place.file.parent.is_dir():
                 raise GradebookUsageError(
-                    f"{place.shown}: its folder does not exist.",
+                    f"{place.display}: its folder does not exist.",
                     "Create it, or name another file.",
                 )
         connections, nonce = Connections.open(place, create=create)
@@ -120,12 +122,12 @@ class Gradebook:
     @property
     def where(self) -> str:
         """The address as people may see it, without a password."""
-        return self._connections.place.shown
+        return self._connections.place.display
 
     @property
     def address(self) -> str:
         """The address for another process of ours, wherever that stands; it may hold a password."""
-        return self._connections.place.whole
+        return self._connections.place.full_url
 
     # A run
 
@@ -156,7 +158,7 @@ class Gradebook:
         Where nothing could be read, the digest is empty; where a report is damaged, the terms are.
         """
         with self._guard:
-            if self._recording is not None and not self._recording.may_know(learner):
+            if self._recording is not None and not self._recording.may_have_attempts(learner):
                 return {}
         with self._connections.reading(f"reading what {learner} has") as connection:
             return recording.keys(connection, learner)
@@ -170,14 +172,14 @@ class Gradebook:
         with self._guard:
             self._in(run).record(submission, key, report)
 
-    def reuse(self, run: int, submission: Submission, key: Key) -> None:
+    def mark_unchanged(self, run: int, submission: Submission, key: Key) -> None:
         """Note that a submission was seen again, unchanged; it may have been handed in anew.
 
         Raises:
             ValueError: it is not what the newest grading of this content graded.
         """
         with self._guard:
-            self._in(run).reuse(submission, key)
+            self._in(run).mark_unchanged(submission, key)
 
     def propose(self, run: int, submission: Submission) -> None:
         """Note that a misnamed file, the newest that came in, may be meant for the answer."""
@@ -227,7 +229,7 @@ class Gradebook:
         with self._connections.reading("reading what has changed") as connection:
             return versions.state(connection)
 
-    stamps = _reading("reading what has changed", versions.stamps, whole=True)
+    stamps = _reading("reading what has changed", versions.change_counters, whole=True)
 
     def reports(
         self,
@@ -286,7 +288,7 @@ class Gradebook:
             GradebookUsageError: the learner or the kata is unknown, the points are not a number, or nothing says why.
             ConflictError: the mark has another version by now; nothing was written.
         """
-        return self.rule("adjust", learner, points, comment=comment, author=author, kata=kata, seen=seen)
+        return self.decide("adjust", learner, points, comment=comment, author=author, kata=kata, seen=seen)
 
     def override(
         self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
@@ -296,9 +298,9 @@ class Gradebook:
         Raises:
             GradebookUsageError: as `adjust`, or the points are below 0.
         """
-        return self.rule("override", learner, points, comment=comment, author=author, kata=kata, seen=seen)
+        return self.decide("override", learner, points, comment=comment, author=author, kata=kata, seen=seen)
 
-    def rule(
+    def decide(
         self,
         kind: DecisionKind,
         learner: str | None,
@@ -332,16 +334,18 @@ class Gradebook:
             if learner is None:
                 return of_decisions.add(connection, draft)
             # Before anything is read: two who decide about one learner come one after the other.
-            versions.alone_with(connection, learner)
+            versions.lock_learner(connection, learner)
             kata_id = None
             if (about := kata or of) is None:
                 somebody = lookup.find_learner(connection, self.course, learner)
             else:
                 somebody, number = lookup.find(connection, self.course, learner, about)
-                # After `alone_with`: who waited for the same learner sees what was decided meanwhile.
-                versions.insist_on(connection, somebody, number, seen)
+                # After `lock_learner`: who waited for the same learner sees what was decided meanwhile.
+                versions.check_version(connection, somebody, number, seen)
                 kata_id = number if kata is not None else None
-            return of_decisions.add(connection, draft, lookup.row_of(connection, somebody), kata_id)
+            return of_decisions.add(
+                connection, draft, lookup.ensure_learner_row(connection, somebody), kata_id
+            )
 
     def rule_together(
         self,
@@ -368,7 +372,7 @@ class Gradebook:
             # In one order, so that two who do so never wait for each other.
             what = sorted(what, key=lambda one: (one[0], one[1] or ""))
             for learner in dict.fromkeys(one[0] for one in what):
-                versions.alone_with(connection, learner)
+                versions.lock_learner(connection, learner)
             # All before the first is written: an unknown name ends the transaction with nothing in it.
             rows = lookup.rows_of(connection, self.course, [one[:2] for one in what])
             made = [
@@ -396,7 +400,7 @@ class Gradebook:
 
     identity = _reading("reading who is who", lookup.identity)
 
-    handed_in = _reading("reading what {} handed in", of_rows.handed_in, whole=True)
+    handed_in = _reading("reading what {} handed in", of_rows.submissions_of, whole=True)
 
     def hand_in_of(self, learner: str, kata: str, attempt: int) -> int:
         """Return the number of the hand-in that an attempt graded, as a ruling `choose` has it.
@@ -452,7 +456,7 @@ class Gradebook:
                 made.append(of_decisions.add(connection, Draft("criterion", criterion, why, author)))
             # In one order, so that two who do so never wait for each other.
             for one in sorted(given, key=lambda one: (one.learner, one.kata, one.marking.question)):
-                versions.alone_with(connection, one.learner)
+                versions.lock_learner(connection, one.learner)
                 somebody, kata_id = lookup.find(connection, self.course, one.learner, one.kata)
                 draft = Draft("answer_mark", one.marking, one.comment, author)
                 made.append(answers.mark(connection, somebody, kata_id, draft, one.seen))
@@ -467,7 +471,7 @@ class Gradebook:
     def note_push(self, learner: str, target: str, push: pushes.Push) -> None:
         """Write down, on the disk when this returns, that a mark is about to be sent or has arrived."""
         with self._guard, self._connections.deciding(f"noting what was sent of {learner}") as connection:
-            pushes.note(connection, self.course, learner, target, push)
+            pushes.record_push(connection, self.course, learner, target, push)
 
     # What happened
 
@@ -499,18 +503,18 @@ class Gradebook:
             GradebookUsageError: nothing says why.
         """
         with self._guard, self._connections.deciding("sharing out hand-ins") as connection:
-            versions.alone_with(connection, "")  # two who take the next ten take different ones
-            people = {one.name: one for one in lookup.people(connection, self.course)}
+            versions.lock_learner(connection, "")  # two who take the next ten take different ones
+            people = {one.name: one for one in lookup.list_learners(connection, self.course)}
             numbers = {slug: kata for kata, (slug, _) in lookup.katas(connection, None).items()}
             rows = [
-                (lookup.row_of(connection, people[learner]), numbers[kata])
+                (lookup.ensure_learner_row(connection, people[learner]), numbers[kata])
                 for learner, kata in what
                 if learner in people and kata in numbers
             ]
             drafts = [Draft("assign", marker, comment, author) for marker in markers]
             return of_decisions.assign(connection, rows, drafts, most)
 
-    stored = _reading("reading what was handed in", of_history.stored, whole=True)
+    stored = _reading("reading what was handed in", of_history.stored_contents, whole=True)
 
     def newest_attempt(self, learner: str, kata: str, digest: str) -> int | None:
         """Return the newest grading of a content, by the name that it came in with; None when there is none."""
@@ -550,7 +554,7 @@ class Gradebook:
 
     bundle = _reading("reading what attempt {} graded", of_history.bundle)
 
-    def everything(self, kata: str) -> Iterator[tuple[str, int, Callable[[], Bundle]]]:
+    def contents_of_kata(self, kata: str) -> Iterator[tuple[str, int, Callable[[], Bundle]]]:
         """Yield whatever was handed in for a kata, each content of a learner once, in the order it was graded.
 
         That is the identity, which of the learner's attempts graded it last, and what returns the files or raises
@@ -564,5 +568,7 @@ class Gradebook:
                 yield (
                     who,
                     number,
-                    partial(of_history.unpack, partial(of_history.called, who, kata, number), row),
+                    partial(
+                        of_history.load_bundle, partial(of_history.attempt_label, who, kata, number), row
+                    ),
                 )

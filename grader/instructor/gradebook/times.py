@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from grader.catalogue import Catalogue
 from grader.errors import UsageError
-from grader.instructor.gradebook.lateness import moment
+from grader.instructor.gradebook.lateness import due_in_utc
 from grader.instructor.gradebook.roster import read_table
 from grader.instructor.lms import times_of
 from grader.instructor.lms.person import Found
@@ -82,12 +82,12 @@ def _time(text: str, zone: tzinfo) -> datetime | None:
     if len(parts) == 2 and parts[1][:1] in ("+", "-") and parts[1][1:].replace(":", "").isdigit():
         word = "".join(parts)
     try:
-        return moment(datetime.fromisoformat(word), zone)
+        return due_in_utc(datetime.fromisoformat(word), zone)
     except (ValueError, OverflowError):
         pass
     for form in _MOODLE:
         try:
-            return moment(datetime.strptime(text, form), zone)
+            return due_in_utc(datetime.strptime(text, form), zone)
         except (ValueError, OverflowError):
             continue
     return None

@@ -14,15 +14,15 @@ from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import MARKING
 from grader.instructor.gradebook.errors import ConflictError
-from grader.instructor.gradebook.lookup import LearnerRef, find, people
+from grader.instructor.gradebook.lookup import LearnerRef, find, list_learners
 from grader.instructor.gradebook.migrate import ADVISORY_KEY
-from grader.instructor.gradebook.serialization import storable
+from grader.instructor.gradebook.serialization import sanitize
 
 
-def alone_with(connection: Connection, learner: str) -> None:
+def lock_learner(connection: Connection, learner: str) -> None:
     """Wait until nobody else is deciding about a learner. An SQLite file has one writer at a time anyway."""
     if connection.dialect.name == "postgresql":
-        key = {"ours": ADVISORY_KEY + 1, "learner": storable(learner)}
+        key = {"ours": ADVISORY_KEY + 1, "learner": sanitize(learner)}
         connection.execute(text("SELECT pg_advisory_xact_lock(:ours, hashtext(:learner))"), key)
 
 
@@ -47,7 +47,7 @@ def version(connection: Connection, course: Course, learner: str, kata: str) -> 
     return version_of(connection, *find(connection, course, learner, kata))
 
 
-def insist_on(connection: Connection, somebody: LearnerRef, kata: int, seen: int | None) -> None:
+def check_version(connection: Connection, somebody: LearnerRef, kata: int, seen: int | None) -> None:
     """Refuse a decision about a mark that has changed since it was looked at; None: it was not looked at.
 
     Raises:
@@ -87,7 +87,7 @@ def state(connection: Connection) -> tuple[int, ...]:
     return tuple(map(int, connection.execute(_STATE).one()))
 
 
-def stamps(connection: Connection, course: Course) -> dict[str, int]:
+def change_counters(connection: Connection, course: Course) -> dict[str, int]:
     """Return, by learner, the sum of what was handed in, graded, decided and taken back: another sum, another page."""
     found: Counter[int] = Counter()
     for table in _KEPT:
@@ -95,4 +95,4 @@ def stamps(connection: Connection, course: Course) -> dict[str, int]:
         each = select(table.c.learner_id, sum(numbers[1:], numbers[0])).group_by(table.c.learner_id)
         for learner, number in connection.execute(each):
             found[learner] += int(number)
-    return {one.name: sum(found[row] for row in one.rows) for one in people(connection, course)}
+    return {one.name: sum(found[row] for row in one.rows) for one in list_learners(connection, course)}

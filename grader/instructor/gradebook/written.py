@@ -15,8 +15,8 @@ import msgspec
 from grader.catalogue import Catalogue
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer, questions_of
 from grader.catalogue.rubric import Criterion, Question, Rubric, rubric_of
-from grader.instructor.gradebook.answers import ANY, counts, standing
-from grader.instructor.gradebook.decisions import releases
+from grader.instructor.gradebook.answers import ANY, active_marks, counts
+from grader.instructor.gradebook.decisions import active_releases
 from grader.instructor.gradebook.errors import GradebookUsageError
 from grader.instructor.gradebook.records import AnswerMark, Answers, Given, Marking, Row
 from grader.instructor.gradebook.store import Gradebook
@@ -127,7 +127,7 @@ class WrittenAnswer:
         return self.mark is not None and bool(self.digest) and self.mark.answer != self.digest
 
     @property
-    def waits(self) -> bool:
+    def needs_mark(self) -> bool:
         """Whether somebody should mark it: there is a text, and no mark of just that text."""
         return bool(self.digest) and (self.mark is None or self.changed)
 
@@ -164,7 +164,7 @@ class AnswerSheet:
     @property
     def waiting(self) -> int:
         """How many answers should be marked."""
-        return sum(one.waits for one in self.answers)
+        return sum(one.needs_mark for one in self.answers)
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class Waiting:
     questions: tuple[int, ...]
 
 
-def to_mark(book: Gradebook, katas: Collection[str] | None = None) -> list[Waiting]:
+def sheets_to_mark(book: Gradebook, katas: Collection[str] | None = None) -> list[Waiting]:
     """Return every sheet on which answers wait, in the gradebook's order; sheets' texts are not read for it."""
     found = []
     for row in book.rows(katas=katas):
@@ -186,7 +186,7 @@ def to_mark(book: Gradebook, katas: Collection[str] | None = None) -> list[Waiti
     return found
 
 
-def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerSheet:
+def load_sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerSheet:
     """Return what a learner wrote for a kata, question by question, and what was given for it.
 
     Raises:
@@ -198,7 +198,7 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
     # The sheet that counts, which need not be the newest: points are given for that one.
     counted = counts(book.course, learner, kata, sheets, mine)
     texts = answers_in(book.answer_sheet(counted.content)) if counted is not None else {}
-    given, rubric = standing(marks), rubrics.of(kata)
+    given, rubric = active_marks(marks), rubrics.of(kata)
     questions = rubrics.questions(kata)
     # All three: a lesson may have lost a question since, and neither words nor a mark may vanish with it. 0
     # is what stands under no number.
@@ -222,7 +222,7 @@ def sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> AnswerS
         handed_in=counted,
         late=due is not None and at is not None and at > due,
         versions=len({one.content for one in sheets}),
-        released=bool(releases(book.rulings(["release"]), kata)),
+        released=bool(active_releases(book.rulings(["release"]), kata)),
     )
 
 
@@ -300,7 +300,7 @@ def mark(
         ConflictError: somebody else marked it since it was shown.
     """
     if answer is None:
-        shown = {one.number: one.digest for one in sheet(book, rubrics, learner, kata).answers}
+        shown = {one.number: one.digest for one in load_sheet(book, rubrics, learner, kata).answers}
         # Of what was read: if the learner hands in another text, the mark is shown as older than it.
         answer = shown.get(question, "")
     marking = marking_of(rubrics, kata, question, criteria, points)
@@ -378,7 +378,7 @@ def set_criterion(
 def _following(book: Gradebook, new: CourseCriterion, before: Question, after: Question) -> Iterator[Given]:
     """Yield the marks that a criterion makes of those that it gave points in, and a further one of all."""
     for (learner, kata), (_, marks) in book.written_answers().items():
-        stands = standing(marks).get(new.question) if kata == new.kata else None
+        stands = active_marks(marks).get(new.question) if kata == new.kata else None
         # What is not the sum of its criteria was given by hand, and stays.
         if stands is None or stands.points != earned(before, stands.criteria):
             continue
@@ -415,15 +415,15 @@ def release(
     Raises:
         GradebookUsageError: answers wait, or there is nothing to release.
     """
-    katas = covered(book, of)
+    katas = katas_covered(book, of)
     if not katas:
         raise GradebookUsageError(
             f"The gradebook holds nothing of {of or 'any kata'}.", "See: kata gradebook"
         )
     every = book.written_answers().items()
-    marked = {kata for (_, kata), (_, marks) in every if standing(marks)}
+    marked = {kata for (_, kata), (_, marks) in every if active_marks(marks)}
     rubric = {slug: found for slug in katas if (found := rubrics.of(slug)) is not None}
-    waiting = to_mark(book, list(rubric)) if rubric else []
+    waiting = sheets_to_mark(book, list(rubric)) if rubric else []
     if waiting and not anyway:
         count = sum(len(one.questions) for one in waiting)
         raise GradebookUsageError(
@@ -436,10 +436,10 @@ def release(
     # Stored with the decision: a rubric that changes later must not change marks that learners have seen.
     points = {slug: list(found.points) for slug, found in rubric.items() if slug in counting}
     value = {"of": of, "katas": katas, "points": points}
-    return book.rule("release", None, value, comment=comment, author=author)
+    return book.decide("release", None, value, comment=comment, author=author)
 
 
-def covered(book: Gradebook, of: str) -> list[str]:
+def katas_covered(book: Gradebook, of: str) -> list[str]:
     """Return the katas in the gradebook that an assignment, a kata or nothing at all names."""
     return [slug for slug in book.katas() if book.course.covers(of, slug)]
 

@@ -26,7 +26,7 @@ from grader.catalogue.discover import answers
 from grader.devices import Device
 from grader.engine import sandbox
 from grader.engine.host.bootstrap import start_launcher
-from grader.engine.timing.device import alone, shared
+from grader.engine.timing.device import exclusive_lock, shared_lock
 from grader.errors import EngineError, KataError, MachineFault
 from grader.instructor.grading.cache_key import kata_digest
 from grader.instructor.grading.messages import (
@@ -123,14 +123,14 @@ def in_turn(
     shares_gpu = task.bundle is not None and Device(setup.device).accelerates
     tell(setup.queue_s)
     # A process that is alone on this device waits until we are done, and we for it.
-    with shared(setup.device) if setup.perf or shares_gpu else nullcontext():
+    with shared_lock(setup.device) if setup.perf or shares_gpu else nullcontext():
         first = answer()
     # Neighbours share a GPU's memory and its time, and no limit keeps one of them from taking all: of what ran
     # together with others only a pass is believed.
     if not shares_gpu or (isinstance(first, Graded) and first.report.status == "pass"):
         return first
     tell(setup.queue_s)
-    with alone(setup.device):
+    with exclusive_lock(setup.device):
         return answer()
 
 

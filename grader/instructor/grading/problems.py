@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import standing
+from grader.instructor.gradebook.decisions import active_decisions
 from grader.instructor.gradebook.records import Decision, Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.roster_matching import Unmatched, unmatched
@@ -70,7 +70,8 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
     order = {name: place for place, name in enumerate((*book.course.assignments, *book.katas()))}
     identity = book.identity()
     ignored = {
-        (identity(one.learner), one.kata or "", one.value) for one in standing(book.rulings(["ignore"]))
+        (identity(one.learner), one.kata or "", one.value)
+        for one in active_decisions(book.rulings(["ignore"]))
     }
     # By its text: what somebody ignored comes back when something else is wrong with it.
     left = [one for one in found if (one.learner, one.kata, one.text) not in ignored]
@@ -149,7 +150,7 @@ def without_effect(book: Gradebook, notes: Mapping[tuple[str, str], Sequence[str
         notes: of rows, by learner and kata; a file that is to be the answer is only looked for in these.
     """
     identity, course = book.identity(), book.course
-    known = {course.same(name) for name in course.roster}
+    known = {course.normalized_name(name) for name in course.roster}
     last: dict[tuple[str, str, str | None, object], Decision] = {}
     for one in book.rulings(("take", "choose", "extend", "alias")):
         if not one.revoked:  # of two that say the same thing otherwise, the newer counts
@@ -163,7 +164,7 @@ def without_effect(book: Gradebook, notes: Mapping[tuple[str, str], Sequence[str
             why = f"{counted(newer, 'attempt')} came in after this was chosen"
         elif kind == "extend" and not course.is_timed(str(of)):
             why = f"{of or 'the course'} is not due any more, so that more time changes nothing"
-        elif kind == "alias" and course.same(str(of)) in known - {course.same(who)}:
+        elif kind == "alias" and course.normalized_name(str(of)) in known - {course.normalized_name(who)}:
             why = f"{of} is in the roster as another learner"
         if why:
             group = _group(course, kata) if kata else str(of) if kind == "extend" else ""

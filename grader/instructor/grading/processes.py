@@ -98,7 +98,7 @@ class GradingProcess:
             self.close()
             raise
 
-    def ask(self, task: bytes) -> bytes:
+    def run_task(self, task: bytes) -> bytes:
         """Return the answer to a task.
 
         Raises:
@@ -157,7 +157,7 @@ class GradingProcess:
                         raise GradingProcessDied("it did not begin in time")
                     continue
                 # What this machine itself slept through is nobody's fault.
-                stage.forgive(began)
+                stage.extend(began)
                 if why := stage.over():
                     raise GradingProcessStalled(why)
                 continue
@@ -192,11 +192,11 @@ class _Stage:
         self._silent: Deadline | None = None
         self._used: float | None = None
 
-    def forgive(self, began: float) -> None:
+    def extend(self, began: float) -> None:
         """Give it the time that a look took in which nothing ran."""
         for deadline in (self._time, self._silent):
             if deadline is not None:
-                deadline.forgive(began, LOOK_S)
+                deadline.add_stall(began, LOOK_S)
 
     def over(self) -> str | None:
         """Say why it should be ended; None while it may go on."""
@@ -289,7 +289,7 @@ def _ask(setup: bytes, task: bytes) -> Answer:
     process = _take(setup)
     usable = False
     try:
-        answer = answer_decoder.decode(process.ask(task))
+        answer = answer_decoder.decode(process.run_task(task))
         # One that ran out of something may still be short of it: the next try gets a fresh one.
         usable = not (isinstance(answer, NotGraded) and answer.again)
         return answer

@@ -106,7 +106,7 @@ class Regrading:
         if not self.rehearsal:
             self.book.record(run, submission, key, report)
 
-    def reuse(self, run: int, submission: Submission, key: Key) -> None:
+    def mark_unchanged(self, run: int, submission: Submission, key: Key) -> None:
         """Nothing was handed in again: there is nothing to note."""
 
     def propose(self, run: int, submission: Submission) -> None:

@@ -7,8 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import standing
-from grader.instructor.gradebook.identities import LEARNT_BY, Match, Matches, alike, match, shared, whole_name
+from grader.instructor.gradebook.decisions import active_decisions
+from grader.instructor.gradebook.identities import (
+    LEARNT_BY,
+    Match,
+    Matches,
+    match,
+    shared,
+    similar_names,
+    whole_name,
+)
 from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt
@@ -26,7 +34,7 @@ class ClassList:
     """What the instructor should know of the times that were given."""
 
 
-def identified(
+def match_learners(
     found: Iterable[LearnerFolder], book: Gradebook, times: Sequence[HandedInAt] = (), source: str = ""
 ) -> ClassList:
     """Lead every name to a learner; what was learnt is written down, with the reason.
@@ -49,9 +57,9 @@ def identified(
     matches = match(names, book.course, book.aliases(), book.learners())
     for name, (learner, reason) in matches.learnt.items():
         if not shared(name, book.course):
-            book.rule("alias", learner, name, comment=f"{reason}", author=LEARNT_BY)
+            book.decide("alias", learner, name, comment=f"{reason}", author=LEARNT_BY)
     # After the names: a decision is about a learner, not about what a download calls them.
-    taken = standing(book.rulings(["take"]))
+    taken = active_decisions(book.rulings(["take"]))
     assignments = {kata: name for name, one in book.course.assignments.items() for kata in one.katas}
     best = frozenset(
         kata for one in book.course.assignments.values() if one.attempts == "best" for kata in one.katas
@@ -152,6 +160,8 @@ def unmatched(book: Gradebook, marks: Iterable[Mark] | None = None) -> Unmatched
     for name, candidates in strangers.items():
         if not candidates:  # who handed in something else may have handed in this, too
             lacking = {learner for learner, kata in unsure if kata in handed_in[name]}
-            strangers[name] = alike(Found(name), [one for one in roster.values() if one.learner in lacking])
+            strangers[name] = similar_names(
+                Found(name), [one for one in roster.values() if one.learner in lacking]
+            )
     absent = [name for name in roster if not handed_in.get(name)]
     return Unmatched(strangers, absent, unsure)

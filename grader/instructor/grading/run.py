@@ -193,7 +193,7 @@ class Run:
                 seed = seed_for(self._book.nonce, submission.kata, digest, self._policy.seed)
                 key = self._key(submission, seed)
                 if key in had and not self._policy.force:
-                    self._book.reuse(self._number, submission, key)
+                    self._book.mark_unchanged(self._number, submission, key)
                     tally.unchanged += 1
                     watch(tally, submission, None)
                 else:

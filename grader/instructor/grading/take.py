@@ -17,7 +17,7 @@ from grader.instructor.gradebook.records import RunRecord
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import read_times
 from grader.instructor.grading.executors import cores, local_slots, refuse_exposed
-from grader.instructor.grading.roster_matching import identified, is_known
+from grader.instructor.grading.roster_matching import is_known, match_learners
 from grader.instructor.grading.run import Run, RunPolicy, Watch
 from grader.instructor.submissions import LearnerFolder, find_learners
 from grader.instructor.submissions.names import listed
@@ -68,7 +68,7 @@ def take(
     what = [(one.learner, one.kata, one.file) for one in wanted]
     if len(what) == 1:
         (learner, kata, file) = what[0]
-        number = book.rule("take", learner, file, kata=kata, comment=comment, author=author)
+        number = book.decide("take", learner, file, kata=kata, comment=comment, author=author)
     else:
         number = book.rule_together("take", what, comment=comment, author=author)
     try:
@@ -128,7 +128,7 @@ def _downloads(
             at = list(read_times(Path(str(times)), book.course.timezone, catalogue)) if times else []
         except UsageError:  # it is gone, or another one by now
             continue
-        folders = identified(scan.learners, book, at, str(times)).learners
+        folders = match_learners(scan.learners, book, at, str(times)).learners
         yield {one.learner: one for one in folders}, run
 
 

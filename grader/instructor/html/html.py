@@ -39,7 +39,8 @@ def environment_of(*folders: Path) -> Environment:
     made.filters.update(
         points=points, percent=_percent, short=lambda value: "" if value is None else f"{value:.2f}",
         mean=tally.mean, median=tally.median, most=lambda values: max(values, default=None), prose=text.prose,
-        shown=text.shown, inline=text.inline, plain=text.plain, last_name=text.last_name, fenced=text.fenced,
+        shown=text.message_html, inline=text.inline, plain=text.escape_markdown, last_name=text.last_name,
+        fenced=text.fenced,
     )  # fmt: skip
     return made
 

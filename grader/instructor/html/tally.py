@@ -41,10 +41,10 @@ class CheckTally:
     @property
     def ran(self) -> int:
         """Answers that the check looked at."""
-        return self.ends.total() - self.untold
+        return self.ends.total() - self.not_run
 
     @property
-    def untold(self) -> int:
+    def not_run(self) -> int:
         """Answers of which it says nothing: skipped, still to be written, or with an error that is deducted already."""
         return self.ends["skipped"] + self.ends["todo"] + self.deducted
 
@@ -216,7 +216,7 @@ class ClassTally:
         return [(kata, weight) for kata, weight in weights if weight != 1]
 
     @property
-    def parts(self) -> list[float]:
+    def fractions(self) -> list[float]:
         """Each learner's total as a part of the maximum."""
         return [line.total.part for line in self.lines]
 
@@ -228,7 +228,7 @@ class ClassTally:
     @property
     def highest(self) -> int:
         """The highest bar of all katas, by which their pictures have one scale."""
-        return max((max(tops(kata.parts)) for kata in self.by_slug.values()), default=0)
+        return max((max(bin_counts(kata.parts)) for kata in self.by_slug.values()), default=0)
 
     @property
     def mistakes(self) -> list[MistakeTally]:
@@ -276,7 +276,7 @@ class Histogram(NamedTuple):
     """The same in words."""
 
 
-def tops(parts: Iterable[float]) -> list[int]:
+def bin_counts(parts: Iterable[float]) -> list[int]:
     """Return how many of the scores (parts of the maximum) fall into each tenth, and how many are full."""
     counts = [0] * BINS
     for part in parts:
@@ -290,7 +290,7 @@ def histogram(parts: Sequence[float], highest: int | None = None) -> Histogram:
 
     `highest`: the count that a bar of full height stands for, so that several pictures share a scale.
     """
-    counts, middle, step = tops(parts), median(parts), WIDTH / BINS
+    counts, middle, step = bin_counts(parts), median(parts), WIDTH / BINS
     bars = []
     for index, count in enumerate(counts):
         height = round(HEIGHT * count / max(1, max(counts) if highest is None else highest), 1)

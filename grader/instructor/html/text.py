@@ -13,7 +13,7 @@ from pygments.token import Comment, Keyword, Name, Number, String, _TokenType
 
 from grader.instructor.gradebook.identities import words_in
 from grader.instructor.submissions.names import natural_key
-from grader.report.style import safe
+from grader.report.style import escape_controls
 
 MESSAGE_LINES = 80
 OUTPUT_LINES = 40
@@ -32,15 +32,15 @@ _markdown = MarkdownIt("commonmark", {"html": False}).disable(["image", "link", 
 """A pack's words: no raw HTML, no pictures, no links that lead outside."""
 
 
-def message(text: str) -> str:
+def truncated_head(text: str) -> str:
     """Return the first lines of a message, without what a reader's program would obey instead of showing."""
-    lines = safe(text[:LIMIT]).rstrip("\n").split("\n")[:MESSAGE_LINES]
+    lines = escape_controls(text[:LIMIT]).rstrip("\n").split("\n")[:MESSAGE_LINES]
     more = text.rstrip("\n").count("\n") + 1 - len(lines)
     shown = [_line(line) for line in lines]
     return "\n".join([*shown, f"… {more} more lines"] if more > 0 else shown)
 
 
-def shown(text: str, lines: int = 0) -> Markup:
+def message_html(text: str, lines: int = 0) -> Markup:
     """Return a message as HTML: lines of words wrap, those of pictures and tables scroll.
 
     Args:
@@ -73,10 +73,10 @@ def _link(found: re.Match[str], lines: int) -> str:
     return f'<a href="#f1-{number}">{found[0]}</a>' if 1 <= number <= lines else found[0]
 
 
-def output(text: str) -> str:
+def truncated_tail(text: str) -> str:
     """Return the last lines of what a submission printed."""
     text = text.rstrip("\n")
-    lines = safe(text[-LIMIT:]).split("\n")[-OUTPUT_LINES:]
+    lines = escape_controls(text[-LIMIT:]).split("\n")[-OUTPUT_LINES:]
     left = text.count("\n") + 1 - len(lines)
     shown = [_line(line) for line in lines]
     return "\n".join([f"… {left} earlier lines", *shown] if left > 0 else shown)
@@ -84,7 +84,7 @@ def output(text: str) -> str:
 
 def name(text: str) -> str:
     """Return a name on one line."""
-    flat = " ".join(safe(text[: NAME + 1]).split()) or "(no name)"
+    flat = " ".join(escape_controls(text[: NAME + 1]).split()) or "(no name)"
     return flat if len(flat) <= NAME else flat[: NAME - 1] + "…"
 
 
@@ -102,7 +102,7 @@ def by_last_name(name: str) -> tuple[object, ...]:
 
 def cut(line: str) -> str:
     """Return one line of a text, printable and no longer than a page bears."""
-    return _line(safe(line[: COLUMNS + 1]))
+    return _line(escape_controls(line[: COLUMNS + 1]))
 
 
 def _line(line: str) -> str:
@@ -111,17 +111,17 @@ def _line(line: str) -> str:
 
 def prose(text: str) -> Markup:
     """Return paragraphs, lists and blocks of code."""
-    return Markup(_markdown.render(safe(text)))
+    return Markup(_markdown.render(escape_controls(text)))
 
 
 def inline(text: str) -> Markup:
     """Return one line with its code, bold and slanted words."""
-    return Markup(_markdown.renderInline(safe(text)))
+    return Markup(_markdown.renderInline(escape_controls(text)))
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return text that Markdown shows letter by letter, on one line."""
-    escaped = _MEANING.sub(lambda found: "\\" + found[0], " ".join(safe(text).split()))
+    escaped = _MEANING.sub(lambda found: "\\" + found[0], " ".join(escape_controls(text).split()))
     return _NUMBERED.sub(r"\1\\\2", escaped)
 
 
@@ -129,7 +129,7 @@ def fenced(text: str) -> str:
     """Return text as a block of code, whose fence is longer than any run of backticks in it."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{safe(text)}\n{fence}"
+    return f"{fence}text\n{escape_controls(text)}\n{fence}"
 
 
 # Code

@@ -236,8 +236,8 @@ class Viewer:
             max_score=row.max_score,
             graded=report.earned,
             # Cut here, once, whatever template shows them: a submission decides how long they are.
-            message=text.message(report.message) if report.message else None,
-            output=text.output(report.output) if report.output else None,
+            message=text.truncated_head(report.message) if report.message else None,
+            output=text.truncated_tail(report.output) if report.output else None,
             attempts=row.attempts,
             submitted_at=when(row.submitted_at, self.course),
             changes=(*late, *changes),
@@ -264,9 +264,9 @@ class Viewer:
         return msgspec.structs.replace(
             check,
             name=text.name(check.name),
-            message=text.message(check.message) if check.message else None,
-            likely=text.message(check.likely) if check.likely else None,
-            output=text.output(check.output or "") if shows_output else None,
+            message=text.truncated_head(check.message) if check.message else None,
+            likely=text.truncated_head(check.likely) if check.likely else None,
+            output=text.truncated_tail(check.output or "") if shows_output else None,
             misconception=check.misconception if self.full else None,
         )
 
@@ -286,7 +286,9 @@ class Viewer:
             place = f"{text.name(file)}, line {number}{earlier}"
             code = self._lines(attempt, file, number)
             at = when(one.at, self.course)
-            found.append(RemarkView(place, code, text.message(one.comment), self._author(one.author), at))
+            found.append(
+                RemarkView(place, code, text.truncated_head(one.comment), self._author(one.author), at)
+            )
         return tuple(found)
 
     def _lines(self, attempt: int, file: str, number: int) -> str:
@@ -304,11 +306,11 @@ class Viewer:
 
     def _dispute(self, thread: Thread) -> DisputeView:
         answers = tuple(
-            (text.message(one.comment), self._author(one.author), when(one.at, self.course))
+            (text.truncated_head(one.comment), self._author(one.author), when(one.at, self.course))
             for one in (*thread.answers, thread.closed)
             if one is not None
         )
-        words, at = text.message(thread.about.comment), when(thread.about.at, self.course)
+        words, at = text.truncated_head(thread.about.comment), when(thread.about.at, self.course)
         return DisputeView(words, answers, thread.closed is not None, at)
 
     def _change(self, item: Adjustment) -> Change:
@@ -316,7 +318,7 @@ class Viewer:
         by = f"adjusted: {sign}{points(abs(item.points))}"
         return Change(
             by if item.kind == "adjust" else f"set to {points(item.points)}",
-            comment=text.message(item.comment) if item.comment else None,
+            comment=text.truncated_head(item.comment) if item.comment else None,
             author=self._author(item.author),
             at=when(item.at, self.course),
             revoked=item.revoked,
@@ -338,7 +340,7 @@ class Viewer:
             ("isolation", report.isolation),
             ("versions", versions or "unknown"),
             ("file", PurePosixPath(report.file).name if report.file else "none"),
-            *(("look at", text.message(what)) for what in report.look_at or ()),
+            *(("look at", text.truncated_head(what)) for what in report.look_at or ()),
         )
 
 
@@ -373,17 +375,17 @@ def _answer(one: WrittenAnswer) -> AnswerView:
     stands = [(number, item) for number, item in enumerate(criteria, 1) if item.met != WITHDRAWN]
     met = [number for number, _ in stands if mark is not None and number in mark.criteria]
     return AnswerView(
-        question=f"{one.number}. {text.message(one.question)}",
+        question=f"{one.number}. {text.truncated_head(one.question)}",
         given=given,
-        text=text.message(one.text),
+        text=text.truncated_head(one.text),
         criteria=tuple(
-            (number in met, text.message(item.met), points(item.points)) for number, item in stands
+            (number in met, text.truncated_head(item.met), points(item.points)) for number, item in stands
         )
         if mark is not None
         else (),
         otherwise=mark is not None and one.rubric is not None and earned(one.rubric, met) != mark.points,
-        comment=text.message(mark.comment) if mark is not None else "",
-        model=text.message(one.rubric.model) if one.rubric is not None else None,
+        comment=text.truncated_head(mark.comment) if mark is not None else "",
+        model=text.truncated_head(one.rubric.model) if one.rubric is not None else None,
     )
 
 

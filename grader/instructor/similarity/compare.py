@@ -250,7 +250,7 @@ def _clusters(index: _Index, alike: Sequence[_Alike]) -> tuple[tuple[str, ...], 
         return name
 
     for _, left, right, _ in alike:
-        one, other = (top(index.read[number].work.shown) for number in (left, right))
+        one, other = (top(index.read[number].work.label) for number in (left, right))
         above[one] = other
     groups: dict[str, list[str]] = defaultdict(list)
     for name in above:

@@ -58,7 +58,7 @@ class Identical(msgspec.Struct, frozen=True, kw_only=True):
     """What of the pack it is, if it is that."""
 
     @property
-    def telling(self) -> bool:
+    def is_relevant(self) -> bool:
         """Whether it is more than one learner's handing in the same file again."""
         return self.learners > 1 or bool(self.known)
 

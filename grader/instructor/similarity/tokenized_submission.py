@@ -44,7 +44,7 @@ class Candidate:
         return self.term, self.learner
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """How they are called."""
         return f"{self.learner} ({self.term})" if self.term else self.learner
 

@@ -115,12 +115,12 @@ def suffix_of(name: str) -> str:
     return ".ipynb" if ".ipynb" in name.lower()[-12:] else ".py"
 
 
-def looks_like_one(name: str, modules: Sequence[str]) -> bool:
+def matches_a_module(name: str, modules: Sequence[str]) -> bool:
     """Whether a file of this name could answer one of the katas with these modules."""
     return any(module_rank(name, module) is not None for module in modules)
 
 
-def may_be_meant(name: str, kata: Kata) -> bool:
+def could_match(name: str, kata: Kata) -> bool:
     """Whether a file of this name answers a kata, or would be proposed for it by its name."""
     if module_rank(name, kata.module) is not None:
         return True
@@ -160,7 +160,7 @@ def _one_of(
     left = list(contents)
     stub = _Stub(kata)
     # Somebody who worked in a notebook has the module next to it still as it was given.
-    worked = [file for file in left if not stub.untouched(file, contents[file])]
+    worked = [file for file in left if not stub.is_unmodified(file, contents[file])]
     if worked and len(worked) < len(left):
         notes += [f"{file.origin} was left out: an untouched stub" for file in left if file not in worked]
         left = worked
@@ -244,7 +244,7 @@ class _Stub:
             "\n".join(text.split("\n")[(first.end_lineno or 0) if introduced and first else 0 :])
         )
 
-    def untouched(self, file: File, data: bytes) -> bool:
+    def is_unmodified(self, file: File, data: bytes) -> bool:
         """Whether the file is the stub still, but for empty lines and line endings."""
         # A pack without a stub: then nothing is known to be untouched.
         if not self._lines:

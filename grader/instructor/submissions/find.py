@@ -23,7 +23,7 @@ from grader.instructor.submissions import folders
 from grader.instructor.submissions.archives import BULK
 from grader.instructor.submissions.claims import learners_of
 from grader.instructor.submissions.entry import ARROW, Entry
-from grader.instructor.submissions.file_selection import looks_like_one
+from grader.instructor.submissions.file_selection import matches_a_module
 from grader.instructor.submissions.learner import LearnerFolder
 from grader.instructor.submissions.names import (
     archive_stem,
@@ -112,7 +112,7 @@ def find_learners(
         raise UsageError(f"{root}: it holds no learner's work{loose}.", LAYOUTS)
     # Who asks about one learner wants to hear what is wrong with that one, not with the class.
     named = any(learner.learner in whom for learner in scan.learners)
-    if not named and not any(learner.holds_any(katas) for learner in scan.learners):
+    if not named and not any(learner.has_any(katas) for learner in scan.learners):
         expected = listed([f"{kata.module}.py" for kata in katas], 12)
         raise UsageError(
             f"{root}: none of its {len(scan.learners)} learners has a file of the katas that are graded. {_seen(scan)}",
@@ -244,7 +244,7 @@ def _is_one_learner(children: list[Entry], katas: Sequence[Kata]) -> bool:
         known = _folders_of(katas)
         return all(folder.name.casefold() in known for folder in below)
     modules = [kata.module for some in katas for kata in some.unit.pack.katas]
-    return any(looks_like_one(file.name, modules) for file in files)
+    return any(matches_a_module(file.name, modules) for file in files)
 
 
 def _folders_of(katas: Sequence[Kata]) -> set[str]:
@@ -320,7 +320,7 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
 def _why_class(entries: list[Entry], of: _Class) -> str:
     """Say why what lies in a folder may be learners'; nothing where it may not."""
     modules, own = [kata.module for kata in of.katas], _folders_of(of.katas)
-    if any(looks_like_one(one.name, modules) or one.name.casefold() in own for one in entries):
+    if any(matches_a_module(one.name, modules) or one.name.casefold() in own for one in entries):
         return ""
     # The first ones are enough to tell, and opening all archives of a class takes long.
     boxes = [one for one in entries[:50] if one.kind == "folder" or _of_a_learner(one.name)]

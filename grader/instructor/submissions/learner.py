@@ -19,8 +19,8 @@ from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.file_selection import (
     Missing,
     choose,
-    looks_like_one,
-    may_be_meant,
+    could_match,
+    matches_a_module,
     proposal,
 )
 from grader.instructor.submissions.git_time import GitTime, git_times
@@ -28,7 +28,7 @@ from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import printable
 from grader.instructor.submissions.safe_path import SafePath
 from grader.instructor.submissions.sheets import sheets_in
-from grader.instructor.submissions.stamps import handed_in, is_stamp
+from grader.instructor.submissions.stamps import handed_in_at, is_stamp
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
 
 
@@ -118,26 +118,26 @@ class LearnerFolder:
             whole.append(msgspec.structs.replace(one, notes=(*one.notes, *remarks)) if remarks else one)
         return whole
 
-    def holds_any(self, katas: Sequence[Kata]) -> bool:
+    def has_any(self, katas: Sequence[Kata]) -> bool:
         """Whether a file may answer one of `katas`, if only by decision, or something there cannot be looked into."""
         listing, _ = self._listing()
         modules = [kata.module for kata in katas]
-        if listing.closed or any(looks_like_one(file.name, modules) for file in listing.files):
+        if listing.closed or any(matches_a_module(file.name, modules) for file in listing.files):
             return True
         return any(proposal(kata, listing) is not None for kata in katas)
 
     def modules(self, katas: Sequence[Kata]) -> set[str]:
         """Return which of the modules of `katas` a file is named like."""
         names = {file.name for file in self._listing()[0].files}
-        return {kata.module for kata in katas if any(looks_like_one(name, [kata.module]) for name in names)}
+        return {kata.module for kata in katas if any(matches_a_module(name, [kata.module]) for name in names)}
 
-    def held(self, katas: Sequence[Kata]) -> list[Kata]:
+    def katas_present(self, katas: Sequence[Kata]) -> list[Kata]:
         """Return those of `katas` that a file there may be meant for, or that there are written answers to."""
         listing, _ = self._listing()
         names = {file.name for file in (*listing.files, *listing.spare)}
         sheets, _ = _sheets(katas, listing)
         return [
-            kata for kata in katas if kata.slug in sheets or any(may_be_meant(name, kata) for name in names)
+            kata for kata in katas if kata.slug in sheets or any(could_match(name, kata) for name in names)
         ]
 
     def paths(self) -> list[str]:
@@ -166,7 +166,7 @@ class LearnerFolder:
             except KataError:
                 raise  # the machine's fault, not the learner's
             except PermissionError:
-                listing.deny(place.entry.label)
+                listing.add_denied(place.entry.label)
             except Exception as error:
                 listing.closed.append(f"{place.entry.label} cannot be opened ({type(error).__name__})")
             owners.update(dict.fromkeys((*listing.files[known:], *listing.spare[copies:]), place))
@@ -254,7 +254,7 @@ class LearnerFolder:
     ) -> datetime | None:
         """Return when the system says that a file was handed in."""
         place = owners[file]
-        at = handed_in(file, listing, place) if self.stamped else place.submitted_at
+        at = handed_in_at(file, listing, place) if self.stamped else place.submitted_at
         if at is None or at.tzinfo is not None:
             return at
         try:

@@ -163,7 +163,7 @@ class Listing:
             try:
                 entries = folder.children(MAX_FILES + 1, checkpoints=True)
             except PermissionError:
-                self.deny(folder.label)
+                self.add_denied(folder.label)
                 continue
             except OSError as error:
                 self.closed.append(f"{folder.label} cannot be opened: {error.strerror or error}")
@@ -197,7 +197,7 @@ class Listing:
                 else:
                     self._add_file(file, depth)
 
-    def deny(self, origin: str) -> None:
+    def add_denied(self, origin: str) -> None:
         """Note a place that may hold anything, and that this machine's permissions keep closed."""
         self.closed.append(f"{origin} cannot be opened: permission denied")
         self.denied.append(self.closed[-1])

@@ -11,7 +11,7 @@ from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.listing import File, Listing
 
 
-def handed_in(file: File, listing: Listing, place: Place[Entry]) -> datetime | None:
+def handed_in_at(file: File, listing: Listing, place: Place[Entry]) -> datetime | None:
     """Return when a file was handed in, as `timestamp.txt` has it."""
     label = place.entry.label
     assignment = file.origin.removeprefix(f"{label}/").split("/")[0]

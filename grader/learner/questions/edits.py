@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from grader.learner.questions.own_code import OwnCode, expressions, shown, statements
+from grader.learner.questions.own_code import OwnCode, code_of_line, expressions, statements
 
 _COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -58,7 +58,7 @@ def edits_of(code: OwnCode) -> list[Edit]:
                 if changed is None:
                     continue
                 away = node is statement
-                line = "" if away else shown(changed.split("\n")[node.lineno - 1])
+                line = "" if away else code_of_line(changed.split("\n")[node.lineno - 1])
                 # An edit that shows no difference in its line could not be asked about, and nobody writes -0 for 0.
                 if line != code.line(node.lineno) and not _MINUS_ZERO.search(line):
                     found.setdefault(changed, Edit(node.lineno, line, changed))

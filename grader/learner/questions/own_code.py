@@ -85,7 +85,7 @@ class OwnCode:
 
     def line(self, number: int) -> str:
         """Return a line as it is shown."""
-        return shown(self._lines[number - 1].decode())
+        return code_of_line(self._lines[number - 1].decode())
 
     @cached_property
     def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -146,7 +146,7 @@ class OwnCode:
         return b"".join([*pieces, data[at:]]).decode()
 
 
-def shown(line: str) -> str:
+def code_of_line(line: str) -> str:
     """Return a line without indentation and comment, which may say what is asked."""
     return re.sub(r"  # .*", "", line).strip()
 

@@ -310,7 +310,7 @@ def ask(suite: Suite, launcher: Launcher, source: Source, who: str, wanted: int)
     seed = sha256(b"\0".join([suite.kata.slug.encode(), who.encode(), source.data])).digest()
     # "From scratch" is read from the file, in which a probe leads from one function to all others.
     scratch = {item.name for item in suite.items if suite.info(item).aspect == "scratch"}
-    quick = suite.only(suite.visible_names() - suite.trained() - suite.speed_names() - scratch)
+    quick = suite.select(suite.visible_names() - suite.trained() - suite.speed_names() - scratch)
     titles = {item.name: quick.info(item).title for item in quick.items}
     with stage(suite, launcher, source.path) as put:
         watched = put(code.watched(), watched=True)

@@ -17,7 +17,7 @@ from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord, Calls
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
-from grader.engine.host.objects import handle_of
+from grader.engine.host.objects import handle_id
 from grader.engine.host.remote import RemoteSubmission
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source
@@ -135,8 +135,8 @@ class Version:
             return {}
         session = self.backend.session
         record = CallRecord(TAKE, TAKE, (), {}, root=TAKE)
-        with session.unnoted():
-            found, _ = session.call(handle_of(session.named(TAKE)), record)
+        with session.without_fingerprint():
+            found, _ = session.call(handle_id(session.named(TAKE)), record)
         facts: dict[int, list[str]] = {}
         # The module is its author's, and may have returned anything in place of what our function does.
         for pair in found[:MOST_FACTS] if isinstance(found, list) else ():

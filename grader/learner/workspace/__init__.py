@@ -31,7 +31,7 @@ from grader.learner.workspace.scaffold import (
     changed_blocks,
     reset,
     start,
-    still_closed,
+    unrevealed_katas,
 )
 
 __all__ = [
@@ -55,7 +55,7 @@ __all__ = [
     "reset",
     "save_progress",
     "start",
-    "still_closed",
     "unit_around",
+    "unrevealed_katas",
     "workspace_to_start_in",
 ]

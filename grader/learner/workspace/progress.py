@@ -69,7 +69,7 @@ class Progress(msgspec.Struct, kw_only=True):
         """Return the entry of a kata, made on first use."""
         return self.katas.setdefault(slug, KataProgress())
 
-    def peek(self, slug: str) -> KataProgress:
+    def get(self, slug: str) -> KataProgress:
         """Return the entry of a kata without making one."""
         return self.katas.get(slug) or KataProgress()
 
@@ -126,7 +126,7 @@ def record_check(progress: Progress, report: KataReport, code: Mapping[str, str]
 
     A kata that nobody has worked on yet is not an attempt, and one without a file that nobody has begun is nothing.
     """
-    known = progress.peek(report.kata)
+    known = progress.get(report.kata)
     if report.status == "missing" and known.started is None and known.attempts == 0:
         return
     entry = progress.of(report.kata)

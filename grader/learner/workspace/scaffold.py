@@ -102,16 +102,16 @@ def start(
             # The first start holds, or a learner who looks in again would have begun today.
             entry.started = entry.started or now()
             if workspace.kata_folder(kata) / BLOCKS in opened:
-                for other in still_closed(kata, progress):
+                for other in unrevealed_katas(kata, progress):
                     progress.of(other.slug).gave_up = now()
     return done
 
 
-def still_closed(kata: Kata, progress: Progress) -> list[Kata]:
+def unrevealed_katas(kata: Kata, progress: Progress) -> list[Kata]:
     """Return the katas whose answers the blocks of `kata` would show before they have passed or were given up."""
     blocks = blocks_of(kata)
     shown = blocks.shows if blocks is not None else ()
-    entries = {other: progress.peek(other.slug) for other in shown}
+    entries = {other: progress.get(other.slug) for other in shown}
     return [other for other, entry in entries.items() if entry.passed is None and entry.gave_up is None]
 
 

@@ -43,7 +43,7 @@ def template(name: str) -> str:
     return (resources.files("grader.learner.workspace") / "templates" / name).read_text("utf-8")
 
 
-def lay_vscode(root: Path) -> list[Laid]:
+def write_vscode(root: Path) -> list[Laid]:
     """Write what VS Code reads: tasks, settings, and which plugin its tests come from."""
     return [
         (root / name, create_new(root / name, template(name.rpartition("/")[2]), root)) for name in _VSCODE

@@ -14,11 +14,11 @@ from grader.checks import (
     expect_gradients,
     expect_unchanged,
     fail,
+    fingerprint_facts,
+    only_if,
     oracle,
     oracle_gradients,
-    presupposed,
-    recognised_by,
-    resting_on,
+    precondition,
     with_axes,
 )
 
@@ -72,7 +72,7 @@ def say_who_learns(submission, module, x, output):
         module.load_state_dict({**state, f"{name}.weight": 2 * state[f"{name}.weight"]})
         if torch.equal(call(module, x)[0], output):
             unread.append(name)
-    recognised_by(submission, **learns, unread=unread, cut_off=not output.requires_grad)
+    fingerprint_facts(submission, **learns, unread=unread, cut_off=not output.requires_grad)
 
 
 def fresh(submission, draw, d_model, d_k):
@@ -105,7 +105,7 @@ def call(module, x, *, in_order=False):
 
 def expect_telling(weights):
     """Rest on weights that differ from key to key: of equal ones nobody sees who looks at whom."""
-    with presupposed("the weights must tell keys apart"):
+    with precondition("the weights must tell keys apart"):
         expect(weights[..., 1], "weights of key 1").differs_from(weights[..., 0], "key 0 is another one")
 
 
@@ -225,7 +225,7 @@ def test_output(submission, draw):
     state = projections(draw, 7, 4)
     x = draw.normal(batch=3, time=5, width=7)
     output, weights = call(module_with(submission, draw, state), x)
-    with presupposed("the weights must be numbers"):
+    with precondition("the weights must be numbers"):
         expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(3, 5, 5)).is_finite()
     wanted = oracle(lambda w, x, w_v: w @ linear(x, w_v), weights.detach(), x, state["w_v"])
     expect(output, "output", axes=OUTPUT).close_to(wanted)
@@ -264,7 +264,7 @@ def test_single(submission, draw):
 def test_both_directions(submission, draw):
     x = draw.normal(batch=2, time=6, width=8)
     _, weights = call(fresh(submission, draw, 8, 5), x)
-    with presupposed("the weights must be numbers"):
+    with precondition("the weights must be numbers"):
         expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 6, 6)).is_finite()
     expect_telling(weights)
     everyone = torch.ones(2, 6, 6, dtype=torch.bool)
@@ -370,7 +370,7 @@ def test_parameter_gradients(submission, draw):
         if gradient is None:
             say_who_learns(submission, module, x, output)
             fail(f"no gradient  {name}.weight  none arrives", stage="gradient", subject=output)
-        with resting_on("the output must be right", lambda: expect(output, "output").close_to(right)):
+        with only_if("the output must be right", lambda: expect(output, "output").close_to(right)):
             expect(gradient, f"{name}.weight.grad", axes="out width").close_to(wanted[name])
 
 
@@ -400,7 +400,7 @@ def test_large_scores(submission, draw):
         result = call(module_with(submission, draw, state), x)
         compare(result, oracle(attend, x, *state.values()))
 
-    with resting_on("small scores must give the right result", lambda: compare_scores(1)):
+    with only_if("small scores must give the right result", lambda: compare_scores(1)):
         compare_scores(8)
 
 
@@ -430,7 +430,7 @@ def test_dtypes(submission, draw, device):
 def test_arguments(submission, draw):
     module = fresh(submission, draw, 8, 5)
     x = draw.normal(batch=2, time=6, width=8, scale=3.0)
-    with presupposed("forward must return the pair"):
+    with precondition("forward must return the pair"):
         output, weights = call(module, x)
     expect_unchanged(submission)
     for scattered in (draw.noncontiguous(x), with_axes(x.mT.contiguous().mT, *X.split())):
@@ -452,7 +452,7 @@ def test_modes(submission, draw):
     module = fresh(submission, draw, 8, 5)
     x = draw.normal(batch=2, time=6, width=8, scale=3.0)
     module.train()
-    with presupposed("forward must return the pair"):
+    with precondition("forward must return the pair"):
         output, weights = call(module, x)
     for again in ("the second call in train mode", "eval mode"):
         if again == "eval mode":
@@ -471,6 +471,6 @@ def test_modes(submission, draw):
     asked="torch's own attention operators are what you are building",
 )
 def test_from_scratch(submission, draw):
-    with presupposed("forward must return the pair"):
+    with precondition("forward must return the pair"):
         call(fresh(submission, draw, 8, 5), draw.normal(batch=2, time=6, width=8))
     expect_from_scratch(submission)

@@ -20,10 +20,10 @@ from grader.checks import (
     expect_raises,
     expect_unchanged,
     fail,
+    only_if,
     oracle,
     oracle_gradients,
-    presupposed,
-    resting_on,
+    precondition,
     with_axes,
 )
 
@@ -78,7 +78,7 @@ def positions(submission, max_len, d_model):
 def telling_positions(submission, max_len, d_model):
     """Call it for a check of what adds its rows: of rows that are all alike nobody sees whether they were added."""
     found = positions(submission, max_len, d_model)
-    with presupposed("sinusoidal_positions must tell positions apart"):
+    with precondition("sinusoidal_positions must tell positions apart"):
         expect(found[1], "row 1").differs_from(found[0], "row 0 is another position")
     return found
 
@@ -213,7 +213,7 @@ def test_odd_width(submission):
     asked="where the table is made; None means torch's default.",
 )
 def test_device(submission, device):
-    with presupposed("the table must be made at all"):
+    with precondition("the table must be made at all"):
         submission.sinusoidal_positions(5, 4)
     found = submission.sinusoidal_positions(max_len=5, d_model=4, device=device)
     expect(found, "sinusoidal_positions(5, 4, device=...)").is_tensor(device=device)
@@ -373,9 +373,7 @@ def test_learned_gradient(submission, draw):
     (y * cotangent).sum().backward()
     wanted = oracle_gradients(lambda x, rows: x + rows[:5], {"x": x, "table": rows}, cotangent)
     gradient = gradient_of(module, name, 6, 9)
-    with resting_on(
-        "the output must be right", lambda: expect(y, "output", axes=X).close_to(plus(x, rows[:5]))
-    ):
+    with only_if("the output must be right", lambda: expect(y, "output", axes=X).close_to(plus(x, rows[:5]))):
         expect(gradient, f"{name}.grad", axes=TABLE).close_to(wanted["table"])
         expect(x.grad, "x.grad", axes=X).close_to(wanted["x"])
 
@@ -454,7 +452,7 @@ def test_arguments(submission, draw):
     for name in MODULES:
         module = build(submission, draw, name, 6, 9)
         x = draw.normal(batch=2, time=5, width=6)
-        with presupposed("forward must give [B, T, D]"):
+        with precondition("forward must give [B, T, D]"):
             y = expect(module(x), "output", axes=X).is_tensor(shape=(2, 5, 6)).actual
         expect_unchanged(submission)
         again = module(draw.noncontiguous(x))
@@ -473,7 +471,7 @@ def test_modes(submission, draw):
         module = build(submission, draw, name, 6, 9)
         x = draw.normal(batch=2, time=5, width=6)
         module.train()
-        with presupposed("forward must give [B, T, D]"):
+        with precondition("forward must give [B, T, D]"):
             y = expect(module(x), "output", axes=X).is_tensor(shape=(2, 5, 6)).actual
         again = module(x)
         first = "the first call in train mode"

@@ -21,7 +21,7 @@ from grader.checks import (
     fail,
     given_module,
     oracle,
-    presupposed,
+    precondition,
     type_names,
     with_axes,
 )
@@ -106,7 +106,7 @@ def logits_of(model, tokens, name="logits", classes=5):
 
 def plain_logits(model, tokens):
     """Call the model on real tokens: that this gives finite logits at all is another check's affair."""
-    with presupposed("a text without padding must get finite logits [B, C]"):
+    with precondition("a text without padding must get finite logits [B, C]"):
         return logits_of(model, tokens).actual
 
 
@@ -753,7 +753,7 @@ def test_fit_train_mode(submission, draw):
         return  # its dropout does nothing, which costs its points elsewhere
     model.eval()
     losses = submission.fit(model, tokens, labels, epochs=2, batch_size=4, lr=1e-12, generator=generator(5))
-    with presupposed("fit must return its losses"):
+    with precondition("fit must return its losses"):
         losses = floats(losses, 2)
     wanted = oracle(lambda logits: cross_entropy(logits, labels.cpu()), still)
     if bool(((losses - wanted.value).abs() <= wanted.tolerance).any()):
@@ -784,7 +784,7 @@ def test_fit_generator(submission, draw):
             books.model, tokens, labels, epochs=2, batch_size=5, lr=0.05, generator=generator(seed)
         )
         orders.append(books.order())
-        with presupposed("fit must return its losses"):
+        with precondition("fit must return its losses"):
             results.append(floats(losses, 2))
     shown = "  order of the first epoch: "
     if orders[0] != orders[1]:
@@ -821,10 +821,10 @@ def test_fit_arguments(submission, draw):
         model = TrainingBooks(submission, draw, rows).model
         return submission.fit(model, tokens, labels, epochs=2, batch_size=4, lr=1e-3, generator=generator(8))
 
-    with presupposed("fit must train at all"):
+    with precondition("fit must train at all"):
         losses = train(tokens)
     expect_unchanged(submission)
-    with presupposed("fit must return its losses"):
+    with precondition("fit must return its losses"):
         wanted = floats(losses, 2)
     losses = train(draw.noncontiguous(tokens))
     expect_unchanged(submission)

@@ -12,7 +12,6 @@ from pathlib import Path
 import torch
 
 from grader.checks import (
-    as_left,
     check,
     expect,
     expect_dropped_apart,
@@ -21,12 +20,13 @@ from grader.checks import (
     expect_parameter_gradients,
     expect_unchanged,
     fail,
+    fingerprint_facts,
     given_module,
+    keep_grad_mode,
+    label_calls,
+    only_if,
     oracle,
-    presupposed,
-    recognised_by,
-    resting_on,
-    speak_of,
+    precondition,
     with_axes,
 )
 
@@ -96,13 +96,13 @@ def build(submission, draw, *sizes, **options):
 def cached(submission, model):
     """Return a reader of this model that goes on with the cache it got last, when it is called with NEWEST."""
     reader = given_module(submission, "probes").cached(model)
-    speak_of(reader, model)
+    label_calls(reader, model)
     return reader
 
 
 def read(submission, model, tokens, vocab_size=SIZES[0]):
     """Return the logits [B, T, V] of tokens read in one go; that there are any is another check's affair."""
-    with presupposed("forward must give finite logits [B, T, V]"):
+    with precondition("forward must give finite logits [B, T, V]"):
         return read_for_certain(submission, model, tokens, vocab_size)
 
 
@@ -110,7 +110,7 @@ def read_for_certain(submission, model, tokens, vocab_size=SIZES[0]):
     """Return the logits [B, T, V] of tokens read in one go, and fail where there are none."""
     with torch.no_grad():
         reader = given_module(submission, "probes").logits(model)
-        speak_of(reader, model)
+        label_calls(reader, model)
         found = reader(tokens=tokens)
     expect(found, "logits", axes=AXES).is_tensor(shape=(*tokens.shape, vocab_size)).is_finite()
     return found
@@ -362,13 +362,13 @@ def test_sizes(submission):
         "layers": ["more" if more else "no more" for more in (two - one, three - two)],
         "first": one >= 4 * 12**2 + 2 * 12 * 20,
     }
-    recognised_by(submission, **facts)
+    fingerprint_facts(submission, **facts)
     expect(two - one, "parameters that a second layer adds").is_between(
         1, float("inf"), why="layers belong into an nn.ModuleList, each made by a call of its own"
     )
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
     wider = count(d_ff=30) - one
-    recognised_by(submission, **facts, d_ff="more" if wider else "no more")
+    fingerprint_facts(submission, **facts, d_ff="more" if wider else "no more")
     expect(wider, "parameters that a wider d_ff adds").is_between(1, float("inf"))
     expect(count(vocab_size=20) - one, "parameters that a larger vocabulary adds").is_between(1, float("inf"))
     expect(size(submission.DecoderLM(9)), "parameters of DecoderLM(9)").is_value(
@@ -439,7 +439,7 @@ def test_dtypes(submission, draw):
 def test_model_gradients(submission, draw):
     model, tokens = build(submission, draw).double(), tokens_of(draw, 2, 5)
     reader = given_module(submission, "probes").logits(model)
-    speak_of(reader, model)
+    label_calls(reader, model)
     expect_parameter_gradients(
         model,
         lambda: reader(tokens=tokens),
@@ -552,13 +552,13 @@ def test_loss_stability(submission, draw):
         found = submission.next_token_loss(logits, tokens)
         expect(found, "loss").is_tensor(shape=()).is_finite().close_to(oracle(loss_of(tokens), logits))
 
-    with resting_on("the loss of ordinary logits must be right", lambda: compare(1.0)):
+    with only_if("the loss of ordinary logits must be right", lambda: compare(1.0)):
         compare(300.0)
     exact = draw.normal(batch=3, time=6, token=11, dtype=torch.float64)
     scattered = submission.next_token_loss(draw.noncontiguous(exact), draw.noncontiguous(tokens))
     expect_unchanged(submission)
     loss = expect(scattered, "loss").is_tensor(shape=(), dtype=torch.float64)
-    with resting_on("the loss of ordinary logits must be right", lambda: compare(1.0)):
+    with only_if("the loss of ordinary logits must be right", lambda: compare(1.0)):
         # The dtype is asked for, not that every step on the way has it.
         single = oracle(loss_of(tokens), exact.float())
         loss.close_to(oracle(loss_of(tokens), exact), tolerance=single.tolerance)
@@ -741,7 +741,7 @@ def test_all_ended(submission, draw):
 def test_rests_while_writing(submission, draw):
     model, _, prompt = staged(submission, draw, 5, (None, None, None), dropout=0.5)
     model.eval()
-    with presupposed("generate must continue a prompt"):
+    with precondition("generate must continue a prompt"):
         wanted = submission.generate(model, prompt, 8)
         expect(wanted, "tokens", axes="batch time").is_tensor(shape=(3, 11), dtype=torch.int64)
     model.train()
@@ -767,7 +767,7 @@ def test_restored(submission, draw):
             model.train(training)
             reader = given_module(submission, "probes").logits(model)
             with torch.set_grad_enabled(grad):
-                with presupposed("generate must continue a prompt"):
+                with precondition("generate must continue a prompt"):
                     submission.generate(model, prompt, 5, eos_id=eos_id)
                 compare_modes(submission, reader, prompt, f"after generate(eos_id={eos_id})", training, grad)
             if grad and not training:
@@ -781,14 +781,14 @@ def test_restored(submission, draw):
         if torch.equal(first, read(submission, model, prompt)):
             return  # its dropout does nothing, which costs its points elsewhere
         model.train(training)
-        with presupposed("generate must continue a prompt"):
+        with precondition("generate must continue a prompt"):
             submission.generate(model, prompt, 3)
         compare_modes(submission, reader, prompt, "after generate()", training, True)
 
 
 def compare_modes(submission, reader, prompt, when, training, grad):
     """Read twice with the model as it was left: dropout and the graph say in which modes that is."""
-    with as_left(submission):
+    with keep_grad_mode(submission):
         first, second = (reader(tokens=prompt) for _ in range(2))
     for found in (first, second):
         expect(found, "logits", axes=AXES).is_tensor(shape=(*prompt.shape, None))
@@ -815,7 +815,7 @@ def visits(prompt):
 )
 def test_prompt(submission, draw):
     model, _, prompt = staged(submission, draw, 2, (1, None))
-    with presupposed("generate must continue a prompt"):
+    with precondition("generate must continue a prompt"):
         wanted = submission.generate(model, prompt, 4, eos_id=2)
         expect(wanted, "tokens", axes="batch time").is_tensor()
     expect_unchanged(submission)
@@ -868,7 +868,7 @@ def test_learning(submission, draw):
 def test_from_scratch(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 5)
     logits = read(submission, model, tokens)
-    with presupposed("next_token_loss and generate must return something"):
+    with precondition("next_token_loss and generate must return something"):
         submission.next_token_loss(logits, tokens)
         submission.generate(model, tokens, 2)
     expect_from_scratch(submission)

@@ -18,10 +18,10 @@ from grader.checks import (
     expect_gradients,
     expect_unchanged,
     fail,
+    only_if,
     oracle,
     oracle_gradients,
-    presupposed,
-    resting_on,
+    precondition,
 )
 
 AXES = "batch time width"
@@ -366,7 +366,7 @@ def expect_layer_gradients(submission, draw, norm_first):
         parameter = functools.reduce(getattr, name.split("."), module)
         if parameter.grad is None:
             fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
-        with resting_on(
+        with only_if(
             "the output must be right", lambda: expect(y, "output", axes=AXES).close_to(right_output)
         ):
             expect(parameter.grad, f"{name}.grad").close_to(wanted[name])
@@ -516,7 +516,7 @@ def test_arguments(submission, draw):
     x, mask = inputs(draw), draw.mask(keep=0.6, batch=2, head=1, query=5, key=5)
     for norm_first in (True, False):
         module = submission.EncoderLayer(D, H, FF, norm_first=norm_first)
-        with presupposed("a layer must give [B, T, D]"):
+        with precondition("a layer must give [B, T, D]"):
             y = expect(module(x, mask), "output", axes=AXES).is_tensor(shape=(2, 5, D)).actual
         expect_unchanged(submission)
         other = module(draw.noncontiguous(x), draw.noncontiguous(mask))
@@ -671,7 +671,7 @@ def test_causality(submission, draw):
     changed = torch.cat((x[:, :4], other[:, 4:]), dim=1)
     module, mask = submission.Encoder(3, D, H, FF), causal(draw, 7)
     before, after = module(x, mask), module(changed, mask)
-    with presupposed("an encoder must read x"):
+    with precondition("an encoder must read x"):
         for y in (before, after):
             expect(y, "output", axes=AXES).is_tensor(shape=(2, 7, D))
         expect(after[:, 4:], "output at positions 4 to 6", axes=AXES).differs_from(
@@ -714,7 +714,7 @@ def test_padding(submission, draw):
 )
 def test_from_scratch(submission, draw):
     x, mask = inputs(draw), causal(draw, 5)
-    with presupposed("layer and encoder must return something"):
+    with precondition("layer and encoder must return something"):
         for norm_first in (True, False):
             submission.EncoderLayer(D, H, FF, norm_first=norm_first)(x, mask)
             submission.Encoder(2, D, H, FF, norm_first=norm_first)(x, mask)

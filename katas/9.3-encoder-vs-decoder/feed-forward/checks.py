@@ -15,10 +15,10 @@ from grader.checks import (
     expect_raises,
     expect_unchanged,
     fail,
+    only_if,
     oracle,
     oracle_gradients,
-    presupposed,
-    resting_on,
+    precondition,
     with_axes,
 )
 
@@ -92,7 +92,7 @@ def module_with(submission, draw, state, *arguments, **options):
 
 def telling(output, x):
     """Rest on an output that is more than x or a constant: such a one never changes, whatever is wrong."""
-    with presupposed("forward must give [B, T, D], made of x"):
+    with precondition("forward must give [B, T, D], made of x"):
         y = expect(output, "output", axes=AXES).is_tensor(shape=x.shape)
         y.differs_from(x, "x is not handed back")
         expect(output[:, 1:], "output", axes=AXES).differs_from(output[:, :-1], "positions differ")
@@ -198,7 +198,7 @@ def test_gelu_dtypes(submission, draw):
 )
 def test_gelu_arguments(submission, draw):
     x = draw.normal(batch=3, width=8)
-    with presupposed("gelu must return a tensor"):
+    with precondition("gelu must return a tensor"):
         y = expect(submission.gelu(x), "gelu(x)").is_tensor().actual
     expect_unchanged(submission)
     scattered = submission.gelu(draw.noncontiguous(x))
@@ -214,7 +214,7 @@ def test_gelu_arguments(submission, draw):
     asked="do without torch's own GELU: it is what you are building",
 )
 def test_gelu_from_scratch(submission, draw):
-    with presupposed("gelu must return a tensor"):
+    with precondition("gelu must return a tensor"):
         submission.gelu(draw.normal(batch=3, width=8))
     expect_from_scratch(submission)
 
@@ -361,7 +361,7 @@ def test_gradient_of_parameters(submission, draw):
             parameter = getattr(getattr(module, layer), part)
             if parameter.grad is None:
                 fail(f"no gradient  {activation}: {name}  none arrives", stage="gradient", subject=y)
-            with resting_on(
+            with only_if(
                 "the output must be right", lambda y=y, right=right: expect(y, "output").close_to(right)
             ):
                 expect(parameter.grad, f"{activation}: {name}.grad").close_to(wanted[name])
@@ -477,7 +477,7 @@ def test_dropout_share(submission, draw):
     def look():  # not how exactly: from another network's output no hidden units can be read
         plain.close_to(right.float(), tolerance=0.002 * float(right.abs().max()))
 
-    with resting_on("the network must be right without dropout", look):
+    with only_if("the network must be right without dropout", look):
         look()
     whole = hidden_units(plain.actual, state)
     masks = []
@@ -573,7 +573,7 @@ def test_arguments(submission, draw):
     for activation in ("relu", "gelu", "swiglu"):
         module, _ = module_with(submission, draw, parameters(draw, 6, 10, activation), activation)
         x = draw.normal(batch=2, time=5, width=6)
-        with presupposed("forward must give [B, T, D]"):
+        with precondition("forward must give [B, T, D]"):
             y = expect(module(x), f"output for {activation}", axes=AXES).is_tensor(shape=(2, 5, 6)).actual
         expect_unchanged(submission)
         scattered = module(draw.noncontiguous(x))

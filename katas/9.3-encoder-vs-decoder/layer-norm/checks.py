@@ -11,11 +11,11 @@ from grader.checks import (
     expect_gradients,
     expect_unchanged,
     fail,
+    fingerprint_facts,
+    only_if,
     oracle,
     oracle_gradients,
-    presupposed,
-    recognised_by,
-    resting_on,
+    precondition,
     with_axes,
 )
 
@@ -87,7 +87,7 @@ def say_who_learns(submission, module, x, y):
     learns = {name: getattr(module, name).grad is not None for name in ("weight", "bias")}
     state = module.state_dict()
     module.load_state_dict({**state, "weight": 2 * state["weight"]})
-    recognised_by(submission, **learns, weight_read=not torch.equal(module(x), y))
+    fingerprint_facts(submission, **learns, weight_read=not torch.equal(module(x), y))
 
 
 def plainly_right(submission, draw):
@@ -97,7 +97,7 @@ def plainly_right(submission, draw):
         x = draw.normal(batch=2, time=4, width=6, scale=2000.0, shift=3000.0)  # eps is nothing to this
         expect(fresh(submission, draw, 6)(x), "output", axes=AXES).close_to(oracle(normalized(), x))
 
-    return resting_on("ordinary vectors must be normalised rightly", look)
+    return only_if("ordinary vectors must be normalised rightly", look)
 
 
 # --- shape and parameters ---
@@ -352,7 +352,7 @@ def test_gradient_of_parameters(submission, draw):
         if parameter.grad is None:
             say_who_learns(submission, module, x, y)
             fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
-        with resting_on(
+        with only_if(
             "weight and bias must be applied", lambda: expect(y, "output", axes=AXES).close_to(right)
         ):
             expect(parameter.grad, f"{name}.grad", axes="width").close_to(wanted[name])
@@ -390,7 +390,7 @@ def test_modes(submission, draw):
     module = fresh(submission, draw, 6)
     x = draw.normal(batch=2, time=5, width=6)
     module.train()
-    with presupposed("forward must return a tensor"):
+    with precondition("forward must return a tensor"):
         first = expect(module(x), "output").is_tensor().actual
     module(draw.normal(batch=3, time=4, width=6, scale=3.0, shift=5.0))
     again = "the first output"
@@ -401,7 +401,7 @@ def test_modes(submission, draw):
 
 @check("x is left as it was", aspect="arguments", points=0.5, asked="x is left as it was")
 def test_argument_unchanged(submission, draw):
-    with presupposed("forward must return a tensor"):
+    with precondition("forward must return a tensor"):
         fresh(submission, draw, 6)(draw.normal(batch=2, time=5, width=6, shift=1.0))
     expect_unchanged(submission)
 
@@ -415,7 +415,7 @@ def test_argument_unchanged(submission, draw):
 def test_noncontiguous(submission, draw):
     module = fresh(submission, draw, 6)
     x = draw.normal(batch=2, time=5, width=6)
-    with presupposed("a contiguous x must give a tensor"):
+    with precondition("a contiguous x must give a tensor"):
         y = expect(module(x), "output", axes=AXES).is_tensor().actual
     expect(module(draw.noncontiguous(x)), "output", axes=AXES).same_as(
         y, name="the result for a contiguous x"
@@ -430,7 +430,7 @@ def test_noncontiguous(submission, draw):
     asked="torch's own norm layers and their functions are excluded",
 )
 def test_from_scratch(submission, draw):
-    with presupposed("forward must return a tensor"):
+    with precondition("forward must return a tensor"):
         module = fresh(submission, draw, 6)
         module(draw.normal(batch=2, time=5, width=6))
         module.eval()

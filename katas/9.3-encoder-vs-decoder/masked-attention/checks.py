@@ -15,10 +15,10 @@ from grader.checks import (
     expect_raises,
     expect_unchanged,
     fail,
+    only_if,
     oracle,
     oracle_gradients,
-    presupposed,
-    resting_on,
+    precondition,
     stand_in,
     with_axes,
 )
@@ -316,7 +316,7 @@ def test_large_scores(submission, draw):
     def compare_scores(tensors):
         compare(call(submission, *tensors), oracle(attend(), *tensors), scores=40_000)
 
-    with resting_on("ordinary scores must give the right weights", lambda: compare_scores(large(draw))):
+    with only_if("ordinary scores must give the right weights", lambda: compare_scores(large(draw))):
         compare_scores(large_and_apart(draw))
 
 
@@ -369,7 +369,7 @@ def test_arguments(submission, draw):
     mask[:, :, 0] = True  # a key that nobody may see is another check's matter
     scattered = [draw.noncontiguous(tensor) for tensor in (*tensors, mask)]
     for count in (3, 4):  # without and with the mask
-        with presupposed("attention must return the pair"):
+        with precondition("attention must return the pair"):
             output, weights = call(submission, *(*tensors, mask)[:count])
         expect_unchanged(submission)
         other_output, other_weights = call(submission, *scattered[:count])
@@ -531,7 +531,7 @@ def test_module_gradients(submission, draw):
         gradient = getattr(getattr(module, layer), part).grad
         if gradient is None:
             fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
-        with resting_on("the output must be right", lambda: expect(y, "output").close_to(right)):
+        with only_if("the output must be right", lambda: expect(y, "output").close_to(right)):
             expect(gradient, f"{name}.grad").close_to(wanted[name])
 
 
@@ -550,7 +550,7 @@ def test_causality(submission, draw):
     changed[:, 4:] = draw.normal(batch=2, time=2, width=12)
     mask = causal(draw, 6)
     before, after = module(x, mask), module(with_axes(changed, "batch", "time", "width"), mask)
-    with presupposed("the module must read x"):
+    with precondition("the module must read x"):
         for y in (before, after):
             expect(y, "output", axes="batch time width").is_tensor(shape=(2, 6, 12))
         late = expect(after[:, 4:], "output at positions 4 and 5", axes="batch time width")
@@ -573,7 +573,7 @@ def test_modes(submission, draw):
     module, _ = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=5, width=12)
     module.train()
-    with presupposed("the module must give [B, T, D]"):
+    with precondition("the module must give [B, T, D]"):
         trained = expect(module(x), "output", axes="batch time width").is_tensor(shape=(2, 5, 12)).actual
     module.eval()
     expect(module(x), "output in eval mode", axes="batch time width").same_as(
@@ -608,7 +608,7 @@ def test_indivisible(submission):
 )
 def test_from_scratch(submission, draw):
     tensors = inputs(draw)
-    with presupposed("function and module must return something"):
+    with precondition("function and module must return something"):
         submission.scaled_dot_product_attention(*tensors)
         submission.scaled_dot_product_attention(*tensors, draw.mask(query=4, key=6))
         module = submission.MultiHeadAttention(12, 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, expect_device, expect_unchanged, presupposed
+from grader.checks import check, expect, expect_device, expect_unchanged, precondition
 
 INF = float("inf")
 
@@ -75,7 +75,7 @@ def test_length_one(submission):
         ("padding_mask([[3]])", submission.padding_mask(torch.tensor([[3]])), 4),
     ):
         seen = torch.ones((1,) * ndim, dtype=torch.bool)
-        with presupposed("masks must have the right type and number of axes"):
+        with precondition("masks must have the right type and number of axes"):
             whole = expect(mask, name).is_tensor(shape=(None,) * ndim, dtype=torch.bool)
         whole.equals(seen)
 
@@ -90,7 +90,7 @@ def test_length_one(submission):
     ],
 )
 def test_device(submission, draw, device):
-    with presupposed("masks must be made at all"):
+    with precondition("masks must be made at all"):
         submission.bidirectional_mask(3), submission.causal_mask(4)
     square = submission.bidirectional_mask(seq_len=3, device=device)
     expect(square, "bidirectional_mask(3, device=...)").is_tensor(device=device)
@@ -100,7 +100,7 @@ def test_device(submission, draw, device):
     expect_device(lambda there: submission.causal_mask(seq_len=4, device=there), "causal mask")
     tokens = draw.integers(0, 4, batch=2, time=5).to(device)
     allowed = draw.mask(query=3, key=5).to(device)
-    with presupposed("masks must be made at all"):
+    with precondition("masks must be made at all"):
         padding, numbers = submission.padding_mask(tokens), submission.additive_mask(allowed)
     expect(padding, "padding_mask(tokens)").is_tensor(device=device)
     expect(numbers, "additive_mask(mask)").is_tensor(device=device)
@@ -164,7 +164,7 @@ def test_padding_pad_id(submission, draw):
 )
 def test_padding_integer_types(submission, draw):
     tokens = tokens_with_padding(draw, 0, batch=2, time=6)
-    with presupposed("int64 tokens must get a mask"):
+    with precondition("int64 tokens must get a mask"):
         wanted = expect(submission.padding_mask(tokens), "mask of int64 tokens").is_tensor().actual
     for dtype in (torch.int32, torch.int16, torch.uint8):
         mask = submission.padding_mask(tokens.to(dtype))
@@ -266,7 +266,7 @@ def test_arguments_unchanged(submission, draw):
         (submission.padding_mask, (tokens,)),
         (submission.additive_mask, (first,)),
     ):
-        with presupposed("masks must be made at all"):
+        with precondition("masks must be made at all"):
             function(*given)
         expect_unchanged(submission)
 
@@ -286,7 +286,7 @@ def test_noncontiguous(submission, draw):
         (submission.combine_masks, "combined mask", mask, (other,)),
         (submission.additive_mask, "additive mask", mask, ()),
     ):
-        with presupposed("contiguous inputs must give a mask without NaN"):
+        with precondition("contiguous inputs must give a mask without NaN"):
             wanted = function(given, *rest)
             expect(wanted, name).same_as(wanted)  # which NaN is not
         expect(function(draw.noncontiguous(given), *rest), name).same_as(wanted, name=same)

@@ -18,10 +18,10 @@ from grader.checks import (
     expect_gradients,
     expect_unchanged,
     fail,
+    only_if,
     oracle,
     oracle_gradients,
-    presupposed,
-    resting_on,
+    precondition,
     with_axes,
 )
 
@@ -403,7 +403,7 @@ def test_gradients(submission, draw):
         gradient = functools.reduce(getattr, name.split("."), module).grad
         if gradient is None:
             fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
-        with resting_on(
+        with only_if(
             "the output must be right",
             lambda: expect(y, "output", axes=AXES).close_to(oracle(right, x, memory, None, None, state)),
         ):
@@ -498,7 +498,7 @@ def test_arguments(submission, draw):
         x, memory = inputs(draw)
         module = submission.DecoderLayer(D, H, FF, norm_first=norm_first)
         mask, over = causal(draw, 4), draw.mask(keep=0.6, batch=2, head=1, query=1, key=6)
-        with presupposed("a layer must give [B, T, D]"):
+        with precondition("a layer must give [B, T, D]"):
             y = expect(module(x, memory, mask, over), "output", axes=AXES).is_tensor(shape=(2, 4, D)).actual
         expect_unchanged(submission)
         other = module(*map(draw.noncontiguous, (x, memory, mask, over)))
@@ -621,7 +621,7 @@ def test_decoder_options(submission, draw):
 )
 def test_from_scratch(submission, draw):
     x, memory = inputs(draw)
-    with presupposed("layer and decoder must return something"):
+    with precondition("layer and decoder must return something"):
         for norm_first in (True, False):
             submission.DecoderLayer(D, H, FF, norm_first=norm_first)(x, memory)
             submission.Decoder(2, D, H, FF, norm_first=norm_first)(x, memory)

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 from grader.checks import (
-    as_left,
+    callback,
     check,
     expect,
     expect_dropped_apart,
@@ -22,12 +22,12 @@ from grader.checks import (
     expect_parameter_gradients,
     expect_unchanged,
     fail,
+    fingerprint_facts,
     given_module,
-    lend,
+    keep_grad_mode,
+    only_if,
     oracle,
-    presupposed,
-    recognised_by,
-    resting_on,
+    precondition,
     with_axes,
 )
 
@@ -173,7 +173,7 @@ def tokens(rows):
 
 def score(model, source, target, vocab=13):
     """Return the logits [B, T, V]; that there are any is another check's affair."""
-    with presupposed("forward must give finite logits [B, T, V]"):
+    with precondition("forward must give finite logits [B, T, V]"):
         return score_for_certain(model, source, target, vocab)
 
 
@@ -186,7 +186,7 @@ def score_for_certain(model, source, target, vocab=13):
 
 def remember(model, source, width=12):
     """Return the memory [B, S, D] of a source; that there is one is another check's affair."""
-    with presupposed("encode must give a finite memory [B, S, D]"), torch.no_grad():
+    with precondition("encode must give a finite memory [B, S, D]"), torch.no_grad():
         found = model.encode(source)
         expect(found, "memory", axes=MEMORY).is_tensor(shape=(*source.shape, width)).is_finite()
     return found.detach()
@@ -194,7 +194,7 @@ def remember(model, source, width=12):
 
 def write(model, target, memory, source):
     """Return the logits of decode; that there are any is another check's affair."""
-    with presupposed("decode must give finite logits [B, T, V]"), torch.no_grad():
+    with precondition("decode must give finite logits [B, T, V]"), torch.no_grad():
         found = model.decode(target, memory, source)
         expect(found, "logits", axes=LOGITS).is_tensor(shape=(*target.shape, 13)).is_finite()
     return found
@@ -238,7 +238,7 @@ def scripted(
                     searches.append(search)
                     break
         if len(found) == len(kinds):
-            lent = {"encode": lend(encode)} if encode else {}
+            lent = {"encode": callback(encode)} if encode else {}
             model = given_module(submission, "probes").ScriptedTranslator(table, pad, dropout, **lent)
             return model, tokens(torch.tensor(found, device=draw.device)), searches
 
@@ -557,7 +557,7 @@ def test_sizes(submission, draw):
     one, two, three = (count(num_layers=n) for n in (1, 2, 3))
     attention, network = 4 * SIZES["d_model"] ** 2, 2 * SIZES["d_model"] * SIZES["d_ff"]
     matrices = 3 * attention + 2 * network
-    recognised_by(
+    fingerprint_facts(
         submission,
         grows=[
             "none"
@@ -780,7 +780,7 @@ def test_loss_stability(submission, draw):
         )
         return logits, found
 
-    with resting_on("the loss of ordinary logits must be right", lambda: compare(1.0)):
+    with only_if("the loss of ordinary logits must be right", lambda: compare(1.0)):
         compare(300.0)
     exact = draw.normal(batch=3, time=6, token=11, dtype=torch.float64)
     found = submission.smoothed_loss(draw.noncontiguous(exact), draw.noncontiguous(targets))
@@ -952,9 +952,9 @@ def test_read_once(submission, draw):
             return source[..., None].float()
 
         model, source, _ = scripted(submission, draw, [goes_on, ends_at(3)], 5, beams=beams, encode=encode)
-        with presupposed("translate must return translations"):
+        with precondition("translate must return translations"):
             ask(submission, model, source, 5, beams=beams)
-        recognised_by(submission, more_than_once=len(readings) > 1)
+        fingerprint_facts(submission, more_than_once=len(readings) > 1)
         expect(len(readings), f"how often encode was called, with beams={beams}").is_value(1)
 
 
@@ -967,7 +967,7 @@ def test_read_once(submission, draw):
 def test_rests(submission, draw):
     model, source, _ = scripted(submission, draw, [goes_on] * 3, 8, dropout=0.5)
     model.eval()
-    with presupposed("translate must return translations"):
+    with precondition("translate must return translations"):
         wanted = ask(submission, model, source, 8)
         expect(wanted, "translations", axes="batch time").is_tensor(shape=(3, 8), dtype=torch.int64)
     model.train()
@@ -990,9 +990,9 @@ def test_restored(submission, draw):
             target = tokens(torch.full_like(source, BOS))
             model.train(training)
             with torch.set_grad_enabled(grad):
-                with presupposed("translate must return translations"):
+                with precondition("translate must return translations"):
                     ask(submission, model, source, 5, beams=beams)
-                with as_left(submission):
+                with keep_grad_mode(submission):
                     first, second = (model(source, target) for _ in range(2))
             for found in (first, second):
                 expect(found, "logits afterwards", axes=LOGITS).is_tensor(shape=(2, 3, WORDS))
@@ -1010,7 +1010,7 @@ def test_restored(submission, draw):
 def test_own_model(submission, draw):
     model, (source, _) = build(submission, draw), pair(draw, batch=8)
     source[0, 4:] = PAD
-    with presupposed("the model must write"):
+    with precondition("the model must write"):
         free = set(range(3, 13)) - set(written(model, source, 6).flatten().tolist())
     eos = max(free, default=EOS)  # a word that ends nothing, as far as there is one
     found = ask(submission, model, source, 6, (PAD, BOS, eos))
@@ -1085,7 +1085,7 @@ def test_learning(submission, draw):
 def test_from_scratch(submission, draw):
     model, (source, target) = build(submission, draw), pair(draw)
     logits = score(model, source, target)
-    with presupposed("smoothed_loss and translate must return something"):
+    with precondition("smoothed_loss and translate must return something"):
         submission.smoothed_loss(logits, target)
         ask(submission, model, source, 2)
     expect_from_scratch(submission)

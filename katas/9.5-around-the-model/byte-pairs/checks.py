@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import string
 
-from grader.checks import check, expect, expect_no_error, presupposed
+from grader.checks import check, expect, expect_no_error, precondition
 
 
 class Letters:
@@ -479,7 +479,7 @@ def test_no_text(submission, draw):
 def test_together(submission, draw):
     letters = Letters(draw)
     text = letters.text("bad cab, bad cab!\n  a dead bee fed a cab ")
-    with presupposed("train must learn pairs, and Tokenizer must accept them"):
+    with precondition("train must learn pairs, and Tokenizer must accept them"):
         merges = submission.train(text, 8)
         expect(merges, "merges").is_list(8)
         encodes(submission.Tokenizer([]), text, [*text.encode()])  # what it remembers is nothing to another

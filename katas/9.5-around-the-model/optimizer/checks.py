@@ -13,9 +13,9 @@ from grader.checks import (
     expect_from_scratch,
     fail,
     given_module,
+    label_calls,
     oracle,
-    presupposed,
-    speak_of,
+    precondition,
 )
 
 ROWS = "row column"
@@ -63,7 +63,7 @@ def rate(step, warmup, total, peak, floor=0.0):
 def bench(submission, values, groups=None, **options):
     """Put parameters and the learner's optimizer into the worker."""
     made = given_module(submission, "bench").Bench(submission.AdamW, values, options, groups)
-    speak_of(made, submission.AdamW)
+    label_calls(made, submission.AdamW)
     return made
 
 
@@ -95,7 +95,7 @@ def expect_steps(submission, draw, steps, said="", **options):
 def clipper(submission, generator=False):
     """Put the learner's clip_gradients to work on gradients that the check brings."""
     made = given_module(submission, "bench").Clipper(submission.clip_gradients, generator)
-    speak_of(made, submission.clip_gradients)
+    label_calls(made, submission.clip_gradients)
     return made
 
 
@@ -377,7 +377,7 @@ def test_schedule(submission, draw):
     first = made.step([gradient])[0]
     made.set_option("lr", 0.02)
     second = made.step([gradient])[0]
-    with presupposed("the first step must be right"):
+    with precondition("the first step must be right"):
         expect(first, "parameter", axes=ROWS).close_to(
             oracle(lambda p, g: adamw(p, g, **QUIET), value, gradient)
         )

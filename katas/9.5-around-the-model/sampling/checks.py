@@ -7,7 +7,7 @@ import math
 import torch
 from torch.nn.functional import one_hot
 
-from grader.checks import check, expect, expect_unchanged, oracle, presupposed, with_axes
+from grader.checks import check, expect, expect_unchanged, oracle, precondition, with_axes
 
 ROWS = "batch token"
 SHARES = (
@@ -268,7 +268,7 @@ def test_arguments(submission, draw):
     calls = [(name, (amount,)) for name, _, amount in FILTERS] + [("repetition_penalty", (tokens, 1.4))]
     for name, rest in calls:
         logits = known(draw, 3)
-        with presupposed("a filter must return logits"):
+        with precondition("a filter must return logits"):
             y = getattr(submission, name)(logits, *rest)
             expect(y, name, axes=ROWS).is_tensor(shape=(3, 6))
         expect_unchanged(submission)

@@ -16,9 +16,9 @@ from grader.checks import (
     expect_parameter_gradients,
     expect_unchanged,
     fail,
+    fingerprint_facts,
     given_module,
-    presupposed,
-    recognised_by,
+    precondition,
     with_axes,
 )
 
@@ -60,7 +60,7 @@ def hidden(submission, draw, tokens, *, rate=0.15, special_ids=SPECIAL, vocab_si
         tokens, mask_id=mask_id, vocab_size=vocab_size, special_ids=special_ids, rate=rate,
         generator=generator(draw.size(0, 1 << 20)),
     )  # fmt: skip
-    recognised_by(submission, returned=described(found))
+    fingerprint_facts(submission, returned=described(found))
     inputs, targets = expect(found, "what hide returns").is_tuple(2)
     shape = tuple(tokens.shape)
     return tuple(
@@ -200,7 +200,7 @@ def test_hide_targets(submission, draw):
     inputs, targets = hidden(submission, draw, tokens)
     chosen = targets != IGNORED
     before = tokens.cpu()
-    recognised_by(
+    fingerprint_facts(
         submission,
         asked=about(chosen.double().mean()),
         answers=shares(*((targets == one)[chosen] for one in (before, inputs, 0))),
@@ -227,11 +227,11 @@ def test_hide_rate(submission, draw):
     for rate in (0.15, 0.6):
         _, targets = hidden(submission, draw, tokens, rate=rate)
         found = float((targets[ordinary] != IGNORED).double().mean())
-        recognised_by(submission, chosen=(seen := [*seen, about(found)]))
+        fingerprint_facts(submission, chosen=(seen := [*seen, about(found)]))
         expect_share(found, rate, 0.03, f"chosen of the tokens that are not special, at rate={rate}")
     chosen = (targets != IGNORED)[:, 1::2]  # at rate 0.6, where neither all nor none of 60 happens by itself
     together = (chosen | ~ordinary[:, 1::2]).all(dim=0) | (~chosen).all(dim=0)
-    recognised_by(submission, chosen=seen, together=shares(together))
+    fingerprint_facts(submission, chosen=seen, together=shares(together))
     if bool(together.any()):
         fail(
             f"drawn together  at {int(together.sum())} of {len(together)} places all rows are chosen or none",
@@ -255,7 +255,7 @@ def test_hide_by_itself(submission, draw):
         counts = chosen.sum(dim=1)
         fixed.append(bool((counts == counts[0]).all()))
         found.append(about(chosen.double().mean()))
-        recognised_by(submission, fixed=fixed, chosen=found)
+        fingerprint_facts(submission, fixed=fixed, chosen=found)
         if fixed[-1]:
             fail(
                 f"as many in each row  {int(counts[0])} of {time} tokens are chosen in all {batch} rows",
@@ -263,7 +263,7 @@ def test_hide_by_itself(submission, draw):
             )
     row = draw.integers(lowest, VOCAB, batch=1, time=6)
     counts = [int((hidden(submission, draw, row, rate=0.5)[1] != IGNORED).sum()) for _ in range(14)]
-    recognised_by(submission, fixed=[*fixed, len(set(counts)) == 1], chosen=found)
+    fingerprint_facts(submission, fixed=[*fixed, len(set(counts)) == 1], chosen=found)
     if len(set(counts)) == 1:
         fail(
             f"as many each time  {counts[0]} of 6 tokens are chosen in {len(counts)} calls",
@@ -273,7 +273,7 @@ def test_hide_by_itself(submission, draw):
     inputs, targets = hidden(submission, draw, tokens, rate=0.6)
     alone, fates = targets == IGNORED, fates_of(inputs, tokens)
     columns = torch.stack([(alone | (fates == fate)).all(dim=0) for fate in range(3)]).any(dim=0)
-    recognised_by(submission, fixed=fixed, columns=shares(columns))
+    fingerprint_facts(submission, fixed=fixed, columns=shares(columns))
     if (
         columns.sum() > 20 and len(fates[~alone].unique()) > 1
     ):  # by chance 0.1; all alike is test_hide_mix's affair
@@ -297,7 +297,7 @@ def test_hide_mix(submission, draw):
     at_another_rate = shares(inputs[chosen] == MASK)
     masks = [set((row[asked] == MASK).tolist()) for row, asked in zip(inputs, chosen, strict=True)]
     if all(len(row) == 1 for row in masks) and len(set.union(*masks)) > 1:
-        recognised_by(submission, becomes="one thing in each row")
+        fingerprint_facts(submission, becomes="one thing in each row")
         fail(
             f"drawn together  in each of {len(masks)} rows all chosen tokens become mask_id, or none does",
             "  what becomes of each is drawn by itself",
@@ -309,7 +309,7 @@ def test_hide_mix(submission, draw):
     if not chosen.any():
         fail("nothing chosen  every target is -100 at rate=0.5")
     masked, same = inputs[chosen] == MASK, inputs[chosen] == before[chosen]
-    recognised_by(
+    fingerprint_facts(
         submission,
         masked=shares(masked),
         stayed=shares(same),
@@ -336,7 +336,7 @@ def test_hide_special(submission, draw):
     inputs, targets = hidden(submission, draw, tokens, rate=0.9, vocab_size=12)
     special = special_in(tokens)
     asked, before = targets[special] != IGNORED, tokens.cpu()[special]
-    recognised_by(
+    fingerprint_facts(
         submission,
         asked=(bool(asked.any()), bool(asked.all())),
         answers=bool((targets[special] == before)[asked].all()),
@@ -371,7 +371,7 @@ def test_hide_random_tokens(submission, draw):
             bool(counts[12] or (put_in < 0).any()),
             never if len(never) < 3 else f"all but {min(many, 2)}",
         ]
-        recognised_by(submission, **{f"special_{number}": fact for number, fact in facts.items()})
+        fingerprint_facts(submission, **{f"special_{number}": fact for number, fact in facts.items()})
         for token in special:
             if counts[token]:
                 times = int(counts[token])
@@ -396,7 +396,7 @@ def test_hide_random_tokens(submission, draw):
 def test_hide_ends(submission, draw):
     tokens = draw.integers(max(SPECIAL) + 1, VOCAB, batch=4, time=30)
     inputs, targets = hidden(submission, draw, tokens, rate=0.0)
-    recognised_by(
+    fingerprint_facts(
         submission, at_0=bool((targets != IGNORED).any()), read=bool((inputs == tokens.cpu()).all())
     )
     expect(inputs, "inputs at rate=0", axes=TEXT).equals(tokens.cpu())
@@ -405,7 +405,7 @@ def test_hide_ends(submission, draw):
     tokens[0, :lowest] = torch.arange(lowest)  # where none is special, 0 is a word as well
     _, targets = hidden(submission, draw, tokens, rate=1.0, special_ids=())
     missed = tokens.cpu()[targets != tokens.cpu()].tolist()
-    recognised_by(submission, at_1=shares(targets == tokens.cpu()), missed=missed[:2])
+    fingerprint_facts(submission, at_1=shares(targets == tokens.cpu()), missed=missed[:2])
     expect(targets, "targets at rate=1", axes=TEXT).equals(tokens.cpu())
 
 
@@ -425,10 +425,10 @@ def test_hide_generator(submission, draw):
         submission.hide(tokens, **options, generator=generator(seed)) for seed in (1, 1, 2)
     )
     seeded = {"same_seed": alike(first, second), "other_seed": alike(first, other)}
-    recognised_by(submission, **seeded)
+    fingerprint_facts(submission, **seeded)
     if seeded["same_seed"] == [False, True]:  # are they masked alike, so that only the random tokens differ?
         seeded["same_masks"] = equal(*(found[0] == MASK for found in (first, second)))
-        recognised_by(submission, **seeded)
+        fingerprint_facts(submission, **seeded)
     for place, name in enumerate(("inputs", "targets")):
         one, two, three = (
             expect(found, "what hide returns").is_tuple(2)[place] for found in (first, second, other)
@@ -441,7 +441,7 @@ def test_hide_generator(submission, draw):
             given_module(submission, "probes").seed(seed)
         found.append(submission.hide(tokens, **options))
     first, second, third = found
-    recognised_by(submission, **seeded, global_seed=alike(first, second), next_call=alike(second, third))
+    fingerprint_facts(submission, **seeded, global_seed=alike(first, second), next_call=alike(second, third))
     for place, name in enumerate(("inputs without a generator", "targets without a generator")):
         one, two, three = (
             expect(found, "what hide returns").is_tuple(2)[place] for found in (first, second, third)
@@ -461,7 +461,7 @@ def test_hide_arguments(submission, draw):
     tokens = text(draw, 6, 40)
     for given in (tokens, draw.noncontiguous(tokens)):
         hidden(submission, draw, given, rate=0.7)
-        recognised_by(submission, looked_at="the tokens handed in")
+        fingerprint_facts(submission, looked_at="the tokens handed in")
         expect_unchanged(submission)
 
 
@@ -502,18 +502,18 @@ def test_sizes(submission, draw):
     larger, two = {"num_layers": 3, "d_ff": 30}, count()
     added = {name: count(**{name: number}) - two for name, number in larger.items()}
     facts = {"ignored": [name for name, more in added.items() if more == 0], "heads_matter": apart(few, many)}
-    recognised_by(submission, **facts)
+    fingerprint_facts(submission, **facts)
     for name, more in added.items():
         if more <= 0:
             fail(
                 f"no more parameters with {name}={larger[name]} than with {name}={SMALL[name]}",
                 "  is it used?",
             )
-    with presupposed("a token must look at others"):
+    with precondition("a token must look at others"):
         if not looks_at(three_heads, draw)[0]:
             fail("it does not")
     found = scores(six_heads, tokens, "logits with num_heads=6")
-    recognised_by(submission, **facts)  # once more, in place of these logits
+    fingerprint_facts(submission, **facts)  # once more, in place of these logits
     found.differs_from(few, why="3 heads with the same parameters give others")
 
 
@@ -539,7 +539,7 @@ def test_first_loss(submission, draw):
     loss = float(torch.nn.functional.cross_entropy(found.flatten(0, 1).float(), targets.flatten()))
     known = math.log(FIRST["vocab_size"])
     too_large = not loss <= TOO_LARGE
-    recognised_by(submission, too_large=too_large, long_rows=length > 3)
+    fingerprint_facts(submission, too_large=too_large, long_rows=length > 3)
     if too_large:
         fail(
             f"too large  a new model of 400 words has a loss of {loss:.1f}; want about ln 400 = {known:.1f}",
@@ -561,7 +561,7 @@ def test_tied(submission, draw):
     new = given_module(submission, "probes").new(submission.MaskedLM, {"vocab_size": WORDS, **SMALL})
     first, *others = tables_of(submission, new, WORDS, SMALL["d_model"]) or [None]
     twins = bool(others) and all(equal(one, first) for one in others)
-    recognised_by(submission, tables=len(tables), begin_alike=twins)
+    fingerprint_facts(submission, tables=len(tables), begin_alike=twins)
     if len(tables) != 1:
         fail(
             f"{len(tables)} tables  parameters of shape [V, D]: {sorted(tables)}; want one",
@@ -573,7 +573,7 @@ def test_tied(submission, draw):
     products = body.double() @ table.double().T
     found, wanted = logits[:, 1:] - logits[:, :1], (products[:, 1:] - products[:, :1]).to(logits.dtype)
     factor = ((found * wanted).sum() / (wanted * wanted).sum()).item()
-    recognised_by(
+    fingerprint_facts(
         submission,
         sums_to_1=bool((logits.sum(dim=-1) - 1).abs().max() < 1e-3),
         exponentials_do=bool(logits.logsumexp(dim=-1).abs().max() < 1e-3),
@@ -594,7 +594,7 @@ def test_tied(submission, draw):
 )
 def test_both_sides(submission, draw):
     model, tokens = masked_lm(submission, draw), real_tokens(draw)
-    with presupposed("a text without padding must be read"):
+    with precondition("a text without padding must be read"):
         before = read(model, tokens).actual
     hangs = looks_at(model, draw)
     after = {}
@@ -603,7 +603,7 @@ def test_both_sides(submission, draw):
         changed[:, place] = tokens[:, place] % (WORDS - 1) + 1
         after[place, seen] = read(model, with_axes(changed, "batch", "time")).actual[:, seen]
     unseen = [place for (place, seen), one in after.items() if equal(one, before[:, seen])]
-    recognised_by(submission, unseen=unseen, looks_at=hangs)
+    fingerprint_facts(submission, unseen=unseen, looks_at=hangs)
     for (place, seen), one in after.items():
         expect(one, f"body at position {seen}", axes="batch width").differs_from(
             before[:, seen], why=f"the token at position {place} is another one"
@@ -623,7 +623,7 @@ def test_positions(submission, draw):
     tokens = with_axes(torch.tensor([[4, 7, 9, 11], [4, 9, 7, 11]], device=draw.device), "batch", "time")
     body = read(model, tokens).actual
     order_matters = not equal(body[1:, 0], body[:1, 0])
-    recognised_by(submission, order_matters=order_matters, looks_at=hangs)
+    fingerprint_facts(submission, order_matters=order_matters, looks_at=hangs)
     expect(body[1:, 0], "body at position 0", axes="batch width").differs_from(
         body[:1, 0], why="two words after it have changed places"
     )
@@ -641,13 +641,13 @@ def test_padding(submission, draw):
         model = masked_lm(submission, draw, pad_id=pad_id)
         tokens = real_tokens(draw)
         tokens[tokens == pad_id] = pad_id + 1
-        with presupposed("a text without padding must be read"):
+        with precondition("a text without padding must be read"):
             alone = scores(model, tokens).actual
         hangs = looks_at(model, draw, pad_id)
         padded = torch.full((3, 10), pad_id, dtype=tokens.dtype, device=draw.device)
         padded[:, :6] = tokens
         beside = scores(model, with_axes(padded, "batch", "time")).actual[:, :6]
-        recognised_by(submission, padding=pad_id, looks_at=hangs)
+        fingerprint_facts(submission, padding=pad_id, looks_at=hangs)
         expect(beside, f"logits with padding at the end, pad_id={pad_id}", axes=LOGITS).same_as(
             alone, name="the same text without padding"
         )
@@ -680,11 +680,11 @@ def test_dropout(submission, draw):
     model, tokens = masked_lm(submission, draw, dropout=0.5), real_tokens(draw)
     same = scores(model, tokens).actual
     again = scores(model, tokens, "logits in eval mode")
-    recognised_by(submission, eval_mode=equal(again.actual, same))
+    fingerprint_facts(submission, eval_mode=equal(again.actual, same))
     again.same_as(same, name="the call before")
     model.train()
     trained = scores(model, tokens, "logits in train mode")
-    recognised_by(submission, train_mode=equal(trained.actual, same))
+    fingerprint_facts(submission, train_mode=equal(trained.actual, same))
     trained.differs_from(same, why="half of everything is dropped")
     sizes = {"d_model": 16, "num_heads": 2, "d_ff": 1, "num_layers": 1, "dropout": 0.015}
     model = masked_lm(submission, draw, **sizes)
@@ -705,17 +705,17 @@ def test_defaults(submission, draw):
         submission.hide(tokens=tokens, mask_id=MASK, vocab_size=VOCAB, generator=generator(1), **options)
         for options in ({"special_ids": (), "rate": 0.15}, {})
     )
-    recognised_by(submission, hide=alike(said, unsaid))
+    fingerprint_facts(submission, hide=alike(said, unsaid))
     for place, name in enumerate(("inputs", "targets")):
         one, other = (expect(found, "what hide returns").is_tuple(2)[place] for found in (said, unsaid))
         expect(other, name, axes=TEXT).same_as(one, name="that of special_ids=(), rate=0.15")
     said, unsaid = submission.MaskedLM(WORDS, 64, 4, 128, 2, 128, 0, 0.0), submission.MaskedLM(WORDS)
     tokens = draw.integers(0, WORDS, batch=2, time=128)
-    recognised_by(submission, model="loads what the stub's sizes make")
+    fingerprint_facts(submission, model="loads what the stub's sizes make")
     said.load_state_dict(unsaid.state_dict())
     with torch.no_grad():  # in train mode: nothing is dropped by default
         one, other = said.to(draw.device)(tokens), unsaid.to(draw.device)(tokens)
-    recognised_by(submission, model="the same" if equal(one, other) else "another")
+    fingerprint_facts(submission, model="the same" if equal(one, other) else "another")
     expect(other, "logits of MaskedLM(23)", axes=LOGITS).same_as(
         one, name="MaskedLM(23, 64, 4, 128, 2, 128, 0, 0.0) with the same parameters"
     )
@@ -729,7 +729,7 @@ def test_defaults(submission, draw):
 )
 def test_from_scratch(submission, draw):
     model = masked_lm(submission, draw)
-    with presupposed("a text must be read"):
+    with precondition("a text must be read"):
         scores(model, real_tokens(draw))
     expect_from_scratch(submission)
 

@@ -17,11 +17,11 @@ from grader.checks import (
     expect_raises,
     expect_unchanged,
     fail,
+    fingerprint_facts,
     given_module,
     oracle,
     oracle_gradients,
-    presupposed,
-    recognised_by,
+    precondition,
 )
 
 PROBES = runpy.run_path(str(Path(__file__).with_name("probes.py")))
@@ -247,7 +247,7 @@ def test_head_arguments(submission, draw):
         expect_unchanged(submission)
         again = head(draw.noncontiguous(hidden), draw.noncontiguous(mask))
         expect_unchanged(submission)
-        with presupposed(f"{kind} must return tensors"):
+        with precondition(f"{kind} must return tensors"):
             parts = (found, again) if kind != "SpanHead" else (found[0], again[0])
         real = parts[0][mask] if kind in ("TokenHead", "SpanHead") else parts[0]
         scattered = parts[1][mask] if kind in ("TokenHead", "SpanHead") else parts[1]
@@ -328,7 +328,7 @@ def test_freeze(submission, draw):
     given_module(submission, "probes").train([module, layer], x)
     after = module.state_dict()
     moved = [name for name, old in before.items() if not torch.equal(after[name], old)]
-    recognised_by(submission, moved=moved, mode=mode)
+    fingerprint_facts(submission, moved=moved, mode=mode)
     if moved:
         fail(
             f"still learns  {moved[0]} moved in a step of training",
@@ -367,7 +367,7 @@ def test_freeze_leaves(submission, draw):
         found = module(x)
         mode = "train mode" if training else "eval mode"
         shown = shown_mode(found, twin, state, x.detach())
-        recognised_by(submission, mode=mode, shown=shown, passes=found.requires_grad)
+        fingerprint_facts(submission, mode=mode, shown=shown, passes=found.requires_grad)
         if shown not in (mode, "another"):
             fail(f"wrong mode  a module in {mode} computes in {shown} once it is frozen", stage="mode")
         if not found.requires_grad:
@@ -545,7 +545,7 @@ def test_multi_task_parameters(submission, draw):
         loaded |= {f"{part}.{name}": value for name, value in state.items()}
     now = model.state_dict()
     copied = [name for name, value in loaded.items() if not torch.equal(now[name], value)]
-    recognised_by(submission, copied=copied)
+    fingerprint_facts(submission, copied=copied)
     if copied:
         fail(
             f"a copy  {copied[0]} stays as it is when other numbers are loaded into the module that was given",
@@ -568,7 +568,7 @@ def test_multi_task_gradients(submission, draw):
         model.zero_grad()
         cotangent = draw.normal(batch=3, number=size)
         found = model(tokens, task)
-        with presupposed("its output must be a tensor of the head's shape"):
+        with precondition("its output must be a tensor of the head's shape"):
             expect(found, "answer").is_tensor(shape=(3, size))
         (found * cotangent).sum().backward()
         with torch.no_grad():

@@ -23,7 +23,7 @@ from grader.checks import (
     fail,
     given_module,
     oracle,
-    presupposed,
+    precondition,
     with_axes,
 )
 
@@ -348,7 +348,7 @@ def test_entropy_gradients(submission, draw):
     future = torch.ones(4, 4, dtype=torch.bool).triu(1)
     masked = attended(draw, 2, queries=4, keys=4, hidden=future).requires_grad_()
     entropy = submission.attention_entropy(masked)
-    with presupposed("the entropy must be a tensor [.., Tq]"):
+    with precondition("the entropy must be a tensor [.., Tq]"):
         expect(entropy, "entropy", axes="batch query").is_tensor(shape=(2, 4))
     entropy.sum().backward()
     if masked.grad is None:
@@ -684,16 +684,16 @@ def test_arguments(submission, draw):
         ("entropy", lambda w: submission.attention_entropy(w), "batch query"),
         ("score", lambda w: submission.induction_score(w, 2), "batch"),
     ):
-        with presupposed("it must return something"):
+        with precondition("it must return something"):
             whole = call(weights)
         expect_unchanged(submission)
         expect(call(draw.noncontiguous(weights)), name, axes=axes).same_as(whole, name="the contiguous one")
         expect_unchanged(submission)
     features, labels = clusters(draw, [3, 1])
-    with presupposed("probe must return a function of features"):
+    with precondition("probe must return a function of features"):
         wanted = submission.probe(features, labels)
     expect_unchanged(submission)
-    with presupposed("probe must return a function of features"):
+    with precondition("probe must return a function of features"):
         answers = wanted(features)
     expect_unchanged(submission)
     other = submission.probe(draw.noncontiguous(features), labels)
@@ -764,7 +764,7 @@ def test_ablate_undone(submission, draw):
     for kind in ("encoder", "lm"):
         patient = Patient(submission, draw, kind)
         before, hooks, optimizer = patient(), probes.hooks(patient.model), probes.Optimizer(patient.model)
-        with presupposed("the block must run"):
+        with precondition("the block must run"):
             for layer, heads in ((1, [0, 2]), (0, [1]), (1, [1])):
                 patient.off((layer, heads))
         patient.expect_as_before(before, "after three blocks")
@@ -783,7 +783,7 @@ def test_ablate_undone(submission, draw):
 def test_ablate_exception(submission, draw):
     patient = Patient(submission, draw, "lm")
     before = patient()
-    with presupposed("the block must run"):
+    with precondition("the block must run"):
         patient.off((0, [1]))
     with expect_raises("Interrupted", what="it was raised inside the block"):
         given_module(submission, "probes").interrupt(submission.ablate_heads(patient.model, 1, [0, 2, 3, 5]))

@@ -15,7 +15,7 @@ from grader.checks import (
     expect_unchanged,
     fail,
     oracle,
-    presupposed,
+    precondition,
     with_axes,
 )
 
@@ -458,7 +458,7 @@ def test_linformer_arguments(submission, draw):
     expect_unchanged(submission)
     scattered = output_of(model, draw.noncontiguous(x), draw.noncontiguous(mask))
     expect_unchanged(submission)
-    with presupposed("the model must return a tensor"):
+    with precondition("the model must return a tensor"):
         expect(found, "output", axes=X).is_tensor(shape=tuple(x.shape))
     expect(scattered, "output", axes=X).same_as(found, name="that for contiguous x and mask")
     model.double()

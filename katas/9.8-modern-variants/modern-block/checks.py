@@ -22,9 +22,9 @@ from grader.checks import (
     expect_unchanged,
     fail,
     given_module,
+    label_calls,
     oracle,
-    presupposed,
-    speak_of,
+    precondition,
     with_axes,
 )
 
@@ -382,7 +382,7 @@ def test_rotary(submission, draw):
 def test_causal(submission, draw):
     module, _, _ = attention(submission, draw)
     x = draw.normal(batch=2, time=5, width=D)
-    with presupposed("attention must return a pair with an output [B, T, D]"):
+    with precondition("attention must return a pair with an output [B, T, D]"):
         before = output_of(module(x)).detach()
         expect(before, "output", axes=AXES).is_tensor(shape=(2, 5, D))
     touched = torch.zeros(5, 5, dtype=torch.bool)
@@ -419,7 +419,7 @@ def test_attention_values(submission, draw):
 def test_cache(submission, draw):
     module, _, _ = attention(submission, draw)
     x = draw.normal(batch=2, time=8, width=D)
-    with presupposed("attention must return a pair with an output [B, T, D]"), torch.no_grad():
+    with precondition("attention must return a pair with an output [B, T, D]"), torch.no_grad():
         whole = output_of(module(x))
         expect(whole, "output", axes=AXES).is_tensor(shape=(2, 8, D)).is_finite()
     for lengths in ((3, 1, 1, 1), (1, 1), (2, 4, 2)):
@@ -519,7 +519,7 @@ def test_model_parts(submission, draw):
     model = built(submission, draw)
     tokens = draw.integers(0, SIZES[0], batch=2, time=5)
     with torch.no_grad():
-        with presupposed("attention must return a pair, and the parts must keep [B, T, D]"):
+        with precondition("attention must return a pair, and the parts must keep [B, T, D]"):
             x = model.tokens(tokens).detach()
             for index in range(SIZES[5]):
                 layer = model.layers[index]
@@ -541,7 +541,7 @@ def test_model_parts(submission, draw):
 def test_model_cache(submission, draw):
     model = built(submission, draw)
     tokens = draw.integers(0, SIZES[0], batch=2, time=8)
-    with presupposed("forward must return (logits [B, T, V], cache)"), torch.no_grad():
+    with precondition("forward must return (logits [B, T, V], cache)"), torch.no_grad():
         whole = output_of(model(tokens))
         expect(whole, "logits", axes=LOGITS).is_tensor(shape=(2, 8, SIZES[0])).is_finite()
     for lengths in ((3, 1, 1, 1), (2, 4, 2)):
@@ -561,9 +561,9 @@ def test_cache_twice(submission, draw):
     texts = [draw.integers(0, SIZES[0], batch=2, time=6) for _ in range(2)]
     texts[1][:, :3] = texts[0][:, :3]
     reader = given_module(submission, "probes").reader(model)
-    speak_of(reader, model)
+    label_calls(reader, model)
     with torch.no_grad():
-        with presupposed("forward must return (logits [B, T, V], cache)"):
+        with precondition("forward must return (logits [B, T, V], cache)"):
             wholes = [output_of(model(text)) for text in texts]
             for whole in wholes:
                 expect(whole, "logits", axes=LOGITS).is_tensor(shape=(2, 6, SIZES[0])).is_finite()
@@ -626,7 +626,7 @@ def test_arguments(submission, draw):
     x = draw.normal(batch=2, time=5, width=D)
     model, tokens = built(submission, draw), draw.integers(0, SIZES[0], batch=2, time=5)
     for call, argument, axes in ((module, x, AXES), (model, tokens, LOGITS)):
-        with presupposed("the call must return a pair"), torch.no_grad():
+        with precondition("the call must return a pair"), torch.no_grad():
             whole, cache = expect(call(argument), "(output, cache)").is_tuple(2)
         expect_unchanged(submission)
         with torch.no_grad():
@@ -635,7 +635,7 @@ def test_arguments(submission, draw):
             call(with_axes(argument[:, :1].contiguous(), *axes.split()[: argument.ndim]), cache)
         expect_unchanged(submission)
     norm = submission.RMSNorm(D)
-    with presupposed("the norm must return something"):
+    with precondition("the norm must return something"):
         wanted = norm(x)
     expect_unchanged(submission)
     expect(norm(draw.noncontiguous(x)), "output of the norm", axes=AXES).same_as(
@@ -709,7 +709,7 @@ def test_text_cached(submission, draw):
     asked="torch's own RMSNorm is what you are writing, so do not use it.",
 )
 def test_from_scratch(submission, draw):
-    with presupposed("norm and model must return something"):
+    with precondition("norm and model must return something"):
         submission.RMSNorm(D)(draw.normal(batch=2, time=3, width=D))
         submission.ModernLM(*SIZES)(draw.integers(0, SIZES[0], batch=1, time=3))
     expect_from_scratch(submission)

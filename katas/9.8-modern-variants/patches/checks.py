@@ -19,7 +19,7 @@ from grader.checks import (
     fail,
     given_module,
     oracle,
-    presupposed,
+    precondition,
     stand_in,
     with_axes,
 )
@@ -221,7 +221,7 @@ def logits_of(model, images, name="logits", classes=CLASSES):
 
 def plain_logits(model, images):
     """Call the model where that it gives finite logits at all is another check's affair."""
-    with presupposed("the model must give finite logits [B, K]"):
+    with precondition("the model must give finite logits [B, K]"):
         return logits_of(model, images).actual
 
 
@@ -647,7 +647,7 @@ def test_learning(submission, draw):
     asked="torch's own `nn.Transformer…` modules are excluded",
 )
 def test_from_scratch(submission, draw):
-    with presupposed("the model must return something"):
+    with precondition("the model must return something"):
         model = submission.VisionTransformer(SIDE, SIZE, CHANNELS, CLASSES, D, H, FF, LAYERS)
         model(pictures(draw))
     expect_from_scratch(submission)

@@ -14,17 +14,17 @@ import torch
 from torch.nn import functional as F
 
 from grader.checks import (
-    as_left,
+    callback,
     check,
     expect,
     expect_from_scratch,
     expect_parameter_gradients,
     expect_unchanged,
     fail,
+    fingerprint_facts,
     given_module,
-    lend,
-    presupposed,
-    recognised_by,
+    keep_grad_mode,
+    precondition,
     with_axes,
 )
 
@@ -63,7 +63,7 @@ def tokens(rows):
 
 def score(model, text, vocab=V):
     """Return the logits [B, T, V]; that there are any is another check's affair."""
-    with presupposed("forward must give finite logits [B, T, V]"):
+    with precondition("forward must give finite logits [B, T, V]"):
         return score_for_certain(model, text, vocab)
 
 
@@ -82,7 +82,7 @@ def dependence(before, after):
 
 def trained(submission, text, vocab, steps, seed, **settings):
     """Train, and return (model, rows), each row (step, loss, rate); that they are sound is another check's affair."""
-    with presupposed("train must return (model, rows), a row (step, loss, rate) for each step"):
+    with precondition("train must return (model, rows), a row (step, loss, rate) for each step"):
         return trained_for_certain(submission, text, vocab, steps, seed, **settings)
 
 
@@ -175,7 +175,7 @@ def test_causal(submission, draw):
             changed = text.clone()
             changed[:, place] = (changed[:, place] + 1) % V
             sees[place] = dependence(before, score(model, tokens(changed))).tolist()
-        recognised_by(submission, sees=list(sees.values()))
+        fingerprint_facts(submission, sees=list(sees.values()))
         for place, moved in sees.items():
             for t in range(7):
                 if moved[t] != (t >= place):
@@ -237,7 +237,7 @@ def test_no_positions(submission, draw):
         model = build(submission, draw, num_layers=1, norm=norm, positions=False)
         before = score(model, text)
         swapped = score(model, tokens(text[:, [2, 1, 0, 3, 4, 5]]))
-        recognised_by(submission, order_matters=FACTS["apart"](swapped[:, -1], before[:, -1]))
+        fingerprint_facts(submission, order_matters=FACTS["apart"](swapped[:, -1], before[:, -1]))
         expect(swapped[:, -1], "logits at position 5", axes="batch token").same_as(
             before[:, -1],
             name="those before",
@@ -260,7 +260,7 @@ def with_few_and_many_layers(submission, draw, text, norm):
         ("first", "last"), key=norm.__eq__
     ):  # the norm that is asked about last, where messages look
         pairs[one] = [silent(submission, draw, text, num_layers=layers, norm=one) for layers in (1, 3)]
-    recognised_by(submission, **{one: FACTS["of_norms"](*pairs[one]) for one in ("first", "last")})
+    fingerprint_facts(submission, **{one: FACTS["of_norms"](*pairs[one]) for one in ("first", "last")})
     return pairs[norm]
 
 
@@ -295,7 +295,7 @@ def test_final_norm(submission, draw):
     text = draw.integers(0, V, batch=2, time=5)
     small = silent(submission, draw, text, positions=False)
     large = silent(submission, draw, text, positions=False, scale=4.0)
-    recognised_by(submission, times_as_large=round(float(large.norm() / small.norm())))
+    fingerprint_facts(submission, times_as_large=round(float(large.norm() / small.norm())))
     # The head's weights are four times as large as well.
     expect(large, "logits", axes=LOGITS).same_as(
         with_axes(4 * small, "batch", "time", "token"),
@@ -335,14 +335,14 @@ def test_sizes(submission, draw):
 
     one, two, three = (count(num_layers=n) for n in (1, 2, 3))
     grown = {"layers": ["more" if more else "no more" for more in (two - one, three - two)]}
-    recognised_by(submission, **grown)
+    fingerprint_facts(submission, **grown)
     expect(two - one, "parameters that a second layer adds").is_between(
         4 * D**2 + 2 * D * SIZES["d_ff"], float("inf"), why="four matrices of attention, two of the network"
     )
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
     for name, larger in {"vocab_size": 25, "d_ff": 30, "d_model": 24}.items():
         more = count(**{name: larger}) - two
-        recognised_by(submission, **grown, ignored=name if more == 0 else "none so far")
+        fingerprint_facts(submission, **grown, ignored=name if more == 0 else "none so far")
         expect(more, f"parameters that {name}={larger} adds").is_between(
             1, float("inf"), why=f"it was {SIZES[name]}"
         )
@@ -352,7 +352,7 @@ def test_sizes(submission, draw):
     )
     text = draw.integers(0, V, batch=2, time=6)
     few, many = (score(build(submission, draw, num_heads=heads), text) for heads in (2, 4))
-    recognised_by(submission, heads_matter=FACTS["apart"](few, many))
+    fingerprint_facts(submission, heads_matter=FACTS["apart"](few, many))
     expect(many, "logits with num_heads=4", axes=LOGITS).differs_from(
         few, why="2 heads with the same parameters give others"
     )
@@ -368,7 +368,7 @@ def test_scores(submission, draw):
     found = score(build(submission, draw), draw.integers(0, V, batch=2, time=6)).double()
     shares = bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3)
     logs = bool(found.logsumexp(dim=-1).abs().max() < 1e-3)
-    recognised_by(submission, shares=shares, logs=logs)
+    fingerprint_facts(submission, shares=shares, logs=logs)
     if shares:
         fail(
             "softmaxed  logits  sum to one over the vocabulary",
@@ -399,7 +399,7 @@ def test_dtypes(submission, draw):
         with torch.no_grad():
             found = model(text)
         if isinstance(found, torch.Tensor):
-            recognised_by(submission, model=str(dtype), logits=str(found.dtype))
+            fingerprint_facts(submission, model=str(dtype), logits=str(found.dtype))
         expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 6, V), dtype=dtype)
     model = build(submission, draw)
     found = score(model, text)
@@ -444,7 +444,7 @@ def test_start(submission, draw):
         model, _ = trained_for_certain(submission, text, 57, 0, draw.size(0, 1000), **settings)
         told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         paid = nats(model, text)
-        recognised_by(submission, start=FACTS["of_a_first_loss"](paid, math.log(57)))
+        fingerprint_facts(submission, start=FACTS["of_a_first_loss"](paid, math.log(57)))
         expect(paid, f"loss at the start{told and ' with ' + told}").is_between(
             math.log(57) - 0.5,
             math.log(57) + 0.5,
@@ -460,9 +460,9 @@ def test_start(submission, draw):
 )
 def test_rows_of_training(submission, draw):
     found = submission.train(some_text(draw, vocab=57), 57, 4, 3)
-    recognised_by(submission, returned=FACTS["of_training"](found, 4))
+    fingerprint_facts(submission, returned=FACTS["of_training"](found, 4))
     _, rows = as_asked(found, 4)
-    recognised_by(submission, first=FACTS["of_a_first_loss"](rows[0][1], math.log(57)))
+    fingerprint_facts(submission, first=FACTS["of_a_first_loss"](rows[0][1], math.log(57)))
     expect(rows[0][1], "loss of step 1").is_between(
         math.log(57) - 0.6,
         math.log(57) + 0.6,
@@ -487,7 +487,7 @@ def test_seeds(submission, draw):
         probes.reseed(left)
         losses.append([loss for _, loss, _ in trained(submission, text, 11, 4, seed)[1]])
     runs = torch.tensor(losses, dtype=torch.float64)
-    recognised_by(
+    fingerprint_facts(
         submission,
         weights=weights,
         losses=bool((runs[0] - runs[1]).abs().max() < 1e-3),
@@ -525,7 +525,7 @@ def test_warmup(submission, draw):
     told = FACTS["of_a_warmup"](rates, 4)
     for warmup, steps in ((0, 12), (4, 12), (8, 6), (1, 3)):
         rows = trained(submission, text, 11, steps, 1, warmup=warmup)[1]
-        recognised_by(submission, **told)
+        fingerprint_facts(submission, **told)
         for step, _, rate in rows:
             share = rate / full
             wanted = step / warmup if step <= warmup else (1.0 if step == 1 else None)
@@ -554,7 +554,7 @@ def test_rate_used(submission, draw):
         moved.append(distance(model, start))
         rates.append(rows[0][2])
     expect(moved[0], "how far the first update with warmup=0 moves the parameters").is_between(1e-9, 1e6)
-    recognised_by(submission, as_far_as_without_warmup=moved[1] > 0.8 * moved[0])
+    fingerprint_facts(submission, as_far_as_without_warmup=moved[1] > 0.8 * moved[0])
     expect(moved[1] / moved[0], "share of it that the first update with warmup=50 moves them").is_between(
         0.5 * rates[1] / rates[0],
         2 * rates[1] / rates[0],
@@ -572,7 +572,7 @@ def test_settings(submission, draw):
     text, probes = some_text(draw, vocab=V), given_module(submission, "probes")
     kept = {layers: trained(submission, text, V, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)}
     one, two, three = (size(model) for model in kept.values())
-    recognised_by(submission, depth=[one < two, two < three])
+    fingerprint_facts(submission, depth=[one < two, two < three])
     expect(two > one, "more parameters with num_layers=2 than with 1").is_value(True)
     expect(three - two, "parameters that num_layers=3 adds to those of 2").is_value(two - one)
     default = size(trained(submission, text, V, 0, 1)[0])
@@ -582,16 +582,16 @@ def test_settings(submission, draw):
     bag, _ = trained(submission, text, V, 0, 1, num_layers=1, positions=False)
     probes.refill(bag, draw.seed)
     there, here = score(bag, swapped)[:, -1], score(bag, row)[:, -1]
-    recognised_by(submission, order_matters=FACTS["apart"](there, here))
+    fingerprint_facts(submission, order_matters=FACTS["apart"](there, here))
     expect(there, "logits with positions=False", axes="batch token").same_as(
         here, name="those of the same tokens in another order", size=LARGEST
     )
     last = [trained(submission, text, V, 0, 1, num_layers=layers, norm="last")[0] for layers in (1, 3)]
     for model in last:
         probes.quiet(model, draw.seed, [V])
-    with presupposed("widths must not be those of the vocabulary"):
+    with precondition("widths must not be those of the vocabulary"):
         shallow, deep = (score(model, row) for model in last)
-    recognised_by(submission, norm_last=FACTS["of_norms"](shallow, deep))
+    fingerprint_facts(submission, norm_last=FACTS["of_norms"](shallow, deep))
     expect(deep, 'logits with norm="last"', axes=LOGITS).differs_from(
         shallow, why="all matrices of the sublayers are 0 here, but norms act one after the other"
     )
@@ -615,7 +615,7 @@ def test_next_token(submission, draw):
         far for far in range(7) if bool((best[7:] == text[7 + far : 21 + far].cpu()).double().mean() > 0.9)
     ]
     if ahead and ahead != [1]:
-        recognised_by(submission, predicts="what it reads" if ahead == [0] else "what comes later")
+        fingerprint_facts(submission, predicts="what it reads" if ahead == [0] else "what comes later")
     expect(found.argmax(dim=-1), "best next token", axes="batch time").equals(
         tokens(text[None, 1:22]), why="after 40 steps on a text in which each token has one successor"
     )
@@ -665,7 +665,9 @@ def watched(submission, table, max_len):
             states.append(state)
         return table[torch.stack(states, dim=1)]
 
-    return given_module(submission, "probes").ScriptedModel(table, max_len, forward=lend(forward)), lengths
+    return given_module(submission, "probes").ScriptedModel(
+        table, max_len, forward=callback(forward)
+    ), lengths
 
 
 def continued(table, prompt, count, longest):
@@ -722,7 +724,7 @@ def test_long(submission, draw):
             if torch.equal(found.cpu(), continued(table.cpu(), prompt.cpu(), 8, far))
         ]
         if read:
-            recognised_by(submission, reads="too few")
+            fingerprint_facts(submission, reads="too few")
         expect(found, "tokens", axes="batch time").equals(
             continued(table.cpu(), prompt.cpu(), 8, 5).to(found.device), why="max_len is 5"
         )
@@ -750,7 +752,7 @@ def test_temperature(submission, draw):
         wanted, ignored, multiplied = (
             (scores.cpu() * sharpness).softmax(dim=-1) for sharpness in (1 / temperature, 1, temperature)
         )
-        recognised_by(
+        fingerprint_facts(
             submission,
             at=temperature,
             one_for_all_rows=bool(shares.max() == 1),
@@ -784,7 +786,7 @@ def test_generator(submission, draw):
         return expect(found, "tokens", axes="batch time").is_tensor(shape=(4, 10), dtype=torch.int64).actual
 
     first, again, other = sample(1, 1), sample(1, 2), sample(2, 1)
-    recognised_by(submission, same_seed=torch.equal(first, again), other_seed=torch.equal(first, other))
+    fingerprint_facts(submission, same_seed=torch.equal(first, again), other_seed=torch.equal(first, other))
     expect(again, "tokens", axes="batch time").same_as(
         first, name="the same seed before", why="a generator of the same seed was given"
     )
@@ -809,11 +811,11 @@ def test_modes(submission, draw):
         written[training] = expect(found, "tokens", axes="batch time").is_tensor(
             shape=(3, 11), dtype=torch.int64
         )
-        with as_left(submission):
+        with keep_grad_mode(submission):
             first, second = model(prompt), model(prompt)
         left[training], grad[training] = not torch.equal(first, second), first.requires_grad
     right = [torch.equal(found.actual.cpu(), wanted) for found in written.values()]
-    recognised_by(submission, right=right, left=list(left.values()), grad=list(grad.values()))
+    fingerprint_facts(submission, right=right, left=list(left.values()), grad=list(grad.values()))
     written[True].equals(wanted.to(prompt.device), why="this model has dropout=0.5 and came in train mode")
     for training in (True, False):
         expect(left[training], "model.training afterwards").is_value(training)
@@ -835,7 +837,7 @@ def whole_log(submission):
 )
 def test_log(submission, draw):
     text = submission.training_log()
-    recognised_by(submission, log=LOGS["kind"](text))
+    fingerprint_facts(submission, log=LOGS["kind"](text))
     LOGS["read"](text, RUNS["RUNS"])
 
 
@@ -848,7 +850,7 @@ def test_log(submission, draw):
 )
 def test_log_whole(submission, draw):
     log = LOGS["read"](submission.training_log(), RUNS["RUNS"])
-    recognised_by(submission, **FACTS["of_a_log"](log, RUNS["RUNS"], RUNS["LOGGED"]))
+    fingerprint_facts(submission, **FACTS["of_a_log"](log, RUNS["RUNS"], RUNS["LOGGED"]))
     LOGS["expect_whole"](log, RUNS["RUNS"], RUNS["LOGGED"])
     if log["base"][0] == log["base-again"][0]:
         fail(
@@ -869,7 +871,7 @@ def test_log_whole(submission, draw):
 def test_log_rates(submission, draw):
     log = whole_log(submission)
     constant = all(len({rate for _, _, rate in rows}) == 1 for _, rows in log.values())
-    recognised_by(submission, rates="one for all steps" if constant else "several")
+    fingerprint_facts(submission, rates="one for all steps" if constant else "several")
     LOGS["expect_rates"](log, RUNS["RUNS"])
 
 
@@ -886,7 +888,7 @@ def test_log_falls(submission, draw):
     start = math.log(len(STORY["CHARACTERS"]))
     for run in RUNS["RUNS"]:
         losses = [loss for _, loss, _ in log[run][1]]
-        recognised_by(submission, in_bits=abs(losses[0] - start / math.log(2)) < 0.3)
+        fingerprint_facts(submission, in_bits=abs(losses[0] - start / math.log(2)) < 0.3)
         expect(losses[0], f"loss of step 1 of run {run}").is_between(
             start - 0.6, start + 0.6, why="ln 57 is 4.043"
         )

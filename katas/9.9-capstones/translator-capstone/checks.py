@@ -13,16 +13,16 @@ from pathlib import Path
 import torch
 
 from grader.checks import (
-    as_left,
     check,
     expect,
     expect_from_scratch,
     expect_parameter_gradients,
     expect_unchanged,
     fail,
+    fingerprint_facts,
     given_module,
-    presupposed,
-    recognised_by,
+    keep_grad_mode,
+    precondition,
     with_axes,
 )
 
@@ -86,7 +86,7 @@ def distinct(draw, count, vocab):
 
 def score(model, source, target, vocab=WRITTEN):
     """Return the logits [B, T, V]; that there are any is another check's affair."""
-    with presupposed("forward must give finite logits [B, T, V]"):
+    with precondition("forward must give finite logits [B, T, V]"):
         return score_for_certain(model, source, target, vocab)
 
 
@@ -105,7 +105,7 @@ def dependence(before, after):
 
 def trained(submission, pairs, sizes, steps, seed, **settings):
     """Train, and return (model, rows), each row (step, loss, rate); that they are sound is another check's affair."""
-    with presupposed("train must return (model, rows), a row (step, loss, rate) for each step"):
+    with precondition("train must return (model, rows), a row (step, loss, rate) for each step"):
         return trained_for_certain(submission, pairs, sizes, steps, seed, **settings)
 
 
@@ -193,7 +193,7 @@ def test_causal(submission, draw):
             changed = target.clone()
             changed[:, place] = changed[:, place] % (WRITTEN - 1) + 1
             sees[place] = dependence(before, score(model, source, tokens(changed))).tolist()
-        recognised_by(submission, sees=list(sees.values()))
+        fingerprint_facts(submission, sees=list(sees.values()))
         for place, moved in sees.items():
             for t in range(6):
                 if moved[t] != (t >= place):
@@ -222,7 +222,7 @@ def test_source(submission, draw):
             changed = source.clone()
             changed[:, place] = changed[:, place] % (READ - 1) + 1
             sees[place] = dependence(before, score(model, tokens(changed), target)).tolist()
-        recognised_by(submission, sees=list(sees.values()))
+        fingerprint_facts(submission, sees=list(sees.values()))
         for place, moved in sees.items():
             for t in range(5):
                 if not moved[t]:
@@ -285,7 +285,7 @@ def test_rows(submission, draw):
 
 
 def tell_of_order(submission, before, source_swapped, target_swapped):
-    recognised_by(
+    fingerprint_facts(
         submission,
         of_the_source=FACTS["apart"](source_swapped, before),
         of_the_target=FACTS["apart"](target_swapped[:, -1], before[:, -1]),
@@ -361,7 +361,7 @@ def with_few_and_many_layers(submission, draw, norm):
         pairs[one] = [
             silent(submission, draw, source, target, num_layers=layers, norm=one) for layers in (1, 3)
         ]
-    recognised_by(submission, **{one: FACTS["of_norms"](*pairs[one]) for one in ("first", "last")})
+    fingerprint_facts(submission, **{one: FACTS["of_norms"](*pairs[one]) for one in ("first", "last")})
     return pairs[norm]
 
 
@@ -395,7 +395,7 @@ def test_final_norm(submission, draw):
     source, target = pair(draw)
     small = silent(submission, draw, source, target, positions=False)
     large = silent(submission, draw, source, target, positions=False, scale=4.0)
-    recognised_by(submission, times_as_large=round(float(large.norm() / small.norm())))
+    fingerprint_facts(submission, times_as_large=round(float(large.norm() / small.norm())))
     # The head's weights are four times as large as well.
     expect(large, "logits", axes=LOGITS).same_as(
         with_axes(4 * small, "batch", "time", "token"),
@@ -435,7 +435,7 @@ def test_sizes(submission, draw):
         "none" if not more else "too few" if more < both else "enough" for more in (two - one, three - two)
     ]
     grown = {"layers": kinds}
-    recognised_by(submission, **grown)
+    fingerprint_facts(submission, **grown)
     expect(two - one, "parameters that a second layer adds").is_between(
         both,
         float("inf"),
@@ -444,7 +444,7 @@ def test_sizes(submission, draw):
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
     for name, larger in {"source_vocab": 25, "target_vocab": 25, "d_ff": 30, "d_model": 24}.items():
         more = count(**{name: larger}) - two
-        recognised_by(submission, **grown, ignored=name if more == 0 else "none so far")
+        fingerprint_facts(submission, **grown, ignored=name if more == 0 else "none so far")
         expect(more, f"parameters that {name}={larger} adds").is_between(
             1, float("inf"), why=f"it was {SIZES[name]}"
         )
@@ -454,7 +454,7 @@ def test_sizes(submission, draw):
     )
     source, target = pair(draw)
     few, many = (score(build(submission, draw, num_heads=heads), source, target) for heads in (2, 4))
-    recognised_by(submission, heads_matter=FACTS["apart"](few, many))
+    fingerprint_facts(submission, heads_matter=FACTS["apart"](few, many))
     expect(many, "logits with num_heads=4", axes=LOGITS).differs_from(
         few, why="2 heads with the same parameters give others"
     )
@@ -470,7 +470,7 @@ def test_scores(submission, draw):
     found = score(build(submission, draw), *pair(draw)).double()
     shares = bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3)
     logs = bool(found.logsumexp(dim=-1).abs().max() < 1e-3)
-    recognised_by(submission, shares=shares, logs=logs)
+    fingerprint_facts(submission, shares=shares, logs=logs)
     if shares:
         fail(
             "softmaxed  logits  sum to one over the vocabulary",
@@ -497,7 +497,7 @@ def test_dtypes(submission, draw):
         with torch.no_grad():
             found = model(source, target)
         if isinstance(found, torch.Tensor):
-            recognised_by(submission, model=str(dtype), logits=str(found.dtype))
+            fingerprint_facts(submission, model=str(dtype), logits=str(found.dtype))
         expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 5, WRITTEN), dtype=dtype)
     model = build(submission, draw)
     found = score(model, source, target)
@@ -543,7 +543,7 @@ def test_start(submission, draw):
         model, _ = trained_for_certain(submission, pairs, BOTH, 0, draw.size(0, 1000), **settings)
         told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         paid = nats(model, *pairs)
-        recognised_by(submission, start=FACTS["of_a_first_loss"](paid, math.log(WRITTEN)))
+        fingerprint_facts(submission, start=FACTS["of_a_first_loss"](paid, math.log(WRITTEN)))
         expect(paid, f"loss at the start{told and ' with ' + told}").is_between(
             math.log(WRITTEN) - 0.5,
             math.log(WRITTEN) + 0.5,
@@ -559,9 +559,9 @@ def test_start(submission, draw):
 )
 def test_rows_of_training(submission, draw):
     found = submission.train(*some_pairs(draw), *BOTH, 4, 3)
-    recognised_by(submission, returned=FACTS["of_training"](found, 4))
+    fingerprint_facts(submission, returned=FACTS["of_training"](found, 4))
     _, rows = as_asked(found, 4)
-    recognised_by(submission, first=FACTS["of_a_first_loss"](rows[0][1], math.log(WRITTEN)))
+    fingerprint_facts(submission, first=FACTS["of_a_first_loss"](rows[0][1], math.log(WRITTEN)))
     expect(rows[0][1], "loss of step 1").is_between(
         math.log(WRITTEN) - 0.6,
         math.log(WRITTEN) + 0.6,
@@ -587,7 +587,7 @@ def test_loss_padding(submission, draw):
         [abs(one[1] - two[1]) < 1e-3 for one, two in zip(plain, other, strict=True)]
         for other in (again, padded)
     )
-    recognised_by(submission, repeats=all(repeats), keeps=all(keeps), model_ignores_padding=unmoved)
+    fingerprint_facts(submission, repeats=all(repeats), keeps=all(keeps), model_ignores_padding=unmoved)
     for (step, one, _), (_, other, _) in zip(plain, padded, strict=True):
         if abs(one - other) > 1e-3:
             fail(
@@ -614,7 +614,7 @@ def test_seeds(submission, draw):
         probes.reseed(left)
         losses.append([loss for _, loss, _ in trained(submission, pairs, BOTH, 4, seed)[1]])
     runs = torch.tensor(losses, dtype=torch.float64)
-    recognised_by(
+    fingerprint_facts(
         submission,
         weights=weights,
         losses=bool((runs[0] - runs[1]).abs().max() < 1e-3),
@@ -652,7 +652,7 @@ def test_warmup(submission, draw):
     told = FACTS["of_a_warmup"](rates, 4)
     for warmup, steps in ((0, 12), (4, 12), (8, 6), (1, 3)):
         rows = trained(submission, pairs, BOTH, steps, 1, warmup=warmup)[1]
-        recognised_by(submission, **told)
+        fingerprint_facts(submission, **told)
         for step, _, rate in rows:
             share = rate / full
             wanted = step / warmup if step <= warmup else (1.0 if step == 1 else None)
@@ -681,7 +681,7 @@ def test_rate_used(submission, draw):
         moved.append(distance(model, start))
         rates.append(rows[0][2])
     expect(moved[0], "how far the first update with warmup=0 moves the parameters").is_between(1e-9, 1e6)
-    recognised_by(submission, as_far_as_without_warmup=moved[1] > 0.8 * moved[0])
+    fingerprint_facts(submission, as_far_as_without_warmup=moved[1] > 0.8 * moved[0])
     expect(moved[1] / moved[0], "share of it that the first update with warmup=50 moves them").is_between(
         0.5 * rates[1] / rates[0],
         2 * rates[1] / rates[0],
@@ -699,7 +699,7 @@ def test_settings(submission, draw):
     pairs, probes = some_pairs(draw), given_module(submission, "probes")
     models = [trained(submission, pairs, BOTH, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)]
     one, two, three = (size(model) for model in models)
-    recognised_by(submission, depth=[one < two, two < three])
+    fingerprint_facts(submission, depth=[one < two, two < three])
     expect(two > one, "more parameters with num_layers=2 than with 1").is_value(True)
     expect(three - two, "parameters that num_layers=3 adds to those of 2").is_value(two - one)
     default = size(trained(submission, pairs, BOTH, 0, 1)[0])
@@ -709,16 +709,16 @@ def test_settings(submission, draw):
     probes.refill(bag, draw.seed)
     swapped = tokens(source[:, [2, 1, 0, 3, 4, 5]])
     there, here = score(bag, swapped, target), score(bag, source, target)
-    recognised_by(submission, order_matters=FACTS["apart"](there, here))
+    fingerprint_facts(submission, order_matters=FACTS["apart"](there, here))
     expect(there, "logits with positions=False", axes=LOGITS).same_as(
         here, name="those of the same words in another order", size=LARGEST
     )
     last = [trained(submission, pairs, BOTH, 0, 1, num_layers=layers, norm="last")[0] for layers in (1, 3)]
     for model in last:
         probes.quiet(model, draw.seed, [READ, WRITTEN])
-    with presupposed("widths must not be those of the vocabulary"):
+    with precondition("widths must not be those of the vocabulary"):
         shallow, deep = (score(model, source, target) for model in last)
-    recognised_by(submission, norm_last=FACTS["of_norms"](shallow, deep))
+    fingerprint_facts(submission, norm_last=FACTS["of_norms"](shallow, deep))
     expect(deep, 'logits with norm="last"', axes=LOGITS).differs_from(
         shallow, why="all matrices of the sublayers are 0 here, but norms act one after the other"
     )
@@ -839,7 +839,7 @@ def test_ends(submission, draw):
         model, source, rows = scripted(submission, draw, (2, 0, 4, 1), 6, pad)
         found = submission.translate(model, source, max_len=6)
         if behind := standing_behind(found, rows, pad):
-            recognised_by(submission, stands_behind=behind)
+            fingerprint_facts(submission, stands_behind=behind)
         expect_translations(
             found, rows, pad, why=f"rows have {', '.join(str(len(row)) for row in rows)} words"
         )
@@ -872,12 +872,12 @@ def test_modes(submission, draw):
     for training in (True, False):
         model.train(training)
         written[training] = submission.translate(model, source, max_len=8)
-        with as_left(submission):
+        with keep_grad_mode(submission):
             first, second = model(source, target), model(source, target)
         left[training], grad[training] = not torch.equal(first, second), first.requires_grad
     wanted = torch.tensor([row + [PAD] * (8 - len(row)) for row in rows])
     right = [isinstance(one, torch.Tensor) and torch.equal(one.cpu(), wanted) for one in written.values()]
-    recognised_by(submission, right=right, left=list(left.values()), grad=list(grad.values()))
+    fingerprint_facts(submission, right=right, left=list(left.values()), grad=list(grad.values()))
     expect_translations(written[True], rows, why="this model has dropout=0.5 and came in train mode")
     for training in (True, False):
         expect(left[training], "model.training afterwards").is_value(training)
@@ -920,7 +920,7 @@ def whole_log(submission):
 )
 def test_log(submission, draw):
     text = submission.training_log()
-    recognised_by(submission, log=LOGS["kind"](text))
+    fingerprint_facts(submission, log=LOGS["kind"](text))
     LOGS["read"](text, RUNS["RUNS"])
 
 
@@ -933,7 +933,7 @@ def test_log(submission, draw):
 )
 def test_log_whole(submission, draw):
     log = LOGS["read"](submission.training_log(), RUNS["RUNS"])
-    recognised_by(submission, **FACTS["of_a_log"](log, RUNS["RUNS"], RUNS["LOGGED"]))
+    fingerprint_facts(submission, **FACTS["of_a_log"](log, RUNS["RUNS"], RUNS["LOGGED"]))
     LOGS["expect_whole"](log, RUNS["RUNS"], RUNS["LOGGED"])
     if log["base"][0] == log["base-again"][0]:
         fail(
@@ -954,7 +954,7 @@ def test_log_whole(submission, draw):
 def test_log_rates(submission, draw):
     log = whole_log(submission)
     constant = all(len({rate for _, _, rate in rows}) == 1 for _, rows in log.values())
-    recognised_by(submission, rates="one for all steps" if constant else "several")
+    fingerprint_facts(submission, rates="one for all steps" if constant else "several")
     LOGS["expect_rates"](log, RUNS["RUNS"])
 
 
@@ -971,7 +971,7 @@ def test_log_falls(submission, draw):
     start = math.log(len(LANGUAGE["TARGET_WORDS"]))
     for run in RUNS["RUNS"]:
         losses = [loss for _, loss, _ in log[run][1]]
-        recognised_by(submission, in_bits=abs(losses[0] - start / math.log(2)) < 0.3)
+        fingerprint_facts(submission, in_bits=abs(losses[0] - start / math.log(2)) < 0.3)
         expect(losses[0], f"loss of step 1 of run {run}").is_between(
             start - 0.6, start + 0.6, why="ln 42 is 3.738"
         )

@@ -12,7 +12,7 @@ from grader.checks import (
     expect_unchanged,
     fail,
     oracle,
-    presupposed,
+    precondition,
     same_tensors,
 )
 
@@ -83,7 +83,7 @@ def test_sinusoidal_is_reusable(submission, reference, draw):
     module.eval()
     rows = submission.sinusoidal_positions(max_len, 2 * half)  # what is in it is for others to ask
     expect(rows, "positions", axes=TABLE).is_tensor(shape=(max_len, 2 * half))
-    with presupposed("sinusoidal_positions must tell positions apart"):
+    with precondition("sinusoidal_positions must tell positions apart"):
         expect(rows[1], "row 1").differs_from(rows[0], "row 0 is another position")
     rows, slack = rows.float().cpu(), exact(reference, max_len, 2 * half).tolerance
     for time, batch in zip((max_len, 1, *draw.sizes(2, 2, 19)), (1, *draw.sizes(3, 2, 5)), strict=True):

@@ -6,12 +6,12 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from grader.checks import (
-    as_left,
     check,
     expect,
     expect_raises,
     expect_strict,
     given_module,
+    keep_grad_mode,
     oracle,
     same_tensors,
     with_axes,
@@ -282,7 +282,7 @@ def test_seed(submission, draw):
         with expect_raises("IndexError", what="the model itself raises"):
             submission.generate(broken, prompt + 1, 3)
         expect(broken.training, "model.training after the model raised").is_value(training)
-        with as_left(submission):
+        with keep_grad_mode(submission):
             found = model(prompt)[0]
         expect(found.requires_grad, "torch.is_grad_enabled() after the model raised").is_value(True)
 

@@ -13,7 +13,7 @@ from grader.checks import (
     expect_unchanged,
     fail,
     given_module,
-    presupposed,
+    precondition,
     same_tensors,
     with_axes,
 )
@@ -35,7 +35,7 @@ def words(draw, batch, time, vocab):
 
 
 def scored(model, source, target, vocab):
-    with presupposed("forward must give finite logits [B, T, V]"), torch.no_grad():
+    with precondition("forward must give finite logits [B, T, V]"), torch.no_grad():
         found = model(source, target)
         expect(found, "logits", axes="batch time token").is_tensor(shape=(*target.shape, vocab)).is_finite()
     return found
@@ -116,7 +116,7 @@ def test_in_turns(submission, draw):
     one, other = built(submission, draw, **sizes), built(submission, draw, **sizes, num_layers=1)
     texts = [(words(draw, 2, read, 11), words(draw, 2, time, 9)) for read, time in ((7, 6), (5, 4), (5, 4))]
     texts[1][0][0, 2:], texts[2][0][1, :2] = PAD, PAD  # who goes by an earlier source hides other words
-    with presupposed("encode and decode must give what forward needs"), same_tensors(submission):
+    with precondition("encode and decode must give what forward needs"), same_tensors(submission):
         first = [scored(model, *text, 9) for model in (one, other) for text in texts]
         memories = [one.encode(source=draw.noncontiguous(source)) for source, _ in texts]
         again = [

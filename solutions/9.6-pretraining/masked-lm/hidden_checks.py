@@ -11,7 +11,7 @@ from grader.checks import (
     expect_strict,
     expect_unchanged,
     fail,
-    presupposed,
+    precondition,
     same_tensors,
     with_axes,
 )
@@ -36,7 +36,7 @@ def noisy(submission, draw, vocab, **sizes):
 
 def table_of(model, vocab, d_model):
     tables = [p for p in model.parameters() if tuple(p.shape) == (vocab, d_model)]
-    with presupposed("the output layer must be the table"):
+    with precondition("the output layer must be the table"):
         expect(len(tables), "tables [V, D]").is_value(1)
     return tables[0]
 

@@ -14,7 +14,7 @@ from grader.checks import (
     fail,
     given_module,
     oracle,
-    presupposed,
+    precondition,
     same_tensors,
     with_axes,
 )
@@ -223,7 +223,7 @@ def test_two_models(submission, reference, draw):
     x = draw.normal(batch=2, time=3, width=32)
     with torch.no_grad():
         before = [stack.model(x) for stack in stacks]
-        with presupposed("blocks must run"):
+        with precondition("blocks must run"):
             for stack in stacks:
                 stack.off(x, 0, [1])
         for stack, old in zip(stacks, before, strict=True):

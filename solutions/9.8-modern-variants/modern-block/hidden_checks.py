@@ -12,10 +12,10 @@ from grader.checks import (
     expect_strict,
     expect_unchanged,
     given_module,
+    label_calls,
     oracle,
     oracle_gradients,
     same_tensors,
-    speak_of,
     with_axes,
 )
 
@@ -214,7 +214,7 @@ def test_in_turns(submission, reference, draw):
         readers = []
         for model in models:
             readers.append(given_module(submission, "probes").reader(model))
-            speak_of(readers[-1], model)
+            label_calls(readers[-1], model)
             for text in texts[:2]:
                 readers[-1](tokens=with_axes(text[:, :3].contiguous(), "batch", "time"))
         for place, cache in ((0, "the first cache"), (1, "the second cache"), (2, "the first cache")):

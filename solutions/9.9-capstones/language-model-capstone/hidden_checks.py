@@ -11,7 +11,7 @@ from grader.checks import (
     expect_unchanged,
     fail,
     given_module,
-    presupposed,
+    precondition,
     same_tensors,
     with_axes,
 )
@@ -284,7 +284,7 @@ def test_chance_goes_on(submission, draw):
     on_workers_word="the text is what train is given, and not what it is judged by",
 )
 def test_log_ends(submission, draw):
-    with presupposed("the log must be whole"):
+    with precondition("the log must be whole"):
         lines = [line.split(",") for line in submission.training_log().split("\n")]
         base = [line for line in lines if len(line) == 5 and line[0] == "base"]
         expect(len(base) >= 30, "the log has the base run").is_value(True)

@@ -12,7 +12,7 @@ from grader.checks import (
     expect_unchanged,
     fail,
     given_module,
-    presupposed,
+    precondition,
     same_tensors,
     with_axes,
 )
@@ -225,7 +225,7 @@ def test_any_search(submission, draw):
 )
 def test_log_ends(submission, draw):
     probes = given_module(submission, "probes")
-    with presupposed("the log must be whole"):
+    with precondition("the log must be whole"):
         lines = [line.split(",") for line in submission.training_log().split("\n")]
         base = [line for line in lines if len(line) == 5 and line[0] == "base"]
         expect(len(base) >= 30, "the log has the base run").is_value(True)
