@@ -165,10 +165,8 @@ class _Asked:
         __tracebackhide__ = True
         if not self._state and not any(_is_floating(value) for value in call.values()):
             return
-        # Drawn in float32: what only hands numbers on could round them and nobody would see it.
-        fine = 1 + 2.0**-26 if dtype == torch.float64 else 1
         cast = {
-            name: _as_drawn(_cast(value, dtype) * fine, value) if _is_floating(value) else value
+            name: _as_drawn(_cast(value, dtype), value) if _is_floating(value) else value
             for name, value in call.items()
         }
         answers = self._made(by_name=False, dtype=dtype)
@@ -184,7 +182,7 @@ class _Asked:
             if _is_floating(value)
         }
         answers = self._made(by_name=False, dtype=dtype)
-        state = {name: value.to(dtype) for name, value in self._state.items() if value.is_floating_point()}
+        state = {name: _cast(value, dtype) for name, value in self._state.items() if value.is_floating_point()}
         inputs = {**given, **state}
 
         def right(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -254,6 +252,8 @@ class _Asked:
                 instance = instance.to(self._draw.device)
             if dtype is not None:
                 instance = instance.to(dtype)
+                fine = {name: _cast(value, dtype) for name, value in state.items()}
+                instance.load_state_dict(fine, strict=False)
         return getattr(instance, self._method) if self._method else instance  # type: ignore[no-any-return]
 
     def _run(self, state: Mapping[str, Tensor], call: Arguments) -> Any:
@@ -438,7 +438,10 @@ def _is_floating(value: Any) -> bool:
 
 
 def _cast(value: Any, dtype: torch.dtype | None) -> Any:
-    return value.detach().to(dtype) if dtype is not None and _is_floating(value) else value
+    if dtype is None or not _is_floating(value):
+        return value
+    # Drawn in float32: what only hands numbers on could round them and nobody would see it.
+    return value.detach().to(dtype) * (1 + 2.0**-26 if dtype == torch.float64 else 1)
 
 
 def _several(result: Any) -> Sequence[Any]:
