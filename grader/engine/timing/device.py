@@ -1,8 +1,8 @@
 """One lock per device: a process that is timed is alone on it, also among processes that know nothing of each other.
 
-Those who only check for correctness may share it (`shared_lock`); who times, or whose neighbours on a GPU
-may have been at fault, is alone (`exclusive_lock`): it waits for them, and they wait for it. Two files per device: the turnstile, so that
-newcomers queue after those who want to be alone, and the device itself.
+Those who only check for correctness may share it (`shared_lock`); who times, or whose neighbours on a GPU may have been
+at fault, is alone (`exclusive_lock`): it waits for them, and they wait for it. Two files per device: the turnstile, so
+that newcomers queue after those who want to be alone, and the device itself.
 """
 
 from __future__ import annotations
