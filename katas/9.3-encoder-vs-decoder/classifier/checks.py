@@ -678,13 +678,13 @@ def test_fit_every_example(submission, draw):
 def test_fit_zeroes_gradients(submission, draw):
     books, tokens, labels = table(submission, draw, 10)
     submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, lr=0.05, generator=generator(3))
-    astray = books.astray(labels)
+    astray = books.follows_wrong_loss(labels)
     if astray is not None:
         fail(
             f"wrong gradient  batch {astray} was not trained on the cross-entropy of its own labels",
             stage="gradient",
         )
-    stale = books.stale()
+    stale = books.follows_stale_gradients()
     if stale is not None:
         fail(
             f"old gradients  update {stale[0]} also follows examples {stale[1][:6]}, which earlier batches held",

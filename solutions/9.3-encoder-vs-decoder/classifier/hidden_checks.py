@@ -166,8 +166,8 @@ def test_any_fit(submission, draw):
         for epoch in range(2):
             if sorted(seen[epoch * examples :][:examples]) != list(range(examples)):
                 fail(f"wrong examples  epoch {epoch} of {examples} examples in batches of {batch_size}")
-        trained = all(batch.training for batch in books.batches) and books.astray(labels) is None
-        if len(seen) != 2 * examples or not trained or books.stale() is not None:
+        trained = all(batch.training for batch in books.batches) and books.follows_wrong_loss(labels) is None
+        if len(seen) != 2 * examples or not trained or books.follows_stale_gradients() is not None:
             fail("wrong training  too many examples, eval mode, or gradients of earlier batches")
     if all(torch.equal(value, fresh[1][name]) for name, value in fresh[0].items()):
         fail("seeded  torch's global generator  models made after two trainings begin alike")
