@@ -71,7 +71,7 @@ class finite_fill:
 
 
 class small_fill:
-    """your mask puts -1000 in place of forbidden scores: an allowed score may be lower still
+    """your mask puts a finite number such as -1000 in place of forbidden scores: an allowed score may be lower still
 
     Fails: test_large_forbidden_scores, test_fully_masked
     """
