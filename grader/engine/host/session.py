@@ -463,9 +463,8 @@ class Session:
         # One question; before its answer the worker may ask for those of what is lent to it.
         try:
             if self.stopwatch is not None:
-                channel.check_limits(
-                    self.deadline
-                )  # so that a look that is due now does not fall into the sample
+                # Now, so that a look that is due does not fall into the sample.
+                channel.check_limits(self.deadline)
             with self.stopwatch.sample() if self.stopwatch is not None else _UNTIMED as sample:
                 reply, payload = channel.ask(request, buffers, self.deadline)
                 while isinstance(reply, messages.CallbackRequest):

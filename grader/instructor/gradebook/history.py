@@ -218,7 +218,7 @@ def packed_of_kata(connection: Connection, kata: str) -> Iterator[tuple[str, int
 
 
 def load_bundle(name: Callable[[], str], row: Any) -> Bundle:
-    """Return what `kept` yielded as files; `name` says what the attempt is called, should it be unreadable.
+    """Return what `packed_of_kata` yielded as files; `name` says what the attempt is called, should it be unreadable.
 
     Raises:
         GradebookError: they cannot be read.

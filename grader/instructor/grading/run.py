@@ -74,7 +74,7 @@ class RunPolicy:
 
 @dataclass
 class Tally:
-    """How far a run is. Every submission is counted once, under `graded`, `unchanged` or `kept`."""
+    """How far a run is. Every submission is counted once, under `graded`, `unchanged` or `untouched`."""
 
     total: int
     graded: int = 0
