@@ -182,9 +182,7 @@ class _Asked:
             if _is_floating(value)
         }
         answers = self._made(by_name=False, dtype=dtype)
-        state = {
-            name: _cast(value, dtype) for name, value in self._state.items() if value.is_floating_point()
-        }
+        state = {name: _cast(value, dtype) for name, value in self._state.items() if _is_floating(value)}
         inputs = {**given, **state}
 
         def right(*tensors: Tensor) -> tuple[Tensor, ...]:
