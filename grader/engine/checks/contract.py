@@ -4,6 +4,9 @@ A part is a function or a method that the kata requires. Its author says how it 
 the same: right values at every size, a second call that knows nothing of the first, arguments by name, in any memory
 order and left as they were, rows that are judged alone, other dtypes, gradients. Each of it is compared with the
 reference in float64, within the tolerance of `oracle`. A module loads no state with other names than its own.
+
+A visible check has no reference: a function of its own stands for it, or, where learners design the module
+themselves, another instance of theirs with the same parameters that has seen nothing else.
 """
 
 from __future__ import annotations
@@ -60,7 +63,9 @@ class Part:
 
         Args:
             submission: the learner's module.
-            reference: the right one, or of a function the right function alone.
+            reference: the right one; or the right function alone, which of a module is given its parameters by name
+                and then the arguments of the call; or None, where a module is compared with a new one of the
+                submission's that has the same parameters, and values are not judged.
             draw: of the check.
             calls: arguments by name. Among them one call where an axis is longer than 64, one with a single row and one
                 with a single position: what is right for ordinary sizes alone is not right.
@@ -79,6 +84,15 @@ class Part:
                 cases.slopes(call)
         cases.state()
 
+    def expect_gradients(
+        self, submission: Any, reference: Any, draw: Draw, calls: Sequence[Arguments]
+    ) -> None:
+        """Demand gradients alone, for a check that has points for them."""
+        __tracebackhide__ = True
+        cases = _Asked(self, submission, reference, draw)
+        for call in calls:
+            cases.slopes(call)
+
 
 class _NoTensorsError(Exception):
     """Raised where the reference returns something else than tensors, which has no tolerance."""
@@ -93,12 +107,16 @@ class _Asked:
     def __init__(self, part: Part, submission: Any, reference: Any, draw: Draw) -> None:
         self._part, self._submission, self._draw = part, submission, draw
         self._owner, _, self._method = part.name.partition(".")
-        right: Any = reference if isroutine(reference) else getattr(reference, self._owner)
+        alone = reference is None or isroutine(reference)
+        right: Any = reference if alone else getattr(reference, self._owner)
         self._reference = right
-        self._is_class = isinstance(right, type)
-        self._is_module = self._is_class and issubclass(right, nn.Module)
+        self._is_class = bool(part.made) if alone else isinstance(right, type)
+        self._is_module = self._is_class and (alone or issubclass(right, nn.Module))
         self._state: dict[str, Tensor] = {}
-        if self._is_module:
+        if self._is_module and alone:
+            learned = dict(self._new(by_name=False).named_parameters())
+            self._state = {name: self._drawn(value.detach().cpu()) for name, value in learned.items()}
+        elif self._is_module:
             self._state = {
                 name: self._drawn(value) for name, value in right(**part.made).state_dict().items()
             }
@@ -158,7 +176,13 @@ class _Asked:
             for name, value in call.items()
         }
         with supposing("a single row goes another way than several"):
-            self._compare(self._call(self._answers, alone), self._right(alone), f" of row {last} alone")
+            # A module of the submission's own would go the same other way: its batch shows what the row should be.
+            wanted = (
+                self._right(alone)
+                if self._reference is not None
+                else self._right(call, rows=slice(last, None))
+            )
+            self._compare(self._call(self._answers, alone), wanted, f" of row {last} alone")
 
     def dtype(self, call: Arguments, dtype: torch.dtype) -> None:
         """The same promise in another dtype, whose rounding is the tolerance."""
@@ -170,11 +194,32 @@ class _Asked:
             for name, value in call.items()
         }
         answers = self._made(by_name=False, dtype=dtype)
-        self._compare(self._call(answers, cast), self._right(cast, dtype), f" in {dtype_name(dtype)}")
+        found, when = self._call(answers, cast), f" in {dtype_name(dtype)}"
+        if self._reference is None:
+            self._near(found, self._right(call), dtype, when)
+        else:
+            self._compare(found, self._right(cast, dtype), when)
+
+    def _near(self, found: Any, single: Sequence[Tensor], dtype: torch.dtype, when: str) -> None:
+        """Demand results of this dtype, near those in float32 but not made of them."""
+        __tracebackhide__ = True
+        for place, (one, coarse) in enumerate(zip(_several(found), single, strict=True)):
+            if not coarse.is_floating_point():
+                continue
+            name, axes = self._named(place, when)
+            result = expect(one, name, axes=axes).is_tensor(shape=tuple(coarse.shape), dtype=dtype)
+            top = float(coarse.abs().max()) if coarse.numel() else 0.0
+            result.same_as(coarse.to(dtype), name="that in float32", tolerance=NEAR[dtype] * top)
+            if dtype == torch.float64:
+                result.differs_from(
+                    one.detach().float().double(), why="what is given in float64 is computed in float64"
+                )
 
     def slopes(self, call: Arguments) -> None:
         """Gradients of every floating argument and of every parameter, in float64 where it is promised."""
         __tracebackhide__ = True
+        if self._reference is None:
+            return  # `expect_parameter_gradients` asks for these
         dtype = torch.float64 if torch.float64 in self._part.dtypes else torch.float32
         given = {
             name: _as_drawn(value.detach().to(dtype).clone().requires_grad_(), value)
@@ -234,31 +279,42 @@ class _Asked:
     def _made(self, *, by_name: bool, dtype: torch.dtype | None = None) -> Callable[..., Any]:
         """Return the learner's function, or what an instance of the class with the drawn parameters is called by."""
         __tracebackhide__ = True
-        found = getattr(self._submission, self._owner)
         if not self._is_class:
-            return found  # type: ignore[no-any-return]
-        made = self._part.made
-        instance = found(**made) if by_name else found(*made.values())
+            return getattr(self._submission, self._owner)  # type: ignore[no-any-return]
+        instance = self._new(by_name=by_name)
         if self._is_module:
             own = instance.state_dict()
             for name in self._state:
                 if _called(name, own) not in own:
                     fail(f"no parameter  {name}  it cannot be loaded", stage="names")
-            state = {_called(name, own): value for name, value in self._state.items()}
-            # Not strictly: what else the state holds may be the same tensors under other names.
-            instance.load_state_dict(state, strict=False)
-            instance.eval()
             if self._draw.device.type != "cpu":
                 instance = instance.to(self._draw.device)
             if dtype is not None:
                 instance = instance.to(dtype)
-                fine = {name: _cast(value, dtype) for name, value in state.items()}
-                instance.load_state_dict(fine, strict=False)
+            state = {_called(name, own): _cast(value, dtype) for name, value in self._state.items()}
+            # Not strictly: what else the state holds may be the same tensors under other names.
+            instance.load_state_dict(state, strict=False)
+            instance.eval()
         return getattr(instance, self._method) if self._method else instance  # type: ignore[no-any-return]
+
+    def _new(self, *, by_name: bool) -> Any:
+        """Return an instance of the learner's class."""
+        __tracebackhide__ = True
+        made, found = self._part.made, getattr(self._submission, self._owner)
+        return found(**made) if by_name else found(*made.values())
 
     def _run(self, state: Mapping[str, Tensor], call: Arguments) -> Any:
         """Run the reference, with these parameters."""
         found, call = self._reference, self._given(call)
+        if isroutine(found) and self._is_module:
+            with precondition("its parameters must have the names and shapes that are asked for"):
+                try:
+                    return found(state, **call)
+                except (KeyError, RuntimeError) as error:
+                    fail(
+                        f"wrong parameters  the right function cannot compute with them: {error}",
+                        stage="names",
+                    )
         if not self._is_class:
             return self._taken(found(**call))
         if not self._is_module:
@@ -279,8 +335,19 @@ class _Asked:
             self._instances[key] = made.to(dtype).eval()
         return self._instances[key]
 
-    def _right(self, call: Arguments, dtype: torch.dtype | None = None) -> Any:
+    def _right(self, call: Arguments, dtype: torch.dtype | None = None, rows: slice = slice(None)) -> Any:
         """Return what the reference gives, as `Expected` where it is tensors."""
+        __tracebackhide__ = True
+        if self._reference is None:
+            with precondition("it must return something"), torch.no_grad():
+                found = self._call(self._made(by_name=False), call)
+            several = _several(found)
+            if not (several and all(isinstance(one, Tensor) for one in several)):
+                return found
+            for place, one in enumerate(several):
+                if one.is_floating_point() and one.numel() and not bool(one.any()):
+                    fail(f"zero  {self._named(place, '')[0]}  every value is 0", stage="values", subject=one)
+            return tuple(one[rows].detach().cpu() for one in several)
         tensors = {name: value for name, value in call.items() if isinstance(value, Tensor)}
         names = [*tensors, *self._state]
         own = {name: _cast(value, dtype) for name, value in self._state.items()}
@@ -316,15 +383,24 @@ class _Asked:
 
     def _compare(self, found: Any, wanted: Any, when: str) -> None:
         __tracebackhide__ = True
-        outputs, axes = self._part.outputs, self._part.axes
-        if not (isinstance(wanted, tuple) and all(isinstance(one, Expected) for one in wanted)):
+        outputs = self._part.outputs
+        if not (isinstance(wanted, tuple) and all(isinstance(one, Expected | Tensor) for one in wanted)):
             expect(found, outputs[0] + when).is_value(wanted)
             return
         several = len(outputs) > 1
         results = expect(found, "result").is_tuple(len(outputs)) if several else (found,)
         for place, (one, want) in enumerate(zip(results, wanted, strict=True)):
-            words = axes[place] if place < len(axes) else None
-            expect(one, outputs[place] + when, axes=words).close_to(want, scores=self._part.scores)
+            name, words = self._named(place, when)
+            result = expect(one, name, axes=words)
+            if isinstance(want, Expected):
+                result.close_to(want, scores=self._part.scores)
+            else:
+                result.same_as(want, name=FRESH)
+
+    def _named(self, place: int, when: str) -> tuple[str, str | None]:
+        """Return what messages call an output, and its axes."""
+        axes = self._part.axes
+        return self._part.outputs[place] + when, axes[place] if place < len(axes) else None
 
     def _call(self, answers: Callable[..., Any], call: Arguments) -> Any:
         __tracebackhide__ = True
@@ -374,6 +450,9 @@ class _Asked:
 
 
 KEPT = "something of an earlier call is stored and used again"
+FRESH = "that of a new one with the same parameters"
+NEAR = {torch.float64: 1e-4, torch.float32: 1e-4, torch.bfloat16: 0.5, torch.float16: 0.25}
+"""How far results in a dtype may be from those in float32, as a share of the largest."""
 CONSTANTS = 2.0**-28
 """In float64 a result may be off by this share of the largest: constants such as eps may have been kept in float32. A
 result that went through float32 is off by more."""

@@ -6,21 +6,16 @@ not once more in the stack.
 
 from __future__ import annotations
 
-import functools
-
 import torch
 from torch.nn import functional as F
 
 from grader.checks import (
+    Part,
     check,
     expect,
     expect_from_scratch,
-    expect_gradients,
-    expect_unchanged,
     fail,
-    only_if,
     oracle,
-    oracle_gradients,
     precondition,
 )
 
@@ -197,7 +192,6 @@ def test_parts(submission):
 @check(
     "a layer has the parameters of its four parts and no others",
     aspect="parameters",
-    points=1,
     asked="attention, feed_forward, norm1, norm2: the parts, which hold all the parameters there are.",
 )
 def test_parameters(submission):
@@ -247,7 +241,7 @@ def test_feed_forward_sublayer(submission, draw):
     asked=["h = x + drop(attention(norm1(x), M))", "y = h + drop(feed_forward(norm2(h)))"],
 )
 def test_pre_norm(submission, draw):
-    for batch, time in ((2, 5), (1, 1)):
+    for batch, time in ((2, 5), (1, 1), (1, 66)):
         x = inputs(draw, batch, time, scale=2.0, shift=0.5)
         module, state = loaded(submission.EncoderLayer(D, H, FF), layer_state(draw))
         expect(module(x), "output", axes=AXES).close_to(
@@ -335,41 +329,24 @@ def test_mask_shapes(submission, draw):
         expect(module(x, mask), "output under a mask", axes=AXES).close_to(oracle(layer(), x, mask, state))
 
 
-def expect_layer_gradients(submission, draw, norm_first):
-    """Compare the gradients of x, then those of every parameter."""
-    x = inputs(draw, requires_grad=True)
+def part(name, norm_first=True, **options):
+    """Return the contract of a layer, or of an encoder of two, and the right function of its parameters."""
+    sizes = {"num_layers": 2} if name == "Encoder" else {}
+    made = sizes | {"d_model": D, "num_heads": H, "d_ff": FF, "dropout": 0.2, "norm_first": norm_first}
     right = layer(norm_first)
-    module, state = loaded(submission.EncoderLayer(D, H, FF, norm_first=norm_first), layer_state(draw))
 
-    def of_x(x):
-        return right(x, None, {name: tensor.cpu().to(x.dtype) for name, tensor in state.items()})
+    def stack(state, x, mask=None):
+        for prefix in ("layers.0.", "layers.1.") if sizes else ("",):
+            x = right(
+                x, mask, {key.removeprefix(prefix): state[key] for key in state if key.startswith(prefix)}
+            )
+        return norm(x, state, "norm") if sizes and norm_first else x
 
-    def of_state(*tensors):
-        return right(x.detach().cpu().to(tensors[0].dtype), None, dict(zip(state, tensors, strict=True)))
+    return Part(name, made, ["output"], [AXES], [torch.float64, torch.bfloat16], **options), stack
 
-    expect_gradients(module(x), {"x": x}, draw, oracle=of_x)
 
-    module, state = loaded(
-        submission.EncoderLayer(D, H, FF, norm_first=norm_first), state
-    )  # afresh: they add up
-    own = set(module.state_dict())
-    y = module(x)
-    expect(y, "output", axes=AXES).is_tensor(shape=(2, 5, D))
-    cotangent = draw.like(y)
-    (y * cotangent).sum().backward()
-    wanted = oracle_gradients(of_state, state, cotangent)
-    right_output = oracle(right, x, None, state)
-    for name in state:
-        # No softmax sees the bias of w_k: its gradient is rounding alone.
-        if name not in own or name == "attention.w_k.bias":
-            continue
-        parameter = functools.reduce(getattr, name.split("."), module)
-        if parameter.grad is None:
-            fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
-        with only_if(
-            "the output must be right", lambda: expect(y, "output", axes=AXES).close_to(right_output)
-        ):
-            expect(parameter.grad, f"{name}.grad").close_to(wanted[name])
+def call(draw):
+    return {"x": inputs(draw), "mask": draw.mask(keep=0.6, batch=2, head=1, query=5, key=5)}
 
 
 @check(
@@ -380,7 +357,8 @@ def expect_layer_gradients(submission, draw, norm_first):
     asked="Gradients reach x and every parameter.",
 )
 def test_pre_norm_gradients(submission, draw):
-    expect_layer_gradients(submission, draw, norm_first=True)
+    contract, right = part("EncoderLayer")
+    contract.expect_gradients(submission, right, draw, [call(draw)])
 
 
 @check(
@@ -391,7 +369,8 @@ def test_pre_norm_gradients(submission, draw):
     asked="Gradients reach x and every parameter.",
 )
 def test_post_norm_gradients(submission, draw):
-    expect_layer_gradients(submission, draw, norm_first=False)
+    contract, right = part("EncoderLayer", norm_first=False)
+    contract.expect_gradients(submission, right, draw, [call(draw)])
 
 
 @check(
@@ -455,7 +434,6 @@ def test_dropout_rate(submission, draw):
 @check(
     "the dropout is passed on to FeedForward",
     aspect="mode",
-    points=1,
     follows=["test_layer_shapes", "test_parts"],
     asked="how much of each sublayer's output is dropped before it is added; also what FeedForward drops.",
 )
@@ -473,7 +451,6 @@ def test_dropout_in_feed_forward(submission, draw):
 @check(
     "eval() turns dropout off, and a dropout of 0 is none",
     aspect="mode",
-    points=1,
     follows=["test_layer_shapes", "test_parts"],
     asked="`nn.functional.dropout(y, p)` drops after `eval()` too, unless you tell it",
 )
@@ -491,37 +468,18 @@ def test_eval(submission, draw):
 
 
 @check(
-    "a float64 or bfloat16 layer computes in its dtype",
-    aspect="dtype",
-    points=0.5,
-    follows=["test_layer_shapes"],
-    asked="compute in their own dtype",
-)
-def test_dtypes(submission, draw):
-    for norm_first in (True, False):
-        for dtype in (torch.float64, torch.bfloat16):
-            module = submission.EncoderLayer(D, H, FF, norm_first=norm_first).to(dtype)
-            y = module(inputs(draw, dtype=dtype), draw.mask(query=5, key=5))
-            expect(y, "output", axes=AXES).is_tensor(shape=(2, 5, D), dtype=dtype)
-
-
-@check(
-    "arguments are left as they were, and need not be contiguous in memory",
+    "however a layer is called, its result is that of these arguments and parameters, which it leaves as they were",
     aspect="arguments",
-    points=0.5,
-    follows=["test_layer_shapes"],
-    asked="Arguments are left as they were and need not be contiguous in memory.",
+    follows=["test_pre_norm", "test_post_norm", "test_mask_shapes", "test_eval"],
+    asked=[
+        "compute in their own dtype",
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "Layer and encoder work for any sizes, one position and hundreds",
+    ],
 )
-def test_arguments(submission, draw):
-    x, mask = inputs(draw), draw.mask(keep=0.6, batch=2, head=1, query=5, key=5)
-    for norm_first in (True, False):
-        module = submission.EncoderLayer(D, H, FF, norm_first=norm_first)
-        with precondition("a layer must give [B, T, D]"):
-            y = expect(module(x, mask), "output", axes=AXES).is_tensor(shape=(2, 5, D)).actual
-        expect_unchanged(submission)
-        other = module(draw.noncontiguous(x), draw.noncontiguous(mask))
-        expect_unchanged(submission)
-        expect(other, "output", axes=AXES).same_as(y, name="the output for contiguous inputs")
+def test_layer_promises(submission, draw):
+    contract, right = part("EncoderLayer", gradients=False)
+    contract.expect(submission, right, draw, [call(draw)])
 
 
 # --- Encoder ---
@@ -530,7 +488,6 @@ def test_arguments(submission, draw):
 @check(
     "an encoder takes [B, T, D] to [B, T, D]",
     aspect="shape",
-    points=1,
     asked="Layer and encoder work for any sizes, one position and hundreds",
 )
 def test_encoder_shapes(submission, draw):
@@ -544,7 +501,6 @@ def test_encoder_shapes(submission, draw):
 @check(
     "an encoder has num_layers layers, each with parameters of its own",
     aspect="parameters",
-    points=1,
     asked=[
         "layers: nn.ModuleList of EncoderLayer.",
         "the layers, each with parameters of its own",
@@ -563,7 +519,6 @@ def test_encoder_layers(submission):
 @check(
     "an encoder has a norm of its own when norm_first, and no other parameter",
     aspect="parameters",
-    points=1,
     asked="after the last layer, a LayerNorm when norm_first, else nn.Identity.",
 )
 def test_encoder_norm(submission):
@@ -662,7 +617,6 @@ def test_encoder_options(submission, draw):
 @check(
     "under a causal mask later positions cannot change earlier outputs, however many layers there are",
     aspect="causality",
-    points=1,
     follows=["test_encoder_shapes"],
     asked="one unmasked layer undoes all the masked ones",
 )
@@ -685,7 +639,6 @@ def test_causality(submission, draw):
 @check(
     "what is in masked padding changes no output of a real position",
     aspect="padding",
-    points=1,
     follows=["test_encoder_shapes"],
     asked="one unmasked layer undoes all the masked ones",
 )
@@ -704,6 +657,21 @@ def test_padding(submission, draw):
         name="the output for other padding",
         why="only padding was changed, and the mask hides it",
     )
+
+
+@check(
+    "however an encoder is called, its result is that of these arguments and parameters",
+    aspect="arguments",
+    follows=["test_layer_promises", "test_encoder_pre_norm", "test_encoder_masks", "test_pre_norm_gradients"],
+    asked=[
+        "compute in their own dtype",
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "Layer and encoder work for any sizes, one position and hundreds",
+    ],
+)
+def test_encoder_promises(submission, draw):
+    contract, right = part("Encoder")
+    contract.expect(submission, right, draw, [call(draw)])
 
 
 @check(
