@@ -157,7 +157,6 @@ def _no_graph(output: Tensor, name: str) -> None:
 
 def no_path(output: Tensor, name: str) -> None:
     """Say that no gradient arrives at an input on which a result depends."""
-    """Say that no gradient arrives at an input on which a result depends."""
     __tracebackhide__ = True
     fail(
         f"no gradient  {name}  none arrives, though the result depends on it",
