@@ -338,7 +338,7 @@ class _Asked:
         """Return what the reference gives, as `Expected` where it is tensors."""
         __tracebackhide__ = True
         if self._reference is None:
-            with precondition("it must return something"), torch.no_grad():
+            with precondition("it must return something"):
                 found = self._call(self._made(by_name=False), call)
             several = _several(found)
             if not (several and all(isinstance(one, Tensor) for one in several)):
