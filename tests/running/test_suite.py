@@ -394,6 +394,25 @@ def test_a_contract_needs_no_reference(bench: Bench, change: str, words: dict[st
     assert [name for name, word in words.items() if word not in failed[name]] == []
 
 
+TWICE = """
+    from grader.checks import Part
+
+    @check("twice is what it should be", aspect="values")
+    def test_twice(submission, draw):
+        part = Part("Scale", {"width": 3}, used=lambda scale, x: scale(scale(x=x)))
+        call = {"x": draw.normal(batch=2, width=3)}
+        part.expect(submission, lambda state, x: x * state["weight"] ** 2, draw, [call])
+"""
+
+
+@pytest.mark.slow
+def test_a_contract_may_take_several_calls(bench: Bench) -> None:
+    bench.checks(TWICE)
+    assert bench.check(SCALE).status == "pass"
+    report = bench.check(SCALE.replace("x * self.weight\n", "x.detach() * self.weight\n"))
+    assert "gradient" in str(report.checks[0].message)
+
+
 @pytest.mark.slow
 def test_prints_belong_to_the_check_that_made_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def ask_and_wait(process: WorkerProcess) -> None:
