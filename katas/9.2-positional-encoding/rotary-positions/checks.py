@@ -12,13 +12,12 @@ import torch
 
 from grader.checks import (
     Expected,
+    Part,
     check,
     expect,
     expect_gradients,
     expect_no_error,
     expect_raises,
-    expect_unchanged,
-    fail,
     oracle,
     stand_in,
     with_axes,
@@ -101,7 +100,6 @@ def right_slopes(num_heads):
 @check(
     "rotate keeps the shape, with any number of axes in front",
     aspect="shape",
-    points=1,
     asked="[.., T, D], queries or keys; any number of axes in front.",
 )
 def test_rotate_shape(submission, draw):
@@ -113,7 +111,6 @@ def test_rotate_shape(submission, draw):
 @check(
     "position 0 is not turned at all",
     aspect="values",
-    points=1,
     follows=["test_rotate_shape"],
     asked=[
         "positions: int [T], where each row stands; None means 0, 1, …, T - 1.",
@@ -134,15 +131,14 @@ def test_rotate_first(submission, draw):
     asked="(a, b), become (a · cos - b · sin, a · sin + b · cos).",
 )
 def test_rotate_values(submission, draw):
-    for time, width in ((5, 8), (7, 4)):
-        x = draw.normal(batch=2, head=3, time=time, width=width)
+    for head, time, width in ((3, 5, 8), (3, 7, 4), (1, 66, 4)):
+        x = draw.normal(batch=2, head=head, time=time, width=width)
         expect(submission.rotate(x), "rotated", axes=X).close_to(right(x))
 
 
 @check(
     "turning changes no pair's length",
     aspect="values",
-    points=1,
     follows=["test_rotate_shape"],
     asked="A rotation changes no length.",
 )
@@ -194,7 +190,6 @@ def test_rotate_distance(submission, draw):
 @check(
     "base sets the frequencies",
     aspect="values",
-    points=1,
     follows=["test_rotate_values"],
     asked="what the frequencies are powers of.",
 )
@@ -209,7 +204,6 @@ def test_rotate_base(submission, draw):
 @check(
     "an odd width raises ValueError",
     aspect="errors",
-    points=1,
     asked="ValueError when D is odd.",
 )
 def test_rotate_odd(submission, draw):
@@ -222,7 +216,6 @@ def test_rotate_odd(submission, draw):
 @check(
     "gradients go back through the rotation",
     aspect="gradient",
-    points=1,
     follows=["test_rotate_values"],
     asked="gradients go back through it to x",
 )
@@ -234,7 +227,6 @@ def test_rotate_gradient(submission, draw):
 @check(
     "rotated numbers have the dtype of x, and far positions are right in bfloat16 too",
     aspect="dtype",
-    points=1.5,
     follows=["test_rotate_positions"],
     asked=["in the dtype of x.", "Make angles in float32 at least, whatever x is."],
 )
@@ -252,19 +244,18 @@ def test_rotate_dtypes(submission, draw):
 
 
 @check(
-    "x and positions are left as they were, and x need not be contiguous in memory",
+    "however rotate is called, it gives what this x and these positions make, and leaves them as they were",
     aspect="arguments",
     points=0.5,
-    asked="Arguments are left as they were and need not be contiguous in memory.",
+    follows=["test_rotate_positions"],
+    asked=["in the dtype of x.", "Arguments are left as they were and need not be contiguous in memory."],
 )
-def test_rotate_arguments(submission, draw):
-    x = draw.normal(batch=2, head=3, time=4, width=6)
+def test_rotate_promises(submission, draw):
+    # Not in float64: angles in float32 are good enough.
+    part = Part("rotate", {}, ["rotated"], [X], [torch.bfloat16], gradients=False)
     positions = torch.tensor([4, 2, 5, 1], device=draw.device)
-    y = submission.rotate(x, positions)
-    expect_unchanged(submission)
-    again = submission.rotate(draw.noncontiguous(x), positions)
-    expect_unchanged(submission)
-    expect(again, "rotated", axes=X).same_as(y, name="what a contiguous x gives")
+    call = {"x": draw.normal(batch=2, head=3, time=4, width=6), "positions": positions}
+    part.expect(submission, turned, draw, [call])
 
 
 # --- relative_buckets ---
@@ -273,7 +264,6 @@ def test_rotate_arguments(submission, draw):
 @check(
     "buckets are whole numbers [Tq, Tk]: a row for each query, a column for each key",
     aspect="shape",
-    points=1,
     asked="int64 [Tq, Tk].",
 )
 def test_bucket_shape(submission):
@@ -339,7 +329,6 @@ def test_one_direction(submission):
 @check(
     "the first query is at offset",
     aspect="cache",
-    points=1,
     follows=["test_near_buckets"],
     asked="the position of the first query.",
 )
@@ -372,10 +361,19 @@ def looked_up(table, query_len, key_len, offset=0, **options):
     return table.cpu()[buckets].permute(2, 0, 1)[None]
 
 
+MADE = {"num_heads": 3, "num_buckets": 20, "max_distance": 50}
+BIASES = Part(
+    "RelativePositionBias", MADE, ["bias"], [f"one {BIAS}"], [torch.float64, torch.bfloat16], gradients=False
+)
+
+
+def right_bias(state, query_len, key_len, offset=0):
+    return looked_up(state["embedding.weight"], query_len, key_len, offset, max_distance=50)
+
+
 @check(
     "the bias has one parameter: embedding.weight [num_buckets, H]",
     aspect="parameters",
-    points=1,
     asked="nn.Embedding, a row for each bucket, a column for each head; the only parameter.",
 )
 def test_bias_parameter(submission):
@@ -403,7 +401,6 @@ def test_bias_values(submission, draw):
 @check(
     "the module passes on the direction and the offset; its defaults are 32 buckets and 128 positions",
     aspect="causality",
-    points=1,
     follows=["test_bias_values"],
     stand_ins=["relative_buckets"],
     asked=["as for `relative_buckets`.", "offset: the position of the first query."],
@@ -423,27 +420,12 @@ def test_bias_options(submission, draw):
 @check(
     "a bucket's row gets the sum of the gradients of all places that used it",
     aspect="gradient",
-    points=1,
     follows=["test_bias_values"],
     stand_ins=["relative_buckets"],
     asked="The table gets its gradient from every place that looked into it.",
 )
 def test_bias_gradient(submission, draw):
-    module, _ = bias_with_table(submission, draw, max_distance=50)
-    bias = expect(module(4, 9), "bias", axes=f"one {BIAS}").is_tensor(shape=(1, 3, 4, 9)).actual
-    if not bias.requires_grad:
-        fail("no gradient  the bias is cut from its embedding", stage="gradient")
-    cotangent = draw.like(bias)
-    (bias * cotangent).sum().backward()
-    buckets = right_buckets(4, 9, num_buckets=20, max_distance=50)
-
-    def summed(c):
-        return torch.zeros(20, 3, dtype=c.dtype).index_add(
-            0, buckets.flatten(), c[0].permute(1, 2, 0).flatten(0, 1)
-        )
-
-    found = expect(module.embedding.weight.grad, "embedding.weight.grad", axes="bucket head")
-    found.close_to(oracle(summed, cotangent.cpu()))
+    BIASES.expect_gradients(submission, right_bias, draw, [{"query_len": 4, "key_len": 9}])
 
 
 # --- ALiBi ---
@@ -452,13 +434,12 @@ def test_bias_gradient(submission, draw):
 @check(
     "slopes fall by the same factor from head to head, down to 2^-8",
     aspect="values",
-    points=1,
     asked="float [H]: 2 ** (-8h / H) for h = 1, …, H.",
 )
 def test_slopes(submission):
     for heads in (8, 2, 1, 16):
         found = expect(submission.alibi_slopes(heads), f"alibi_slopes({heads})", axes="head")
-        found.close_to(oracle(lambda heads=heads: 2.0 ** (torch.arange(1.0, heads + 1) * (-8 / heads))))
+        found.close_to(oracle(lambda heads=heads: right_slopes(heads)))
 
 
 @check(
@@ -475,15 +456,14 @@ def test_slopes_error(submission):
         submission.alibi_slopes(8)
 
 
-def penalty(heads, query_len, key_len, offset=0):
+def penalty(num_heads, query_len, key_len, offset=0):
     distance = (torch.arange(key_len) - (torch.arange(query_len) + offset)[:, None]).abs()
-    return -(2.0 ** (torch.arange(1.0, heads + 1) * (-8 / heads)))[:, None, None] * distance
+    return -right_slopes(num_heads)[:, None, None] * distance
 
 
 @check(
     "the penalty is minus slope times distance, in both directions alike",
     aspect="values",
-    points=1,
     stand_ins=["alibi_slopes"],
     asked="minus the head's slope times the distance |query - key|.",
 )
@@ -525,3 +505,25 @@ def test_pieces(submission, draw):
                 shape=(*whole.shape[:-2], 1, 6)
             )
             row.same_as(whole[..., t : t + 1, :], name="its row of the whole")
+
+
+@check(
+    "however they are called, buckets and biases are those of these arguments, and biases have the dtype of the table",
+    aspect="arguments",
+    points=0.5,
+    follows=["test_near_buckets", "test_bias_values", "test_bias_options", "test_slopes", "test_alibi"],
+    asked=[
+        "[1, H, Tq, Tk], in the dtype of the embedding.",
+        "nothing is kept from one call to the next",
+        "All of it works for any sizes",
+    ],
+)
+def test_relative_promises(submission, draw):
+    sizes = {"query_len": 4, "key_len": 9}
+    BIASES.expect(submission, right_bias, draw, [{**sizes, "offset": 2}])
+    for name, axes, right, call in (
+        ("relative_buckets", BUCKETS, right_buckets, sizes),
+        ("alibi_slopes", "head", right_slopes, {"num_heads": 128}),
+        ("alibi_bias", BIAS, penalty, {"num_heads": 128, **sizes, "offset": 2}),
+    ):
+        Part(name, {}, [name], [axes], []).expect(submission, right, draw, [call])

@@ -42,7 +42,6 @@ def test_any_rotation(submission, reference, draw):
 @check(
     "positions in the thousands are turned as exactly as float32 allows",
     aspect="stability",
-    points=1,
     asked=["All of it works for any sizes", "Make angles in float32 at least, whatever x is."],
 )
 def test_far_rotation(submission, reference, draw):
@@ -93,50 +92,31 @@ def test_any_buckets(submission, reference, draw):
 
 
 @check(
-    "modules have tables of their own and answer for each call by itself",
+    "a module keeps its promises for one query and many, in both directions, in every dtype, however it is called",
     aspect="values",
-    points=1.5,
-    asked=["nothing is kept from one call to the next", "as for `relative_buckets`."],
-)
-def test_modules_in_turns(submission, reference, draw):
-    modules = []
-    for direction in (True, False):
-        # Up to 52 or 53 no whole distance lies on the border of two buckets, with 12 to 28 of them.
-        settings = (draw.size(2, 5), 2 * draw.size(6, 14), draw.size(52, 53), direction)
-        module, wanted = submission.RelativePositionBias(*settings), reference.RelativePositionBias(*settings)
-        module.to(draw.device)
-        table = draw.normal(bucket=settings[1], head=settings[0])
-        module.load_state_dict({**module.state_dict(), "embedding.weight": table})
-        wanted.load_state_dict({"embedding.weight": table.cpu()})
-        modules.append((module, wanted))
-    for module, wanted in (*modules, *reversed(modules)):
-        # Keys on both sides of the queries, near ones and far ones, whatever is drawn.
-        sizes = (draw.size(3, 6), draw.size(120, 140), draw.size(20, 30))
-        right = wanted(*sizes).detach()
-        expect(module(*sizes), "bias", axes=f"one {BIAS}").close_to(oracle(lambda t: t, right))
-
-
-@check(
-    "a module keeps its promises for one query and many, in every dtype, however it is called",
-    aspect="dtype",
-    points=0.5,
+    points=2,
     asked=[
         "[1, H, Tq, Tk], in the dtype of the embedding.",
         "The table gets its gradient from every place that looked into it.",
+        "nothing is kept from one call to the next",
+        "as for `relative_buckets`.",
     ],
 )
 def test_bias_contract(submission, reference, draw):
-    made = {"num_heads": 2, "num_buckets": 2 * draw.size(6, 14), "max_distance": 53}
-    part = Part("RelativePositionBias", made, ["bias"], [f"one {BIAS}"], [torch.float64, torch.bfloat16])
-    lengths = ((3, 70, 1), (1, 5, 4), (2, 1, 0))
-    calls = [dict(zip(("query_len", "key_len", "offset"), each, strict=True)) for each in lengths]
-    part.expect(submission, reference, draw, calls)
+    for direction in (True, False):
+        # Up to 52 or 53 no whole distance lies on the border of two buckets, with 12 to 28 of them.
+        settings = (draw.size(2, 5), 2 * draw.size(6, 14), draw.size(52, 53), direction)
+        made = dict(zip(("num_heads", "num_buckets", "max_distance", "bidirectional"), settings, strict=True))
+        part = Part("RelativePositionBias", made, ["bias"], [f"one {BIAS}"], [torch.float64, torch.bfloat16])
+        # Keys on both sides of the queries, near ones and far ones, whatever is drawn.
+        lengths = ((draw.size(3, 6), draw.size(120, 140), draw.size(20, 30)), (1, 5, 4), (2, 1, 0))
+        calls = [dict(zip(("query_len", "key_len", "offset"), each, strict=True)) for each in lengths]
+        part.expect(submission, reference, draw, calls)
 
 
 @check(
     "ALiBi is right for any sizes, and refuses other numbers of heads in the bias too",
     aspect="values",
-    points=1,
     asked=["All of it works for any sizes", "minus the head's slope times the distance |query - key|."],
 )
 def test_any_alibi(submission, reference, draw):

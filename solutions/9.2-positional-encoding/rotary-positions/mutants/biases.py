@@ -86,6 +86,19 @@ class bias_cut_off:
         """
 
 
+class bias_in_float32:
+    """your bias is float32 whatever the table is: it has the dtype of the embedding
+
+    Fails: test_relative_promises
+    """
+
+    class RelativePositionBias:
+        forward = """
+            - return bias.permute(2, 0, 1)[None]
+            + return bias.permute(2, 0, 1)[None].float()
+        """
+
+
 class slopes_from_one:
     """your slopes begin with 1: h runs from 1 to H, so the first is 2^(-8 / H)
 

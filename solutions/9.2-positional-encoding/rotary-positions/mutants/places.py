@@ -104,7 +104,7 @@ class x_cut_off:
 class x_overwritten:
     """your turned columns are written into the caller's x
 
-    Fails: test_rotate_arguments
+    Fails: test_rotate_promises
     """
 
     rotate = """
