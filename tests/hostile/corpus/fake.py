@@ -8,7 +8,6 @@ earns = [
     "test_shape",
     "test_parameters",
     "test_initial_values",
-    "test_argument_unchanged",
     "test_from_scratch",
 ]
 """
@@ -57,7 +56,6 @@ def additive_mask(mask, dtype=torch.float32):
 """Makes its arguments, shared or not, equal to what it returns, and returns them.
 
 kata = "masks"
-earns = ["test_noncontiguous"]
 """
 
 import torch
@@ -89,7 +87,6 @@ earns = [
     "test_causal_values",
     "test_padding_integer_types",
     "test_arguments_unchanged",
-    "test_noncontiguous",
     "test_any_length",
 ]
 words = ["wrong device"]
@@ -409,7 +406,7 @@ def additive_mask(mask, dtype=torch.float32):
 """Returns tensors of one element, which broadcast against whatever is expected.
 
 kata = "masks"
-earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
+earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 """
 
 import torch
@@ -443,7 +440,6 @@ earns = [
     "test_shape",
     "test_parameters",
     "test_initial_values",
-    "test_argument_unchanged",
     "test_from_scratch",
 ]
 words = ["sum of output along width"]
@@ -464,7 +460,7 @@ class LayerNorm(LayerNorm):  # noqa: F405
 """Returns tensors of a subclass that answers every operation with True.
 
 kata = "masks"
-earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
+earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 """
 
 import torch
@@ -501,7 +497,6 @@ earns = [
     "test_causal_shape",
     "test_padding_integer_types",
     "test_arguments_unchanged",
-    "test_noncontiguous",
 ]
 """
 
