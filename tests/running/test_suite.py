@@ -394,6 +394,50 @@ def test_a_contract_needs_no_reference(bench: Bench, change: str, words: dict[st
     assert [name for name, word in words.items() if word not in failed[name]] == []
 
 
+TWICE = """
+    from grader.checks import Part
+
+    @check("twice is what it should be", aspect="values")
+    def test_twice(submission, draw):
+        part = Part("Scale", {"width": 3}, used=lambda scale, x: scale(scale(x=x)))
+        call = {"x": draw.normal(batch=2, width=3)}
+        part.expect(submission, lambda state, x: x * state["weight"] ** 2, draw, [call])
+"""
+
+
+@pytest.mark.slow
+def test_a_contract_may_take_several_calls(bench: Bench) -> None:
+    bench.checks(TWICE)
+    assert bench.check(SCALE).status == "pass"
+    report = bench.check(SCALE.replace("x * self.weight\n", "x.detach() * self.weight\n"))
+    assert "gradient" in str(report.checks[0].message)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("persistent", "status"), [(True, "pass"), (False, "fail")])
+def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench, persistent: bool, status: str) -> None:
+    bench.checks(
+        """
+        from grader.checks import Part
+
+        @check("a thing is what its state says", aspect="values")
+        def test_state(submission, draw):
+            Part("thing", {"size": 3}).expect(submission, None, draw, [{"x": draw.normal(row=2, size=3)}])
+        """
+    )
+    answer = """
+        import torch
+        class thing(torch.nn.Module):
+            def __init__(self, size):
+                super().__init__()
+                self.weight = self.bias = torch.nn.Parameter(torch.ones(size))
+                self.register_buffer("random", torch.randn(size), persistent=%s)
+            def forward(self, x):
+                return (x + self.random) * self.weight + self.bias
+    """
+    assert bench.check(answer % persistent).status == status
+
+
 @pytest.mark.slow
 def test_prints_belong_to_the_check_that_made_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def ask_and_wait(process: WorkerProcess) -> None:

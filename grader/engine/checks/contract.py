@@ -57,6 +57,8 @@ class Part:
     """Whether each entry of the first axis, where tensors share it, is computed alone."""
     scores: float = 0.0
     """As in `close_to`."""
+    used: Callable[..., Any] | None = None
+    """Calls what it is given with the arguments by name, where a result takes several calls: with a cache between."""
 
     def expect(self, submission: Any, reference: Any, draw: Draw, calls: Sequence[Arguments]) -> None:
         """Demand all of it for every call.
@@ -114,8 +116,13 @@ class _Asked:
         self._is_module = self._is_class and (alone or issubclass(right, nn.Module))
         self._state: dict[str, Tensor] = {}
         if self._is_module and alone:
-            learned = dict(self._new(by_name=False).named_parameters())
+            first = self._new(by_name=False)
+            learned = dict(first.named_parameters())
             self._state = {name: self._drawn(value.detach().cpu()) for name, value in learned.items()}
+            if reference is None:
+                # All of its state: another instance may begin with other buffers.
+                first.load_state_dict(self._state, strict=False)
+                self._state = {name: value.cpu() for name, value in first.state_dict().items()}
         elif self._is_module:
             self._state = {
                 name: self._drawn(value) for name, value in right(**part.made).state_dict().items()
@@ -153,7 +160,7 @@ class _Asked:
         """The same whether arguments are given by name, however they lie in memory, and without gradients."""
         __tracebackhide__ = True
         named = self._made(by_name=True) if self._is_class else self._answers
-        self._compare(self._taken(named(**self._given(call))), wanted, ", arguments given by name")
+        self._compare(self._call(named, call, by_name=True), wanted, ", arguments given by name")
         expect_unchanged(self._submission)
         strided = {name: self._strided(value) for name, value in call.items()}
         with supposing(UNORDERED):
@@ -401,9 +408,12 @@ class _Asked:
         axes = self._part.axes
         return self._part.outputs[place] + when, axes[place] if place < len(axes) else None
 
-    def _call(self, answers: Callable[..., Any], call: Arguments) -> Any:
+    def _call(self, answers: Callable[..., Any], call: Arguments, *, by_name: bool = False) -> Any:
         __tracebackhide__ = True
-        return self._taken(answers(*self._given(call).values()))
+        given = self._given(call)
+        if self._part.used:
+            return self._part.used(answers, **given)
+        return self._taken(answers(**given) if by_name else answers(*given.values()))
 
     def _given(self, call: Arguments) -> Arguments:
         """Return the arguments as the part takes them, with no memory of this call's or another's."""
