@@ -8,6 +8,7 @@ earns = [
     "test_shape",
     "test_parameters",
     "test_initial_values",
+    "test_argument_unchanged",
     "test_from_scratch",
 ]
 """
@@ -440,6 +441,7 @@ earns = [
     "test_shape",
     "test_parameters",
     "test_initial_values",
+    "test_argument_unchanged",
     "test_from_scratch",
 ]
 words = ["sum of output along width"]
