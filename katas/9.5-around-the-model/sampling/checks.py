@@ -247,32 +247,6 @@ def test_penalty_once(submission, draw):
     compare(found, right_penalty, logits, tokens, 1.5, name="penalised")
 
 
-# --- all of them ---
-
-
-@check(
-    "however they are called, filters and penalty give what these arguments make, and leave them as they were",
-    aspect="arguments",
-    follows=["test_top_k", "test_top_p", "test_min_p", "test_penalty"],
-    asked=[
-        "All of it works for any sizes",
-        "Logits keep their dtype.",
-        "Arguments are left as they were and need not be contiguous in memory.",
-    ],
-)
-def test_promises(submission, draw):
-    for name, right, amount in FILTERS:
-        logits = draw.normal(batch=66, token=1)
-        found = getattr(submission, name)(logits, amount)
-        compare(found, right, logits, amount, name=f"{name} of a vocabulary of one")
-    tokens = torch.tensor([[3, 1], [0, 4], [2, 2]], device=draw.device)
-    calls = [(name, right, {"k" if name == "top_k" else "p": amount}) for name, right, amount in FILTERS]
-    calls.append(("repetition_penalty", right_penalty, {"tokens": tokens, "penalty": 1.4}))
-    for name, right, rest in calls:
-        part = Part(name, {}, [name], [ROWS], [torch.float64, torch.bfloat16], gradients=False)
-        part.expect(submission, right, draw, [{"logits": known(draw, 3), **rest}])
-
-
 # --- perplexity ---
 
 
@@ -323,22 +297,6 @@ def test_perplexity_padding(submission, draw):
 
 
 @check(
-    "however it is called, the perplexity is that of these arguments, and they are left as they were",
-    aspect="arguments",
-    points=0.5,
-    follows=["test_perplexity", "test_perplexity_padding"],
-    asked="Arguments are left as they were and need not be contiguous in memory.",
-)
-def test_perplexity_promises(submission, draw):
-    for _ in range(2):
-        logits = draw.noncontiguous(draw.normal(batch=2, time=5, token=7, scale=2.0))
-        targets = draw.noncontiguous(draw.integers(0, 7, batch=2, time=5))
-        with same_tensors(submission):  # the first call's, refilled
-            expect_perplexity(submission, logits=logits, targets=targets, pad_id=2)
-        expect_unchanged(submission)
-
-
-@check(
     "logits in the hundreds do not make the perplexity infinite",
     aspect="stability",
     points=0.5,
@@ -350,3 +308,43 @@ def test_perplexity_large(submission, draw):
     logits = draw.normal(batch=2, time=40, token=6, scale=2.0, shift=800.0)
     logits[0, 0, targets[0, 0]] -= 120.0  # so unlikely that its probability rounds to 0
     expect_perplexity(submission, logits, targets)
+
+
+# --- all of them ---
+
+
+@check(
+    "however they are called, all of them give what these arguments make, and leave them as they were",
+    aspect="arguments",
+    points=1.5,
+    follows=[
+        "test_top_k",
+        "test_top_p",
+        "test_min_p",
+        "test_penalty",
+        "test_perplexity",
+        "test_perplexity_padding",
+    ],
+    asked=[
+        "All of it works for any sizes",
+        "Logits keep their dtype.",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
+)
+def test_promises(submission, draw):
+    for name, right, amount in FILTERS:
+        logits = draw.normal(batch=66, token=1)
+        found = getattr(submission, name)(logits, amount)
+        compare(found, right, logits, amount, name=f"{name} of a vocabulary of one")
+    tokens = torch.tensor([[3, 1], [0, 4], [2, 2]], device=draw.device)
+    calls = [(name, right, {"k" if name == "top_k" else "p": amount}) for name, right, amount in FILTERS]
+    calls.append(("repetition_penalty", right_penalty, {"tokens": tokens, "penalty": 1.4}))
+    for name, right, rest in calls:
+        part = Part(name, {}, [name], [ROWS], [torch.float64, torch.bfloat16], gradients=False)
+        part.expect(submission, right, draw, [{"logits": known(draw, 3), **rest}])
+    for _ in range(2):
+        logits = draw.noncontiguous(draw.normal(batch=2, time=5, token=7, scale=2.0))
+        targets = draw.noncontiguous(draw.integers(0, 7, batch=2, time=5))
+        with same_tensors(submission):  # the first call's, refilled
+            expect_perplexity(submission, logits=logits, targets=targets, pad_id=2)
+        expect_unchanged(submission)
