@@ -414,6 +414,31 @@ def test_a_contract_may_take_several_calls(bench: Bench) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("persistent", "status"), [(True, "pass"), (False, "fail")])
+def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench, persistent: bool, status: str) -> None:
+    bench.checks(
+        """
+        from grader.checks import Part
+
+        @check("a thing is what its state says", aspect="values")
+        def test_state(submission, draw):
+            Part("thing", {"size": 3}).expect(submission, None, draw, [{"x": draw.normal(row=2, size=3)}])
+        """
+    )
+    answer = """
+        import torch
+        class thing(torch.nn.Module):
+            def __init__(self, size):
+                super().__init__()
+                self.weight = self.bias = torch.nn.Parameter(torch.ones(size))
+                self.register_buffer("random", torch.randn(size), persistent=%s)
+            def forward(self, x):
+                return (x + self.random) * self.weight + self.bias
+    """
+    assert bench.check(answer % persistent).status == status
+
+
+@pytest.mark.slow
 def test_prints_belong_to_the_check_that_made_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def ask_and_wait(process: WorkerProcess) -> None:
         ask(process)

@@ -116,8 +116,13 @@ class _Asked:
         self._is_module = self._is_class and (alone or issubclass(right, nn.Module))
         self._state: dict[str, Tensor] = {}
         if self._is_module and alone:
-            learned = dict(self._new(by_name=False).named_parameters())
+            first = self._new(by_name=False)
+            learned = dict(first.named_parameters())
             self._state = {name: self._drawn(value.detach().cpu()) for name, value in learned.items()}
+            if reference is None:
+                # All of its state: another instance may begin with other buffers.
+                first.load_state_dict(self._state, strict=False)
+                self._state = {name: value.cpu() for name, value in first.state_dict().items()}
         elif self._is_module:
             self._state = {
                 name: self._drawn(value) for name, value in right(**part.made).state_dict().items()
