@@ -12,12 +12,15 @@ from pathlib import Path
 import torch
 
 from grader.checks import (
+    Part,
     check,
     expect,
     expect_dropped_apart,
     expect_from_scratch,
     expect_gradients,
     expect_parameter_gradients,
+    expect_raises,
+    expect_strict,
     expect_unchanged,
     fail,
     fingerprint_facts,
@@ -27,6 +30,7 @@ from grader.checks import (
     only_if,
     oracle,
     precondition,
+    same_tensors,
     with_axes,
 )
 
@@ -191,7 +195,12 @@ def compare_shares(found, logits, what):
     on_workers_word=HANDED_ON,
 )
 def test_shapes(submission, draw):
-    for sizes, batch, time in (((13, 12, 3, 20, 2, 16), 2, 5), ((11, 10, 5, 7, 1, 6), 3, 6), ((9,), 1, 128)):
+    for sizes, batch, time in (
+        ((13, 12, 3, 20, 2, 16), 2, 5),
+        ((11, 10, 5, 7, 1, 6), 3, 6),
+        ((9,), 1, 128),
+        ((9, 4, 1, 5, 1, 130), 1, 130),
+    ):
         model = submission.DecoderLM(*sizes).to(draw.device)
         with torch.no_grad():
             result = model(tokens_of(draw, batch, time, sizes[0]))
@@ -299,7 +308,7 @@ def test_rows(submission, draw):
 def test_cache_steps(submission, draw):
     model, tokens = build(submission, draw, *SIZES[:5], 8), tokens_of(draw, 2, 8)
     compare_pieces(submission, draw, model, tokens, (3, 1, 1, 1, 1, 1))
-    compare_pieces(submission, draw, model, tokens, (1, 1, 1))
+    compare_pieces(submission, draw, model, tokens_of(draw, 2, 5), (1, 1, 1, 1, 1))
 
 
 @check(
@@ -314,30 +323,45 @@ def test_cache_steps(submission, draw):
     on_workers_word=HANDED_ON,
 )
 def test_cache_chunks(submission, draw):
-    model, tokens = build(submission, draw), tokens_of(draw, 2, 9)
-    compare_pieces(submission, draw, model, tokens, (2, 4, 3))
+    model, tokens = build(submission, draw, *SIZES[:5], 70), tokens_of(draw, 2, 70)
+    compare_pieces(submission, draw, model, tokens, (2, 4, 64))
     compare_pieces(submission, draw, model, tokens, (4, 1, 2))
 
 
 @check(
-    "without a cache a text begins anew",
+    "without a cache a text begins anew, and each cache stands for its own text",
     aspect="cache",
     points=1.5,
-    asked="Without a cache the whole text; with one, only what is new since.",
+    asked=[
+        "Without a cache the whole text; with one, only what is new since.",
+        "Several texts may be read in turns, each with its own cache",
+    ],
     on_workers_word=HANDED_ON,
 )
 def test_cache_fresh(submission, draw):
     used, unused = build(submission, draw), build(submission, draw)
-    first, second = tokens_of(draw, 2, 5), tokens_of(draw, 2, 4)
-    reader = cached(submission, used)
+    texts = [tokens_of(draw, 2, 5) for _ in range(2)]
+    readers = [cached(submission, used) for _ in texts]
+    pieces = []
     with torch.no_grad():
-        reader(tokens=first, cache=None)
-        reader(tokens=with_axes(second[:, :1].contiguous(), "batch", "time"), cache=NEWEST)
-    expect(read(submission, used, second), "logits", axes=AXES).same_as(
-        read(submission, unused, second),
+        for part, cache in ((slice(0, 4), None), (slice(4, 5), NEWEST)):
+            for text, reader in zip(texts, readers, strict=True):
+                piece = with_axes(text[:, part].contiguous(), "batch", "time")
+                pieces.append(reader(tokens=piece, cache=cache))
+    right = read(submission, unused, texts[1])
+    expect(read(submission, used, texts[1]), "logits", axes=AXES).same_as(
+        right,
         name="a model that has read nothing",
-        why="another text was read before, and this call was given no cache",
+        why="other texts were read before, and this call was given no cache",
     )
+    with only_if(
+        "a text must be read in pieces", lambda: compare_pieces(submission, draw, unused, texts[1], (4, 1))
+    ):
+        expect(pieces[-2], "logits at position 4", axes=AXES).same_as(
+            read(submission, unused, texts[0])[:, 4:],
+            name="the text in one go",
+            why="another text is read in between, with a cache of its own",
+        )
 
 
 @check(
@@ -418,10 +442,15 @@ def test_modes(submission, draw):
 )
 def test_dtypes(submission, draw):
     tokens = tokens_of(draw, 2, 5)
+    plain = read(submission, build(submission, draw), tokens).double()
     for dtype in (torch.float64, torch.bfloat16):
         model = build(submission, draw).to(dtype)
         found = read_for_certain(submission, model, tokens)
-        expect(found, "logits", axes=AXES).is_tensor(dtype=dtype, device=draw.device)
+        logits = expect(found, "logits", axes=AXES).is_tensor(dtype=dtype, device=draw.device)
+        share = float((found.double() - plain).abs().median() / plain.abs().median())
+        expect(share, f"how far logits in {dtype} are off, as a share of their size").is_between(0.0, 0.5)
+        if dtype == torch.float64:
+            logits.differs_from(found.float().double(), why="a model in float64 computes in float64")
         reader = cached(submission, model)
         with torch.no_grad():
             for piece, cache in ((tokens[:, :3], None), (tokens[:, 3:4], NEWEST)):
@@ -455,19 +484,30 @@ def test_model_gradients(submission, draw):
 
 
 @check(
-    "tokens are left as they were, and need not be contiguous in memory",
+    "however a model is called, its logits are those of these tokens, which it leaves as they were",
     aspect="arguments",
     points=1.5,
-    asked="Arguments are left as they were and need not be contiguous in memory.",
+    asked=[
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "nothing of a text is kept outside its cache, and nothing from one call to the next",
+    ],
     on_workers_word=HANDED_ON,
 )
 def test_arguments(submission, draw):
     model, tokens = build(submission, draw), tokens_of(draw, 2, 5)
-    found = read(submission, model, tokens)
+    wanted = read(submission, model, tokens)
     expect_unchanged(submission)
-    scattered = read_for_certain(submission, model, draw.noncontiguous(tokens))
+    reader = given_module(submission, "probes").logits(model)
+    label_calls(reader, model)
+    with torch.no_grad():
+        found = reader(tokens=draw.noncontiguous(tokens), by_name=True)
     expect_unchanged(submission)
-    expect(scattered, "logits", axes=AXES).same_as(found, name="those for contiguous tokens")
+    expect(found, "logits", axes=AXES).same_as(wanted, name="those for contiguous tokens")
+    with same_tensors(submission):
+        reader(tokens=tokens.flip(1))
+        found = reader(tokens=tokens)
+    expect(found, "logits", axes=AXES).same_as(wanted, name="those of the first call")
+    expect_strict(model)
 
 
 # --- next_token_loss ---
@@ -476,7 +516,7 @@ def test_arguments(submission, draw):
 @check(
     "position t is scored on token t + 1, and the loss is the mean over all of them",
     aspect="values",
-    points=3,
+    points=2.5,
     asked="A scalar: the mean of -log p(tokens[b, t + 1]) under softmax(logits[b, t]), over all targets that count.",
 )
 def test_loss(submission, draw):
@@ -538,7 +578,6 @@ def test_loss_gradients(submission, draw):
 @check(
     "logits in the hundreds do not overflow, and float64 stays float64",
     aspect="stability",
-    points=1.5,
     asked=[
         "`log(softmax(x))` is -∞ where the softmax rounds to 0",
         "Logits have the model's dtype, the loss that of the logits, with a cache too",
@@ -555,13 +594,34 @@ def test_loss_stability(submission, draw):
     with only_if("the loss of ordinary logits must be right", lambda: compare(1.0)):
         compare(300.0)
     exact = draw.normal(batch=3, time=6, token=11, dtype=torch.float64)
-    scattered = submission.next_token_loss(draw.noncontiguous(exact), draw.noncontiguous(tokens))
-    expect_unchanged(submission)
-    loss = expect(scattered, "loss").is_tensor(shape=(), dtype=torch.float64)
+    found = submission.next_token_loss(exact, tokens)
+    loss = expect(found, "loss").is_tensor(shape=(), dtype=torch.float64)
     with only_if("the loss of ordinary logits must be right", lambda: compare(1.0)):
         # The dtype is asked for, not that every step on the way has it.
         single = oracle(loss_of(tokens), exact.float())
         loss.close_to(oracle(loss_of(tokens), exact), tolerance=single.tolerance)
+
+
+@check(
+    "however the loss is called, it is that of these arguments, which it leaves as they were",
+    aspect="arguments",
+    follows=["test_loss", "test_loss_padding", "test_loss_stability"],
+    asked=[
+        "Logits have the model's dtype, the loss that of the logits, with a cache too",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
+)
+def test_loss_promises(submission, draw):
+    def right(logits, tokens, pad_id):
+        return loss_of(tokens, pad_id)(logits)
+
+    call = {
+        "logits": draw.normal(batch=2, time=66, token=5),
+        "tokens": tokens_of(draw, 2, 66, 5),
+        "pad_id": 3,
+    }
+    part = Part("next_token_loss", {}, ["loss"], dtypes=[torch.bfloat16], gradients=False, rows=False)
+    part.expect(submission, right, draw, [call])
 
 
 # --- generate ---
@@ -582,7 +642,7 @@ def test_greedy(submission, draw):
     def best(tokens):
         return scores(table, tokens).argmax(dim=-1)
 
-    for batch, time, count in ((3, 4, 6), (1, 1, 3), (2, 3, 0)):
+    for batch, time, count in ((3, 4, 6), (1, 1, 3), (2, 3, 0), (2, 70, 2)):
         prompt = tokens_of(draw, batch, time, 7)
         # Where these are the same, nothing shows which position was looked at.
         while time > 1 and torch.equal(best(prompt), best(prompt[:, :1])):
@@ -597,7 +657,6 @@ def test_greedy(submission, draw):
 @check(
     "your own model is continued with its own best tokens, up to max_len",
     aspect="cache",
-    points=1,
     needs=[
         "test_causal",
         "test_rows",
@@ -680,6 +739,9 @@ def test_generator(submission, draw):
     expect(sample(generator(draw, 1)), "tokens", axes="batch time").same_as(
         first, name="the same seed before", why="a generator of the same seed was given"
     )
+    expect(sample(None), "tokens", axes="batch time").differs_from(
+        sample(None), why="without a generator torch's global one goes on from call to call"
+    )
 
 
 def staged(submission, draw, eos_id, steps, length=3, count=8, dropout=0.0):
@@ -735,7 +797,6 @@ def test_all_ended(submission, draw):
 @check(
     "no dropout acts while it writes, even if the model was in train mode",
     aspect="mode",
-    points=1,
     asked="so the model is in eval mode while it writes",
 )
 def test_rests_while_writing(submission, draw):
@@ -755,8 +816,10 @@ def test_rests_while_writing(submission, draw):
 @check(
     "grad mode and train/eval mode are restored afterwards",
     aspect="mode",
-    points=1,
-    asked="Grad mode and the model's train/eval mode are afterwards what they were before.",
+    asked=[
+        "Grad mode and the model's train/eval mode are afterwards what they were before.",
+        "Both settings are restored at the end, however the function is left.",
+    ],
     on_workers_word="modes are facts of state, seen in dropout and in gradients, which are counted here",
 )
 def test_restored(submission, draw):
@@ -773,6 +836,16 @@ def test_restored(submission, draw):
             if grad and not training:
                 wanted = visits(prompt.cpu()).to(draw.device)
                 expect(model.table.grad, "gradient afterwards", axes="state token").equals(wanted)
+    # A script of one state has no row for what comes after any token.
+    broken = given_module(submission, "probes").ScriptedModel(draw.normal(state=1, token=7))
+    for training in (True, False):
+        broken.train(training)
+        with expect_raises("IndexError", what="the model itself raises"):
+            submission.generate(broken, prompt, 3)
+        with keep_grad_mode(submission):
+            recorded = reader(tokens=prompt).requires_grad
+        expect(recorded, "torch.is_grad_enabled() after the model raised").is_value(True)
+        expect(broken.training, "model.training after the model raised").is_value(training)
     model, prompt = build(submission, draw, dropout=0.5), tokens_of(draw, 2, 3)
     reader = given_module(submission, "probes").logits(model)
     for training in (True, False):  # what a model says of its mode is one thing, that it drops another
@@ -808,10 +881,13 @@ def visits(prompt):
 
 
 @check(
-    "the prompt is left as it was, and need not be contiguous in memory",
+    "however generate is called, its tokens are those of this prompt, which it leaves as it was",
     aspect="arguments",
     points=1.5,
-    asked="Arguments are left as they were and need not be contiguous in memory.",
+    asked=[
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "All may be given by position or by name.",
+    ],
 )
 def test_prompt(submission, draw):
     model, _, prompt = staged(submission, draw, 2, (1, None))
@@ -819,9 +895,14 @@ def test_prompt(submission, draw):
         wanted = submission.generate(model, prompt, 4, eos_id=2)
         expect(wanted, "tokens", axes="batch time").is_tensor()
     expect_unchanged(submission)
-    found = submission.generate(model, draw.noncontiguous(prompt), 4, eos_id=2)
+    scattered = draw.noncontiguous(prompt)
+    found = submission.generate(model=model, prompt=scattered, max_new_tokens=4, eos_id=2)
     expect_unchanged(submission)
     expect(found, "tokens", axes="batch time").same_as(wanted, name="those for a contiguous prompt")
+    for rows, right in ((prompt.flip(0), wanted.flip(0)), (prompt, wanted)):
+        with same_tensors(submission):
+            found = submission.generate(model, rows, 4, eos_id=2)
+        expect(found, "tokens", axes="batch time").same_as(right, name="those of the same rows before")
 
 
 # --- all of it ---

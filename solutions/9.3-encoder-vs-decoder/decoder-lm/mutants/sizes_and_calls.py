@@ -21,8 +21,7 @@ class table_of_1024:
 class past_kept_in_layer:
     """your layers keep keys and values of the latest text themselves: two texts that are read in turns are mixed up
 
-    Fails: test_in_turns
-    Unnamed: no visible check reads two texts in turns
+    Fails: test_cache_fresh
     """
 
     class Block:
@@ -38,8 +37,7 @@ class past_kept_in_layer:
 class context_window:
     """your generate feeds the last 64 tokens alone: what was before is forgotten
 
-    Fails: test_long
-    Unnamed: no visible text is as long
+    Fails: test_greedy
     """
 
     generate = """
