@@ -192,7 +192,7 @@ def test_what_is_left_or_harmed_would_be_seen(enter: Enter, monkeypatch: pytest.
     report = room.honest["masks"]
     report.checks[0].output = f"{REACHED} {room.secret}"
     try:
-        happened = trouble(room, report, HONEST["masks"] - {"test_noncontiguous"})
+        happened = trouble(room, report, HONEST["masks"] - {"test_arguments_unchanged"})
     finally:
         report.checks[0].output = None
         stray.kill()

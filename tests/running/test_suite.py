@@ -335,6 +335,84 @@ def test_what_most_likely_caused_a_failure_is_said(bench: Bench) -> None:
     assert [name for name, word in words.items() if word not in str(likely[f"test_{name}"])] == []
 
 
+VISIBLE = """
+    from grader.checks import Part
+
+    PART = Part("Scale", {"width": 3}, ["output"], ["batch width"], [torch.float64])
+
+    def right(state, x):
+        return x * state["weight"]
+
+    @check("it is what it should be", aspect="values")
+    def test_right(submission, draw):
+        PART.expect(submission, right, draw, [{"x": draw.normal(batch=2, width=3)}])
+
+    @check("it is what a new one is", aspect="values")
+    def test_new(submission, draw):
+        PART.expect(submission, None, draw, [{"x": draw.normal(batch=2, width=3)}])
+"""
+SCALE = """
+    import torch
+
+    class Scale(torch.nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.ones(width))
+
+        def forward(self, x):
+            return x * self.weight
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("x * self.weight", {}),
+        ("(x.float() * self.weight.float()).to(x.dtype)", {"right": "float64", "new": "float64"}),
+        (
+            "x * self.__dict__.setdefault('kept', self.weight + 0 * x)",
+            {"right": "row 1 alone", "new": "row 1 alone"},
+        ),
+        ("x * 0 if len(x) == 1 else x * self.weight", {"right": "row 1 alone", "new": "row 1 alone"}),
+        ("x.mul_(self.weight)", {"right": "changed", "new": "changed"}),
+        ("0 * x", {"right": "first difference", "new": "every value is 0"}),
+        ("2 * x * self.weight", {"right": "first difference"}),
+        ("x * self.weight.detach()", {"right": "no gradient"}),
+        ("x * self.__dict__.setdefault('kept', x)", {"right": "first difference", "new": "second call"}),
+    ],
+)
+def test_a_contract_needs_no_reference(bench: Bench, change: str, words: dict[str, str]) -> None:
+    bench.checks(VISIBLE)
+    report = bench.check(SCALE.replace("x * self.weight\n", change + "\n"))
+    failed = {
+        check.id.removeprefix("test_"): str(check.message)
+        for check in report.checks
+        if check.status == "fail"
+    }
+    assert failed.keys() == words.keys()
+    assert [name for name, word in words.items() if word not in failed[name]] == []
+
+
+TWICE = """
+    from grader.checks import Part
+
+    @check("twice is what it should be", aspect="values")
+    def test_twice(submission, draw):
+        part = Part("Scale", {"width": 3}, used=lambda scale, x: scale(scale(x=x)))
+        call = {"x": draw.normal(batch=2, width=3)}
+        part.expect(submission, lambda state, x: x * state["weight"] ** 2, draw, [call])
+"""
+
+
+@pytest.mark.slow
+def test_a_contract_may_take_several_calls(bench: Bench) -> None:
+    bench.checks(TWICE)
+    assert bench.check(SCALE).status == "pass"
+    report = bench.check(SCALE.replace("x * self.weight\n", "x.detach() * self.weight\n"))
+    assert "gradient" in str(report.checks[0].message)
+
+
 @pytest.mark.slow
 def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench) -> None:
     bench.checks(

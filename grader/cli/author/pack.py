@@ -381,7 +381,8 @@ def _show_contracts(slug: str, cells: list[ContractCell]) -> None:
     # The table shows where; what was broken there takes a sentence, and only a hole needs one.
     holes = [cell for cell in cells if cell.hole]
     caught, excused = sum(bool(cell.caught) for cell in cells), sum(bool(cell.reason) for cell in cells)
-    counts = f"{caught} caught, {excused} not required, {len(holes)} keep full marks"
+    seen = sum(bool(cell.caught) and not cell.hidden for cell in cells)
+    counts = f"{caught} caught, {seen} of them by visible checks, {excused} not required, {len(holes)} keep full marks"
     out.print(f"{len(cells)} saboteurs: {counts}\n")
     for cell in holes:
         out.print(

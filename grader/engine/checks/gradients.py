@@ -66,12 +66,12 @@ def expect_gradients(
         # No gradient is right where all of it would be 0: torch gives none for what a result does not
         # depend on.
         if gradient is None and bool(expected[name].value.any()):
-            _no_path(results[0], name)
+            no_path(results[0], name)
     for (name, tensor), gradient in zip(inputs.items(), found, strict=True):
         if gradient is not None:
             words_of_axes = " ".join(axes_of(tensor) or ())
             with only_if(f"{' and '.join(words)} must be right", right_values):
-                _compare(gradient, expected[name], f"gradient of {name}", words_of_axes, results[0])
+                compare_gradient(gradient, expected[name], f"gradient of {name}", words_of_axes, results[0])
 
 
 def oracle_gradients(
@@ -120,7 +120,7 @@ def _several(result: Any) -> tuple[Any, ...]:
     return tuple(result) if isinstance(result, tuple | list) else (result,)
 
 
-def _compare(gradient: Tensor, want: Expected, name: str, axes: str, subject: Tensor) -> None:
+def compare_gradient(gradient: Tensor, want: Expected, name: str, axes: str, subject: Tensor) -> None:
     """Compare as `expect` does, and say that it is about a gradient."""
     __tracebackhide__ = True
     try:
@@ -155,7 +155,8 @@ def _no_graph(output: Tensor, name: str) -> None:
     raise CheckFailure(cut_off(name), output)
 
 
-def _no_path(output: Tensor, name: str) -> None:
+def no_path(output: Tensor, name: str) -> None:
+    """Say that no gradient arrives at an input on which a result depends."""
     __tracebackhide__ = True
     fail(
         f"no gradient  {name}  none arrives, though the result depends on it",

@@ -12,13 +12,13 @@ import torch
 
 from grader.checks import (
     Expected,
+    Part,
     check,
     expect,
     expect_device,
     expect_gradients,
     expect_no_error,
     expect_raises,
-    expect_unchanged,
     fail,
     only_if,
     oracle,
@@ -149,7 +149,6 @@ def test_table_shape(submission):
 @check(
     "position 0 comes first: its sines are 0 and its cosines 1",
     aspect="values",
-    points=1,
     follows=["test_table_shape"],
     asked="Positions count from 0.",
 )
@@ -166,7 +165,7 @@ def test_first_row(submission):
     asked="column 2i holds sin(angle), column 2i + 1 holds cos(angle) of the same angle.",
 )
 def test_even_columns(submission):
-    for max_len, d_model in ((9, 12), (11, 4)):  # at 10, halves less one pair are a base of 100,000
+    for max_len, d_model in ((9, 12), (11, 4), (11, 12)):  # at 10, halves less one pair are a base of 100,000
         found = positions(submission, max_len, d_model)[:, 0::2]
         wanted = expected_table(max_len, d_model, (slice(None), slice(0, None, 2)))
         expect(found, "positions[:, 0::2]", axes="position pair").close_to(wanted)
@@ -180,7 +179,7 @@ def test_even_columns(submission):
     asked="column 2i holds sin(angle), column 2i + 1 holds cos(angle) of the same angle.",
 )
 def test_odd_columns(submission):
-    for max_len, d_model in ((9, 12), (11, 4)):  # at 10, halves less one pair are a base of 100,000
+    for max_len, d_model in ((9, 12), (11, 4), (11, 12)):  # at 10, halves less one pair are a base of 100,000
         found = positions(submission, max_len, d_model)[:, 1::2]
         wanted = expected_table(max_len, d_model, (slice(None), slice(1, None, 2)))
         expect(found, "positions[:, 1::2]", axes="position pair").close_to(wanted)
@@ -189,7 +188,6 @@ def test_odd_columns(submission):
 @check(
     "far positions keep their own rows, as exact as near ones allow",
     aspect="stability",
-    points=1,
     follows=["test_even_columns", "test_odd_columns"],
     asked="Tables and sequences may have any length and batches any size, one included.",
 )
@@ -199,7 +197,7 @@ def test_far_positions(submission):
     expect(found, "positions[4950:]", axes=TABLE).close_to(wanted)
 
 
-@check("an odd d_model is a ValueError", aspect="errors", points=1, asked="ValueError when it is odd.")
+@check("an odd d_model is a ValueError", aspect="errors", asked="ValueError when it is odd.")
 def test_odd_width(submission):
     for d_model in (7, 1):
         with expect_raises("ValueError", what=f"{d_model} columns are not pairs of a sine and a cosine"):
@@ -323,7 +321,6 @@ def _check_limit(submission, draw, name):
 @check(
     "a learned encoding has one parameter, of max_len times d_model numbers",
     aspect="parameters",
-    points=1,
     asked="The table is the only parameter, with one number per position and column.",
 )
 def test_learned_parameter(submission):
@@ -421,15 +418,10 @@ def _check_dtypes(module, draw, device, rows, slack=0.0):
     x = draw.normal(batch=2, time=300, width=6, dtype=torch.bfloat16)
     y = expect(module(x), "output for a bfloat16 x", axes=X)
     y.is_tensor(shape=(2, 300, 6), dtype=torch.bfloat16, device=device).close_to(plus(x, rows, slack))
-    x = draw.normal(batch=2, time=300, width=6, dtype=torch.float64)
-    y = expect(module(x), "output for a float64 x", axes=X)
-    y.is_tensor(shape=(2, 300, 6), dtype=torch.float64, device=device)
-    limit = plus(x.float(), rows, slack).tolerance  # the table itself need not be better than float32
-    y.close_to(plus(x, rows), tolerance=limit)
 
 
 @check(
-    "batch size 1 and a sequence of length 1 work",
+    "a single sequence and a single position get what they get among others",
     aspect="shape",
     points=0.5,
     asked="Tables and sequences may have any length and batches any size, one included.",
@@ -437,31 +429,35 @@ def _check_dtypes(module, draw, device, rows, slack=0.0):
 def test_single(submission, draw):
     for name in MODULES:
         module = build(submission, draw, name, 6, 9)
+        x = draw.normal(batch=3, time=5, width=6)
+        with precondition("forward must give [B, T, D]"):
+            y = expect(module(x), "output", axes=X).is_tensor(shape=(3, 5, 6)).actual
         for batch, time in ((1, 5), (3, 1), (1, 1)):
-            y = module(draw.normal(batch=batch, time=time, width=6))
-            expect(y, "output", axes=X).is_tensor(shape=(batch, time, 6), dtype=torch.float32)
+            found = module(with_axes(x[:batch, :time].clone(), *X.split()))
+            expect(found, "output", axes=X).is_tensor(shape=(batch, time, 6), dtype=torch.float32)
+            expect(found, "output", axes=X).same_as(y[:batch, :time], name="that among others")
 
 
 @check(
-    "x is left as it was, and need not be contiguous in memory",
+    "however a module is called, its output is that of this x and its table, in the dtype of x",
     aspect="arguments",
     points=0.5,
-    asked="left as it was and need not be contiguous in memory",
+    follows=["test_sinusoidal_adds", "test_learned_adds"],
+    asked=[
+        "left as it was and need not be contiguous in memory",
+        "A result depends on the arguments and the module's own table alone",
+        "[B, T, D], in the dtype of x.",
+    ],
 )
-def test_arguments(submission, draw):
+def test_promises(submission, draw):
     for name in MODULES:
-        module = build(submission, draw, name, 6, 9)
-        x = draw.normal(batch=2, time=5, width=6)
-        with precondition("forward must give [B, T, D]"):
-            y = expect(module(x), "output", axes=X).is_tensor(shape=(2, 5, 6)).actual
-        expect_unchanged(submission)
-        again = module(draw.noncontiguous(x))
-        expect_unchanged(submission)
-        expect(again, "output", axes=X).same_as(y, name="the output for a contiguous x")
+        # The sinusoidal table need not be better than float32, and names are free: each is compared with another.
+        part = Part(name, {"d_model": 6, "max_len": 9}, ["output"], [X], [torch.float64, torch.bfloat16])
+        part.expect(submission, None, draw, [{"x": draw.normal(batch=2, time=5, width=6)}])
 
 
 @check(
-    "train() and eval() agree, and so do two calls in a row",
+    "train() and eval() agree",
     aspect="mode",
     points=0.5,
     asked="nothing is kept from one call to the next, and nothing is random",
@@ -473,8 +469,5 @@ def test_modes(submission, draw):
         module.train()
         with precondition("forward must give [B, T, D]"):
             y = expect(module(x), "output", axes=X).is_tensor(shape=(2, 5, 6)).actual
-        again = module(x)
-        first = "the first call in train mode"
-        expect(again, "output of the second call in train mode", axes=X).same_as(y, name=first)
         module.eval()
-        expect(module(x), "output in eval mode", axes=X).same_as(y, name=first)
+        expect(module(x), "output in eval mode", axes=X).same_as(y, name="that in train mode")

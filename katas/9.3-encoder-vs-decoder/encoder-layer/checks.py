@@ -470,6 +470,7 @@ def test_eval(submission, draw):
 @check(
     "however a layer is called, its result is that of these arguments and parameters, which it leaves as they were",
     aspect="arguments",
+    points=0.5,
     follows=["test_pre_norm", "test_post_norm", "test_mask_shapes", "test_eval"],
     asked=[
         "compute in their own dtype",
@@ -538,8 +539,8 @@ def test_encoder_norm(submission):
     asked=["xᵢ = layerᵢ(xᵢ₋₁, M)", "output = norm(x_last)"],
 )
 def test_encoder_pre_norm(submission, draw):
-    for num_layers in (3, 1):
-        x = inputs(draw)
+    for num_layers, batch, time in ((3, 2, 5), (1, 1, 66), (2, 2, 1)):
+        x = inputs(draw, batch, time)
         state = stack_state(draw, num_layers)
         module, _ = loaded(submission.Encoder(num_layers, D, H, FF), state)
         y = module(x)
@@ -662,6 +663,7 @@ def test_padding(submission, draw):
 @check(
     "however an encoder is called, its result is that of these arguments and parameters",
     aspect="arguments",
+    points=0.5,
     follows=["test_layer_promises", "test_encoder_pre_norm", "test_encoder_masks", "test_pre_norm_gradients"],
     asked=[
         "compute in their own dtype",

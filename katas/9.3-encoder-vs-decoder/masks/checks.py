@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import check, expect, expect_device, expect_unchanged, precondition
+from grader.checks import Part, check, expect, expect_device, expect_unchanged, precondition
 
 INF = float("inf")
 
@@ -30,7 +30,7 @@ def tokens_with_padding(draw, pad_id, **axes):
     asked="bool [T, T], all True.",
 )
 def test_bidirectional_all_true(submission):
-    for seq_len in (5, 8):
+    for seq_len in (5, 66):
         mask = submission.bidirectional_mask(seq_len)
         wanted = torch.ones(seq_len, seq_len, dtype=torch.bool)
         expect(mask, "mask", axes="query key", picture="mask").equals(wanted)
@@ -52,12 +52,11 @@ def test_causal_shape(submission):
 @check(
     "each query sees itself and the keys before it, nothing later",
     aspect="masks",
-    points=1,
     follows=["test_causal_shape"],
     asked="bool [T, T], True where key <= query.",
 )
 def test_causal_values(submission):
-    for seq_len in (4, 7):
+    for seq_len in (4, 66):
         mask = submission.causal_mask(seq_len)
         expect(mask, "mask", axes="query key", picture="mask").equals(lower_triangle(seq_len))
 
@@ -123,7 +122,6 @@ def test_padding_shape(submission, draw):
 @check(
     "real tokens are seen and padding is hidden, wherever it is",
     aspect="masks",
-    points=1,
     follows=["test_padding_shape"],
     asked=["bool [B, 1, 1, T], True where the token is real.", "Nor does padding always come last."],
 )
@@ -148,8 +146,8 @@ def test_padding_values(submission, draw):
     ],
 )
 def test_padding_pad_id(submission, draw):
-    for pad_id in (4, -100):
-        tokens = draw.integers(0, 9, batch=2, time=11)  # 0 is an ordinary token here
+    for pad_id, time in ((4, 11), (-100, 66)):
+        tokens = draw.integers(0, 9, batch=2, time=time)  # 0 is an ordinary token here
         tokens[0, 1], tokens[0, 2:4], tokens[1, -3:] = 0, pad_id, pad_id
         mask = submission.padding_mask(tokens, pad_id=pad_id)
         wanted = tokens.ne(pad_id)[:, None, None, :]
@@ -177,7 +175,6 @@ def test_padding_integer_types(submission, draw):
 @check(
     "one, two or three masks together allow what every one allows",
     aspect="masks",
-    points=1,
     asked=["one or more boolean masks", "Allow only what every one of the masks allows."],
 )
 def test_combine_counts(submission, draw):
@@ -193,13 +190,12 @@ def test_combine_counts(submission, draw):
 @check(
     "masks of different shapes broadcast: [T, T] with [B, 1, 1, T]",
     aspect="masks",
-    points=1,
     asked="bool of the broadcast shape, e.g. [B, 1, T, T].",
 )
 def test_combine_broadcasts(submission, draw):
-    causal = lower_triangle(5).to(draw.device)
-    padding = draw.mask(keep=0.6, batch=3, head=1, query=1, key=5)
-    per_head = draw.mask(keep=0.8, head=2, query=1, key=5)
+    causal = lower_triangle(66).to(draw.device)
+    padding = draw.mask(keep=0.6, batch=3, head=1, query=1, key=66)
+    per_head = draw.mask(keep=0.8, head=2, query=1, key=66)
     axes = "batch head query key"
     both = submission.combine_masks(causal, padding)
     expect(both, "combine_masks(causal, padding)", axes=axes, picture="mask").equals(causal & padding)
@@ -216,13 +212,12 @@ def test_combine_broadcasts(submission, draw):
 @check(
     "allowed pairs become 0 and blocked ones -inf, in the mask's own shape",
     aspect="values",
-    points=1,
     asked="dtype of the same shape: 0 where mask is True, -inf where it is False.",
 )
 def test_additive_values(submission, draw):
     square = draw.mask(keep=0.5, query=4, key=6)
     square[2, :] = False  # a query that may look at nothing
-    for mask in (square, draw.mask(keep=0.5, batch=2, head=1, query=1, key=5)):
+    for mask in (square, draw.mask(keep=0.5, batch=2, head=1, query=1, key=66)):
         axes = "query key" if mask.dim() == 2 else "batch head query key"
         wanted = torch.zeros(mask.shape, device=mask.device).masked_fill(~mask, -INF)
         expect(submission.additive_mask(mask), "additive mask", axes=axes, picture="mask").equals(wanted)
@@ -251,42 +246,46 @@ def test_additive_dtypes(submission, draw):
 
 
 @check(
-    "arguments are left as they were",
+    "combined masks are left as they were, and need not be contiguous in memory",
     aspect="arguments",
     points=0.5,
-    follows=["test_padding_shape", "test_combine_counts", "test_additive_values"],
-    asked="No argument may be changed",
+    follows=["test_combine_counts"],
+    asked="No argument may be changed, and none need be contiguous in memory.",
 )
 def test_arguments_unchanged(submission, draw):
     first, second = draw.mask(keep=0.7, query=5, key=5), draw.mask(keep=0.5, query=5, key=5)
-    wide, tokens = draw.mask(keep=0.5, batch=2, head=1, query=5, key=5), draw.integers(0, 3, batch=2, time=6)
-    for function, given in (
-        (submission.combine_masks, (first, second)),
-        (submission.combine_masks, (wide, second, first)),
-        (submission.padding_mask, (tokens,)),
-        (submission.additive_mask, (first,)),
-    ):
-        with precondition("masks must be made at all"):
-            function(*given)
+    wide = draw.mask(keep=0.5, batch=2, head=1, query=5, key=5)
+    for given in ((first, second), (wide, second, first)):
+        with precondition("contiguous inputs must give a mask without NaN"):
+            wanted = submission.combine_masks(*given)
+            expect(wanted, "combined mask").same_as(wanted)  # which NaN is not
         expect_unchanged(submission)
+        combined = submission.combine_masks(*(draw.noncontiguous(mask) for mask in given))
+        expect(combined, "combined mask").same_as(wanted, name="the result for contiguous inputs")
+
+
+def right_padding(tokens, pad_id):
+    return tokens.ne(pad_id)[:, None, None, :]
+
+
+def right_numbers(mask):
+    return torch.zeros(mask.shape).masked_fill(~mask, -INF)
 
 
 @check(
-    "inputs that are not contiguous in memory give the same masks",
+    "however they are called, padding and additive mask depend on these arguments, and leave them as they were",
     aspect="arguments",
     points=0.5,
-    asked="none need be contiguous in memory",
+    follows=["test_padding_values", "test_padding_pad_id", "test_additive_values"],
+    asked=[
+        "No argument may be changed, and none need be contiguous in memory.",
+        "depends on the arguments of its own call alone",
+        "All may be given by position or by name.",
+    ],
 )
-def test_noncontiguous(submission, draw):
-    same = "the result for a contiguous input"
-    tokens = tokens_with_padding(draw, 0, batch=3, time=4)
-    mask, other = draw.mask(keep=0.5, query=4, key=6), draw.mask(keep=0.5, query=4, key=6)
-    for function, name, given, rest in (
-        (submission.padding_mask, "padding mask", tokens, ()),
-        (submission.combine_masks, "combined mask", mask, (other,)),
-        (submission.additive_mask, "additive mask", mask, ()),
-    ):
-        with precondition("contiguous inputs must give a mask without NaN"):
-            wanted = function(given, *rest)
-            expect(wanted, name).same_as(wanted)  # which NaN is not
-        expect(function(draw.noncontiguous(given), *rest), name).same_as(wanted, name=same)
+def test_promises(submission, draw):
+    tokens = tokens_with_padding(draw, 4, batch=3, time=5)
+    part = Part("padding_mask", outputs=["padding mask"], axes=["batch head query key"])
+    part.expect(submission, right_padding, draw, [{"tokens": tokens, "pad_id": 4}])
+    part = Part("additive_mask", outputs=["additive mask"], axes=["batch query key"])
+    part.expect(submission, right_numbers, draw, [{"mask": draw.mask(keep=0.5, batch=2, query=3, key=6)}])

@@ -6,21 +6,16 @@ once more in the stack.
 
 from __future__ import annotations
 
-import functools
-
 import torch
 from torch.nn import functional as F
 
 from grader.checks import (
+    Part,
     check,
     expect,
     expect_from_scratch,
-    expect_gradients,
-    expect_unchanged,
     fail,
-    only_if,
     oracle,
-    oracle_gradients,
     precondition,
     with_axes,
 )
@@ -68,15 +63,15 @@ def feed(x, state, activation="relu"):
 
 
 def layer(norm_first=True):
-    """Return the right (x, memory, self_mask, memory_mask, state) -> output of a layer of H heads."""
+    """Return the right (state, x, memory, self_mask, memory_mask) -> output of a layer of H heads."""
 
-    def pre(x, memory, self_mask, memory_mask, state):
+    def pre(state, x, memory, self_mask=None, memory_mask=None):
         y = norm(x, state, "norm1")
         x = x + attend(y, y, self_mask, state, "self_attention")
         x = x + attend(norm(x, state, "norm2"), memory, memory_mask, state, "cross_attention")
         return x + feed(norm(x, state, "norm3"), state)
 
-    def post(x, memory, self_mask, memory_mask, state):
+    def post(state, x, memory, self_mask=None, memory_mask=None):
         x = norm(x + attend(x, x, self_mask, state, "self_attention"), state, "norm1")
         x = norm(x + attend(x, memory, memory_mask, state, "cross_attention"), state, "norm2")
         return norm(x + feed(x, state), state, "norm3")
@@ -197,7 +192,7 @@ def expect_layer(
         module, state = loaded(
             submission.DecoderLayer(D, H, FF, norm_first=norm_first), silenced(layer_state(draw), *silent)
         )
-        wanted = oracle(layer(norm_first), x, memory, *masks, state)
+        wanted = oracle(layer(norm_first), state, x, memory, *masks)
         expect(module(x, memory, *masks), "output", axes=AXES).close_to(wanted, why=why)
 
 
@@ -207,7 +202,6 @@ def expect_layer(
 @check(
     "a layer takes x [B, T, D] and memory [B, S, D] to [B, T, D], for any B, T and S",
     aspect="shape",
-    points=1,
     asked=["memory: [B, S, D]", "Layer and decoder work for any sizes"],
 )
 def test_layer_shapes(submission, draw):
@@ -221,7 +215,6 @@ def test_layer_shapes(submission, draw):
 @check(
     "three sublayers and three norms are the parts of a layer",
     aspect="parameters",
-    points=1,
     asked="Together these six hold all the parameters there are.",
 )
 def test_parts(submission):
@@ -239,7 +232,6 @@ def test_parts(submission):
 @check(
     "a layer has the parameters of its six parts and no others",
     aspect="parameters",
-    points=1,
     asked="Together these six hold all the parameters there are.",
 )
 def test_parameters(submission):
@@ -301,7 +293,7 @@ def test_feed_forward_sublayer(submission, draw):
     ],
 )
 def test_pre_norm(submission, draw):
-    expect_layer(submission, draw, sizes=((2, 4, 6), (1, 5, 2)))
+    expect_layer(submission, draw, sizes=((2, 4, 6), (1, 1, 2), (1, 66, 3)))
 
 
 @check(
@@ -346,7 +338,6 @@ def test_memory_mask(submission, draw):
 @check(
     "under a causal mask later positions of x change no earlier output, but all of the memory does",
     aspect="causality",
-    points=1,
     follows=["test_layer_shapes"],
     asked="the whole memory, from its first position to its last",
 )
@@ -367,6 +358,27 @@ def test_causality(submission, draw):
     )
 
 
+def part(name, **options):
+    """Return the contract of a layer, or of a decoder of two, and the right function of its parameters."""
+    sizes = {"num_layers": 2} if name == "Decoder" else {}
+    right = layer()
+
+    def stack(state, x, *rest, **masks):
+        for prefix in ("layers.0.", "layers.1.") if sizes else ("",):
+            own = {key.removeprefix(prefix): state[key] for key in state if key.startswith(prefix)}
+            x = right(own, x, *rest, **masks)
+        return norm(x, state, "norm") if sizes else x
+
+    made = sizes | {"d_model": D, "num_heads": H, "d_ff": FF, "dropout": 0.2}
+    return Part(name, made, ["output"], [AXES], [torch.float64, torch.bfloat16], **options), stack
+
+
+def call(draw):
+    x, memory = inputs(draw)
+    over = draw.mask(keep=0.5, batch=2, head=1, query=4, key=6)
+    return {"x": x, "memory": memory, "self_mask": causal(draw, 4), "memory_mask": over}
+
+
 @check(
     "gradients reach x, the memory and every parameter",
     aspect="gradient",
@@ -375,45 +387,13 @@ def test_causality(submission, draw):
     asked="Gradients reach x, the memory and every parameter.",
 )
 def test_gradients(submission, draw):
-    x, memory = inputs(draw, requires_grad=True)
-    right = layer()
-    module, state = loaded(submission.DecoderLayer(D, H, FF), layer_state(draw))
-
-    def of_inputs(x, memory):
-        return right(
-            x, memory, None, None, {name: tensor.cpu().to(x.dtype) for name, tensor in state.items()}
-        )
-
-    def of_state(*tensors):
-        cast = [part.detach().cpu().to(tensors[0].dtype) for part in (x, memory)]
-        return right(*cast, None, None, dict(zip(state, tensors, strict=True)))
-
-    expect_gradients(module(x, memory), {"x": x, "memory": memory}, draw, oracle=of_inputs)
-    module, state = loaded(submission.DecoderLayer(D, H, FF), state)  # afresh: gradients add up
-    own = set(module.state_dict())
-    y = module(x, memory)
-    expect(y, "output", axes=AXES).is_tensor(shape=(2, 4, D))
-    cotangent = draw.like(y)
-    (y * cotangent).sum().backward()
-    wanted = oracle_gradients(of_state, state, cotangent)
-    for name in state:
-        # No softmax sees the bias of w_k: its gradient is rounding alone.
-        if name not in own or name.endswith("w_k.bias"):
-            continue
-        gradient = functools.reduce(getattr, name.split("."), module).grad
-        if gradient is None:
-            fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
-        with only_if(
-            "the output must be right",
-            lambda: expect(y, "output", axes=AXES).close_to(oracle(right, x, memory, None, None, state)),
-        ):
-            expect(gradient, f"{name}.grad").close_to(wanted[name])
+    contract, right = part("DecoderLayer")
+    contract.expect_gradients(submission, right, draw, [call(draw)])
 
 
 @check(
     "dropout acts on each sublayer's output before it is added, not on x or the memory",
     aspect="mode",
-    points=1,
     follows=["test_layer_shapes", "test_parts"],
     asked="how much of each sublayer's output is dropped before it is added",
 )
@@ -442,7 +422,6 @@ def test_dropout_of_sublayers(submission, draw):
 @check(
     "the feed-forward network gets the layer's dropout and activation",
     aspect="arguments",
-    points=1,
     follows=["test_parts"],
     asked=["that of the feed-forward network: relu, gelu or swiglu.", "also what FeedForward drops."],
 )
@@ -484,29 +463,19 @@ def test_eval(submission, draw):
 
 
 @check(
-    "arguments are left as they were and need not be contiguous, and dtypes are kept",
+    "however a layer is called, its result is that of these arguments and parameters, which it leaves as they were",
     aspect="arguments",
     points=0.5,
-    follows=["test_layer_shapes"],
+    follows=["test_pre_norm", "test_self_mask", "test_memory_mask", "test_eval"],
     asked=[
         "Arguments are left as they were and need not be contiguous in memory.",
         "compute in their own dtype",
+        "a result depends only on the arguments of this call and on the parameters as they are now",
     ],
 )
-def test_arguments(submission, draw):
-    for norm_first in (True, False):
-        x, memory = inputs(draw)
-        module = submission.DecoderLayer(D, H, FF, norm_first=norm_first)
-        mask, over = causal(draw, 4), draw.mask(keep=0.6, batch=2, head=1, query=1, key=6)
-        with precondition("a layer must give [B, T, D]"):
-            y = expect(module(x, memory, mask, over), "output", axes=AXES).is_tensor(shape=(2, 4, D)).actual
-        expect_unchanged(submission)
-        other = module(*map(draw.noncontiguous, (x, memory, mask, over)))
-        expect_unchanged(submission)
-        expect(other, "output", axes=AXES).same_as(y, name="the output for contiguous inputs")
-        wide = submission.DecoderLayer(D, H, FF, norm_first=norm_first).to(torch.float64)
-        y = wide(*inputs(draw, dtype=torch.float64))
-        expect(y, "output of a float64 layer", axes=AXES).is_tensor(shape=(2, 4, D), dtype=torch.float64)
+def test_layer_promises(submission, draw):
+    contract, right = part("DecoderLayer", gradients=False)
+    contract.expect(submission, right, draw, [call(draw)])
 
 
 # --- Decoder ---
@@ -515,7 +484,6 @@ def test_arguments(submission, draw):
 @check(
     "a decoder has num_layers layers, each with parameters of its own",
     aspect="parameters",
-    points=1,
     asked=["layers: nn.ModuleList of DecoderLayer.", "each with parameters of its own"],
 )
 def test_decoder_layers(submission):
@@ -535,8 +503,8 @@ def test_decoder_layers(submission):
     asked=["xᵢ = layerᵢ(xᵢ₋₁, memory, self_mask, memory_mask)", "output = norm(x_last)"],
 )
 def test_decoder_pre_norm(submission, draw):
-    for num_layers in (3, 1):
-        x, memory = inputs(draw)
+    for num_layers, batch, time in ((3, 2, 4), (1, 1, 1), (1, 1, 66)):
+        x, memory = inputs(draw, batch, time)
         state = stack_state(draw, num_layers)
         module, _ = loaded(submission.Decoder(num_layers, D, H, FF), state)
         y = module(x, memory)
@@ -550,7 +518,6 @@ def test_decoder_pre_norm(submission, draw):
 @check(
     "post-norm: a decoder ends with its last layer, and norm changes nothing",
     aspect="values",
-    points=1,
     follows=["test_decoder_layers"],
     asked=["output = x_last", "after the last layer, a LayerNorm when norm_first, else nn.Identity."],
 )
@@ -572,7 +539,6 @@ def test_decoder_post_norm(submission, draw):
 @check(
     "every layer of a decoder gets both masks, each in its place",
     aspect="masks",
-    points=1.5,
     follows=["test_decoder_layers"],
     asked="Send x through all layers, each with the same memory and under the same masks.",
 )
@@ -595,7 +561,6 @@ def test_decoder_masks(submission, draw):
 @check(
     "a decoder passes dropout, norm_first and activation on to its layers",
     aspect="arguments",
-    points=1,
     follows=["test_layer_shapes", "test_decoder_layers"],
     asked="d_model, num_heads, d_ff, dropout, norm_first, activation: those of each layer.",
 )
@@ -611,6 +576,22 @@ def test_decoder_options(submission, draw):
             expect(inside(x, memory), f"output of layers[{index}]", axes=AXES).same_as(
                 wanted, name="that of your DecoderLayer with the same option"
             )
+
+
+@check(
+    "however a decoder is called, its result is that of these arguments and parameters",
+    aspect="arguments",
+    points=0.5,
+    follows=["test_layer_promises", "test_gradients", "test_decoder_pre_norm", "test_decoder_masks"],
+    asked=[
+        "Gradients reach x, the memory and every parameter.",
+        "compute in their own dtype",
+        "a result depends only on the arguments of this call and on the parameters as they are now",
+    ],
+)
+def test_decoder_promises(submission, draw):
+    contract, right = part("Decoder")
+    contract.expect(submission, right, draw, [call(draw)])
 
 
 @check(

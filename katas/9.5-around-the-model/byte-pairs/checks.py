@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import string
 
-from grader.checks import check, expect, expect_no_error, precondition
+from grader.checks import check, expect, expect_no_error, given_module, precondition
 
 
 class Letters:
@@ -45,7 +45,6 @@ def decodes(tokenizer, ids, text, why=""):
 @check(
     "train returns a list of as many pairs of bytes as are asked for",
     aspect="shape",
-    points=1,
     asked="-> list[tuple[bytes, bytes]]:",
 )
 def test_form(submission, draw):
@@ -109,7 +108,6 @@ def test_ties(submission, draw):
 @check(
     "on a tie the bytes of both tokens are compared, not their ids or their bytes joined",
     aspect="values",
-    points=1,
     follows=["test_ties", "test_counted_anew"],
     asked="on a tie the greatest, as Python compares tuples of bytes.",
 )
@@ -195,7 +193,6 @@ def test_runs(submission, draw):
 @check(
     "when no pair is left there are fewer merges, and none for an empty text",
     aspect="values",
-    points=1,
     follows=["test_ties", "test_ties_of_merged"],
     asked="Fewer when no pair is left.",
 )
@@ -365,7 +362,6 @@ def test_special(submission, draw):
 @check(
     "where several special strings begin at one place, the longest is taken",
     aspect="values",
-    points=1,
     follows=["test_special"],
     asked="where several begin at the same place, the longest is taken.",
 )
@@ -383,7 +379,6 @@ def test_longest(submission, draw):
 @check(
     "special strings are literal: . | + ( and the like are not patterns",
     aspect="values",
-    points=1,
     follows=["test_special"],
     asked="Special strings are texts, not patterns",
 )
@@ -406,7 +401,6 @@ def test_no_patterns(submission, draw):
 @check(
     "decode gives back what was encoded: letters, accents, emoji, white space, and special strings",
     aspect="values",
-    points=1.5,
     asked="Return the text of these ids",
 )
 def test_decode(submission, draw):
@@ -427,7 +421,6 @@ def test_decode(submission, draw):
 @check(
     "the bytes of a character may come from several tokens: they are joined before they become text",
     aspect="values",
-    points=1,
     follows=["test_decode"],
     asked="when are the bytes of a character complete?",
 )
@@ -446,7 +439,6 @@ def test_split_characters(submission, draw):
 @check(
     "invalid UTF-8 decodes to U+FFFD instead of raising",
     aspect="stability",
-    points=1,
     follows=["test_decode"],
     asked='invalid UTF-8 becomes U+FFFD, as errors="replace" has it.',
 )
@@ -469,7 +461,6 @@ def test_no_text(submission, draw):
 @check(
     "what train learns makes a text shorter, and every text comes back as it was",
     aspect="values",
-    points=1,
     follows=["test_counted_anew", "test_bytes_alone", "test_ids", "test_decode"],
     asked=[
         "For every text `decode(encode(text))` is the text again, to the last space.",
@@ -494,3 +485,29 @@ def test_together(submission, draw):
         shorter = len(one.encode()) - len(expect(ids, "ids").is_list(of=int))
         expect(shorter, "how many ids fewer than bytes").is_between(least, len(one.encode()))
         decodes(tokenizer, ids, one, "after encoding and decoding it is the same text")
+
+
+@check(
+    "arguments may be given by name, and as any sequence; merges and special strings are left as they were",
+    aspect="arguments",
+    points=0.5,
+    follows=["test_together"],
+    asked=[
+        "All may be given by position or by name.",
+        "merges: Sequence[tuple[bytes, bytes]], special: Sequence[str] = ()",
+        "ids: Iterable[int]",
+    ],
+    on_workers_word="the text that decode returns is compared with what is known here",
+)
+def test_forms(submission, draw):
+    letters = Letters(draw)
+    text, merges, special = letters.text("ab ba ab"), letters.pairs("a|b", "b|a"), ["<END>", "[PAD] "]
+    expect(submission.train(text=text, num_merges=1), "merges").is_value(merges[:1])
+    tokenizer = submission.Tokenizer(merges=tuple(merges), special=tuple(special))
+    ids = [256, 32, 257, 258]
+    expect(tokenizer.encode(text=letters.text("ab ba<END>")), "ids").is_value(ids)
+    probes = given_module(submission, "probes")  # a generator and the lists themselves do not cross
+    for found in (tokenizer.decode(ids=tuple(ids)), probes.once(tokenizer.decode, ids)):
+        expect(found, "text").is_value(letters.text("ab ba<END>"))
+    kept = probes.left(submission.Tokenizer, merges, special, text)
+    expect(kept, "merges and special after the calls").is_value((merges, special))

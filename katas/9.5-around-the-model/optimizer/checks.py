@@ -101,7 +101,8 @@ def clipper(submission, generator=False):
 
 def expect_clipped(submission, gradients, max_norm, generator=False):
     """Compare what `clip_gradients` returns, and leaves, with what is right."""
-    norm, left = clipper(submission, generator)(gradients, max_norm)
+    clip = clipper(submission, generator)
+    norm, left = clip(gradients, max_norm)
     there = [gradient for gradient in gradients if gradient is not None]
     total = oracle(length, *there)
     number(norm, "norm", float(total.value), 1e-5 * float(total.value))
@@ -109,6 +110,7 @@ def expect_clipped(submission, gradients, max_norm, generator=False):
     for place, (found, gradient) in enumerate(zip(left, there, strict=True)):
         wanted = oracle(lambda g: g * factor, gradient)
         expect(found, f"gradient {place}, clipped to {max_norm:g}").close_to(wanted)
+    return clip.values()
 
 
 def number(found, name, wanted, tolerance):
@@ -145,26 +147,28 @@ def test_norm(submission, draw):
 
 
 @check(
-    "gradients whose norm is too large are scaled by one factor, in place",
+    "gradients whose norm is too large are scaled by one factor, in place; parameters are not touched",
     aspect="values",
     points=2,
     follows=["test_norm"],
     asked=[
         "Scale all gradients by one factor, so that their common norm is at most max_norm.",
         "Gradients are changed in place",
+        "Parameters are not touched.",
     ],
     on_workers_word=WORD,
 )
 def test_clipped(submission, draw):
     for max_norm in (1.0, 0.25):
         _, [one, other] = drawn(draw, 2, 1)
-        expect_clipped(submission, [one[0], 3 * other[0], draw.normal(wide=5)], max_norm)
+        values = expect_clipped(submission, [one[0], 3 * other[0], draw.normal(wide=5)], max_norm)
+        for place, value in enumerate(values):
+            expect(value, f"parameter {place}, whose gradient was clipped").equals(torch.zeros_like(value))
 
 
 @check(
     "gradients whose norm is small enough stay as they are",
     aspect="values",
-    points=1,
     follows=["test_norm"],
     asked="below it they stay as they are.",
     on_workers_word=WORD,
@@ -178,7 +182,6 @@ def test_not_clipped(submission, draw):
 @check(
     "parameters without a gradient are skipped, and if none has a gradient the norm is 0.0",
     aspect="arguments",
-    points=1,
     follows=["test_norm"],
     asked=["Those without a gradient are skipped.", "0.0 when there are none."],
     on_workers_word=WORD,
@@ -193,7 +196,6 @@ def test_without_gradients(submission, draw):
 @check(
     "parameters may come from a generator, which can be iterated over only once",
     aspect="arguments",
-    points=1,
     follows=["test_clipped"],
     asked="may be a generator, such as model.parameters().",
     on_workers_word=WORD,
@@ -242,7 +244,6 @@ def test_steps(submission, draw):
 @check(
     "betas say how much of each moment is kept",
     aspect="values",
-    points=1,
     follows=["test_steps"],
     asked="the share of the first and of the second moment that is kept at each step.",
     on_workers_word=WORD,
@@ -255,7 +256,6 @@ def test_betas(submission, draw):
 @check(
     "eps is added to the root, not under it",
     aspect="values",
-    points=1,
     follows=["test_first_step"],
     asked="added to the root of the second moment.",
     on_workers_word=WORD,
@@ -318,7 +318,6 @@ def test_defaults(submission, draw):
 @check(
     "a parameter without a gradient stays as it is, and its steps count from its first gradient on",
     aspect="arguments",
-    points=1,
     follows=["test_first_step"],
     asked="A parameter without a gradient stays as it is, does not decay, and its steps are not counted.",
     on_workers_word=WORD,
@@ -340,7 +339,6 @@ def test_late_gradient(submission, draw):
 @check(
     "each group has its own options",
     aspect="arguments",
-    points=1,
     follows=["test_decoupled"],
     asked='groups: dicts with "params" and any options that differ from those below.',
     on_workers_word=WORD,
@@ -366,7 +364,6 @@ def test_groups(submission, draw):
 @check(
     "a schedule may change the options of a group between steps",
     aspect="arguments",
-    points=1,
     follows=["test_first_step"],
     asked="Options are read from the parameter's group at every step.",
     on_workers_word=WORD,
@@ -413,11 +410,14 @@ def test_state_dict(submission, draw):
 
 
 @check(
-    "a step leaves gradients as they are, and training can continue after it",
+    "a step leaves gradients as they are, and whether they are recorded: training can continue after it",
     aspect="gradient",
     points=0.5,
     follows=["test_first_step"],
-    asked="Update every parameter that has a gradient, in place; the gradients stay as they are.",
+    asked=[
+        "Update every parameter that has a gradient, in place; the gradients stay as they are.",
+        "A step leaves everything else as it was, including whether gradients are recorded.",
+    ],
     on_workers_word=WORD,
 )
 def test_left(submission, draw):
@@ -432,6 +432,9 @@ def test_left(submission, draw):
         if gradient is None:
             fail(f"no leaf  after 2 steps no gradient reaches parameter {place} any more", stage="gradient")
         expect(gradient, f"gradient {place} of a loss after 2 steps", axes=ROWS).equals(gradients[0][place])
+    for recorded in (True, False):
+        name = f"whether gradients are recorded after a step, where they were{' not' * (not recorded)} before"
+        expect(made.records_after(recorded), name).is_value(recorded)
 
 
 @check(
@@ -486,12 +489,13 @@ def test_cosine(submission):
 @check(
     "after total it stays at floor",
     aspect="values",
-    points=1,
     follows=["test_cosine"],
     asked="After it: floor.",
 )
 def test_after(submission):
     expect_rates(submission, (41, 56, 72, 400), 8, 40, 0.5, 0.125)
+    found = submission.warmup_cosine(step=41, warmup=8, total=40, peak=0.5, floor=0.125)
+    number(found, "rate at step 41, given by name", 0.125, 1e-9)
 
 
 @check(

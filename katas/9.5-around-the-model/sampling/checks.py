@@ -7,7 +7,7 @@ import math
 import torch
 from torch.nn.functional import one_hot
 
-from grader.checks import check, expect, expect_unchanged, oracle, precondition, with_axes
+from grader.checks import Part, check, expect, expect_unchanged, oracle, same_tensors, with_axes
 
 ROWS = "batch token"
 SHARES = (
@@ -87,7 +87,6 @@ FILTERS = (("top_k", right_top_k, 3), ("top_p", right_top_p, 0.7), ("min_p", rig
 @check(
     "the filters keep the shape, with any number of axes in front",
     aspect="shape",
-    points=1,
     asked="[.., V], any number of axes in front; each row is filtered by itself.",
 )
 def test_shapes(submission, draw):
@@ -113,7 +112,6 @@ def test_top_k(submission, draw):
 @check(
     "top_k keeps everything when k is V or more",
     aspect="values",
-    points=1,
     follows=["test_top_k"],
     asked="how many; all of them when k > V.",
 )
@@ -142,7 +140,6 @@ def test_top_p(submission, draw):
 @check(
     "top_p keeps the best token even where its probability alone exceeds p",
     aspect="values",
-    points=1,
     follows=["test_shapes"],
     asked="The token with which p is reached is kept, so there is always one.",
 )
@@ -169,7 +166,6 @@ def test_min_p(submission, draw):
 @check(
     "adding a number to all logits of a row does not change which tokens are kept",
     aspect="values",
-    points=1,
     follows=["test_top_p", "test_min_p"],
     asked="Adding the same number to all logits of a row changes no probability",
 )
@@ -183,7 +179,6 @@ def test_shift(submission, draw):
 @check(
     "filters may be applied one after the other: what one has removed, the next one ignores",
     aspect="values",
-    points=1,
     follows=["test_top_p", "test_min_p"],
     asked="Filters may be applied one after the other",
 )
@@ -205,7 +200,6 @@ def test_chain(submission, draw):
 @check(
     "logits in the thousands are filtered like small ones",
     aspect="stability",
-    points=1,
     follows=["test_top_p", "test_min_p"],
     asked="exp(1000) is infinite",
 )
@@ -227,9 +221,9 @@ def test_large(submission, draw):
     asked="A logit above 0 is divided by it, any other multiplied",
 )
 def test_penalty(submission, draw):
-    for penalty in (1.3, 2.0):
-        logits = spread(draw, batch=3, token=8)
-        tokens = torch.stack([draw.permutation(8)[:4] for _ in range(3)])
+    for batch, token, penalty in ((3, 8, 1.3), (3, 8, 2.0), (66, 1, 1.5)):
+        logits = spread(draw, batch, token)
+        tokens = torch.stack([draw.permutation(token)[:4] for _ in range(batch)])
         found = submission.repetition_penalty(logits, tokens, penalty)
         compare(found, right_penalty, logits, tokens, penalty, name=f"penalised, penalty={penalty}")
 
@@ -253,46 +247,6 @@ def test_penalty_once(submission, draw):
     compare(found, right_penalty, logits, tokens, 1.5, name="penalised")
 
 
-# --- all of them ---
-
-
-@check(
-    "arguments are left as they were, and need not be contiguous in memory",
-    aspect="arguments",
-    points=1,
-    follows=["test_top_k", "test_top_p", "test_min_p", "test_penalty"],
-    asked="Arguments are left as they were and need not be contiguous in memory.",
-)
-def test_arguments(submission, draw):
-    tokens = torch.tensor([[3, 1], [0, 4], [2, 2]], device=draw.device)
-    calls = [(name, (amount,)) for name, _, amount in FILTERS] + [("repetition_penalty", (tokens, 1.4))]
-    for name, rest in calls:
-        logits = known(draw, 3)
-        with precondition("a filter must return logits"):
-            y = getattr(submission, name)(logits, *rest)
-            expect(y, name, axes=ROWS).is_tensor(shape=(3, 6))
-        expect_unchanged(submission)
-        again = getattr(submission, name)(draw.noncontiguous(logits), *rest)
-        expect_unchanged(submission)
-        expect(again, name, axes=ROWS).equals(y, why="only the order in memory differs")
-
-
-@check(
-    "logits keep their dtype",
-    aspect="dtype",
-    points=0.5,
-    asked="Logits keep their dtype.",
-)
-def test_dtypes(submission, draw):
-    tokens = torch.tensor([[3, 1], [0, 4]], device=draw.device)
-    for dtype in (torch.float64, torch.bfloat16):
-        logits = with_axes(known(draw, 2).to(dtype), *ROWS.split())
-        for name, _, amount in FILTERS:
-            expect(getattr(submission, name)(logits, amount), name).is_tensor(shape=(2, 6), dtype=dtype)
-        found = submission.repetition_penalty(logits, tokens, 1.5)
-        expect(found, "repetition_penalty").is_tensor(shape=(2, 6), dtype=dtype)
-
-
 # --- perplexity ---
 
 
@@ -301,10 +255,10 @@ def right_perplexity(logits, targets, pad_id=None):
     return losses[targets != pad_id].mean().exp() if pad_id is not None else losses.mean().exp()
 
 
-def expect_perplexity(submission, logits, targets, **options):
-    found = submission.perplexity(logits, targets, **options)
+def expect_perplexity(submission, *given, **named):
+    found = submission.perplexity(*given, **named)
     expect(found, "perplexity").is_scalar(float)
-    wanted = oracle(right_perplexity, logits, targets, *options.values())
+    wanted = oracle(right_perplexity, *given, *named.values())
     expect(torch.tensor(found), "perplexity").close_to(wanted)
 
 
@@ -331,7 +285,6 @@ def test_perplexity(submission, draw):
 @check(
     "targets that are pad_id do not count",
     aspect="padding",
-    points=1,
     follows=["test_perplexity"],
     asked="targets that are this token do not count; None: all count.",
 )
@@ -355,3 +308,43 @@ def test_perplexity_large(submission, draw):
     logits = draw.normal(batch=2, time=40, token=6, scale=2.0, shift=800.0)
     logits[0, 0, targets[0, 0]] -= 120.0  # so unlikely that its probability rounds to 0
     expect_perplexity(submission, logits, targets)
+
+
+# --- all of them ---
+
+
+@check(
+    "however they are called, all of them give what these arguments make, and leave them as they were",
+    aspect="arguments",
+    points=1.5,
+    follows=[
+        "test_top_k",
+        "test_top_p",
+        "test_min_p",
+        "test_penalty",
+        "test_perplexity",
+        "test_perplexity_padding",
+    ],
+    asked=[
+        "All of it works for any sizes",
+        "Logits keep their dtype.",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
+)
+def test_promises(submission, draw):
+    for name, right, amount in FILTERS:
+        logits = draw.normal(batch=66, token=1)
+        found = getattr(submission, name)(logits, amount)
+        compare(found, right, logits, amount, name=f"{name} of a vocabulary of one")
+    tokens = torch.tensor([[3, 1], [0, 4], [2, 2]], device=draw.device)
+    calls = [(name, right, {"k" if name == "top_k" else "p": amount}) for name, right, amount in FILTERS]
+    calls.append(("repetition_penalty", right_penalty, {"tokens": tokens, "penalty": 1.4}))
+    for name, right, rest in calls:
+        part = Part(name, {}, [name], [ROWS], [torch.float64, torch.bfloat16], gradients=False)
+        part.expect(submission, right, draw, [{"logits": known(draw, 3), **rest}])
+    for _ in range(2):
+        logits = draw.noncontiguous(draw.normal(batch=2, time=5, token=7, scale=2.0))
+        targets = draw.noncontiguous(draw.integers(0, 7, batch=2, time=5))
+        with same_tensors(submission):  # the first call's, refilled
+            expect_perplexity(submission, logits=logits, targets=targets, pad_id=2)
+        expect_unchanged(submission)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import torch
 from torch.nn import functional as F
 
 from grader.checks import (
+    Part,
     check,
     expect,
-    expect_gradients,
-    expect_parameter_gradients,
-    expect_unchanged,
     fail,
     oracle,
-    precondition,
     with_axes,
 )
 
@@ -63,19 +58,40 @@ def mixed(x, state, mask=None, heads=H):
     return linear(found.transpose(1, 2).flatten(2), state, "w_o")
 
 
+# --- what each has to keep ---
+
+DTYPES = [torch.float64, torch.bfloat16]
+ATTENTION = Part("linear_attention", {}, ["output"], [VALUES], DTYPES, gradients=False)
+MADE = {"d_model": D, "num_heads": H, "max_len": LONGEST, "k": MIXED}
+LINFORMER = Part("Linformer", MADE, ["output"], [X], DTYPES, gradients=False)
+
+
+def attention(query, key, value, causal):
+    return right(causal)(query, key, value)
+
+
+def linformer(state, x, mask):
+    return mixed(x, state | {name: state[own_name(name, state)] for name in MIXTURES}, mask)
+
+
+def attention_calls(draw):
+    names = "query", "key", "value"
+    return [dict(zip(names, triple(draw, 5, 5), strict=True), causal=causal) for causal in (False, True)]
+
+
+def linformer_calls(draw):
+    return [{"x": sequence(draw, 6), "mask": draw.mask(batch=2, time=6)}]
+
+
 # --- helpers ---
 
 
-def triple(draw, queries=5, keys=7, batch=2, positive=False, **options):
-    """Draw queries, keys and values, of another width.
-
-    Where all are positive no weights add up to nearly 0, whatever is wrong.
-    """
-    drawn = partial(draw.uniform, low=0.1, high=2.0) if positive else draw.normal
+def triple(draw, queries=5, keys=7, batch=2):
+    """Draw queries, keys and values, of another width."""
     return (
-        drawn(batch=batch, head=H, query=queries, width=4, **options),
-        drawn(batch=batch, head=H, key=keys, width=4, **options),
-        drawn(batch=batch, head=H, key=keys, width=3, **options),
+        draw.normal(batch=batch, head=H, query=queries, width=4),
+        draw.normal(batch=batch, head=H, key=keys, width=4),
+        draw.normal(batch=batch, head=H, key=keys, width=3),
     )
 
 
@@ -162,7 +178,6 @@ def ragged(draw, batch=3, time=LONGEST):
 @check(
     "any axes in front, any number of queries, and values of another width: [.., Tq, Dv]",
     aspect="shape",
-    points=1,
     asked=["[.., Tq, D], with any number of axes in front.", "[.., Tq, Dv], in the dtype of the query."],
 )
 def test_shapes(submission, draw):
@@ -211,7 +226,6 @@ def test_average(submission, draw):
 @check(
     "each row of a batch and each head is computed by itself",
     aspect="values",
-    points=1,
     follows=["test_weights"],
     asked="with any number of axes in front.",
 )
@@ -276,50 +290,41 @@ def test_long(submission, draw):
     asked="gradients reach queries, keys, values",
 )
 def test_gradients(submission, draw):
-    for causal in (False, True):
-        query, key, value = triple(draw, 5, 5, requires_grad=True)
-        found = submission.linear_attention(query, key, value, causal=causal)
-        inputs = {"query": query, "key": key, "value": value}
-        expect_gradients(found, inputs, draw, oracle=right(causal))
+    ATTENTION.expect_gradients(submission, attention, draw, attention_calls(draw))
 
 
 @check(
-    "the result has the query's dtype, and large numbers in half precision do not overflow",
+    "large numbers in half precision do not overflow",
     aspect="stability",
-    points=2,
     follows=["test_weights", "test_causal_values"],
     asked="Sums are computed in float32 at least, so that large numbers in half precision",
 )
-def test_dtypes(submission, draw):
-    for dtype, size in ((torch.float64, 1.0), (torch.bfloat16, 1.0), (torch.float16, 60.0)):
-        query, key, value = (
-            draw.normal(batch=1, head=1, time=70, width=4, scale=0.2 * size, shift=size).to(dtype)
-            for _ in range(3)
-        )
-        for causal in (False, True):
-            found = submission.linear_attention(query, key, value, causal=causal)
-            name = f"output in {str(dtype).removeprefix('torch.')}{', causal' * causal}"
-            expect(found, name, axes=VALUES).is_tensor(shape=(1, 1, 70, 4), dtype=dtype).is_finite()
-            wanted = right(causal)(*(x.cpu().double() for x in (query, key, value)))
-            tolerance = 1e-9 if dtype == torch.float64 else 0.03 * size
-            expect(found.cpu().double(), name, axes=VALUES).close_to(wanted, tolerance)
+def test_half(submission, draw):
+    size = 60.0
+    given = [
+        draw.normal(batch=1, head=1, time=70, width=4, scale=0.2 * size, shift=size).half() for _ in range(3)
+    ]
+    for causal in (False, True):
+        found = submission.linear_attention(*given, causal=causal)
+        name = f"output in float16{', causal' * causal}"
+        expect(found, name, axes=VALUES).is_tensor(shape=(1, 1, 70, 4), dtype=torch.float16).is_finite()
+        wanted = right(causal)(*(x.cpu().double() for x in given))
+        expect(found.cpu().double(), name, axes=VALUES).close_to(wanted, 0.03 * size)
 
 
 @check(
-    "arguments are left as they were, and need not be contiguous in memory",
+    "however it is called, the output is that of these arguments, in the query's dtype, and they are left as they were",
     aspect="arguments",
-    points=1,
+    points=2,
     follows=["test_rows", "test_causal_values"],
-    asked="Arguments are left as they were and need not be contiguous in memory",
+    asked=[
+        "[.., Tq, Dv], in the dtype of the query.",
+        "for float64, in float64.",
+        "Arguments are left as they were and need not be contiguous in memory",
+    ],
 )
-def test_arguments(submission, draw):
-    for causal in (False, True):
-        given = triple(draw, 6, 6, positive=True)
-        found = submission.linear_attention(*given, causal=causal)
-        expect_unchanged(submission)
-        scattered = submission.linear_attention(*(draw.noncontiguous(x) for x in given), causal=causal)
-        expect_unchanged(submission)
-        expect(scattered, "output", axes=VALUES).same_as(found, name="that for contiguous tensors")
+def test_attention_promises(submission, draw):
+    ATTENTION.expect(submission, attention, draw, attention_calls(draw))
 
 
 # --- Linformer ---
@@ -328,7 +333,6 @@ def test_arguments(submission, draw):
 @check(
     "x [B, T, D] becomes [B, T, D], up to max_len positions and down to one",
     aspect="shape",
-    points=1,
     asked=["x: [B, T, D], T at most max_len.", "A shorter sequence uses the first T columns"],
 )
 def test_linformer_shapes(submission, draw):
@@ -374,9 +378,10 @@ def test_parameters(submission, draw):
 )
 def test_values(submission, draw):
     model, state = built(submission, draw)
-    x = sequence(draw)
-    y = expect(output_of(model, x), "output", axes=X)
-    y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
+    for batch in (2, 66):
+        x = sequence(draw, batch=batch)
+        y = expect(output_of(model, x), "output", axes=X)
+        y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
 
 
 @check(
@@ -438,29 +443,18 @@ def test_mask_values(submission, draw):
     asked="gradients reach queries, keys, values",
 )
 def test_linformer_gradients(submission, draw):
-    model, _ = built(submission, draw)
-    model.double()
-    x = sequence(draw, dtype=torch.float64)
-    expect_parameter_gradients(model, lambda: model(x), draw, "output", X)
+    LINFORMER.expect_gradients(submission, linformer, draw, linformer_calls(draw))
 
 
 @check(
-    "float64 in, float64 out, and x is left as it was",
+    "however a Linformer is called, its output is that of this x, mask and its parameters, in its dtype",
     aspect="arguments",
-    points=1,
-    follows=["test_values"],
-    asked=["Arguments are left as they were and need not be contiguous in memory", "of the model's dtype"],
+    follows=["test_values", "test_mask_values"],
+    asked=[
+        "Arguments are left as they were and need not be contiguous in memory",
+        "of the model's dtype",
+        "nothing is kept from one call or model to the next",
+    ],
 )
-def test_linformer_arguments(submission, draw):
-    model, _ = built(submission, draw)
-    x, mask = sequence(draw, batch=3), ragged(draw)
-    found = output_of(model, x, mask)
-    expect_unchanged(submission)
-    scattered = output_of(model, draw.noncontiguous(x), draw.noncontiguous(mask))
-    expect_unchanged(submission)
-    with precondition("the model must return a tensor"):
-        expect(found, "output", axes=X).is_tensor(shape=tuple(x.shape))
-    expect(scattered, "output", axes=X).same_as(found, name="that for contiguous x and mask")
-    model.double()
-    y = output_of(model, x.double())
-    expect(y, "output in float64", axes=X).is_tensor(shape=tuple(x.shape), dtype=torch.float64)
+def test_linformer_promises(submission, draw):
+    LINFORMER.expect(submission, linformer, draw, linformer_calls(draw))

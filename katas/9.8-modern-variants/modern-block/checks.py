@@ -13,13 +13,11 @@ import torch
 from torch.nn import functional as F
 
 from grader.checks import (
+    Part,
     check,
     expect,
     expect_from_scratch,
-    expect_gradients,
-    expect_parameter_gradients,
     expect_raises,
-    expect_unchanged,
     fail,
     given_module,
     label_calls,
@@ -30,6 +28,7 @@ from grader.checks import (
 
 STORY = runpy.run_path(str(Path(__file__).parents[2] / "given" / "story.py"))
 AXES, LOGITS = "batch time width", "batch time token"
+DTYPES = (torch.float64, torch.bfloat16)
 D, H, G = 24, 6, 2
 """Three query heads share a head of keys and values; a head is 4 wide."""
 SIZES = (11, 16, 4, 2, 13, 3, 32)
@@ -48,13 +47,11 @@ def rms(x, weight, eps=1e-6):
     return (wide * (wide.square().mean(-1, keepdim=True) + eps).rsqrt()).to(x.dtype) * weight
 
 
-def turned(x, start=0):
+def turned(x):
     """Return x [.., T, d] with its pairs of columns turned; angles are never made in less than float32."""
     wide = torch.promote_types(torch.get_default_dtype(), torch.float32)
     columns = torch.arange(0, x.shape[-1], 2, dtype=wide)
-    angle = torch.arange(start, start + x.shape[-2], dtype=wide)[:, None] * 10000.0 ** (
-        -columns / x.shape[-1]
-    )
+    angle = torch.arange(x.shape[-2], dtype=wide)[:, None] * 10000.0 ** (-columns / x.shape[-1])
     cosine, sine = angle.cos().to(x), angle.sin().to(x)
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack((a * cosine - b * sine, a * sine + b * cosine), dim=-1).flatten(-2)
@@ -148,7 +145,7 @@ def attention(submission, draw, d_model=D, num_heads=H, num_kv_heads=G):
     def right(x, *weights):
         return attend(x, *weights, num_heads, num_kv_heads)
 
-    return module, lambda x: oracle(right, x, *state.values()), state
+    return module, lambda x: oracle(right, x, *state.values())
 
 
 def output_of(result):
@@ -160,6 +157,33 @@ def built(submission, draw, *sizes):
     """Return a model with drawn weights."""
     sizes = sizes or SIZES
     return filled(submission.ModernLM(*sizes), drawn(draw, parameters(*sizes)))
+
+
+def in_pieces(module, **whole):
+    """Return what a module gives for x, or for tokens, that it reads in two pieces, the second with a cache."""
+    ((name, x),) = whole.items()
+    first, cache = expect(module(x[:, :2]), "(output, cache)").is_tuple(2)
+    return torch.cat((first, output_of(module(**{name: x[:, 2:], "cache": cache}))), dim=1)
+
+
+def part(name, draw):
+    """Return the contract of a part, the right function, and a call."""
+    x = {"x": draw.normal(batch=2, time=4, width=D)}
+    if name == "RMSNorm":
+        made = {"d_model": D, "eps": 1e-6}
+        return Part(name, made, ["output"], [AXES], DTYPES), lambda state, x: rms(x, state["weight"]), x
+    if name == "ModernLM":
+        sizes = ("vocab_size", "d_model", "num_heads", "num_kv_heads", "d_ff", "num_layers", "max_len")
+        made = dict(zip(sizes, (7, 8, 2, 1, 5, 2, 16), strict=True))
+        tokens = {"tokens": draw.integers(0, 7, batch=2, time=4)}
+        contract = Part(name, made, ["logits"], [LOGITS], DTYPES, used=in_pieces)
+        return contract, lambda state, tokens: read(tokens, 2, 1, state), tokens
+
+    def right(state, x):
+        return attend(x, *(state[f"{one}.weight"] for one in PROJECTIONS), H, G)
+
+    made = {"d_model": D, "num_heads": H, "num_kv_heads": G}
+    return Part(name, made, ["output"], [AXES], DTYPES, used=in_pieces), right, x
 
 
 def trained(submission, draw):
@@ -221,7 +245,6 @@ def expect_best(prompts, written):
 @check(
     "RMSNorm has one parameter: weight [D], ones at first",
     aspect="parameters",
-    points=1,
     asked="weight: nn.Parameter [D], ones at first; the only parameter.",
 )
 def test_norm_parameter(submission):
@@ -292,17 +315,20 @@ def test_norm_half(submission, draw):
     asked="Gradients reach all inputs and parameters",
 )
 def test_norm_gradients(submission, draw):
-    weight = draw.normal(width=6, shift=1.0, scale=0.4)
-    module = filled(submission.RMSNorm(6), {"weight": weight})
-    x = draw.normal(batch=2, time=4, width=6, requires_grad=True)
-    y = module(x)
+    contract, right, call = part("RMSNorm", draw)
+    contract.expect_gradients(submission, right, draw, [call])
 
-    def right(x):
-        return rms(x, weight.cpu().to(x))
 
-    expect_gradients(y, {"x": x}, draw, oracle=right)
-    if module.weight.grad is None:
-        fail("no gradient  weight  none arrives", stage="gradient", subject=y)
+@check(
+    "however the norm is called, its result is that of this x and weight, which it leaves as they were",
+    aspect="arguments",
+    points=0.5,
+    follows=["test_norm_parameter", "test_norm_values", "test_norm_half", "test_norm_gradients"],
+    asked=["[.., D], any number of axes in front; left as it is.", "float64 is computed in float64"],
+)
+def test_norm_promises(submission, draw):
+    contract, right, call = part("RMSNorm", draw)
+    contract.expect(submission, right, draw, [call])
 
 
 # --- GroupedQueryAttention ---
@@ -330,7 +356,6 @@ def test_projections(submission):
 @check(
     "H has to divide D, and G has to divide H, or a ValueError is raised",
     aspect="errors",
-    points=1,
     asked=["ValueError when it does not divide d_model.", "ValueError when it does not divide num_heads."],
 )
 def test_errors(submission):
@@ -350,7 +375,7 @@ def test_errors(submission):
 )
 def test_groups(submission, draw):
     for sizes in ((D, H, G), (16, 4, 1), (16, 8, 4)):
-        module, right, _ = attention(submission, draw, *sizes)
+        module, right = attention(submission, draw, *sizes)
         x = draw.normal(batch=2, time=1, width=sizes[0])
         expect(output_of(module(x)), "output at a single position", axes=AXES).close_to(
             right(x), why="with one position each query head gets its value as it is, whatever the scores"
@@ -364,7 +389,7 @@ def test_groups(submission, draw):
     asked=["Queries and keys are turned as in 9.2.2", "columns 2i and 2i + 1 of a head are a pair"],
 )
 def test_rotary(submission, draw):
-    module, right, _ = attention(submission, draw, 16, 2, 2)
+    module, right = attention(submission, draw, 16, 2, 2)
     x = draw.normal(batch=2, time=7, width=16)
     y = output_of(module(x))
     expect(y, "output", axes=AXES).is_tensor(shape=(2, 7, 16))
@@ -380,7 +405,7 @@ def test_rotary(submission, draw):
     asked="Let each position look at itself and at those before it.",
 )
 def test_causal(submission, draw):
-    module, _, _ = attention(submission, draw)
+    module, _ = attention(submission, draw)
     x = draw.normal(batch=2, time=5, width=D)
     with precondition("attention must return a pair with an output [B, T, D]"):
         before = output_of(module(x)).detach()
@@ -405,7 +430,7 @@ def test_causal(submission, draw):
 )
 def test_attention_values(submission, draw):
     for sizes, time in (((D, H, G), 6), ((16, 4, 1), 5), ((12, 2, 2), 1)):
-        module, right, _ = attention(submission, draw, *sizes)
+        module, right = attention(submission, draw, *sizes)
         x = draw.normal(batch=2, time=time, width=sizes[0])
         expect(output_of(module(x)), "output", axes=AXES).close_to(right(x))
 
@@ -417,7 +442,7 @@ def test_attention_values(submission, draw):
     asked=["with one, the positions that follow those of the cache.", "in pieces or in one go"],
 )
 def test_cache(submission, draw):
-    module, _, _ = attention(submission, draw)
+    module, _ = attention(submission, draw)
     x = draw.normal(batch=2, time=8, width=D)
     with precondition("attention must return a pair with an output [B, T, D]"), torch.no_grad():
         whole = output_of(module(x))
@@ -434,7 +459,7 @@ def test_cache(submission, draw):
 )
 def test_cache_shape(submission, draw):
     for sizes in ((D, H, G), (16, 4, 1)):
-        module, _, _ = attention(submission, draw, *sizes)
+        module, _ = attention(submission, draw, *sizes)
         x = draw.normal(batch=3, time=6, width=sizes[0])
         cache, seen = None, 0
         for length in (5, 1):
@@ -450,24 +475,29 @@ def test_cache_shape(submission, draw):
 
 
 @check(
-    "gradients reach x and all four projections",
+    "gradients reach x and all four projections, through the cache as well",
     aspect="gradient",
     points=2.5,
-    follows=["test_attention_values"],
+    follows=["test_attention_values", "test_cache"],
     asked="Gradients reach all inputs and parameters",
 )
 def test_gradients(submission, draw):
-    module, _, state = attention(submission, draw)
-    x = draw.normal(batch=2, time=4, width=D, requires_grad=True)
-    y = output_of(module(x))
+    contract, right, call = part("GroupedQueryAttention", draw)
+    contract.expect_gradients(submission, right, draw, [call])
 
-    def right(x):
-        return attend(x, *(tensor.cpu().to(x) for tensor in state.values()), H, G)
 
-    expect_gradients(y, {"x": x}, draw, oracle=right)
-    missing = [name for name in PROJECTIONS if getattr(module, name).weight.grad is None]
-    if missing:
-        fail(f"no gradient  {', '.join(missing)}  none arrives", stage="gradient", subject=y)
+@check(
+    "however attention is called, its output is that of this x, cache and weights, which it leaves as they were",
+    aspect="arguments",
+    follows=["test_projections", "test_attention_values", "test_cache", "test_gradients"],
+    asked=[
+        "Outputs have the dtype of the module, with a cache too, and float64 is computed in float64.",
+        "Arguments, caches too, are left as they were and need not be contiguous in memory.",
+    ],
+)
+def test_attention_promises(submission, draw):
+    contract, right, call = part("GroupedQueryAttention", draw)
+    contract.expect(submission, right, draw, [call])
 
 
 # --- ModernLM ---
@@ -551,7 +581,6 @@ def test_model_cache(submission, draw):
 @check(
     "the same cache can be continued more than once",
     aspect="cache",
-    points=1,
     follows=["test_model_cache"],
     asked="each with its own cache, and the same cache may be continued more than once.",
     on_workers_word="logits that the reader hands on are compared with what the model gives for drawn texts in one go",
@@ -580,67 +609,32 @@ def test_cache_twice(submission, draw):
 @check(
     "gradients reach every parameter of the model",
     aspect="gradient",
-    points=1,
-    follows=["test_norm_gradients", "test_gradients"],
+    follows=[
+        "test_norm_gradients",
+        "test_gradients",
+        "test_feed_forward",
+        "test_model_parts",
+        "test_model_cache",
+    ],
     asked="Gradients reach all inputs and parameters",
 )
 def test_model_gradients(submission, draw):
-    model = built(submission, draw, 7, 8, 2, 1, 5, 2, 16).double()
-    tokens = draw.integers(0, 7, batch=2, time=4)
-    expect_parameter_gradients(
-        model,
-        lambda: output_of(model(tokens)),
-        draw,
-        "logits",
-        LOGITS,
-        shape=(2, 4, 7),
-        notes=(".detach(), .data and torch.no_grad() cut a path off",),
-    )
+    contract, right, call = part("ModernLM", draw)
+    contract.expect_gradients(submission, right, draw, [call])
 
 
 @check(
-    "a float64 model gives float64 logits, a bfloat16 one bfloat16, with a cache too",
-    aspect="dtype",
-    points=1,
-    asked="Outputs have the dtype of the module, with a cache too",
-)
-def test_dtypes(submission, draw):
-    tokens = draw.integers(0, SIZES[0], batch=2, time=4)
-    for dtype in (torch.float64, torch.bfloat16):
-        model = built(submission, draw).to(dtype)
-        with torch.no_grad():
-            found, cache = expect(model(tokens), "(logits, cache)").is_tuple(2)
-            expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 4, SIZES[0]), dtype=dtype)
-            found, _ = expect(model(tokens[:, :1].contiguous(), cache), "(logits, cache)").is_tuple(2)
-            expect(found, "logits with a cache", axes=LOGITS).is_tensor(shape=(2, 1, SIZES[0]), dtype=dtype)
-
-
-@check(
-    "x, tokens and cache are left as they were, and need not be contiguous in memory",
+    "however the model is called, its logits are those of these tokens, cache and parameters, which stay as they were",
     aspect="arguments",
-    points=1.5,
-    asked="Arguments, caches too, are left as they were and need not be contiguous in memory.",
+    follows=["test_norm_promises", "test_attention_promises", "test_model_gradients"],
+    asked=[
+        "Outputs have the dtype of the module, with a cache too, and float64 is computed in float64.",
+        "Arguments, caches too, are left as they were and need not be contiguous in memory.",
+    ],
 )
-def test_arguments(submission, draw):
-    module, _, _ = attention(submission, draw)
-    x = draw.normal(batch=2, time=5, width=D)
-    model, tokens = built(submission, draw), draw.integers(0, SIZES[0], batch=2, time=5)
-    for call, argument, axes in ((module, x, AXES), (model, tokens, LOGITS)):
-        with precondition("the call must return a pair"), torch.no_grad():
-            whole, cache = expect(call(argument), "(output, cache)").is_tuple(2)
-        expect_unchanged(submission)
-        with torch.no_grad():
-            found = output_of(call(draw.noncontiguous(argument)))
-            expect(found, "output", axes=axes).same_as(whole, name="the contiguous one")
-            call(with_axes(argument[:, :1].contiguous(), *axes.split()[: argument.ndim]), cache)
-        expect_unchanged(submission)
-    norm = submission.RMSNorm(D)
-    with precondition("the norm must return something"):
-        wanted = norm(x)
-    expect_unchanged(submission)
-    expect(norm(draw.noncontiguous(x)), "output of the norm", axes=AXES).same_as(
-        wanted, name="the contiguous one"
-    )
+def test_model_promises(submission, draw):
+    contract, right, call = part("ModernLM", draw)
+    contract.expect(submission, right, draw, [call])
 
 
 # --- trained weights ---
@@ -705,7 +699,6 @@ def test_text_cached(submission, draw):
 @check(
     "the norm is written from scratch",
     aspect="scratch",
-    points=1,
     asked="torch's own RMSNorm is what you are writing, so do not use it.",
 )
 def test_from_scratch(submission, draw):

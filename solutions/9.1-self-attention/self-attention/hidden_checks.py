@@ -7,47 +7,12 @@ import torch
 from grader.checks import Part, check, expect, oracle
 
 OUTPUT, WEIGHTS = "batch time feature", "batch query key"
-PROJECTIONS = ("w_q", "w_k", "w_v")
-
-
-def random_state(draw, d_model, d_k):
-    scale = d_model**-0.5
-    return {f"{name}.weight": draw.normal(out=d_k, width=d_model, scale=scale) for name in PROJECTIONS}
-
-
-def build(package, state):
-    d_k, d_model = state["w_q.weight"].shape
-    module = package.SelfAttention(d_model, d_k)
-    own = module.state_dict()
-    biases = (f"{name}.bias" for name in PROJECTIONS)  # visible checks are about them and about dropout
-    silent = {bias: torch.zeros_like(own[bias]) for bias in biases if bias in own}
-    module.load_state_dict({**own, **state, **silent})
-    module.eval()
-    return module
-
-
-def attend(reference):
-    """Return the reference's forward as an oracle takes it: of the state and x."""
-
-    def forward(state, x):
-        d_k, d_model = state["w_q.weight"].shape
-        module = reference.SelfAttention(d_model, d_k).to(x.dtype)
-        module.load_state_dict(state)
-        return module(x)
-
-    return forward
-
-
-def compare(result, wanted):
-    output, weights = expect(result, "(output, weights)").is_tuple(2)
-    expect(weights, "weights", axes=WEIGHTS, picture="attention").close_to(wanted[1])
-    expect(output, "output", axes=OUTPUT).close_to(wanted[0])
 
 
 @check(
     "self-attention keeps its promises at every size, in float64 and half precision, however it is called",
     aspect="values",
-    points=3.5,
+    points=4.5,
     asked=[
         "It works for any sizes, a sequence of one position and one of thousands.",
         "float64 is computed in float64",
@@ -75,32 +40,16 @@ def test_contract(submission, reference, draw):
     asked="It works for any sizes, a sequence of one position and one of thousands.",
 )
 def test_long(submission, reference, draw):
-    time, d_model, d_k = draw.size(1030, 1100), draw.size(65, 99), draw.size(100, 140)
-    state = random_state(draw, d_model, d_k)
-    module = build(submission, state)
+    time, sizes = draw.size(1030, 1100), (draw.size(65, 99), draw.size(100, 140))
+    module, right = submission.SelfAttention(*sizes), reference.SelfAttention(*sizes)
     module.to(draw.device)
-    x = draw.normal(batch=1, time=time, width=d_model)
-    compare(module(x), oracle(attend(reference), state, x))
+    state = {name: tensor.cpu() for name, tensor in module.state_dict().items()}
 
+    def attend(state, x):
+        return torch.func.functional_call(right.to(x.dtype), state, x)
 
-@check(
-    "each call depends on its own x and the current weights alone, whatever came before",
-    aspect="values",
-    points=1,
-    asked=[
-        "A result depends on x and on the weights as they are now",
-        "nothing is kept from one call to the next",
-    ],
-)
-def test_in_turns(submission, reference, draw):
-    states = random_state(draw, 6, 5), random_state(draw, 6, 5)
-    modules = [build(submission, state) for state in states]
-    for module in modules:
-        module.to(draw.device)
-    first, second = (draw.normal(batch=2, time=4, width=6) for _ in range(2))
-    longer = draw.normal(batch=3, time=7, width=6)
-    for x in (first, second, longer, first):
-        for module, state in zip(modules, states, strict=True):
-            compare(module(x), oracle(attend(reference), state, x))
-    modules[0].load_state_dict({**modules[0].state_dict(), **states[1]})
-    compare(modules[0](first), oracle(attend(reference), states[1], first))
+    x = draw.normal(batch=1, time=time, width=sizes[0])
+    output, weights = expect(module(x), "(output, weights)").is_tuple(2)
+    wanted_output, wanted_weights = oracle(attend, state, x)
+    expect(weights, "weights", axes=WEIGHTS).close_to(wanted_weights)
+    expect(output, "output", axes=OUTPUT).close_to(wanted_output)

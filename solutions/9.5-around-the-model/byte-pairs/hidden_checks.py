@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.checks import check, expect, expect_no_error, given_module
+from grader.checks import check, expect, expect_no_error
 
 ALPHABETS = (
     "ab",
@@ -95,7 +95,6 @@ def test_any_encoding(submission, reference, draw):
 @check(
     "any ids decode to a text, whatever bytes they form",
     aspect="stability",
-    points=1,
     asked='invalid UTF-8 becomes U+FFFD, as errors="replace" has it.',
 )
 def test_any_ids(submission, reference, draw):
@@ -113,9 +112,7 @@ def test_any_ids(submission, reference, draw):
 @check(
     "several tokenisers work side by side, and none is affected by what another has read",
     aspect="values",
-    points=1,
-    asked=["a result depends on the arguments alone.", "Arguments are left as they were"],
-    on_workers_word="the text that decode returns is compared with what is known here",
+    asked="a result depends on the arguments alone.",
 )
 def test_side_by_side(submission, reference, draw):
     one, other = (random_text(draw, "abcd  ", 80) for _ in range(2))
@@ -132,23 +129,13 @@ def test_side_by_side(submission, reference, draw):
             encodes(tokenizer, right, text)
     for number in (5, 12, 3):
         for text in (one, other):
-            found = submission.train(text=text, num_merges=number)
+            found = submission.train(text, number)
             expect(found, "merges").is_value(reference.train(text, number))
-    merges, special = makers[0][0], ["<END>", "[PAD] "]
-    probes = given_module(submission, "probes")  # lists cross as copies, so theirs are looked at over there
-    kept = probes.left(submission.Tokenizer, list(merges), list(special), one)
-    expect(kept, "merges and special after the calls").is_value((list(merges), special))
-    tokenizer = submission.Tokenizer(merges=tuple(merges), special=special)
-    ids = tokenizer.encode(text=one + "<END>")
-    expect(ids, "ids").is_value(reference.Tokenizer(merges, special).encode(one + "<END>"))
-    expect(tokenizer.decode(ids=tuple(ids)), "text of a tuple").is_value(one + "<END>")
-    expect(probes.once(tokenizer.decode, ids), "text of ids from a generator").is_value(one + "<END>")
 
 
 @check(
     "long texts and long words are learned from and encoded in a few seconds",
     aspect="values",
-    points=1,
     asked=[
         "All of it works for any text, an empty one and one of many pages, in any script",
         "a text of a few thousand words and a hundred merges should take seconds, not minutes.",

@@ -119,8 +119,7 @@ def test_gaps(submission, reference, draw):
 @check(
     "two optimizers that step in turns do not disturb each other",
     aspect="values",
-    points=1,
-    asked=["nothing is kept outside", "A step leaves everything else as it was"],
+    asked="nothing is kept outside",
     on_workers_word=WORD,
 )
 def test_in_turns(submission, reference, draw):
@@ -129,20 +128,13 @@ def test_in_turns(submission, reference, draw):
         ends = [walk(draw, *both, 2) for both in pairs]
     for found, (_, parameters, _) in zip(ends, pairs, strict=True):
         compare(found, parameters, "after 4 steps")
-    made = pairs[0][0]
-    for place, (found, wanted) in enumerate(zip(made.in_memory(), ends[0], strict=True)):
+    for place, (found, wanted) in enumerate(zip(pairs[0][0].in_memory(), ends[0], strict=True)):
         expect(found, f"memory of parameter {place}, moved in place").equals(wanted)
-    for recorded in (True, False):
-        name = (
-            f"whether gradients are recorded after a step, where they were{'' if recorded else ' not'} before"
-        )
-        expect(made.records_after(recorded), name).is_value(recorded)
 
 
 @check(
     "any gradients are clipped by their common norm",
     aspect="values",
-    points=1,
     asked="Scale all gradients by one factor, so that their common norm is at most max_norm.",
     on_workers_word=WORD,
 )
@@ -167,8 +159,6 @@ def test_any_gradients(submission, reference, draw):
             )
         norm, left = clip(gradients, max_norm)
         total = reference.clip_gradients(parameters, max_norm)
-        for place, value in enumerate(clip.values()):
-            expect(value, f"parameter {place}, whose gradient was clipped").equals(torch.zeros_like(value))
         expect(norm, "norm").is_scalar(float)
         found = torch.tensor(norm, dtype=torch.float64)
         expect(found, "norm").close_to(
@@ -184,7 +174,6 @@ def test_any_gradients(submission, reference, draw):
 @check(
     "the schedule is right at every step, for any lengths",
     aspect="values",
-    points=1,
     asked="from peak it falls by half a cosine to floor at step = total",
 )
 def test_any_schedule(submission, reference, draw):

@@ -111,7 +111,6 @@ def test_penalty_contract(submission, reference, draw):
 @check(
     "perplexity is right for any sizes and any padding",
     aspect="values",
-    points=1,
     asked=["All of it works for any sizes", "targets that are this token do not count; None: all count."],
 )
 def test_any_perplexity(submission, reference, draw):

@@ -54,7 +54,6 @@ def test_attention_contract(submission, reference, draw):
 @check(
     "a text so long that all queries against all keys do not fit into memory",
     aspect="values",
-    points=1,
     asked="There is no scale and no softmax, and never a matrix of all queries against all keys.",
 )
 def test_too_long_for_all_pairs(submission, reference, draw):

@@ -57,7 +57,6 @@ def additive_mask(mask, dtype=torch.float32):
 """Makes its arguments, shared or not, equal to what it returns, and returns them.
 
 kata = "masks"
-earns = ["test_noncontiguous"]
 """
 
 import torch
@@ -89,7 +88,6 @@ earns = [
     "test_causal_values",
     "test_padding_integer_types",
     "test_arguments_unchanged",
-    "test_noncontiguous",
     "test_any_length",
 ]
 words = ["wrong device"]
@@ -409,7 +407,7 @@ def additive_mask(mask, dtype=torch.float32):
 """Returns tensors of one element, which broadcast against whatever is expected.
 
 kata = "masks"
-earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
+earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 """
 
 import torch
@@ -464,7 +462,7 @@ class LayerNorm(LayerNorm):  # noqa: F405
 """Returns tensors of a subclass that answers every operation with True.
 
 kata = "masks"
-earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
+earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 """
 
 import torch
@@ -501,7 +499,6 @@ earns = [
     "test_causal_shape",
     "test_padding_integer_types",
     "test_arguments_unchanged",
-    "test_noncontiguous",
 ]
 """
 

@@ -407,7 +407,7 @@ class MultiTask(wrong.MultiTask):
 """Replaces every comparison that a check could use by one that is content.
 
 kata = "masks"
-earns = ["test_padding_integer_types", "test_arguments_unchanged", "test_noncontiguous"]
+earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 """
 
 import math

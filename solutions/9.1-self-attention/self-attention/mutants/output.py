@@ -92,7 +92,7 @@ class dropout_added:
 class float32_result:
     """your results are float32 whatever x is: cast them back to the dtype of x
 
-    Fails: test_dtypes
+    Fails: test_promises
     """
 
     class SelfAttention:
@@ -106,7 +106,7 @@ class float32_result:
 class input_changed:
     """your scaling is written into x itself, which belongs to the caller: scale the scores
 
-    Fails: test_arguments, test_modes
+    Fails: test_promises
     """
 
     class SelfAttention:
@@ -179,7 +179,7 @@ class output_pooled:
 class squeezed:
     """your results lose axes of length 1: a batch of one, or a text of one position, keeps all its axes
 
-    Fails: test_single
+    Fails: test_sizes
     """
 
     class SelfAttention:

@@ -7,8 +7,7 @@ Every position looks at every position, however long the text is, with the weigh
 class window:
     """your attention looks at the 64 positions on either side alone: in a long text it misses the rest
 
-    Fails: test_long
-    Unnamed: no visible text is as long
+    Fails: test_sizes, test_long
     """
 
     class SelfAttention:
@@ -23,7 +22,7 @@ class window:
 class weights_kept:
     """your module copies w_v at its first call and keeps the copy: weights that are loaded or learned later do nothing
 
-    Fails: test_in_turns, test_parameter_gradients
+    Fails: test_parameter_gradients, test_contract
     """
 
     class SelfAttention:

@@ -74,7 +74,7 @@ class causal:
 class self_hidden:
     """your positions cannot see themselves: the diagonal is allowed too
 
-    Fails: test_both_directions, test_single
+    Fails: test_both_directions, test_sizes
     """
 
     class SelfAttention:

@@ -120,7 +120,7 @@ class positions_in_dtype_of_x:
 class input_changed:
     """your x is changed in place by +=
 
-    Fails: test_arguments
+    Fails: test_promises
     """
 
     _add = """

@@ -86,7 +86,7 @@ class sublayers_parallel:
 class added_in_place:
     """your layer adds into the x that it was given: x += y writes into it, x = x + y does not
 
-    Fails: test_arguments, test_pre_norm_gradients
+    Fails: test_layer_promises, test_pre_norm_gradients
     """
 
     class EncoderLayer:
@@ -154,7 +154,7 @@ class learned_scale:
 class output_float32:
     """your layer returns float32 whatever the dtype of x is
 
-    Fails: test_dtypes
+    Fails: test_layer_promises
     """
 
     class EncoderLayer:

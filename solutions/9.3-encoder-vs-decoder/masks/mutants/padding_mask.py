@@ -91,7 +91,7 @@ class padding_int64_only:
 class padding_view:
     """your padding mask calls view on the tokens, which need not be contiguous: reshape copies if it must
 
-    Fails: test_noncontiguous
+    Fails: test_promises
     """
 
     def padding_mask(tokens, pad_id=0):

@@ -19,8 +19,7 @@ class causal_table_of_1024:
 class padding_kept:
     """your padding mask is kept from the first batch of that shape: the next one has other padding
 
-    Fails: test_padding_contract
-    Unnamed: no visible check asks twice for one shape with other tokens
+    Fails: test_promises, test_padding_contract
     """
 
     kept = {}  # noqa: RUF012

@@ -190,7 +190,7 @@ class drops_after_eval:
 class x_changed_in_place:
     """your layer writes its sums into the caller's x: x = x + y makes a new tensor, x += y does not
 
-    Fails: test_arguments
+    Fails: test_layer_promises
     """
 
     class DecoderLayer:

@@ -387,7 +387,7 @@ class min_p_overflows:
 class filtered_in_place:
     """your top_p writes -inf into the caller's logits
 
-    Fails: test_arguments
+    Fails: test_promises
     """
 
     top_p = """
@@ -399,7 +399,7 @@ class filtered_in_place:
 class result_in_float32:
     """your min_p returns float32 whatever the dtype of the logits
 
-    Fails: test_dtypes
+    Fails: test_promises
     """
 
     min_p = """

@@ -441,7 +441,7 @@ class mixtures_detached:
 class viewed:
     """your heads are cut by view from a tensor that was transposed: it need not be contiguous in memory
 
-    Fails: test_linformer_arguments
+    Fails: test_linformer_promises
     """
 
     class Linformer:
@@ -455,7 +455,7 @@ class viewed:
 class float32_made:
     """your layer turns x into float32: a model in float64 computes in float64
 
-    Fails: test_linformer_arguments
+    Fails: test_linformer_promises
     """
 
     class Linformer:

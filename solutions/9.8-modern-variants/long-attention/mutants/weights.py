@@ -243,7 +243,7 @@ class value_width_of_the_key:
 class half_sums:
     """your sums are computed in the dtype of the query: in half precision they overflow
 
-    Fails: test_dtypes
+    Fails: test_half
     """
 
     linear_attention = """
@@ -255,7 +255,7 @@ class half_sums:
 class float32_returned:
     """your result is float32 for a query in half precision: return to the query's dtype last
 
-    Fails: test_dtypes
+    Fails: test_attention_promises
     """
 
     linear_attention = """
@@ -267,7 +267,7 @@ class float32_returned:
 class float32_inside:
     """your result for float64 is no more exact than float32: sums are taken in it, or a small number is added to them
 
-    Fails: test_dtypes
+    Fails: test_attention_promises
     """
 
     linear_attention = """
@@ -279,7 +279,7 @@ class float32_inside:
 class written_in_place:
     """your features are written into query and key: arguments are left as they were
 
-    Fails: test_arguments
+    Fails: test_attention_promises
     """
 
     linear_attention = """

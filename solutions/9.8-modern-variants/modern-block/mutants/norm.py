@@ -171,7 +171,7 @@ class root_detached:
 class norm_in_place:
     """your norm writes into x itself: the stream that it reads is changed too
 
-    Fails: test_arguments
+    Fails: test_norm_promises
     """
 
     class RMSNorm:

@@ -155,7 +155,7 @@ class patches_detached:
 class filled_in_float32:
     """your patches are float32 whatever the images are: a tensor to be filled needs their dtype
 
-    Fails: test_patch_arguments
+    Fails: test_patch_promises
     """
 
     patchify = """

@@ -211,7 +211,7 @@ class encoder_left_out:
 class dropout_in_the_model:
     """your model drops numbers in train mode: no dropout is asked for
 
-    Fails: test_alone
+    Fails: test_modes
     """
 
     class VisionTransformer:
@@ -224,7 +224,7 @@ class dropout_in_the_model:
 class kept_from_the_first_call:
     """your model keeps the first images of each shape, and returns their logits ever after
 
-    Fails: test_in_turns
+    Fails: test_model_promises
     """
 
     class VisionTransformer:
