@@ -132,32 +132,6 @@ class axis_left_over:
         raise ValueError(strategy)
 
 
-class no_positions:
-    """The embeddings of the tokens go into the encoder as they are.
-
-    Named: positions_missing
-    """
-
-    class EncoderClassifier:
-        def forward(self, tokens):
-            real = tokens.ne(self.pad_id)
-            hidden = self.encoder(self.dropout(self.embedding(tokens)), real[:, None, None, :])
-            return self.head(pool(hidden, real, self.pooling))
-
-
-class log_probabilities:
-    """The model ends with a log-softmax.
-
-    Named: log_softmax_in_the_model
-    """
-
-    class EncoderClassifier:
-        forward = """
-            - return self.head(pool(hidden, real, self.pooling))  # and none of it is pooled
-            + return self.head(pool(hidden, real, self.pooling)).log_softmax(dim=-1)
-        """
-
-
 class no_step:
     """The optimizer is made and never steps.
 

@@ -414,8 +414,7 @@ def test_a_contract_may_take_several_calls(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("persistent", "status"), [(True, "pass"), (False, "fail")])
-def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench, persistent: bool, status: str) -> None:
+def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench) -> None:
     bench.checks(
         """
         from grader.checks import Part
@@ -431,11 +430,11 @@ def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench, persistent
             def __init__(self, size):
                 super().__init__()
                 self.weight = self.bias = torch.nn.Parameter(torch.ones(size))
-                self.register_buffer("random", torch.randn(size), persistent=%s)
+                self.register_buffer("random", torch.randn(size))
             def forward(self, x):
                 return (x + self.random) * self.weight + self.bias
     """
-    assert bench.check(answer % persistent).status == status
+    assert bench.check(answer).status == "pass"
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from grader.checks import (
+    Part,
     TrainingBooks,
     check,
     expect,
@@ -183,7 +184,6 @@ def trained_on(books, examples, epochs):
 @check(
     "pooling makes [B, D] of [B, T, D], whatever the strategy",
     aspect="shape",
-    points=1,
     asked="[B, D], in the dtype of hidden.",
 )
 def test_pool_shapes(submission, draw):
@@ -200,7 +200,6 @@ def test_pool_shapes(submission, draw):
 @check(
     "cls takes the vector at position 0",
     aspect="values",
-    points=1,
     follows=["test_pool_shapes"],
     asked='"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
 )
@@ -228,7 +227,6 @@ def test_pool_mean(submission, draw):
 @check(
     "max is the greatest real value of each column, also where all are far below zero",
     aspect="values",
-    points=1,
     follows=["test_pool_shapes"],
     asked='"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
 )
@@ -262,7 +260,6 @@ def test_pool_padding_only(submission, draw):
 @check(
     "gradients reach the real positions only, and stay finite in a row of padding only",
     aspect="gradient",
-    points=1,
     follows=["test_pool_cls", "test_pool_mean", "test_pool_max"],
     asked=[
         '"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
@@ -287,7 +284,6 @@ def test_pool_gradients(submission, draw):
 @check(
     "a strategy that is none of the three raises ValueError",
     aspect="errors",
-    points=1,
     asked="ValueError: another strategy.",
 )
 def test_pool_strategy(submission, draw):
@@ -299,28 +295,24 @@ def test_pool_strategy(submission, draw):
 
 
 @check(
-    "pooling keeps the dtype, leaves its arguments as they were, and takes them non-contiguous",
+    "however pooling is called, its vectors are those of these arguments, which it leaves as they were",
     aspect="arguments",
-    points=1,
-    follows=["test_pool_shapes"],
+    follows=["test_pool_cls", "test_pool_mean", "test_pool_max"],
     asked=[
         "[B, D], in the dtype of hidden.",
         "Arguments are left as they were and need not be contiguous in memory.",
+        "All of it works for any sizes: texts of one token and of hundreds",
     ],
 )
-def test_pool_arguments(submission, draw):
-    mask = ragged_mask(draw)
+def test_pool_promises(submission, draw):
+    def right(hidden, mask, strategy):
+        return pooled(mask, strategy)(hidden)
+
     for strategy in POOLINGS:
-        for dtype in (torch.float64, torch.bfloat16):
-            vector = submission.pool(hidden_for(draw, dtype=dtype), mask, strategy)
-            expect(vector, f"{strategy} pooling", axes=POOLED).is_tensor(shape=(4, 7), dtype=dtype)
-        hidden = hidden_for(draw)
-        vector = submission.pool(hidden, mask, strategy)
-        expect_unchanged(submission)
-        other = submission.pool(draw.noncontiguous(hidden), draw.noncontiguous(mask), strategy)
-        expect_unchanged(submission)
-        same = "that of contiguous arguments"
-        expect(other, f"{strategy} pooling", axes=POOLED).same_as(vector, name=same)
+        hidden = draw.normal(batch=2, time=66, width=3)
+        call = {"hidden": hidden, "mask": draw.mask(keep=0.6, batch=2, time=66), "strategy": strategy}
+        part = Part("pool", {}, [f"{strategy} pooling"], [POOLED], [torch.bfloat16], gradients=False)
+        part.expect(submission, right, draw, [call])
 
 
 # --- EncoderClassifier ---
@@ -329,7 +321,6 @@ def test_pool_arguments(submission, draw):
 @check(
     "tokens [B, T] give logits [B, classes], up to max_len tokens",
     aspect="shape",
-    points=1,
     asked=["logits [B, C]: free numbers", "the longest sequence that must work."],
 )
 def test_logits_shape(submission, draw):
@@ -346,7 +337,6 @@ def test_logits_shape(submission, draw):
 @check(
     "the model is built in the sizes asked for",
     aspect="parameters",
-    points=1,
     follows=["test_logits_shape"],
     asked=["sizes of the encoder.", "the longest sequence that must work.", "d_ff: int = 128,"],
 )
@@ -383,7 +373,6 @@ def test_sizes(submission, draw):
 @check(
     "logits are free numbers: no softmax has made probabilities of them",
     aspect="values",
-    points=1,
     follows=["test_logits_shape"],
     asked="logits [B, C]: free numbers, no softmax. Positions matter; padding never does.",
 )
@@ -404,7 +393,6 @@ def test_raw_logits(submission, draw):
 @check(
     "every real token counts, from the first to the last",
     aspect="values",
-    points=1,
     follows=["test_logits_shape"],
     asked="Every real token has its say.",
 )
@@ -423,7 +411,6 @@ def test_tokens_matter(submission, draw):
 @check(
     "the order of the tokens matters, with every pooling",
     aspect="values",
-    points=1,
     follows=["test_logits_shape"],
     asked="logits [B, C]: free numbers, no softmax. Positions matter; padding never does.",
 )
@@ -492,7 +479,6 @@ def test_pad_id(submission, draw):
 @check(
     "a row of padding only gives finite logits and gradients, the same however long it is",
     aspect="stability",
-    points=1,
     follows=["test_logits_shape"],
     asked="A row that is nothing but padding has no vectors to pool.",
 )
@@ -565,32 +551,27 @@ def test_dropout(submission, draw):
 
 
 @check(
-    "a float64 or bfloat16 model gives logits of its dtype, and a state_dict holds all that it knows",
-    aspect="dtype",
-    points=1,
-    follows=["test_logits_shape"],
+    "however a model is called, its logits are those of these tokens and of its state_dict",
+    aspect="arguments",
+    follows=["test_logits_shape", "test_padding_invariance", "test_dropout"],
     asked=[
         "Logits and pooled vectors have the dtype of what they are made of",
         "a `state_dict` holds all that a model knows",
+        "nothing is kept from one text, batch, model or call to the next",
+        "Arguments are left as they were and need not be contiguous in memory.",
     ],
 )
-def test_dtype_and_state(submission, draw):
-    tokens = real_tokens(draw)
-    model, other = classifier(submission, draw), classifier(submission, draw)
-    other.load_state_dict(model.state_dict())
-    logits_of(other, tokens, "logits after load_state_dict").same_as(
-        logits_of(model, tokens).actual, name="that of the model saved"
-    )
-    for dtype in (torch.float64, torch.bfloat16):
-        model.to(dtype)
-        logits = model(tokens)
-        expect(logits, f"logits of a {dtype} model", axes=LOGITS).is_tensor(shape=(3, 5), dtype=dtype)
+def test_model_promises(submission, draw):
+    made = {"vocab_size": 23, "num_classes": 5, **SMALL, "max_len": 66, "pooling": "mean"}
+    tokens = real_tokens(draw, batch=2, time=66)
+    tokens[0, 40:] = 0
+    part = Part("EncoderClassifier", made, ["logits"], [LOGITS], [torch.float64, torch.bfloat16])
+    part.expect(submission, None, draw, [{"tokens": tokens}])
 
 
 @check(
     "gradients tell how the logits depend on every parameter",
     aspect="gradient",
-    points=1,
     follows=["test_logits_shape"],
     asked="gradients reach every parameter that the logits depend on",
 )
@@ -613,7 +594,6 @@ def test_gradients(submission, draw):
 @check(
     "none of torch's transformer classes is used",
     aspect="scratch",
-    points=1,
     follows=["test_logits_shape"],
     asked="torch's own nn.Transformer modules are excluded.",
 )
@@ -632,11 +612,11 @@ def test_from_scratch(submission, draw):
     asked="One float an epoch: the mean loss per example while it was trained.",
 )
 def test_fit_losses(submission, draw):
-    for examples, batch_size, epochs in ((9, 4, 3), (6, 3, 2), (5, 8, 1)):
+    for examples, batch_size, epochs in ((9, 4, 3), (9, 3, 3), (5, 8, 1)):
         books, tokens, labels = table(submission, draw, examples)
-        losses = submission.fit(
-            books.model, tokens, labels, epochs=epochs, batch_size=batch_size, lr=1e-3, generator=generator(1)
-        )
+        order = draw.permutation(examples).to(draw.device)  # as many examples again, other tokens
+        options = {"epochs": epochs, "batch_size": batch_size, "lr": 1e-3, "generator": generator(1)}
+        losses = submission.fit(books.model, tokens[order], labels[order], **options)
         wanted = oracle(lambda rows: cross_entropy(rows, labels.cpu()).expand(epochs), books.rows)  # noqa: B023
         why = (
             "the cross-entropy of each example with its own label; those of a short last batch count no more"
@@ -734,7 +714,7 @@ def test_fit_updates(submission, draw):
         )
 
 
-@check("all of it happens in train mode", aspect="mode", points=1, asked="The model is put into train mode.")
+@check("all of it happens in train mode", aspect="mode", asked="The model is put into train mode.")
 def test_fit_train_mode(submission, draw):
     books, tokens, labels = table(submission, draw, 10)
     books.model.eval()  # as a model is left after a look at its accuracy
@@ -774,7 +754,7 @@ def fail_in_eval_mode(how):
     asked=["in an order drawn from the generator", "Shuffle the examples anew in each epoch"],
 )
 def test_fit_generator(submission, draw):
-    orders, results = [], []
+    orders, results, others = [], [], []
     tokens, labels = training_data(draw, 12)
     rows = draw.normal(example=12, label=3, scale=2.0)
     for seed, elsewhere in ((6, 8), (6, 9), (7, 8)):
@@ -786,6 +766,9 @@ def test_fit_generator(submission, draw):
         orders.append(books.order())
         with precondition("fit must return its losses"):
             results.append(floats(losses, 2))
+        books = TrainingBooks(submission, draw, rows)
+        submission.fit(books.model, tokens, labels, epochs=1)
+        others.append(books.order())
     shown = "  order of the first epoch: "
     if orders[0] != orders[1]:
         fail(
@@ -806,30 +789,37 @@ def test_fit_generator(submission, draw):
             f"{shown}{orders[0][:12]}",
             "  draw one for each epoch, or neighbours always share a batch",
         )
+    if others[0] == others[1]:
+        fail(
+            "the same order  without a generator, when the global seed is another",
+            f"{shown}{others[0]}",
+            "  draw it from torch's global generator then, and seed that nowhere",
+        )
 
 
 @check(
     "fit leaves tokens and labels as they were, contiguous in memory or not",
     aspect="arguments",
-    points=1,
     asked="Arguments are left as they were and need not be contiguous in memory.",
 )
 def test_fit_arguments(submission, draw):
     rows, (tokens, labels) = draw.normal(example=9, label=3, scale=2.0), training_data(draw, 9)
 
-    def train(tokens):
-        model = TrainingBooks(submission, draw, rows).model
-        return submission.fit(model, tokens, labels, epochs=2, batch_size=4, lr=1e-3, generator=generator(8))
+    def model():
+        return TrainingBooks(submission, draw, rows).model
+
+    def options():
+        return {"epochs": 2, "batch_size": 4, "lr": 1e-3, "generator": generator(8)}
 
     with precondition("fit must train at all"):
-        losses = train(tokens)
+        losses = submission.fit(model(), tokens, labels, **options())
     expect_unchanged(submission)
     with precondition("fit must return its losses"):
         wanted = floats(losses, 2)
-    losses = train(draw.noncontiguous(tokens))
+    tokens, labels = draw.noncontiguous(tokens), draw.noncontiguous(labels)
+    losses = submission.fit(model=model(), tokens=tokens, labels=labels, **options())
     expect_unchanged(submission)
-    found = floats(losses, 2)
-    expect(found, "losses for non-contiguous tokens", axes="epoch").same_as(
+    expect(floats(losses, 2), "losses for non-contiguous tokens and labels", axes="epoch").same_as(
         wanted, name="those for contiguous ones"
     )
 

@@ -576,12 +576,9 @@ def test_loss_gradients(submission, draw):
 
 
 @check(
-    "logits in the hundreds do not overflow, and float64 stays float64",
+    "logits in the hundreds do not overflow",
     aspect="stability",
-    asked=[
-        "`log(softmax(x))` is -∞ where the softmax rounds to 0",
-        "Logits have the model's dtype, the loss that of the logits, with a cache too",
-    ],
+    asked="`log(softmax(x))` is -∞ where the softmax rounds to 0",
 )
 def test_loss_stability(submission, draw):
     tokens = with_a_zero(draw, 3, 6, 11)
@@ -593,13 +590,6 @@ def test_loss_stability(submission, draw):
 
     with only_if("the loss of ordinary logits must be right", lambda: compare(1.0)):
         compare(300.0)
-    exact = draw.normal(batch=3, time=6, token=11, dtype=torch.float64)
-    found = submission.next_token_loss(exact, tokens)
-    loss = expect(found, "loss").is_tensor(shape=(), dtype=torch.float64)
-    with only_if("the loss of ordinary logits must be right", lambda: compare(1.0)):
-        # The dtype is asked for, not that every step on the way has it.
-        single = oracle(loss_of(tokens), exact.float())
-        loss.close_to(oracle(loss_of(tokens), exact), tolerance=single.tolerance)
 
 
 @check(

@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 
 from grader.checks import (
+    Part,
     callback,
     check,
     expect,
@@ -28,6 +29,7 @@ from grader.checks import (
     only_if,
     oracle,
     precondition,
+    same_tensors,
     with_axes,
 )
 
@@ -339,16 +341,17 @@ def test_shapes(submission, draw):
 @check(
     "forward is decode applied to what encode returns",
     aspect="values",
-    points=1,
     asked="Return decode(target, encode(source), source).",
 )
 def test_forward(submission, draw):
-    model, (source, target) = build(submission, draw), pair(draw)
-    source[0, 4:] = PAD
-    wanted = write(model, target, remember(model, source), source)
-    expect(score_for_certain(model, source, target), "logits of forward", axes=LOGITS).same_as(
-        wanted, name="decode(target, encode(source), source)"
-    )
+    model = build(submission, draw)
+    for read, time in ((1, 2), (6, 5)):
+        source, target = pair(draw, source=read, time=time)
+        source[0, 4:] = PAD
+        wanted = write(model, target, remember(model, source), source)
+        expect(score_for_certain(model, source, target), "logits of forward", axes=LOGITS).same_as(
+            wanted, name="decode(target, encode(source), source)"
+        )
 
 
 @check(
@@ -462,7 +465,6 @@ def test_padding_looked_at(submission, draw):
 @check(
     "token 0 is a word like any other when pad_id is not 0",
     aspect="padding",
-    points=1,
     follows=["test_sees_source"],
     asked="the token that is padding, in both languages.",
 )
@@ -521,7 +523,6 @@ def test_rows(submission, draw):
 @check(
     "logits are scores of any sign, not probabilities",
     aspect="values",
-    points=1,
     asked="logits [B, T, V]: free numbers, no softmax.",
 )
 def test_scores(submission, draw):
@@ -626,23 +627,6 @@ def test_modes(submission, draw):
 
 
 @check(
-    "memory and logits have the model's dtype, float64 and bfloat16 alike",
-    aspect="dtype",
-    points=1,
-    asked="Memory and logits have the model's dtype",
-)
-def test_dtypes(submission, draw):
-    source, target = pair(draw)
-    for dtype in (torch.float64, torch.bfloat16):
-        model = build(submission, draw).to(dtype)
-        with torch.no_grad():
-            memory = model.encode(source)
-            expect(memory, "memory", axes=MEMORY).is_tensor(shape=(2, 6, 12), dtype=dtype, device=draw.device)
-            found = model.decode(target, memory, source)
-        expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 5, 13), dtype=dtype, device=draw.device)
-
-
-@check(
     "gradients reach every parameter, those of the encoder through the memory",
     aspect="gradient",
     points=2,
@@ -664,18 +648,29 @@ def test_model_gradients(submission, draw):
 
 
 @check(
-    "tokens are left as they were, and need not be contiguous in memory",
+    "however a model is called, what it returns is that of these arguments and of its state_dict",
     aspect="arguments",
-    points=1,
-    asked="Arguments are left as they were and need not be contiguous in memory.",
+    points=2,
+    follows=["test_shapes", "test_padding_read", "test_padding_looked_at", "test_rows", "test_modes"],
+    asked=[
+        "Memory and logits have the model's dtype",
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "Nothing is kept from one call to the next.",
+        "the longest source and the longest target that must work.",
+    ],
 )
-def test_arguments(submission, draw):
-    model, (source, target) = build(submission, draw), pair(draw)
-    found = score(model, source, target)
-    expect_unchanged(submission)
-    scattered = score_for_certain(model, draw.noncontiguous(source), draw.noncontiguous(target))
-    expect_unchanged(submission)
-    expect(scattered, "logits", axes=LOGITS).same_as(found, name="those for contiguous tokens")
+def test_model_promises(submission, draw):
+    made = {**SIZES, "num_layers": 1, "max_len": 66}
+    source, target = pair(draw, source=66, time=66)
+    source[0, 40:] = PAD
+    memory = draw.normal(batch=2, source=66, width=12)
+    for name, output, axes, call in (
+        ("Translator.encode", "memory", MEMORY, {"source": source}),
+        ("Translator.decode", "logits", LOGITS, {"target": target, "memory": memory, "source": source}),
+        ("Translator", "logits", LOGITS, {"source": source, "target": target}),
+    ):
+        part = Part(name, made, [output], [axes], [torch.float64, torch.bfloat16])
+        part.expect(submission, None, draw, [call])
 
 
 # --- smoothed_loss ---
@@ -702,7 +697,7 @@ def test_plain_loss(submission, draw):
 @check(
     "smoothing is spread evenly over all V words, the right one included",
     aspect="values",
-    points=3,
+    points=2.5,
     follows=["test_plain_loss"],
     asked="smoothing / V to every word, the right",
 )
@@ -763,29 +758,49 @@ def test_loss_gradients(submission, draw):
 
 
 @check(
-    "logits in the hundreds do not overflow, float64 stays float64, and arguments stay as they were",
+    "logits in the hundreds do not overflow",
     aspect="stability",
-    points=1,
-    asked=["`log(softmax(x))` is -∞ where the softmax rounds to 0", "the loss that of the logits"],
+    points=0.5,
+    asked="`log(softmax(x))` is -∞ where the softmax rounds to 0",
 )
 def test_loss_stability(submission, draw):
     targets = texts(draw, 3, 6, 11)
 
-    def compare(scale, **options):
-        logits = draw.normal(batch=3, time=6, token=11, scale=scale, **options)
+    def compare(scale):
+        logits = draw.normal(batch=3, time=6, token=11, scale=scale)
         found = submission.smoothed_loss(logits, targets)
-        expect_unchanged(submission)
         expect(found, "loss").is_tensor(shape=()).is_finite().close_to(
             oracle(loss_of(targets, 0.1, PAD), logits)
         )
-        return logits, found
 
     with only_if("the loss of ordinary logits must be right", lambda: compare(1.0)):
         compare(300.0)
-    exact = draw.normal(batch=3, time=6, token=11, dtype=torch.float64)
-    found = submission.smoothed_loss(draw.noncontiguous(exact), draw.noncontiguous(targets))
-    expect_unchanged(submission)
-    expect(found, "loss of float64 logits").is_tensor(shape=(), dtype=torch.float64)
+
+
+@check(
+    "however the loss is called, it is that of these arguments, which it leaves as they were",
+    aspect="arguments",
+    follows=["test_smoothing", "test_loss_padding", "test_loss_stability"],
+    asked=[
+        "the loss that of the logits",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
+)
+def test_loss_promises(submission, draw):
+    def right(logits, targets, smoothing, pad_id):
+        return loss_of(targets, smoothing, pad_id)(logits)
+
+    targets = texts(draw, 2, 5, 66)
+    targets[0, 3:] = 7
+    call = {
+        "logits": draw.normal(batch=2, time=5, token=66),
+        "targets": targets,
+        "smoothing": 0.3,
+        "pad_id": 7,
+    }
+    dtypes = [torch.float64, torch.bfloat16]
+    part = Part("smoothed_loss", {}, ["loss"], dtypes=dtypes, gradients=False, rows=False)
+    part.expect(submission, right, draw, [call])
 
 
 # --- translate ---
@@ -798,8 +813,8 @@ def test_loss_stability(submission, draw):
     asked="1 is greedy: always the best next word.",
 )
 def test_greedy(submission, draw):
-    for max_len in (5, 1):
-        model, source, searches = scripted(submission, draw, [goes_on] * 3, max_len)
+    for max_len, length in ((5, 3), (1, 3), (5, 1), (5, 66)):
+        model, source, searches = scripted(submission, draw, [goes_on] * 3, max_len, source=length)
         found = ask(submission, model, source, max_len)
         expect_translations(
             found,
@@ -833,7 +848,6 @@ def test_ends(submission, draw):
 @check(
     "the search may stop when all have ended, and no translation is longer than max_len",
     aspect="values",
-    points=1,
     follows=["test_greedy"],
     asked="int64 [B, L], L <= max_len",
 )
@@ -937,7 +951,6 @@ def test_exhaustive(submission, draw):
 @check(
     "the source is encoded once, however long the translation is and however many beams there are",
     aspect="cache",
-    points=1,
     follows=["test_greedy"],
     asked="it is encoded once.",
 )
@@ -961,7 +974,6 @@ def test_read_once(submission, draw):
 @check(
     "no dropout acts while it translates, even if the model was in train mode",
     aspect="mode",
-    points=1,
     asked="nothing is dropped while it translates.",
 )
 def test_rests(submission, draw):
@@ -979,8 +991,7 @@ def test_rests(submission, draw):
 @check(
     "grad mode and train/eval mode are restored afterwards",
     aspect="mode",
-    points=1,
-    asked="may be in train or eval mode, and is left as it was",
+    asked="may be in train or eval mode, and is left as it was, even if it raises",
     on_workers_word="modes are facts of state, seen in dropout and in whether gradients are recorded",
 )
 def test_restored(submission, draw):
@@ -998,12 +1009,17 @@ def test_restored(submission, draw):
                 expect(found, "logits afterwards", axes=LOGITS).is_tensor(shape=(2, 3, WORDS))
             expect(not torch.equal(first, second), f"model.training after beams={beams}").is_value(training)
             expect(first.requires_grad, f"torch.is_grad_enabled() after beams={beams}").is_value(grad)
+    modes = given_module(submission, "probes").modes_after_error(
+        submission.translate, model.table, source, bos_id=BOS, eos_id=EOS, max_len=4
+    )
+    expect(list(modes), "model.training after errors in encode and decode").is_value(
+        [True, True, False, False]
+    )
 
 
 @check(
     "with your own model, translate picks its best words, and the source is left as it was",
     aspect="arguments",
-    points=1,
     needs=["test_causal", "test_rows", "test_forward", "test_greedy"],
     asked=["yours or any that has encode, decode and pad_id.", "Arguments are left as they were"],
 )
@@ -1028,6 +1044,11 @@ def test_own_model(submission, draw):
     )
     scattered = ask(submission, model, draw.noncontiguous(source), 6, (PAD, BOS, eos))
     expect(scattered, "translations", axes="batch time").same_as(found, name="those for a contiguous source")
+    options = {"bos_id": BOS, "eos_id": eos, "max_len": 6}
+    for rows, right in ((source.flip(0), found.flip(0)), (source, found)):
+        with same_tensors(submission):
+            again = submission.translate(model=model, source=rows, **options)
+        expect(again, "translations", axes="batch time").same_as(right, name="those of the same rows before")
 
 
 # --- all of it ---
@@ -1079,7 +1100,6 @@ def test_learning(submission, draw):
 @check(
     "none of torch's transformer classes is used",
     aspect="scratch",
-    points=1,
     asked="torch's transformer classes (`nn.Transformer…`) are what you are building",
 )
 def test_from_scratch(submission, draw):

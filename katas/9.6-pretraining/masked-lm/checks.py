@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 
 from grader.checks import (
+    Part,
     check,
     expect,
     expect_dropped_apart,
@@ -19,6 +20,7 @@ from grader.checks import (
     fingerprint_facts,
     given_module,
     precondition,
+    same_tensors,
     with_axes,
 )
 
@@ -180,7 +182,6 @@ def scores(model, tokens, name="logits", vocab_size=WORDS):
 @check(
     "hide returns inputs and targets [B, T], for a single token as well",
     aspect="shape",
-    points=1,
     asked="inputs [B, T], what the model reads, and targets [B, T]",
 )
 def test_hide_shapes(submission, draw):
@@ -242,7 +243,6 @@ def test_hide_rate(submission, draw):
 @check(
     "each token is drawn independently: how many are chosen, and what becomes of those in a column, is left to chance",
     aspect="values",
-    points=1,
     follows=["test_hide_shapes", "test_hide_rate"],
     asked="Each token that is not special is chosen with probability `rate`.",
 )
@@ -286,7 +286,7 @@ def test_hide_by_itself(submission, draw):
 @check(
     "of the chosen tokens 80% become mask_id, 10% a random token, and 10% stay",
     aspect="values",
-    points=3.5,
+    points=3,
     follows=["test_hide_shapes", "test_hide_targets"],
     asked="Of the chosen, 80% become mask_id, 10% a random token",
 )
@@ -389,7 +389,6 @@ def test_hide_random_tokens(submission, draw):
 @check(
     "a rate of 0 hides nothing, and a rate of 1 chooses everything",
     aspect="values",
-    points=1,
     follows=["test_hide_shapes"],
     asked="Each token that is not special is chosen with probability `rate`.",
 )
@@ -407,6 +406,9 @@ def test_hide_ends(submission, draw):
     missed = tokens.cpu()[targets != tokens.cpu()].tolist()
     fingerprint_facts(submission, at_1=shares(targets == tokens.cpu()), missed=missed[:2])
     expect(targets, "targets at rate=1", axes=TEXT).equals(tokens.cpu())
+    alone = with_axes(tokens.view(-1, 1), "batch", "time")
+    _, targets = hidden(submission, draw, alone, rate=1.0, special_ids=())
+    expect(targets, "targets of one token a row at rate=1", axes=TEXT).equals(alone.cpu())
 
 
 @check(
@@ -453,16 +455,24 @@ def test_hide_generator(submission, draw):
 @check(
     "hide leaves the tokens as they were, contiguous in memory or not",
     aspect="arguments",
-    points=1,
-    follows=["test_hide_shapes"],
-    asked="tokens: int64 [B, T]; left as it is.",
+    follows=["test_hide_shapes", "test_hide_generator"],
+    asked=["tokens: int64 [B, T]; left as it is.", "need not be contiguous in memory"],
 )
 def test_hide_arguments(submission, draw):
     tokens = text(draw, 6, 40)
-    for given in (tokens, draw.noncontiguous(tokens)):
-        hidden(submission, draw, given, rate=0.7)
+    options = {"mask_id": MASK, "vocab_size": VOCAB, "special_ids": SPECIAL, "rate": 0.7}
+    found = []
+    # The second gets the memory of the first: what is kept of that is stale.
+    for given in (with_axes(tokens.flip(0), "batch", "time"), tokens, draw.noncontiguous(tokens)):
+        with same_tensors(submission):
+            found.append(submission.hide(given, **options, generator=generator(1)))
         fingerprint_facts(submission, looked_at="the tokens handed in")
         expect_unchanged(submission)
+    for place, name in enumerate(("inputs", "targets")):
+        _, plain, scattered = (expect(one, "what hide returns").is_tuple(2)[place] for one in found)
+        expect(scattered, f"{name} of tokens that are not contiguous", axes=TEXT).same_as(
+            plain, name="those of contiguous ones"
+        )
 
 
 # --- MaskedLM ---
@@ -471,12 +481,11 @@ def test_hide_arguments(submission, draw):
 @check(
     "tokens [B, T] give a body [B, T, D] and logits [B, T, V], up to max_len tokens",
     aspect="shape",
-    points=1,
     asked=["[B, T, D]. Positions matter", "logits [B, T, V]", "the longest sequence that must work."],
 )
 def test_shapes(submission, draw):
-    model = masked_lm(submission, draw)
-    for batch, time in ((3, 5), (1, 1), (2, SMALL["max_len"])):
+    model = masked_lm(submission, draw, max_len=130)
+    for batch, time in ((3, 5), (1, 1), (2, 130)):
         tokens = real_tokens(draw, batch, time)
         read(model, tokens)
         scores(model, tokens)
@@ -485,7 +494,6 @@ def test_shapes(submission, draw):
 @check(
     "the model is built in the sizes asked for: layers, widths and heads",
     aspect="parameters",
-    points=1,
     follows=["test_shapes"],
     asked="d_model, num_heads, d_ff, num_layers: sizes of the encoder.",
 )
@@ -520,7 +528,6 @@ def test_sizes(submission, draw):
 @check(
     "a new model's loss is about ln V, at most twice that",
     aspect="values",
-    points=1,
     follows=["test_shapes"],
     asked="A new model's loss is about ln V.",
 )
@@ -550,7 +557,7 @@ def test_first_loss(submission, draw):
 @check(
     "the output layer's weight is the token embedding's",
     aspect="parameters",
-    points=2.5,
+    points=2,
     follows=["test_shapes"],
     asked="what `body` returns, times the token embedding's weight; a bias [V] may be added.",
 )
@@ -637,16 +644,16 @@ def test_positions(submission, draw):
     asked="Positions matter; padding never changes the vector of a real token.",
 )
 def test_padding(submission, draw):
-    for pad_id in (0, 5):
+    for pad_id, time in ((0, 6), (5, 1)):
         model = masked_lm(submission, draw, pad_id=pad_id)
-        tokens = real_tokens(draw)
+        tokens = real_tokens(draw, time=time)
         tokens[tokens == pad_id] = pad_id + 1
         with precondition("a text without padding must be read"):
             alone = scores(model, tokens).actual
         hangs = looks_at(model, draw, pad_id)
         padded = torch.full((3, 10), pad_id, dtype=tokens.dtype, device=draw.device)
-        padded[:, :6] = tokens
-        beside = scores(model, with_axes(padded, "batch", "time")).actual[:, :6]
+        padded[:, :time] = tokens
+        beside = scores(model, with_axes(padded, "batch", "time")).actual[:, :time]
         fingerprint_facts(submission, padding=pad_id, looks_at=hangs)
         expect(beside, f"logits with padding at the end, pad_id={pad_id}", axes=LOGITS).same_as(
             alone, name="the same text without padding"
@@ -656,7 +663,6 @@ def test_padding(submission, draw):
 @check(
     "gradients of the logits reach every parameter",
     aspect="gradient",
-    points=1,
     follows=["test_shapes"],
     asked="what `body` returns, times the token embedding's weight",
 )
@@ -672,7 +678,6 @@ def test_gradients(submission, draw):
 @check(
     "dropout acts in train mode and never in eval mode",
     aspect="mode",
-    points=1,
     follows=["test_shapes"],
     asked="dropout: passed on to the encoder; it acts in train mode only.",
 )
@@ -693,9 +698,26 @@ def test_dropout(submission, draw):
 
 
 @check(
+    "however a model is called, what it returns is that of these tokens and of its state_dict",
+    aspect="arguments",
+    follows=["test_shapes", "test_padding", "test_dropout"],
+    asked=[
+        "it computes in the dtype of its parameters",
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "Nothing is kept from one call to the next.",
+    ],
+)
+def test_model_promises(submission, draw):
+    made, tokens = {"vocab_size": WORDS, **SMALL, "max_len": 66}, real_tokens(draw, 2, 66)
+    tokens[0, 40:] = 0
+    for name, output, axes in (("MaskedLM.body", "body", BODY), ("MaskedLM", "logits", LOGITS)):
+        part = Part(name, made, [output], [axes], [torch.float64, torch.bfloat16])
+        part.expect(submission, None, draw, [{"tokens": tokens}])
+
+
+@check(
     "the defaults are those of the stub: a rate of 0.15, no special tokens, 64 columns, 4 heads, 2 layers and so on",
     aspect="arguments",
-    points=1,
     follows=["test_shapes", "test_hide_shapes", "test_dropout"],
     asked=["rate: float = 0.15,", "max_len: int = 128,", "pad_id: int = 0,"],
 )
@@ -724,7 +746,6 @@ def test_defaults(submission, draw):
 @check(
     "built from the given blocks, without torch's own transformer",
     aspect="scratch",
-    points=1,
     asked="An encoder over tokens and positions",
 )
 def test_from_scratch(submission, draw):

@@ -20,7 +20,7 @@ class positions_missing:
 class positions_keep_float32:
     """your positions stay float32 when the model changes its dtype
 
-    Fails: test_dtype_and_state
+    Fails: test_model_promises
     """
 
     class EncoderClassifier:

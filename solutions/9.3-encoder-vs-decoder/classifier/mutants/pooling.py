@@ -145,7 +145,7 @@ class strategy_falls_through:
 class pool_in_place:
     """your max writes -inf into the hidden states that it was given
 
-    Fails: test_pool_arguments
+    Fails: test_pool_promises
     """
 
     pool = """
@@ -158,7 +158,7 @@ class pool_in_place:
 class pool_float32:
     """your mean turns its result into float32, whatever the dtype of the hidden states
 
-    Fails: test_pool_arguments, test_dtype_and_state
+    Fails: test_pool_promises, test_model_promises
     """
 
     pool = """

@@ -22,8 +22,7 @@ class positions_of_512:
 class padding_kept:
     """your model keeps what is real from the first batch of a shape: the next one has other padding
 
-    Fails: test_in_turns
-    Unnamed: which visible check meets a kept mask depends on which ran before
+    Fails: test_model_promises
     """
 
     class EncoderClassifier:

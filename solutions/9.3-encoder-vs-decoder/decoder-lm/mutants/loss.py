@@ -93,7 +93,7 @@ class loss_log_of_softmax:
 class loss_float32:
     """your loss is float32 whatever the logits are
 
-    Fails: test_loss_stability
+    Fails: test_loss_promises
     """
 
     def next_token_loss(logits, tokens, pad_id=None):

@@ -139,7 +139,7 @@ class log_of_softmax:
 class loss_of_float32:
     """your loss is float32 whatever the logits are
 
-    Fails: test_loss_stability
+    Fails: test_loss_promises
     """
 
     smoothed_loss = """

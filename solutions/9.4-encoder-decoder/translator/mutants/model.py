@@ -232,7 +232,7 @@ class one_layer_only:
 class positions_in_float32:
     """your positions stay float32 when the model does not: keep them in a buffer, or cast them to the vectors' dtype
 
-    Fails: test_dtypes
+    Fails: test_model_promises
     """
 
     class Translator:
@@ -354,7 +354,7 @@ class batch_second:
 class tokens_viewed:
     """your encode calls view on the tokens: what is not contiguous in memory needs reshape, or no flattening at all
 
-    Fails: test_arguments
+    Fails: test_model_promises
     """
 
     class Translator:

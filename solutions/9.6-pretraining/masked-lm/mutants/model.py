@@ -304,3 +304,16 @@ class torchs_own_encoder:
             + nn.TransformerEncoderLayer(4, 1, 4, batch_first=True)
               x = self.embedding(tokens) * self.scale + self.positions[: tokens.shape[1]]
         """
+
+
+class positions_in_float32:
+    """your positions stay float32 when the model does not: keep them in a buffer, or cast them to the vectors' dtype
+
+    Fails: test_model_promises
+    """
+
+    class MaskedLM:
+        __init__ = """
+            - self.register_buffer("positions", sinusoidal_positions(max_len, d_model), persistent=False)
+            + self.positions = sinusoidal_positions(max_len, d_model)
+        """
