@@ -15,9 +15,9 @@ import torch
 from torch.nn import functional as F
 
 from grader.checks import (
+    Part,
     check,
     expect,
-    expect_gradients,
     expect_raises,
     expect_unchanged,
     fail,
@@ -33,6 +33,7 @@ SIZES = (11, 24, 6, 2, 13, 3, 32)
 """vocab_size, d_model, num_heads, num_kv_heads, d_ff, num_layers, max_len of the small ModernLM."""
 D, H, LAYERS = 12, 4, 3
 """Width, heads and layers of the small stacks."""
+DTYPES = (torch.float64, torch.bfloat16)
 PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
 WORD = "outputs for drawn inputs, and steps of training, are compared with what is computed here"
 """Why what a model of `probes` gives is enough."""
@@ -45,12 +46,6 @@ def right_entropy(weights):
     return torch.special.entr(weights).sum(-1)
 
 
-def smooth_entropy(weights):
-    """The same with a gradient of 0 for a weight of 0."""
-    above = weights > 0
-    return -torch.where(above, weights * torch.where(above, weights, 1.0).log(), 0.0).sum(-1)
-
-
 def right_induction(period):
     def score(weights):
         found = [weights[..., t, t - period + 1] for t in range(period, weights.shape[-1])]
@@ -59,13 +54,13 @@ def right_induction(period):
     return score
 
 
-def attended(draw, *lead, queries, keys, dtype=torch.float32, hidden=None, scale=2.0):
+def attended(draw, *lead, queries, keys, hidden=None):
     """Return weights [.., Tq, Tk] as a softmax makes them; keys that are `hidden` [Tq, Tk] get 0."""
     names = ("batch", "head")[: len(lead)]
-    scores = draw.normal(**dict(zip(names, lead, strict=True)), query=queries, key=keys, scale=scale).double()
+    scores = draw.normal(**dict(zip(names, lead, strict=True)), query=queries, key=keys, scale=2.0).double()
     if hidden is not None:
         scores = scores.masked_fill(hidden.to(scores.device), -torch.inf)
-    weights = scores.softmax(-1).nan_to_num(0.0).to(dtype)
+    weights = scores.softmax(-1).nan_to_num(0.0).float()
     return with_axes(weights, *names, "query", "key")
 
 
@@ -283,13 +278,22 @@ def repeated_names(period=24, texts=2, copies=3):
     return torch.stack(found)
 
 
+def measure(name, draw):
+    """Return the contract of a measure, the right function, and a call."""
+    weights = {"weights": attended(draw, 2, queries=12, keys=12)}
+    if name == "attention_entropy":
+        contract = Part(name, outputs=["entropy"], axes=["batch query"], dtypes=DTYPES, gradients=False)
+        return contract, right_entropy, weights
+    contract = Part(name, outputs=["score"], axes=["batch"], dtypes=DTYPES)
+    return contract, lambda weights, period: right_induction(period)(weights), weights | {"period": 3}
+
+
 # --- attention_entropy ---
 
 
 @check(
     "every query gets one number: [.., Tq, Tk] becomes [.., Tq]",
     aspect="shape",
-    points=1,
     asked="weights: [.., Tq, Tk], any number of axes in front.",
 )
 def test_entropy_shape(submission, draw):
@@ -307,7 +311,7 @@ def test_entropy_shape(submission, draw):
     asked=["-Σ w · ln w over the keys.", "in nats (natural logarithms)"],
 )
 def test_entropy_values(submission, draw):
-    for lead, queries, keys in (((2, 3), 4, 6), ((2,), 5, 3)):
+    for lead, queries, keys in (((2, 3), 4, 6), ((2,), 1, 70)):
         weights = attended(draw, *lead, queries=queries, keys=keys)
         axes = " ".join([*("batch", "head")[: len(lead)], "query"])
         measured(submission.attention_entropy(weights), right_entropy, weights, "entropy", axes)
@@ -343,8 +347,8 @@ def test_entropy_zeros(submission, draw):
     asked="Gradients reach the weights, and are finite at a weight of 0 as well.",
 )
 def test_entropy_gradients(submission, draw):
-    weights = attended(draw, 2, queries=3, keys=4).requires_grad_()
-    expect_gradients(submission.attention_entropy(weights), {"weights": weights}, draw, oracle=smooth_entropy)
+    contract, right, call = measure("attention_entropy", draw)
+    contract.expect_gradients(submission, right, draw, [call])
     future = torch.ones(4, 4, dtype=torch.bool).triu(1)
     masked = attended(draw, 2, queries=4, keys=4, hidden=future).requires_grad_()
     entropy = submission.attention_entropy(masked)
@@ -362,7 +366,6 @@ def test_entropy_gradients(submission, draw):
 @check(
     "every head gets one number: [.., T, T] becomes [..]",
     aspect="shape",
-    points=1,
     asked="weights: [.., T, T], queries by keys, any number of axes in front.",
 )
 def test_induction_shape(submission, draw):
@@ -382,8 +385,8 @@ def test_induction_shape(submission, draw):
     ],
 )
 def test_induction_values(submission, draw):
-    for length, period in ((14, 4), (10, 3), (8, 2)):
-        weights = attended(draw, 2, 3, queries=length, keys=length)
+    for length, period, heads in ((14, 4, 3), (10, 3, 3), (8, 2, 3), (7, 1, 1)):
+        weights = attended(draw, 2, heads, queries=length, keys=length)
         # Whether period - 1 counts, which has no previous copy, is the next check's affair: here it changes no mean.
         weights[..., period - 1, 0] = right_induction(period)(weights)
         found = submission.induction_score(weights, period)
@@ -410,7 +413,6 @@ def test_induction_first_copy(submission, draw):
 @check(
     "a period below 1, or one that leaves no previous copy, raises ValueError",
     aspect="errors",
-    points=1,
     asked="ValueError when period is below 1, or when no position has one.",
 )
 def test_induction_errors(submission, draw):
@@ -425,31 +427,25 @@ def test_induction_errors(submission, draw):
 
 
 @check(
-    "both measures keep the dtype: float64 is exact, bfloat16 stays bfloat16",
-    aspect="dtype",
+    "however a measure is called, it is that of these weights, in their dtype, and leaves them as they were",
+    aspect="arguments",
     points=1.5,
     follows=["test_entropy_values", "test_induction_values", "test_induction_first_copy"],
-    asked=["in the dtype of the weights.", "Both measures keep the dtype of the weights"],
+    asked=[
+        "in the dtype of the weights.",
+        "Both measures keep the dtype of the weights",
+        "Arguments are left as they were and need not be contiguous in memory.",
+    ],
 )
-def test_dtypes(submission, draw):
-    for dtype in (torch.float64, torch.bfloat16):
-        weights = attended(draw, 2, queries=7, keys=7, dtype=dtype)
-        measured(
-            submission.attention_entropy(weights),
-            right_entropy,
-            weights,
-            f"entropy in {dtype}",
-            "batch query",
-        )
-        measured(
-            submission.induction_score(weights, 3), right_induction(3), weights, f"score in {dtype}", "batch"
-        )
+def test_measure_promises(submission, draw):
+    for name in ("attention_entropy", "induction_score"):
+        contract, right, call = measure(name, draw)
+        contract.expect(submission, right, draw, [call])
 
 
 @check(
     "both measures are right on the weights of the trained model",
     aspect="values",
-    points=1,
     follows=["test_entropy_zeros", "test_induction_values", "test_induction_first_copy"],
     asked="`weights` may be those of a whole model, [layers, B, H, T, T]",
 )
@@ -516,7 +512,6 @@ def test_probe_labels(submission, draw):
 @check(
     "an example between two classes gets one of these, not a third whose label lies between theirs",
     aspect="values",
-    points=1,
     follows=["test_probe_labels"],
     asked="ridge regression on one-hot labels",
 )
@@ -673,35 +668,27 @@ def test_probe_apart(submission, draw):
 
 
 @check(
-    "weights, features and labels are left as they were, and need not be contiguous in memory",
+    "however a probe is fitted, its labels are those of these features and labels, which it leaves as they were",
     aspect="arguments",
-    points=1.5,
-    asked="Arguments are left as they were and need not be contiguous in memory.",
+    follows=["test_probe_labels", "test_probe_ridge"],
+    asked=[
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "of any floating dtype, however far from zero",
+    ],
 )
-def test_arguments(submission, draw):
-    weights = attended(draw, 2, queries=6, keys=6)
-    for name, call, axes in (
-        ("entropy", lambda w: submission.attention_entropy(w), "batch query"),
-        ("score", lambda w: submission.induction_score(w, 2), "batch"),
-    ):
-        with precondition("it must return something"):
-            whole = call(weights)
+def test_probe_promises(submission, draw):
+    def fit_and_ask(probe, features, labels, new):
+        found = probe(features=features, labels=labels)
         expect_unchanged(submission)
-        expect(call(draw.noncontiguous(weights)), name, axes=axes).same_as(whole, name="the contiguous one")
-        expect_unchanged(submission)
-    features, labels = clusters(draw, [3, 1])
-    with precondition("probe must return a function of features"):
-        wanted = submission.probe(features, labels)
-    expect_unchanged(submission)
-    with precondition("probe must return a function of features"):
-        answers = wanted(features)
-    expect_unchanged(submission)
-    other = submission.probe(draw.noncontiguous(features), labels)
-    expect_unchanged(submission)
-    expect(other(draw.noncontiguous(features)), "labels", axes="example").equals(
-        answers, why="only the order in memory differs"
-    )
-    expect_unchanged(submission)
+        return found(new)
+
+    def right(features, labels, new):
+        return right_labels(features, labels, new, 1e-3)[0]
+
+    features, labels = clusters(draw, [7, -3, 100])
+    contract = Part("probe", outputs=["labels"], axes=["example"], dtypes=DTYPES, used=fit_and_ask)
+    call = {"features": features, "labels": labels, "new": clusters(draw, [7, -3, 100], count=2)[0]}
+    contract.expect(submission, right, draw, [call])
 
 
 # --- ablate_heads ---
@@ -811,7 +798,6 @@ def test_ablate_nested(submission, draw):
 @check(
     "a head that the layer does not have raises ValueError, and nothing is changed",
     aspect="errors",
-    points=1,
     asked="ValueError, at the latest when the block is entered, if one is not between 0 and num_heads - 1.",
     on_workers_word=WORD,
 )
@@ -822,6 +808,25 @@ def test_ablate_errors(submission, draw):
         with expect_raises("ValueError", what=f"one of the heads {heads} is not between 0 and {H - 1}"):
             patient.off((1, heads))
         patient.expect_as_before(before, f"after heads {heads} were refused")
+
+
+@check(
+    "heads may be any iterable, arguments are given by position or by name, and the model stays in its mode",
+    aspect="arguments",
+    points=0.5,
+    follows=["test_ablate_values"],
+    asked=["which query heads, in any order", "ablate_heads(model, layer, heads)",
+           "A function that is given a model leaves it in the mode in which it came"],
+    on_workers_word=f"{WORD}; the mode can be read there alone",
+)  # fmt: skip
+def test_ablate_promises(submission, draw):
+    patient = Patient(submission, draw, "encoder")
+    with submission.ablate_heads(model=patient.model, layer=1, heads=(3, 0)):
+        found = patient()
+    expect(found, "output with heads (3, 0) of layer 1 off", axes=patient.axes).close_to(
+        patient.right((1, (3, 0)))
+    )
+    expect(patient.model.training, "training of the model").is_value(True)
 
 
 @check(

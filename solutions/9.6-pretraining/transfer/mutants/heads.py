@@ -156,7 +156,7 @@ class mean_detached:
 class hidden_changed:
     """your mean writes zeros into the hidden vectors that it was given
 
-    Fails: test_head_arguments
+    Fails: test_head_promises
     """
 
     _mean = """
@@ -169,7 +169,7 @@ class hidden_changed:
 class float32_mean:
     """your mean is float32 whatever the head is: a head in float64 computes in float64
 
-    Fails: test_head_arguments
+    Fails: test_head_promises
     """
 
     class ClassHead:

@@ -137,7 +137,7 @@ class zero_times_infinity:
 class eps_in_the_logarithm:
     """your entropy adds 1e-9 inside the logarithm, which moves every weight, not only those of 0
 
-    Fails: test_dtypes
+    Fails: test_measure_promises
     """
 
     attention_entropy = """
@@ -209,7 +209,7 @@ class logarithms_detached:
 class entropy_in_float32:
     """your entropy is float32 whatever the dtype of the weights
 
-    Fails: test_dtypes
+    Fails: test_measure_promises
     """
 
     attention_entropy = """
@@ -222,7 +222,7 @@ class entropy_in_float32:
 class zeros_filled_in_place:
     """your entropy writes into the weights themselves: the caller's have no zeros any more
 
-    Fails: test_arguments
+    Fails: test_measure_promises
     """
 
     attention_entropy = """

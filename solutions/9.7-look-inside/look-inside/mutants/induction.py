@@ -161,7 +161,7 @@ class one_for_all_heads:
 class score_in_float32:
     """your score is float32 whatever the dtype of the weights
 
-    Fails: test_dtypes
+    Fails: test_measure_promises
     """
 
     induction_score = """

@@ -235,7 +235,7 @@ class squares_of_float32:
 class centred_in_place:
     """your probe centres the features in place: the caller's are changed
 
-    Fails: test_arguments
+    Fails: test_probe_promises
     """
 
     probe = """
