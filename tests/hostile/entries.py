@@ -57,8 +57,6 @@ HONEST = {
     "decoder-lm": set(),
     "transfer": {"test_freeze_leaves"},
     "masked-attention": {
-        "test_arguments",
-        "test_dtypes",
         "test_from_scratch",
         "test_indivisible",
         "test_modes",

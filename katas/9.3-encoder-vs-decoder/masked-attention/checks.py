@@ -8,16 +8,15 @@ import torch
 from torch.nn.functional import linear
 
 from grader.checks import (
+    Part,
     check,
     expect,
     expect_from_scratch,
-    expect_gradients,
     expect_raises,
     expect_unchanged,
     fail,
     only_if,
     oracle,
-    oracle_gradients,
     precondition,
     stand_in,
     with_axes,
@@ -25,6 +24,7 @@ from grader.checks import (
 
 OUTPUT, WEIGHTS = "batch head query feature", "batch head query key"
 KEY = "batch head key width"
+AXES = "batch time width"
 PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
 
 
@@ -53,15 +53,17 @@ def right_attention(query, key, value, mask=None):
 
 
 def multi_head(num_heads, mask=None):
-    """Return the right (x, context, w_q.weight, w_q.bias, .. w_o.bias) -> output."""
+    """Return the right (state, x, context) -> output; a bias that is not there counts as zero."""
 
-    def heads(x):
-        return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    def module(state, x, context=None):
+        def project(name, x):
+            return linear(x, state[f"{name}.weight"], state.get(f"{name}.bias"))
 
-    def module(x, context, wq, bq, wk, bk, wv, bv, wo, bo):
-        q, k, v = heads(linear(x, wq, bq)), heads(linear(context, wk, bk)), heads(linear(context, wv, bv))
-        output, _ = attend(mask)(q, k, v)
-        return linear(output.transpose(1, 2).flatten(2), wo, bo)
+        source = x if context is None else context
+        projected = project("w_q", x), project("w_k", source), project("w_v", source)
+        heads = (tensor.unflatten(-1, (num_heads, -1)).transpose(1, 2) for tensor in projected)
+        output, _ = attend(mask)(*heads)
+        return project("w_o", output.transpose(1, 2).flatten(2))
 
     return module
 
@@ -98,29 +100,25 @@ def compare(result, wanted, mask=None, scores=0.0):
     output.close_to(wanted_output, scores=scores)
 
 
-def parameters(draw, d_model, dtype=torch.float32):
-    """Draw all weights and biases, in the order that `multi_head` takes them."""
+def parameters(draw, d_model):
+    """Draw all weights and biases."""
     state = {}
     for name in PROJECTIONS:
-        state[f"{name}.weight"] = draw.normal(out=d_model, width=d_model, scale=d_model**-0.5, dtype=dtype)
-        state[f"{name}.bias"] = draw.normal(out=d_model, dtype=dtype)
+        state[f"{name}.weight"] = draw.normal(out=d_model, width=d_model, scale=d_model**-0.5)
+        state[f"{name}.bias"] = draw.normal(out=d_model)
     return state
 
 
 def module_with(submission, num_heads, state):
-    """Build the module, load these parameters, and return it with those that it now computes with.
-
-    A bias that is not there counts as zero: its absence is another check's matter.
-    """
+    """Build the module, load these parameters, and return it with those that it now computes with."""
     module = submission.MultiHeadAttention(state["w_q.weight"].shape[0], num_heads)
     own = module.state_dict()
     for name in PROJECTIONS:
         if f"{name}.weight" not in own:
             fail(f"no parameter  {name}.weight  it cannot be loaded", stage="names")
-    module.load_state_dict({**own, **{name: tensor for name, tensor in state.items() if name in own}})
-    return module, {
-        name: tensor if name in own else torch.zeros_like(tensor) for name, tensor in state.items()
-    }
+    taken = {name: tensor for name, tensor in state.items() if name in own}
+    module.load_state_dict({**own, **taken})
+    return module, taken
 
 
 def causal(draw, seq_len):
@@ -158,7 +156,6 @@ def test_shapes(submission, draw):
 @check(
     "each query's weights sum to one over the keys",
     aspect="values",
-    points=1,
     follows=["test_shapes"],
     asked="Each row of weights sums to one",
 )
@@ -179,8 +176,9 @@ def test_weights_sum_to_one(submission, draw):
     ],
 )
 def test_values(submission, draw):
-    tensors = inputs(draw)
-    compare(call(submission, *tensors), oracle(attend(), *tensors))
+    for keys in (6, 66):
+        tensors = inputs(draw, key=keys)
+        compare(call(submission, *tensors), oracle(attend(), *tensors))
 
 
 @check(
@@ -247,6 +245,22 @@ def test_fully_masked(submission, draw):
         output.is_finite().is_zero_where(blind)
 
 
+ATTENTION = Part(
+    "scaled_dot_product_attention",
+    outputs=["output", "weights"],
+    axes=[OUTPUT, WEIGHTS],
+    dtypes=[torch.bfloat16],
+    gradients=False,
+)
+
+
+def given(draw):
+    """Draw what `ATTENTION` is called with."""
+    mask = draw.mask(keep=0.6, batch=2, head=1, query=4, key=6)
+    mask[..., 0] = True  # a query that sees nothing is another check's matter
+    return dict(zip(("query", "key", "value"), inputs(draw), strict=True)) | {"mask": mask}
+
+
 @check(
     "gradients reach query, key and value through the output and through the weights",
     aspect="gradient",
@@ -255,16 +269,7 @@ def test_fully_masked(submission, draw):
     asked="gradients reach all that was given, and all four projections",
 )
 def test_gradients(submission, draw):
-    query, key, value = inputs(draw, requires_grad=True)
-    mask = draw.mask(keep=0.6, batch=2, head=1, query=4, key=6)
-    result = call(submission, query, key, value, mask)
-    expect_gradients(
-        result,
-        {"query": query, "key": key, "value": value},
-        draw,
-        oracle=attend(mask),
-        names=("output", "weights"),
-    )
+    ATTENTION.expect_gradients(submission, right_attention, draw, [given(draw)])
 
 
 @check(
@@ -275,18 +280,10 @@ def test_gradients(submission, draw):
     asked="may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient",
 )
 def test_fully_masked_gradients(submission, draw):
-    query, key, value = inputs(draw, requires_grad=True)
-    mask = draw.mask(keep=0.6, batch=2, head=1, query=4, key=6)
-    mask[0, 0, 1] = False
-    mask[1] = False
-    result = call(submission, query, key, value, mask)
-    expect_gradients(
-        result,
-        {"query": query, "key": key, "value": value},
-        draw,
-        oracle=attend(mask),
-        names=("output", "weights"),
-    )
+    blind = given(draw)
+    blind["mask"][0, 0, 1] = False
+    blind["mask"][1] = False
+    ATTENTION.expect_gradients(submission, right_attention, draw, [blind])
 
 
 def large(draw, **spread):
@@ -308,7 +305,6 @@ def large_and_apart(draw):
 @check(
     "scores in the ten thousands do not overflow",
     aspect="stability",
-    points=1,
     follows=["test_shapes"],
     asked="exp(89) is beyond float32; torch's softmax subtracts each row's maximum first",
 )
@@ -323,7 +319,6 @@ def test_large_scores(submission, draw):
 @check(
     "a forbidden key stays out however large its score is",
     aspect="stability",
-    points=1,
     follows=["test_mask_values"],
     asked="-10000 for -∞: a large enough score overtakes it.",
 )
@@ -339,44 +334,21 @@ def test_large_forbidden_scores(submission, draw):
 
 
 @check(
-    "float64 and bfloat16 inputs give float64 and bfloat16 results",
-    aspect="dtype",
-    points=2,
-    follows=["test_shapes"],
-    asked="Results have the dtype of what was given, float64 and bfloat16 alike",
-)
-def test_dtypes(submission, draw):
-    mask = draw.mask(keep=0.6, query=4, key=6)
-    for dtype in (torch.float64, torch.bfloat16):
-        tensors = inputs(draw, dtype=dtype)
-        output, weights = call(submission, *tensors, mask)
-        expect(weights, "weights under a mask", axes=WEIGHTS).is_tensor(shape=(2, 3, 4, 6), dtype=dtype)
-        expect(output, "output under a mask", axes=OUTPUT).is_tensor(shape=(2, 3, 4, 7), dtype=dtype)
-        output, weights = call(submission, *tensors)
-        expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 3, 4, 6), dtype=dtype)
-        expect(output, "output", axes=OUTPUT).is_tensor(shape=(2, 3, 4, 7), dtype=dtype)
-
-
-@check(
-    "arguments are left as they were, and need not be contiguous in memory",
+    "however attention is called, its result is that of these arguments, in their dtype, and leaves them as they were",
     aspect="arguments",
     points=2,
-    follows=["test_shapes"],
-    asked="Arguments are left as they were and need not be contiguous in memory.",
+    follows=["test_values", "test_mask_values", "test_mask_shapes"],
+    asked=[
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "All may be given by position or by name.",
+        "Results have the dtype of what was given, float64 and bfloat16 alike",
+        "Nothing is kept from one call to the next.",
+    ],
 )
-def test_arguments(submission, draw):
-    tensors, mask = inputs(draw), draw.mask(keep=0.6, batch=2, head=1, query=4, key=6)
-    mask[:, :, 0] = True  # a key that nobody may see is another check's matter
-    scattered = [draw.noncontiguous(tensor) for tensor in (*tensors, mask)]
-    for count in (3, 4):  # without and with the mask
-        with precondition("attention must return the pair"):
-            output, weights = call(submission, *(*tensors, mask)[:count])
-        expect_unchanged(submission)
-        other_output, other_weights = call(submission, *scattered[:count])
-        expect_unchanged(submission)
-        same = "the result for contiguous inputs"
-        expect(other_weights, "weights", axes=WEIGHTS).same_as(weights, name=same)
-        expect(other_output, "output", axes=OUTPUT).same_as(output, name=same)
+def test_attention_promises(submission, draw):
+    call = given(draw)
+    unmasked = {name: tensor for name, tensor in call.items() if name != "mask"}
+    ATTENTION.expect(submission, right_attention, draw, [unmasked, call])
 
 
 # --- MultiHeadAttention ---
@@ -385,7 +357,6 @@ def test_arguments(submission, draw):
 @check(
     "the parameters are w_q, w_k, w_v and w_o, each [D, D] with a bias",
     aspect="parameters",
-    points=1,
     asked="w_q, w_k, w_v, w_o: nn.Linear(D, D), the only parameters.",
 )
 def test_parameters(submission):
@@ -402,7 +373,6 @@ def test_parameters(submission):
 @check(
     "with bias=False no projection has a bias",
     aspect="parameters",
-    points=1,
     follows=["test_parameters"],
     asked="whether the four projections have a bias.",
 )
@@ -422,16 +392,10 @@ def test_without_bias(submission):
 )
 def test_module_values(submission, draw):
     state = parameters(draw, 12)
-    for num_heads in (3, 1):
-        x = draw.normal(batch=2, time=5, width=12)
+    for num_heads, batch, time in ((3, 2, 5), (1, 2, 5), (4, 1, 1), (3, 1, 66)):
+        x = draw.normal(batch=batch, time=time, width=12)
         module, taken = module_with(submission, num_heads, state)
-        expect(module(x), "output", axes="batch time width").close_to(
-            oracle(multi_head(num_heads), x, x, *taken.values())
-        )
-    x = draw.normal(batch=1, time=1, width=12)
-    module, taken = module_with(submission, 4, state)
-    wanted = oracle(multi_head(4), x, x, *taken.values())
-    expect(module(x), "output", axes="batch time width").close_to(wanted)
+        expect(module(x), "output", axes=AXES).close_to(oracle(multi_head(num_heads), taken, x))
 
 
 @check(
@@ -455,8 +419,8 @@ def test_module_masks(submission, draw):
     ):
         y = module(x, mask)
         expect_unchanged(submission)
-        wanted = oracle(multi_head(3, mask), x, x, *state.values())
-        expect(y, "output", axes="batch time width").close_to(wanted)
+        wanted = oracle(multi_head(3, mask), state, x)
+        expect(y, "output", axes=AXES).close_to(wanted)
 
 
 @check(
@@ -474,14 +438,13 @@ def test_context(submission, draw):
         context = draw.normal(batch=2, key=length, width=12)
         y = module(x, context=context)
         expect_unchanged(submission)
-        wanted = oracle(multi_head(3), x, context, *state.values())
-        expect(y, "output", axes="batch time width").close_to(wanted)
+        wanted = oracle(multi_head(3), state, x, context)
+        expect(y, "output", axes=AXES).close_to(wanted)
 
 
 @check(
     "a mask over the context hides positions of the context",
     aspect="masks",
-    points=1,
     follows=["test_context", "test_module_masks"],
     stand_ins=["scaled_dot_product_attention"],
     asked="bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at.",
@@ -493,52 +456,62 @@ def test_context_masks(submission, draw):
         draw.mask(keep=0.6, batch=2, head=1, query=1, key=7),
         draw.mask(keep=0.6, query=5, key=7),
     ):
-        wanted = oracle(multi_head(3, mask), x, context, *state.values())
-        expect(module(x, mask, context), "output", axes="batch time width").close_to(wanted)
+        wanted = oracle(multi_head(3, mask), state, x, context)
+        expect(module(x, mask, context), "output", axes=AXES).close_to(wanted)
+
+
+MODULE = Part(
+    "MultiHeadAttention",
+    {"d_model": 12, "num_heads": 3},
+    axes=[AXES],
+    dtypes=[torch.bfloat16],
+    gradients=False,
+)
+
+
+def right_module(state, x, mask, context):
+    return multi_head(3, mask)(state, x, context)
+
+
+def module_call(draw):
+    """Draw what `MODULE` is called with."""
+    mask = draw.mask(keep=0.6, batch=2, head=1, query=1, key=7)
+    mask[..., 0] = True
+    x, context = draw.normal(batch=2, time=5, width=12), draw.normal(batch=2, key=7, width=12)
+    return {"x": x, "mask": mask, "context": context}
 
 
 @check(
     "gradients reach all four projections, x and the context",
     aspect="gradient",
-    points=1,
     follows=["test_context"],
     stand_ins=["scaled_dot_product_attention"],
     asked="gradients reach all that was given, and all four projections",
 )
 def test_module_gradients(submission, draw):
-    drawn = parameters(draw, 12)
-    x = draw.normal(batch=2, time=5, width=12, requires_grad=True)
-    context = draw.normal(batch=2, key=4, width=12, requires_grad=True)
-    module, state = module_with(submission, 3, drawn)
-    y = module(x, context=context)
+    MODULE.expect_gradients(submission, right_module, draw, [module_call(draw)])
 
-    def of_inputs(x, context):
-        return multi_head(3)(x, context, *(tensor.to(x) for tensor in state.values()))
 
-    expect_gradients(y, {"x": x, "context": context}, draw, oracle=of_inputs)
-
-    module, _ = module_with(submission, 3, drawn)  # afresh: gradients of parameters add up
-    own = set(module.state_dict())
-    y = module(x, context=context)
-    expect(y, "output", axes="batch time width").is_tensor(shape=(2, 5, 12))
-    cotangent = draw.like(y)
-    (y * cotangent).sum().backward()
-    tensors = {"x": x, "context": context, **state}
-    wanted = oracle_gradients(multi_head(3), tensors, cotangent)
-    right = oracle(multi_head(3), x, context, *state.values())
-    for name in (name for name in state if name in own):
-        layer, _, part = name.partition(".")
-        gradient = getattr(getattr(module, layer), part).grad
-        if gradient is None:
-            fail(f"no gradient  {name}  none arrives", stage="gradient", subject=y)
-        with only_if("the output must be right", lambda: expect(y, "output").close_to(right)):
-            expect(gradient, f"{name}.grad").close_to(wanted[name])
+@check(
+    "however the module is called, its result is that of these arguments and parameters, in their dtype",
+    aspect="arguments",
+    points=2,
+    follows=["test_context_masks"],
+    stand_ins=["scaled_dot_product_attention"],
+    asked=[
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "All may be given by position or by name.",
+        "Results have the dtype of what was given, float64 and bfloat16 alike",
+        "Nothing is kept from one call to the next.",
+    ],
+)
+def test_module_promises(submission, draw):
+    MODULE.expect(submission, right_module, draw, [module_call(draw)])
 
 
 @check(
     "under a causal mask later positions cannot change earlier outputs",
     aspect="causality",
-    points=1,
     follows=["test_parameters"],
     stand_ins=["scaled_dot_product_attention"],
     asked="where the mask forbids, make the score -inf, so that the softmax gives it nothing.",
@@ -552,10 +525,10 @@ def test_causality(submission, draw):
     before, after = module(x, mask), module(with_axes(changed, "batch", "time", "width"), mask)
     with precondition("the module must read x"):
         for y in (before, after):
-            expect(y, "output", axes="batch time width").is_tensor(shape=(2, 6, 12))
-        late = expect(after[:, 4:], "output at positions 4 and 5", axes="batch time width")
+            expect(y, "output", axes=AXES).is_tensor(shape=(2, 6, 12))
+        late = expect(after[:, 4:], "output at positions 4 and 5", axes=AXES)
         late.differs_from(before[:, 4:], why="x was changed at these positions")
-    early = expect(after[:, :4], "output at positions 0 to 3", axes="batch time width")
+    early = expect(after[:, :4], "output at positions 0 to 3", axes=AXES)
     early.same_as(
         before[:, :4], name="the output for another future", why="only positions 4 and 5 were changed"
     )
@@ -564,7 +537,6 @@ def test_causality(submission, draw):
 @check(
     "train() and eval() agree, and a float64 module computes in float64",
     aspect="mode",
-    points=1,
     follows=["test_parameters"],
     stand_ins=["scaled_dot_product_attention"],
     asked=["nothing is random", "Results have the dtype of what was given, float64 and bfloat16 alike"],
@@ -574,22 +546,17 @@ def test_modes(submission, draw):
     x = draw.normal(batch=2, time=5, width=12)
     module.train()
     with precondition("the module must give [B, T, D]"):
-        trained = expect(module(x), "output", axes="batch time width").is_tensor(shape=(2, 5, 12)).actual
+        trained = expect(module(x), "output", axes=AXES).is_tensor(shape=(2, 5, 12)).actual
     module.eval()
-    expect(module(x), "output in eval mode", axes="batch time width").same_as(
-        trained, name="the one in train mode"
-    )
+    expect(module(x), "output in eval mode", axes=AXES).same_as(trained, name="the one in train mode")
     module.double()
     y = module(x.double())
-    expect(y, "output after double()", axes="batch time width").is_tensor(
-        shape=(2, 5, 12), dtype=torch.float64
-    )
+    expect(y, "output after double()", axes=AXES).is_tensor(shape=(2, 5, 12), dtype=torch.float64)
 
 
 @check(
     "a width that the heads cannot share raises ValueError",
     aspect="errors",
-    points=1,
     follows=["test_parameters"],
     asked="H; ValueError when it does not divide d_model.",
 )
@@ -602,7 +569,6 @@ def test_indivisible(submission):
 @check(
     "attention is written from scratch",
     aspect="scratch",
-    points=1,
     follows=["test_shapes", "test_parameters"],
     asked="torch's own attention operators are what you are building",
 )

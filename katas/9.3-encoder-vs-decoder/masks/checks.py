@@ -193,17 +193,18 @@ def test_combine_counts(submission, draw):
     asked="bool of the broadcast shape, e.g. [B, 1, T, T].",
 )
 def test_combine_broadcasts(submission, draw):
-    causal = lower_triangle(66).to(draw.device)
-    padding = draw.mask(keep=0.6, batch=3, head=1, query=1, key=66)
-    per_head = draw.mask(keep=0.8, head=2, query=1, key=66)
     axes = "batch head query key"
-    both = submission.combine_masks(causal, padding)
-    expect(both, "combine_masks(causal, padding)", axes=axes, picture="mask").equals(causal & padding)
-    both = submission.combine_masks(padding, causal)
-    expect(both, "combine_masks(padding, causal)", axes=axes, picture="mask").equals(causal & padding)
-    three = submission.combine_masks(causal, per_head, padding)
-    wanted = causal & per_head & padding
-    expect(three, "combine_masks(causal, per_head, padding)", axes=axes, picture="mask").equals(wanted)
+    for size in (5, 66):
+        causal = lower_triangle(size).to(draw.device)
+        padding = draw.mask(keep=0.6, batch=3, head=1, query=1, key=size)
+        per_head = draw.mask(keep=0.8, head=2, query=1, key=size)
+        both = submission.combine_masks(causal, padding)
+        expect(both, "combine_masks(causal, padding)", axes=axes, picture="mask").equals(causal & padding)
+        both = submission.combine_masks(padding, causal)
+        expect(both, "combine_masks(padding, causal)", axes=axes, picture="mask").equals(causal & padding)
+        three = submission.combine_masks(causal, per_head, padding)
+        wanted = causal & per_head & padding
+        expect(three, "combine_masks(causal, per_head, padding)", axes=axes, picture="mask").equals(wanted)
 
 
 # --- additive_mask ---

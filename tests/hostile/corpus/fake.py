@@ -8,7 +8,6 @@ earns = [
     "test_shape",
     "test_parameters",
     "test_initial_values",
-    "test_argument_unchanged",
     "test_from_scratch",
 ]
 """
@@ -441,7 +440,6 @@ earns = [
     "test_shape",
     "test_parameters",
     "test_initial_values",
-    "test_argument_unchanged",
     "test_from_scratch",
 ]
 words = ["sum of output along width"]

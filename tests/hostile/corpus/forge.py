@@ -546,8 +546,6 @@ for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
 
 kata = "masked-attention"
 earns = [
-    "test_arguments",
-    "test_dtypes",
     "test_from_scratch",
     "test_indivisible",
     "test_modes",

@@ -97,7 +97,7 @@ class gelu_detached:
 class gelu_float32:
     """your gelu computes in float32 and does not return to the dtype of x
 
-    Fails: test_gelu_dtypes
+    Fails: test_gelu_promises
     """
 
     def gelu(x):
@@ -108,7 +108,7 @@ class gelu_float32:
 class gelu_in_place:
     """your gelu writes its result into x, the tensor of the caller
 
-    Fails: test_gelu_arguments
+    Fails: test_gelu_promises
     """
 
     def gelu(x):

@@ -311,7 +311,7 @@ class inner_width_fixed:
 class output_float32:
     """your output is written into a tensor of zeros, which is float32 whatever x is: return what linear2 gives
 
-    Fails: test_dtypes
+    Fails: test_network_promises
     """
 
     class FeedForward:
@@ -340,7 +340,7 @@ class positions_flattened:
 class view_of_x:
     """your network takes a view of x, which need not be contiguous in memory: reshape takes any, and nn.Linear all axes
 
-    Fails: test_arguments
+    Fails: test_network_promises
     """
 
     class FeedForward:

@@ -90,7 +90,7 @@ class gate_gelu:
 class gate_detached:
     """your gate is cut from the graph: it never learns
 
-    Fails: test_gradient_of_parameters
+    Fails: test_gradients
     """
 
     class FeedForward:

@@ -59,7 +59,7 @@ class bias_cut:
 class in_place:
     """your mean is subtracted from the x that you were given: x -= ... changes the caller's tensor
 
-    Fails: test_argument_unchanged
+    Fails: test_promises
     """
 
     class LayerNorm:
@@ -73,7 +73,7 @@ class in_place:
 class float32_result:
     """your result is float32 whatever x is: cast it back to the dtype of x
 
-    Fails: test_dtypes
+    Fails: test_promises
     """
 
     class LayerNorm:
@@ -98,7 +98,7 @@ class torch_layer_norm:
 class contiguous_alone:
     """your norm takes a view of x, which only a tensor that is contiguous in memory gives: reshape copies where it must
 
-    Fails: test_noncontiguous
+    Fails: test_promises
     """
 
     class LayerNorm:

@@ -89,7 +89,7 @@ class one_weight_for_all:
 
 
 class no_parameters:
-    """your weight and bias are plain tensors: only an nn.Parameter is learned
+    """your weight and bias are plain tensors or buffers: only an nn.Parameter is learned
 
     Fails: test_parameters
     """
@@ -208,20 +208,6 @@ class a_2_and_b_2:
             - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
             + return centred / torch.sqrt(variance + self.eps) * self.a_2 + self.b_2
         """
-
-
-class parameters_as_buffers:
-    """your weight and bias are buffers: only an nn.Parameter is learned
-
-    Fails: test_parameters
-    """
-
-    class LayerNorm:
-        def __init__(self, d_model, eps=1e-5):
-            super().__init__()
-            self.eps = eps
-            self.register_buffer("weight", torch.ones(d_model))
-            self.register_buffer("bias", torch.zeros(d_model))
 
 
 class parameters_with_axes:

@@ -111,7 +111,7 @@ class mask_shared_by_batch:
 class mask_flipped_in_place:
     """your attention flips the caller's mask in place: used again, it means the opposite
 
-    Fails: test_arguments
+    Fails: test_attention_promises
     """
 
     scaled_dot_product_attention = """

@@ -84,7 +84,7 @@ class gradient_detached:
 class float32_result:
     """your results are float32 whatever the inputs are: cast them back to the dtype of the query
 
-    Fails: test_dtypes
+    Fails: test_attention_promises
     """
 
     scaled_dot_product_attention = """
@@ -259,7 +259,7 @@ class keys_viewed:
 class query_scaled_in_place:
     """your scaling is written into the query itself, which belongs to the caller: scale the scores
 
-    Fails: test_arguments
+    Fails: test_attention_promises
     """
 
     scaled_dot_product_attention = """

@@ -22,8 +22,7 @@ class keys_cut:
 class mask_kept:
     """your module keeps the mask of the first call and obeys it for ever after
 
-    Fails: test_module_contract
-    Unnamed: which visible check sees a second mask depends on which fail before
+    Fails: test_module_promises, test_module_contract
     """
 
     class MultiHeadAttention:
