@@ -146,7 +146,6 @@ def test_encoder_dropout(submission, reference, draw):
 @check(
     "hundreds of positions and a deep stack are served as a few are",
     aspect="values",
-    points=1,
     asked="Layer and encoder work for any sizes, one position and hundreds",
 )
 def test_long(submission, reference, draw):

@@ -15,7 +15,6 @@ SQUARE = ("causal_mask", "bidirectional_mask")
 @check(
     "square masks are right for any length, whatever was asked before",
     aspect="masks",
-    points=1,
     asked=[
         "A mask is as long as the text, 3 positions or 3,000",
         "nothing is kept from one call to the next",
@@ -55,7 +54,6 @@ def test_padding_contract(submission, reference, draw):
 @check(
     "any number of masks combine, each with axes that the others lack",
     aspect="masks",
-    points=1,
     asked=["one or more boolean masks whose shapes broadcast together", "No argument may be changed"],
 )
 def test_combine_many(submission, reference, draw):
@@ -78,7 +76,6 @@ def test_combine_many(submission, reference, draw):
 @check(
     "an additive mask keeps any shape and any floating dtype",
     aspect="values",
-    points=1,
     asked=["bool of any shape", "-∞ is exact in every floating dtype"],
 )
 def test_additive_any_shape(submission, reference, draw):

@@ -67,7 +67,6 @@ def test_decoder_contract(submission, reference, draw):
 @check(
     "parameters that are loaded between two calls take effect in the second",
     aspect="values",
-    points=1,
     asked="a result depends only on the arguments of this call and on the parameters as they are now",
 )
 def test_loaded_anew(submission, reference, draw):

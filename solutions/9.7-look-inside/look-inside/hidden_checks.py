@@ -109,7 +109,6 @@ def test_any_probe(submission, reference, draw):
 @check(
     "features may be bfloat16 or float64, and int32 labels come back as int32",
     aspect="dtype",
-    points=1,
     asked=["of any floating dtype, however far from zero", "[M] in the dtype of labels."],
 )
 def test_probe_dtypes(submission, reference, draw):
@@ -212,7 +211,6 @@ def test_any_model(submission, reference, draw):
 @check(
     "two models do not disturb each other, and train as before afterwards",
     aspect="values",
-    points=1,
     asked="nothing is copied, and after the block it computes as before",
     on_workers_word="outputs of a model with drawn parameters are compared with what is computed here",
 )

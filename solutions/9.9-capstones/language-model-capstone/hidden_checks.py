@@ -261,7 +261,6 @@ def test_any_generation(submission, draw):
 @check(
     "the generator carries on from text to text",
     aspect="values",
-    points=1,
     asked="None is torch's own.",
 )
 def test_chance_goes_on(submission, draw):
