@@ -14,6 +14,7 @@ import torch
 from torch.nn import functional as F
 
 from grader.checks import (
+    Part,
     callback,
     check,
     expect,
@@ -192,7 +193,7 @@ def test_causal(submission, draw):
 @check(
     "each text of a batch is read by itself",
     aspect="values",
-    points=3,
+    points=2,
     asked="The texts of a batch never see each other.",
 )
 def test_rows(submission, draw):
@@ -384,28 +385,23 @@ def test_scores(submission, draw):
 
 
 @check(
-    "logits have the model's dtype; tokens are left as they were, and need not be contiguous in memory",
-    aspect="dtype",
+    "however a model is called, its logits are those of these tokens and parameters, in its dtype",
+    aspect="arguments",
     points=2,
+    follows=["test_shapes", "test_causal", "test_rows"],
     asked=[
         "Logits have the model's dtype",
         "Arguments are left as they were and need not be contiguous in memory.",
+        "All of it works for any sizes, one token and one text included.",
     ],
 )
-def test_dtypes(submission, draw):
-    text = draw.integers(0, V, batch=2, time=6)
-    for dtype in (torch.float64, torch.bfloat16):
-        model = build(submission, draw).to(dtype)
-        with torch.no_grad():
-            found = model(text)
-        if isinstance(found, torch.Tensor):
-            fingerprint_facts(submission, model=str(dtype), logits=str(found.dtype))
-        expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 6, V), dtype=dtype)
-    model = build(submission, draw)
-    found = score(model, text)
-    expect_unchanged(submission)
-    scattered = score_for_certain(model, draw.noncontiguous(text))
-    expect(scattered, "logits", axes=LOGITS).same_as(found, name="those for contiguous tokens")
+def test_promises(submission, draw):
+    found = score(build(submission, draw).double(), draw.integers(0, V, batch=2, time=6))
+    fingerprint_facts(submission, logits=str(found.dtype))
+    expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 6, V), dtype=torch.float64)
+    made = {**SIZES, "max_len": 66, "norm": "first", "positions": True}
+    part = Part("LanguageModel", made, ["logits"], [LOGITS], [torch.float64, torch.bfloat16])
+    part.expect(submission, None, draw, [{"tokens": draw.integers(0, V, batch=2, time=t)} for t in (1, 66)])
 
 
 @check(
@@ -467,6 +463,23 @@ def test_rows_of_training(submission, draw):
         math.log(57) - 0.6,
         math.log(57) + 0.6,
         why="the mean of -log p before the first update; ln 57 is 4.043",
+    )
+
+
+@check(
+    "train takes its arguments by name, and a text in any memory order, which it leaves as it was",
+    aspect="arguments",
+    follows=["test_rows_of_training"],
+    asked="Arguments are left as they were and need not be contiguous in memory.",
+)
+def test_training_arguments(submission, draw):
+    text, losses = some_text(draw, 200), []
+    for given in (text, draw.noncontiguous(text)):
+        _, rows = as_asked(submission.train(tokens=given, vocab_size=11, steps=1, seed=3), 1)
+        expect_unchanged(submission)
+        losses.append(rows[0][1])
+    expect(losses[1], "loss of step 1 with tokens that are not contiguous").is_between(
+        losses[0] - 1e-3, losses[0] + 1e-3
     )
 
 
@@ -690,7 +703,7 @@ def chance(draw, seed):
 @check(
     "at temperature 0 each token that is written is the best one after all that is there",
     aspect="values",
-    points=4,
+    points=3,
     asked=["0 takes the best token.", "int64 [B, T + count]: tokens, then what was written."],
 )
 def test_greedy(submission, draw):
@@ -771,7 +784,7 @@ def test_temperature(submission, draw):
 
 
 @check(
-    "all draws come from the generator: the same seed writes the same text, another seed another one",
+    "all draws come from the generator, whose seed decides; without one torch's own goes on",
     aspect="values",
     points=2,
     asked="what is drawn from, each row by itself; None is torch's own.",
@@ -791,6 +804,27 @@ def test_generator(submission, draw):
         first, name="the same seed before", why="a generator of the same seed was given"
     )
     expect(other, "tokens", axes="batch time").differs_from(first, why="the generator had another seed")
+    one, next_one = (submission.generate(model, prompt, 8) for _ in range(2))
+    expect(next_one, "tokens", axes="batch time").differs_from(one, why="torch's own generator goes on")
+
+
+@check(
+    "however generate is called, its tokens are those of this model, text and count",
+    aspect="arguments",
+    follows=["test_long", "test_temperature"],
+    asked=[
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "All of it works for any sizes, one token and one text included.",
+    ],
+)
+def test_writing_promises(submission, draw):
+    # Scores so far apart that at temperature 1, the default, the best token is certain.
+    table = 100.0 * draw.normal(state=STATES, token=WORDS).argsort(dim=-1)
+    model = given_module(submission, "probes").ScriptedModel(with_axes(table, "state", "token"), 5)
+    call = {"model": model, "tokens": draw.integers(0, WORDS, batch=2, time=3), "count": 4}
+    Part("generate", outputs=["tokens"], axes=["batch time"]).expect(
+        submission, lambda model, tokens, count: continued(table.cpu(), tokens, count, 5), draw, [call]
+    )
 
 
 @check(

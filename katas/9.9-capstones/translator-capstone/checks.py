@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 
 from grader.checks import (
+    Part,
     check,
     expect,
     expect_from_scratch,
@@ -23,6 +24,7 @@ from grader.checks import (
     given_module,
     keep_grad_mode,
     precondition,
+    same_tensors,
     with_axes,
 )
 
@@ -163,7 +165,7 @@ def nats(model, source, target):
 )
 def test_shapes(submission, draw):
     for sizes, batch, source, time in (
-        ((19, 17, 12, 3, 20, 2, 16), 2, 16, 9),
+        ((19, 17, 12, 3, 20, 2, 18), 2, 18, 9),
         ((11, 13, 10, 5, 7, 1, 6), 3, 4, 6),
         ((9, 8), 1, 16, 16),
         ((14, 9), 2, 1, 1),
@@ -271,7 +273,7 @@ def test_pad_id(submission, draw):
 @check(
     "each pair of a batch is translated by itself",
     aspect="values",
-    points=3,
+    points=2,
     asked="The pairs of a batch never see each other.",
 )
 def test_rows(submission, draw):
@@ -482,28 +484,24 @@ def test_scores(submission, draw):
 
 
 @check(
-    "logits have the model's dtype; tokens are left as they were, and need not be contiguous in memory",
-    aspect="dtype",
+    "however a model is called, its logits are those of these tokens and parameters, in its dtype",
+    aspect="arguments",
     points=2,
+    follows=["test_shapes", "test_causal", "test_rows"],
     asked=[
         "Logits have the model's dtype",
         "Arguments are left as they were and need not be contiguous in memory.",
+        "All of it works for any sizes, one word and one sentence included.",
     ],
 )
-def test_dtypes(submission, draw):
-    source, target = pair(draw)
-    for dtype in (torch.float64, torch.bfloat16):
-        model = build(submission, draw).to(dtype)
-        with torch.no_grad():
-            found = model(source, target)
-        if isinstance(found, torch.Tensor):
-            fingerprint_facts(submission, model=str(dtype), logits=str(found.dtype))
-        expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 5, WRITTEN), dtype=dtype)
-    model = build(submission, draw)
-    found = score(model, source, target)
-    expect_unchanged(submission)
-    scattered = score_for_certain(model, draw.noncontiguous(source), draw.noncontiguous(target))
-    expect(scattered, "logits", axes=LOGITS).same_as(found, name="those for contiguous tokens")
+def test_promises(submission, draw):
+    found = score(build(submission, draw).double(), *pair(draw))
+    fingerprint_facts(submission, logits=str(found.dtype))
+    expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 5, WRITTEN), dtype=torch.float64)
+    made = {**SIZES, "max_len": 66, "norm": "first", "positions": True, "pad_id": 4}
+    part = Part("TranslationModel", made, ["logits"], [LOGITS], [torch.float64, torch.bfloat16])
+    pairs = (pair(draw, source=source, time=time, pad_id=4) for source, time in ((1, 66), (5, 4)))
+    part.expect(submission, None, draw, [{"source": source, "target": target} for source, target in pairs])
 
 
 @check(
@@ -566,6 +564,24 @@ def test_rows_of_training(submission, draw):
         math.log(WRITTEN) - 0.6,
         math.log(WRITTEN) + 0.6,
         why="the mean of -log p before the first update; ln 17 is 2.833",
+    )
+
+
+@check(
+    "train takes its arguments by name, and pairs in any memory order, which it leaves as they were",
+    aspect="arguments",
+    follows=["test_rows_of_training"],
+    asked="Arguments are left as they were and need not be contiguous in memory.",
+)
+def test_training_arguments(submission, draw):
+    (source, target), losses = some_pairs(draw), []
+    sizes = {"source_vocab": READ, "target_vocab": WRITTEN, "steps": 1, "seed": 3}
+    for read, wanted in ((source, target), (draw.noncontiguous(source), draw.noncontiguous(target))):
+        _, rows = as_asked(submission.train(source=read, target=wanted, **sizes), 1)
+        expect_unchanged(submission)
+        losses.append(rows[0][1])
+    expect(losses[1], "loss of step 1 with pairs that are not contiguous").is_between(
+        losses[0] - 1e-3, losses[0] + 1e-3
     )
 
 
@@ -761,14 +777,14 @@ def test_learning(submission, draw):
 # --- translate ---
 
 
-def scripted(submission, draw, ends, max_len, pad=PAD, dropout=0.0):
+def scripted(submission, draw, ends, max_len, pad=PAD, length=3, **options):
     """Return a scripted model, sources, and the right translations: row r ends with its word number ends[r]."""
     while True:  # not every table leads to every fate
         table = draw.normal(state=STATES, token=WORDS, scale=2.0)
         table[:, [PAD, BOS]] = -25.0
         best = table.argmax(dim=-1).tolist()
         found, rows = [], []
-        tried = draw.integers(0, 50, batch=80, time=3).cpu().tolist()
+        tried = draw.integers(0, 50, batch=80, time=length).cpu().tolist()
         for end in ends:
             for row in tried:
                 state, text = 0, []
@@ -784,7 +800,7 @@ def scripted(submission, draw, ends, max_len, pad=PAD, dropout=0.0):
                     rows.append(text)
                     break
         if len(found) == len(ends):
-            model = given_module(submission, "probes").ScriptedTranslator(table, pad, dropout)
+            model = given_module(submission, "probes").ScriptedTranslator(table, pad, **options)
             return model, tokens(torch.tensor(found, device=draw.device)), rows
 
 
@@ -815,7 +831,7 @@ def standing_behind(found, rows, pad):
 @check(
     "each word that is written is the best next one, from BOS up to EOS",
     aspect="values",
-    points=4,
+    points=3,
     asked=["always with the best next word", "without BOS, up to EOS where it was written"],
 )
 def test_greedy(submission, draw):
@@ -856,6 +872,25 @@ def test_long(submission, draw):
         model, source, _ = scripted(submission, draw, (0, 0), max_len)
         found = submission.translate(model, source, max_len=max_len)
         expect(found, "translations", axes="batch time").is_tensor(shape=(2, max_len), dtype=torch.int64)
+
+
+@check(
+    "however translate is called, it writes what this model makes of these sources",
+    aspect="arguments",
+    follows=["test_greedy", "test_ends"],
+    asked=[
+        "Arguments are left as they were and need not be contiguous in memory.",
+        "All of it works for any sizes, one word and one sentence included.",
+    ],
+)
+def test_search_arguments(submission, draw):
+    for length in (1, 67):
+        model, source, rows = scripted(submission, draw, (2, 0), 4, length=length)
+        with same_tensors(submission):
+            for given in (tokens(source.flip(0)), source):
+                found = submission.translate(model, draw.noncontiguous(given), max_len=4)
+        expect_translations(found, rows, why=f"sources have {length} words, and are not contiguous in memory")
+        expect_translations(submission.translate(model=model, source=source, max_len=4), rows)
 
 
 @check(

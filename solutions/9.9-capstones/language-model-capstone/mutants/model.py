@@ -215,7 +215,7 @@ class heads_side_by_side_wrongly:
 class float32_logits:
     """your logits are float32 whatever the model is
 
-    Fails: test_dtypes
+    Fails: test_promises
     """
 
     class LanguageModel:

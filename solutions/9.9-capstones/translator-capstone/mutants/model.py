@@ -201,7 +201,7 @@ class softmax_in_the_model:
 class float32_logits:
     """your logits are float32 whatever the model is
 
-    Fails: test_dtypes
+    Fails: test_promises
     """
 
     class TranslationModel:
