@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick changed everything gate newest versions hostile proof jupyter pictures lint house bench peers curriculum gpu lock clean
+.PHONY: setup services demo test quick changed everything gate newest versions hostile proof jupyter pictures lint house bench peers contracts curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -110,6 +110,9 @@ $(PEERS)/%/installed: benchmarks/peers/%/requirements.txt $(PEERS)/torch/install
 	echo $(CURDIR)/$(PEERS)/torch > $$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/torch.pth
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
+
+contracts: setup       ## docs/contracts.md: which check notices which broken property, on three seeds; half an hour
+	$(BIN)/python benchmarks/contracts.py
 
 curriculum: setup benchmarks/.packages/installed    ## how many automatic mutants each kata's checks catch; hours
 	$(BIN)/python benchmarks/curriculum.py
