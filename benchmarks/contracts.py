@@ -36,11 +36,9 @@ def sections(katas: dict[str, list[dict[str, Any]]]) -> list[str]:
         lines += ["", "| part | noticed by |", "|---|---|"]
         parts: dict[str, dict[str, dict[str, None]]] = {}
         for cell in cells:
-            check = (
-                f"`{cell['caught']}`" + " (hidden)" * cell["hidden"]
-                if cell["caught"]
-                else cell["reason"] or "**nobody**"
-            )
+            check = f"`{cell['caught']}`" + " (hidden)" * cell["hidden"] if cell["caught"] else "**nobody**"
+            if cell["reason"]:
+                check = f"not asked for ({cell['reason'].rstrip('.')})"
             parts.setdefault(cell["part"], {}).setdefault(check, {})[cell["property"]] = None
         for part, checks in parts.items():
             noticed = (f"{check}: {', '.join(properties)}" for check, properties in checks.items())

@@ -535,11 +535,13 @@ def test_a_topic_begins_with_what_is_right(content: Content) -> None:
 
 
 @pytest.mark.slow
-def test_every_visible_check_is_failed_by_some_mutant(content: Content) -> None:
+def test_every_visible_check_is_failed_by_some_mutant_or_is_a_contract(content: Content) -> None:
     fingerprints = Fingerprints.load(content.folder / "fingerprints.json.xz")
     failed = {check for mutant in fingerprints.mutants.values() for check in mutant.checks}
-    # What a trained model returns hangs on the processor, so checks that train leave no fingerprint.
-    assert {check.name for check in content.checks if not check.trained} == failed
+    # What a trained model returns hangs on the processor, so checks that train leave no fingerprint. A contract is
+    # failed by saboteurs, which the gate hands in.
+    owed = {check.name for check in content.checks if not (check.trained or check.name.endswith("promises"))}
+    assert owed == {name for name in failed if not name.endswith("promises")}
 
 
 def test_a_units_lesson_leads_to_the_next_unit() -> None:

@@ -883,7 +883,7 @@ def test_long(submission, draw):
         "All of it works for any sizes, one word and one sentence included.",
     ],
 )
-def test_search_arguments(submission, draw):
+def test_search_promises(submission, draw):
     for length in (1, 67):
         model, source, rows = scripted(submission, draw, (2, 0), 4, length=length)
         with same_tensors(submission):
