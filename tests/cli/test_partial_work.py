@@ -179,9 +179,9 @@ def test_passing_checks_are_one_line_unless_all_are_asked_for(kata: Run, stub: P
 def test_what_builds_on_a_failure_is_one_line_unless_all_is_asked_for(kata: Run, stub: Path) -> None:
     stub.write_text(SOLUTION.read_text().replace("[:, None, None, :]", "[:, None, :, None]"))
     folded, verbose = kata("check", "masks").out, kata("check", "masks", "-v").out
-    assert "  - skipped  2 checks, 1.5 points, wait for these (-v names them)" in folded
+    assert "  - skipped  3 checks, 2 points, wait for these (-v names them)" in folded
     assert folded.count("skipped") == 1
-    assert verbose.count("- skipped") == 2
+    assert verbose.count("- skipped") == 3
 
 
 def test_what_is_judged_with_ours_says_so(kata: Run, folder: Path) -> None:
@@ -314,5 +314,5 @@ def test_points_that_are_withheld_are_said_once_and_why(kata: Run, stub: Path) -
         "    def __init__(self, d_model, eps=1e-5):\n        super().__init__(d_model, eps=eps)\n"
     )
     text = kata("check", "layer-norm").out
-    assert "✔ passed 18 checks, 19.5 points, right, but no points: the submission used torch" in text
+    assert "✔ passed 15 checks, 18.5 points, right, but no points: the submission used torch" in text
     assert text.count("passed") == 1
