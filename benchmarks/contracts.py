@@ -13,10 +13,10 @@ from typing import Any
 from table import DOCS
 
 SEEDS = 3
-HEAD = f"""# What the checks look at
+HEAD = """# What the checks look at
 
 For each function and method that a kata requires, a right answer is broken in one property at a time (by *saboteurs*)
-and handed in, on {SEEDS} seeds. The table names the checks that notice first, and after each the properties. Hidden
+and handed in. The table names the checks that notice first, and after each the properties. Hidden
 checks tell learners nothing. What is in no row cannot be broken there: a function without a mask has no padding. This
 page is made by `make contracts`; [for authors](authors-checks.md#one-contract-for-each-part) says how such checks are
 written.
@@ -29,10 +29,12 @@ def sections(katas: dict[str, list[dict[str, Any]]]) -> list[str]:
     for slug, cells in katas.items():
         seen = sum(bool(cell["caught"]) and not cell["hidden"] for cell in cells)
         hidden, excused = sum(cell["hidden"] for cell in cells), sum(bool(cell["reason"]) for cell in cells)
-        counts = [len(cells), seen, hidden, excused, len(cells) - seen - hidden - excused]
-        total, *rest = (count // SEEDS if count % SEEDS == 0 else round(count / SEEDS, 1) for count in counts)
-        words = "{} by visible checks, {} by hidden ones alone, {} not asked for, {} keep full marks"
-        lines += ["", f"## {slug}", "", f"{total} saboteurs: {words.format(*rest)}."]
+        seeds = len(cells) // len({(cell["part"], cell["saboteur"]) for cell in cells})
+        survivors = len(cells) - seen - hidden - excused
+        counts = [f"{count / seeds:g}" for count in (seen, hidden, excused, survivors)]
+        words = "{} noticed by visible checks, {} by hidden ones alone, {} not asked for, {} with full marks"
+        head = f"{len(cells) // seeds} saboteurs on {seeds} seed{'s' * (seeds > 1)}"
+        lines += ["", f"## {slug}", "", f"{head}: {words.format(*counts)}."]
         lines += ["", "| part | noticed by |", "|---|---|"]
         parts: dict[str, dict[str, dict[str, None]]] = {}
         for cell in cells:
