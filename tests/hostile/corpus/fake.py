@@ -309,7 +309,7 @@ forbidden_uses = calls = policy_advice = session = begin = __kata__ = given
 """Returns NaN for everything, which some comparisons let through.
 
 kata = "masks"
-earns = ["test_arguments_unchanged"]
+earns = []
 """
 
 import torch
