@@ -99,11 +99,11 @@ def layer_state(draw, activation="relu"):
     return state
 
 
-def stack_state(draw, num_layers, activation="relu", final_norm=True):
+def stack_state(draw, num_layers, final_norm=True):
     """Draw every parameter of an encoder."""
     state = {}
     for index in range(num_layers):
-        state |= {f"layers.{index}.{name}": tensor for name, tensor in layer_state(draw, activation).items()}
+        state |= {f"layers.{index}.{name}": tensor for name, tensor in layer_state(draw).items()}
     if final_norm:
         state |= {
             "norm.weight": draw.normal(width=D, shift=1.0, scale=0.5),

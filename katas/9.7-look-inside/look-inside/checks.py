@@ -28,13 +28,11 @@ from grader.checks import (
 )
 
 STORY = runpy.run_path(str(Path(__file__).parents[2] / "given" / "story.py"))
-WEIGHTS = "batch head query key"
 SIZES = (11, 24, 6, 2, 13, 3, 32)
 """vocab_size, d_model, num_heads, num_kv_heads, d_ff, num_layers, max_len of the small ModernLM."""
 D, H, LAYERS = 12, 4, 3
 """Width, heads and layers of the small stacks."""
 DTYPES = (torch.float64, torch.bfloat16)
-PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
 WORD = "outputs for drawn inputs, and steps of training, are compared with what is computed here"
 """Why what a model of `probes` gives is enough."""
 
