@@ -12,6 +12,8 @@ from typing import Any
 
 from table import DOCS
 
+from grader.author.contracts import counted
+
 SEEDS = 3
 HEAD = """# What the checks look at
 
@@ -27,14 +29,7 @@ def sections(katas: dict[str, list[dict[str, Any]]]) -> list[str]:
     """Return the page's lines: a heading, a sentence and a table for each kata."""
     lines = []
     for slug, cells in katas.items():
-        seen = sum(bool(cell["caught"]) and not cell["hidden"] for cell in cells)
-        hidden, excused = sum(cell["hidden"] for cell in cells), sum(bool(cell["reason"]) for cell in cells)
-        seeds = len(cells) // len({(cell["part"], cell["saboteur"]) for cell in cells})
-        survivors = len(cells) - seen - hidden - excused
-        counts = [f"{count / seeds:g}" for count in (seen, hidden, excused, survivors)]
-        words = "{} noticed by visible checks, {} by hidden ones alone, {} not asked for, {} with full marks"
-        head = f"{len(cells) // seeds} saboteurs on {seeds} seed{'s' * (seeds > 1)}"
-        lines += ["", f"## {slug}", "", f"{head}: {words.format(*counts)}."]
+        lines += ["", f"## {slug}", "", f"{counted([cell['state'] for cell in cells], SEEDS)}."]
         lines += ["", "| part | noticed by |", "|---|---|"]
         parts: dict[str, dict[str, dict[str, None]]] = {}
         for cell in cells:

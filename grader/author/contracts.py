@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from grader.report.report import WRONG
 REASONS = "contracts.toml"
 SABOTEURS = Path(__file__).with_name("saboteurs.py")
 """Its source is appended to the reference's, into a worker."""
+VISIBLE, HIDDEN, EXCUSED, HOLE = "yes", "hidden", "-", "HOLE"
 PROPERTIES = (
     "values", "rows", "dtype", "layout", "arguments", "memory", "padding", "members", "gradients", "modes", "state",
     "forms", "borders", "blocked",
@@ -108,9 +109,9 @@ class ContractCell:
     """Why the lesson does not ask for it."""
 
     @property
-    def hole(self) -> bool:
-        """Whether nobody noticed, and nobody says why."""
-        return not self.caught and not self.reason
+    def state(self) -> str:
+        """`yes`: a visible check noticed; `hidden`: a hidden one alone; `-`: there is a reason; else `HOLE`."""
+        return HIDDEN if self.hidden else VISIBLE if self.caught else EXCUSED if self.reason else HOLE
 
 
 class Contracts:
@@ -277,15 +278,18 @@ def _of_results(part: SeenPart) -> Iterator[tuple[str, str, str]]:
             yield "gradients", "cuts_parameters", ""
 
 
-VISIBLE, HIDDEN, EXCUSED, HOLE = "yes", "hidden", "-", "HOLE"
-
-
 def table(cells: Iterable[ContractCell]) -> list[list[str]]:
     """Return a row for each part and a column for each property; a property is as good as its worst saboteur."""
     worst: dict[str, dict[str, str]] = {}
     order = (EXCUSED, VISIBLE, HIDDEN, HOLE)
     for cell in cells:
         row = worst.setdefault(cell.sabotage.part, {})
-        state = HOLE if cell.hole else HIDDEN if cell.hidden else VISIBLE if cell.caught else EXCUSED
-        row[cell.sabotage.breaks] = max(row.get(cell.sabotage.breaks, EXCUSED), state, key=order.index)
+        row[cell.sabotage.breaks] = max(row.get(cell.sabotage.breaks, EXCUSED), cell.state, key=order.index)
     return [[part, *(row.get(one, "") for one in PROPERTIES)] for part, row in worst.items()]
+
+
+def counted(states: Sequence[str], seeds: int) -> str:
+    """Return how many saboteurs are in each state, of all that were tried on each of several seeds."""
+    counts = [f"{states.count(one) / seeds:g}" for one in (VISIBLE, HIDDEN, EXCUSED, HOLE)]
+    words = "{} noticed by visible checks, {} by hidden ones alone, {} not asked for, {} with full marks"
+    return f"{len(states) // seeds} saboteurs on {seeds} seed{'s' * (seeds > 1)}: {words.format(*counts)}"

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from grader import interpreter
 from grader.author import stability
-from grader.author.contracts import REASONS, Contracts, Sabotage
+from grader.author.contracts import HOLE, REASONS, Contracts, Sabotage
 from grader.author.demands import demands_of
 from grader.author.idle import KINDS, Idleness
 from grader.author.pairs import HandIn, candidates, known, unlike_either
@@ -254,7 +254,7 @@ class Gate:
             verdict.find("contracts", error.message)
             return
         for cell in cells:
-            if cell.hole:
+            if cell.state == HOLE:
                 verdict.find(
                     "contracts",
                     f"{cell.sabotage.part}: {cell.sabotage.name} keeps full marks, so no check looks at its "

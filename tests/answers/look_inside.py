@@ -137,3 +137,10 @@ class least_share:
 
     def attention_entropy(weights):
         return -(weights * weights.clamp(min=1e-6).log()).sum(dim=-1)
+
+
+class written_in_place:
+    """What w_o reads is set to zero where it lies: where the layer adds to the same tensor, that loses columns, too."""
+
+    def silenced(columns, _, args):
+        args[0].detach().masked_fill_(columns.to(args[0].device), 0)

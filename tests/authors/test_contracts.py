@@ -42,7 +42,7 @@ def cells(course: Path, launcher: Any) -> list[ContractCell]:
 
 
 def holes(found: list[ContractCell]) -> set[str]:
-    return {f"{cell.sabotage.breaks}: {cell.sabotage.name}" for cell in found if cell.hole}
+    return {f"{cell.sabotage.breaks}: {cell.sabotage.name}" for cell in found if cell.state == "HOLE"}
 
 
 def without_contract(course: Path) -> None:

@@ -340,7 +340,7 @@ def contracts(id_: str | None, seeds: int, as_json: bool) -> int:
       kata pack contracts --seeds 3 --json
     """
     launcher, katas = _prepared(id_)
-    from grader.author.contracts import Contracts
+    from grader.author.contracts import HOLE, Contracts
     from grader.cli.progress import examining
     from grader.engine.runner.suite import suites_of
 
@@ -350,10 +350,10 @@ def contracts(id_: str | None, seeds: int, as_json: bool) -> int:
             own = Contracts(suite.kata, suite, launcher, _jobs())
             found[slug] = [cell for seed in range(seeds) for cell in own.cells(seed, partial(step, slug))]
             if not as_json:
-                _show_contracts(slug, found[slug])  # each as it comes: all of a pack take minutes
+                _show_contracts(slug, found[slug], seeds)  # each as it comes: all of a pack take minutes
     if as_json:
         print_json({"katas": {slug: [_as_json(cell) for cell in cells] for slug, cells in found.items()}})
-    return 1 if any(cell.hole for cells in found.values() for cell in cells) else 0
+    return 1 if any(cell.state == HOLE for cells in found.values() for cell in cells) else 0
 
 
 def _as_json(cell: ContractCell) -> dict[str, object]:
@@ -363,14 +363,15 @@ def _as_json(cell: ContractCell) -> dict[str, object]:
         "saboteur": cell.sabotage.name,
         "caught": cell.caught or None,
         "hidden": cell.hidden,
+        "state": cell.state,
         "reason": cell.reason or None,
     }
 
 
-def _show_contracts(slug: str, cells: list[ContractCell]) -> None:
+def _show_contracts(slug: str, cells: list[ContractCell], seeds: int) -> None:
     from rich.table import Table
 
-    from grader.author.contracts import PROPERTIES, table
+    from grader.author.contracts import HOLE, PROPERTIES, counted, table
 
     out = console()
     grid = Table(slug, *PROPERTIES, box=None, pad_edge=False)
@@ -378,13 +379,9 @@ def _show_contracts(slug: str, cells: list[ContractCell]) -> None:
         grid.add_row(*row)
     never_cut(grid, 0)
     out.print(grid)
+    out.print(counted([cell.state for cell in cells], seeds), end="\n\n")
     # The table shows where; what was broken there takes a sentence, and only a hole needs one.
-    holes = [cell for cell in cells if cell.hole]
-    caught, excused = sum(bool(cell.caught) for cell in cells), sum(bool(cell.reason) for cell in cells)
-    seen = sum(bool(cell.caught) and not cell.hidden for cell in cells)
-    counts = f"{caught} caught, {seen} of them by visible checks, {excused} not required, {len(holes)} keep full marks"
-    out.print(f"{len(cells)} saboteurs: {counts}\n")
-    for cell in holes:
+    for cell in [cell for cell in cells if cell.state == HOLE]:
         out.print(
             f"  {cell.sabotage.part}: {escape_controls(cell.sabotage.name)} keeps full marks ({cell.sabotage.breaks})"
         )

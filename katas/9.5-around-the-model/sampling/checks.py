@@ -7,7 +7,7 @@ import math
 import torch
 from torch.nn.functional import one_hot
 
-from grader.checks import Part, check, expect, expect_unchanged, oracle, same_tensors, with_axes
+from grader.checks import Part, check, expect, expect_unchanged, fail, oracle, same_tensors, with_axes
 
 ROWS = "batch token"
 SHARES = (
@@ -124,7 +124,7 @@ def test_top_k_all(submission, draw):
 @check(
     "top_p keeps the best tokens until their probabilities reach p, including the one that reaches it",
     aspect="values",
-    points=2.5,
+    points=2,
     follows=["test_shapes"],
     asked=[
         "Keep the smallest set of best tokens whose probabilities sum up to p or more",
@@ -147,6 +147,25 @@ def test_top_p_small(submission, draw):
     for p in (0.15, 0.0):
         logits = known(draw, 4)
         compare(submission.top_p(logits, p), right_top_p, logits, p, name=f"top_p, p={p}")
+
+
+@check(
+    "top_p keeps no further token where the probabilities so far are exactly p",
+    aspect="values",
+    points=0.5,
+    follows=["test_top_p"],
+    asked="Keep the smallest set of best tokens whose probabilities sum up to p or more",
+)
+def test_top_p_reached(submission, draw):
+    kept = []
+    for token in (2, 4, 8, 16):
+        logits = with_axes(draw.normal(batch=1, token=1).expand(1, token).contiguous(), *ROWS.split())
+        found = expect(submission.top_p(logits, 0.5), "top_p of equal logits").is_tensor(shape=(1, token))
+        kept.append((int(found.actual.isfinite().sum()), token))
+    # A half may become a little less where probabilities are taken from logarithms: once it must be met.
+    if all(number > token / 2 for number, token in kept):
+        said = ", ".join(f"{number} of {token}" for number, token in kept)
+        fail(f"one too many  top_p with p=0.5 keeps {said} equally likely tokens; want half of them")
 
 
 @check(

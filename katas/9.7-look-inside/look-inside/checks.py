@@ -278,11 +278,11 @@ def repeated_names(period=24, texts=2, copies=3):
 
 def measure(name, draw):
     """Return the contract of a measure, the right function, and a call."""
-    weights = {"weights": attended(draw, 2, queries=12, keys=12)}
+    weights = {"weights": attended(draw, 2, 3, queries=12, keys=12)}
     if name == "attention_entropy":
-        contract = Part(name, outputs=["entropy"], axes=["batch query"], dtypes=DTYPES, gradients=False)
+        contract = Part(name, outputs=["entropy"], axes=["batch head query"], dtypes=DTYPES, gradients=False)
         return contract, right_entropy, weights
-    contract = Part(name, outputs=["score"], axes=["batch"], dtypes=DTYPES)
+    contract = Part(name, outputs=["score"], axes=["batch head"], dtypes=DTYPES)
     return contract, lambda weights, period: right_induction(period)(weights), weights | {"period": 3}
 
 
@@ -809,11 +809,12 @@ def test_ablate_errors(submission, draw):
 
 
 @check(
-    "heads may be any iterable, arguments are given by position or by name, and the model stays in its mode",
+    "heads may be any iterable, given by position or by name; the model keeps its mode, and w_o's input what it holds",
     aspect="arguments",
     points=0.5,
     follows=["test_ablate_values"],
     asked=["which query heads, in any order", "ablate_heads(model, layer, heads)",
+           "the others, and the bias of `w_o`, stay as they are.",
            "A function that is given a model leaves it in the mode in which it came"],
     on_workers_word=f"{WORD}; the mode can be read there alone",
 )  # fmt: skip
@@ -825,6 +826,20 @@ def test_ablate_promises(submission, draw):
         patient.right((1, (3, 0)))
     )
     expect(patient.model.training, "training of the model").is_value(True)
+    patient.model.pass_on()
+
+    def right(state, x):
+        for layer in range(LAYERS):
+            heads = x.index_fill(-1, torch.arange(6, 9), 0.0) if layer == 1 else x
+            name = f"layers.{layer}.attention.w_o"
+            x = x + F.linear(heads, state[f"{name}.weight"], state[f"{name}.bias"])
+        return x
+
+    found, name = patient.off((1, [2])), "output with head 2 of layer 1 off, where heads pass on x"
+    wanted = oracle(right, patient.state, patient.x)
+    expect(found, name, axes=patient.axes).close_to(
+        wanted, why="w_o reads the same tensor that its output is added to"
+    )
 
 
 @check(

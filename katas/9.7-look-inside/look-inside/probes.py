@@ -151,6 +151,11 @@ class Stack(nn.Module):
             if hasattr(layer, "attention"):
                 layer.self_attention = None  # the name of what is there comes first
 
+    def pass_on(self) -> None:
+        """Let each head give what it reads: `w_o` reads the same tensor that its output is added to."""
+        for part in [layer.attention for layer in self.layers]:
+            part.forward = lambda x, part=part: part.w_o(x)
+
     def forward(self, x: Tensor) -> Tensor:
         """Return [B, T, D]."""
         for layer in self.layers:
