@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import (
-    Part,
-    check,
-    expect,
-    expect_unchanged,
-    oracle,
-    same_tensors,
-    with_axes,
-)
+from grader.checks import Part, check, expect, oracle, with_axes
 
 AXES, LOGITS = "batch time width", "batch time token"
 DTYPES = (torch.float32, torch.float64, torch.bfloat16)
@@ -75,7 +67,7 @@ def test_norm_contract(submission, reference, draw):
 @check(
     "attention is right for any numbers of heads and groups, any sizes, and in every dtype",
     aspect="values",
-    points=4.5,
+    points=6.5,
     asked=[
         "It works for any sizes, one position and hundreds, any G that divides H.",
         "Outputs have the dtype of the module",
@@ -100,40 +92,9 @@ def test_any_groups(submission, reference, draw):
 
 
 @check(
-    "hundreds of positions are right, and so are those that follow with the cache",
-    aspect="values",
-    points=4.5,
-    asked=["It works for any sizes, one position and hundreds", "in pieces or in one go"],
-)
-def test_long(submission, reference, draw):
-    time = draw.size(200, 300)
-    sizes = (16, 4, 2)
-    module, state, forward = pair(submission, reference, draw, "GroupedQueryAttention", *sizes)
-    square = draw.normal(batch=16, time=16, width=16)
-    expect(first(module(square)), "output where all sizes are 16", axes=AXES).close_to(
-        oracle(forward, state, square)
-    )
-    x = draw.normal(batch=1, time=time, width=16)
-    wanted = oracle(forward, state, x)
-    with same_tensors(submission):
-        module(-x)
-        expect(first(module(x)), f"output at {time} positions", axes=AXES).close_to(wanted)
-        expect_unchanged(submission)
-        cache, start = None, 0
-        for end in (time - 7, time - 1, time):
-            piece = with_axes(x[:, start:end].contiguous(), *AXES.split())
-            result = module(piece, cache) if start else module(piece)
-            output, cache = expect(result, "(output, cache)").is_tuple(2)
-            expect(output, f"output at positions {start} to {end - 1}", axes=AXES).close_to(
-                wanted[:, start:end]
-            )
-            start = end
-
-
-@check(
     "models of any size are right, in every dtype, and save nothing but their parameters",
     aspect="values",
-    points=4.5,
+    points=7,
     asked=[
         "logits = head(norm(y_last))",
         "It works for any sizes, one position and hundreds",
