@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from inspect import isroutine
 from typing import Any
 
@@ -28,6 +29,7 @@ from grader.engine.checks.expect import UNORDERED, expect
 from grader.engine.checks.failure import CheckFailure, fail, supposing
 from grader.engine.checks.gradients import compare_gradient, cut_off, no_path, oracle_gradients
 from grader.engine.checks.oracle import Expected, oracle
+from grader.engine.host.errors import SubmissionRaised
 from grader.engine.wire.codec import tensor_of
 from grader.engine.wire.cotangents import products
 
@@ -79,9 +81,9 @@ class Part:
         for call, want in zip(calls, wanted, strict=True):
             cases.forms(call, want)
             if self.rows:
-                cases.rows(call)
+                cases.rows(call, want)
             for dtype in self.dtypes:
-                cases.dtype(call, dtype)
+                cases.dtype(call, dtype, want)
             if self.gradients and not self.arrays:
                 cases.slopes(call)
         cases.state()
@@ -95,6 +97,30 @@ class Part:
         for call in calls:
             cases.slopes(call)
 
+    def given(self, call: Arguments) -> Arguments:
+        """Return the arguments as the part takes them, with no memory of this call's or another's."""
+        call = _fresh(call)
+        if not self.arrays:
+            return call
+        return {name: value.numpy() if isinstance(value, Tensor) else value for name, value in call.items()}
+
+    def taken(self, result: Any) -> Any:
+        """Return arrays as tensors, which is what is compared."""
+        __tracebackhide__ = True
+        if not self.arrays:
+            return result
+        names = self.outputs
+        results = _several(result) if len(names) > 1 else [result]
+        found = [tensor_of(one) if isinstance(one, np.ndarray | np.generic) else None for one in results]
+        for name, one, tensor in zip(names, results, found, strict=False):
+            if tensor is None:
+                fail(
+                    f"wrong type  {name}  got {type_name(one)}  want a NumPy array of numbers",
+                    stage="type",
+                    subject=one,
+                )
+        return tuple(found) if len(names) > 1 else found[0]
+
 
 class _NoTensorsError(Exception):
     """Raised where the reference returns something else than tensors, which has no tolerance."""
@@ -103,32 +129,150 @@ class _NoTensorsError(Exception):
         self.result = result
 
 
+class _Reference:
+    """What is right, by a function or a class of the reference."""
+
+    values = True
+    """Whether it says what is right, and not only what must be the same."""
+
+    def __init__(self, part: Part, found: Any) -> None:
+        self._part, self._found = part, found
+        self._method = part.name.partition(".")[2]
+        self.is_class = isinstance(found, type)
+        self.is_module = self.is_class and issubclass(found, nn.Module)
+        self.state: dict[str, Tensor] = {}
+        """The parameters that both have."""
+        self._instances: dict[tuple[torch.dtype, torch.dtype | None], nn.Module] = {}
+
+    def draw_state(self, made: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]) -> None:
+        """Draw the parameters; `made` makes an instance of the submission's."""
+        state = self._found(**self._part.made).state_dict()
+        self.state = {name: drawn(value) for name, value in state.items()}
+
+    def right(self, call: Arguments, dtype: torch.dtype | None = None) -> Any:
+        """Return what is right, as `Expected` where it is tensors."""
+        __tracebackhide__ = True
+        tensors = {name: value for name, value in call.items() if isinstance(value, Tensor)}
+        names = [*tensors, *self.state]
+        own = {name: _cast(value, dtype) for name, value in self.state.items()}
+        given: list[Tensor] = [*tensors.values(), *own.values()]
+
+        def right(*values: Tensor) -> Any:
+            named = dict(zip(names, values, strict=True))
+            state = {name: named[name] for name in self.state}
+            result = self.run(state, {**call, **{name: named[name] for name in tensors}})
+            several = _several(result)
+            # An empty list has no tensor either: it is compared as what it is.
+            if not (several and all(isinstance(one, Tensor) for one in several)):
+                raise _NoTensorsError(result)
+            return tuple(several)
+
+        with torch.no_grad():
+            try:
+                # Parameters too are arguments of the oracle, which computes once more with all of them in
+                # float64.
+                wanted = oracle(right, *given, dtype=dtype)
+            except _NoTensorsError as error:
+                return error.result
+            return tuple(_allowing(one, dtype) for one in wanted) if dtype == torch.float64 else wanted
+
+    def run(self, state: Mapping[str, Tensor], call: Arguments) -> Any:
+        """Compute it with these parameters."""
+        part, found, call = self._part, self._found, self._part.given(call)
+        if not self.is_class:
+            return part.taken(found(**call))
+        if not self.is_module:
+            return part.taken(getattr(found(**part.made), self._method or "__call__")(**call))
+        instance = self._instance(next(iter(state.values())).dtype if state else None)
+        if self._method:
+            instance.load_state_dict(state)
+            return getattr(instance, self._method)(**call)
+        return torch.func.functional_call(instance, dict(state), (), call)
+
+    def _instance(self, dtype: torch.dtype | None) -> nn.Module:
+        """Return a module of the reference in a dtype; its parameters are whatever the last call made them."""
+        # To initialise parameters that are replaced at once would take longer than a small module's call.
+        key = torch.get_default_dtype(), dtype
+        if key not in self._instances:
+            # `functional_call` replaces what is in the state: other buffers keep the constructor's precision.
+            made: nn.Module = self._found(**self._part.made)
+            self._instances[key] = made.to(dtype).eval()
+        return self._instances[key]
+
+
+class _Function(_Reference):
+    """What is right, by a function of the check's own: of a module it is given the parameters by name."""
+
+    def __init__(self, part: Part, found: Any) -> None:
+        super().__init__(part, found)
+        self.is_class = self.is_module = bool(part.made)
+
+    def draw_state(self, made: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]) -> None:
+        learned = dict(made().named_parameters())
+        self.state = {name: drawn(value.detach().cpu()) for name, value in learned.items()}
+
+    def run(self, state: Mapping[str, Tensor], call: Arguments) -> Any:
+        __tracebackhide__ = True
+        call = self._part.given(call)
+        if not self.is_module:
+            return self._part.taken(self._found(**call))
+        with precondition("its parameters must have the names and shapes that are asked for"):
+            try:
+                return self._found(state, **call)
+            except (KeyError, RuntimeError) as error:
+                fail(f"wrong parameters  the right function cannot compute with them: {error}", stage="names")
+
+
+class _Another(_Function):
+    """What must be the same, by another instance of the submission's, which `call_new` makes and calls."""
+
+    values = False
+
+    def __init__(self, part: Part, call_new: Callable[[Arguments], Any]) -> None:
+        super().__init__(part, None)
+        self._call_new = call_new
+
+    def draw_state(self, made: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]) -> None:
+        super().draw_state(made, drawn)
+        first = made()
+        # All of its state: another instance may begin with other buffers.
+        first.load_state_dict(self.state, strict=False)
+        self.state = {name: value.cpu() for name, value in first.state_dict().items()}
+
+    def right(self, call: Arguments, dtype: torch.dtype | None = None) -> Any:
+        __tracebackhide__ = True
+        with precondition("it must return something"):
+            found = self._call_new(call)
+        several = _several(found)
+        if not (several and all(isinstance(one, Tensor) for one in several)):
+            return found
+        for name, one in zip(self._part.outputs, several, strict=False):
+            if one.is_floating_point() and one.numel() and not bool(one.any()):
+                fail(f"zero  {name}  every value is 0", stage="values", subject=one)
+        return tuple(one.detach().cpu() for one in several)
+
+
 class _Asked:
-    """One part of a submission next to that of the reference, with the same parameters."""
+    """One part of a submission next to what is right, with the same parameters."""
 
     def __init__(self, part: Part, submission: Any, reference: Any, draw: Draw) -> None:
         self._part, self._submission, self._draw = part, submission, draw
         self._owner, _, self._method = part.name.partition(".")
-        alone = reference is None or isroutine(reference)
-        right: Any = reference if alone else getattr(reference, self._owner)
-        self._reference = right
-        self._is_class = bool(part.made) if alone else isinstance(right, type)
-        self._is_module = self._is_class and (alone or issubclass(right, nn.Module))
-        self._state: dict[str, Tensor] = {}
-        if self._is_module and alone:
-            first = self._new(by_name=False)
-            learned = dict(first.named_parameters())
-            self._state = {name: self._drawn(value.detach().cpu()) for name, value in learned.items()}
-            if reference is None:
-                # All of its state: another instance may begin with other buffers.
-                first.load_state_dict(self._state, strict=False)
-                self._state = {name: value.cpu() for name, value in first.state_dict().items()}
-        elif self._is_module:
-            self._state = {
-                name: self._drawn(value) for name, value in right(**part.made).state_dict().items()
-            }
-        self._instances: dict[tuple[torch.dtype, torch.dtype | None], nn.Module] = {}
-        self._answers = self._made(by_name=False)
+        self._right: _Reference
+        if reference is None:
+            self._right = _Another(part, lambda call: self._call(self._made(), call))
+        elif isroutine(reference):
+            self._right = _Function(part, reference)
+        else:
+            self._right = _Reference(part, getattr(reference, self._owner))
+        if self._right.is_module:
+            self._right.draw_state(self._new, self._drawn)
+        self._names: dict[str, str] = {}
+        self._in_dtype: dict[torch.dtype, Callable[..., Any]] = {}
+
+    @cached_property
+    def _answers(self) -> Callable[..., Any]:
+        return self._made()
 
     # What is asked -------------------------------------------------------------------------------------------------
 
@@ -136,10 +280,10 @@ class _Asked:
         """Right values, then for other values of the same sizes, then the first again; return the right ones."""
         __tracebackhide__ = True
         other = {name: _flipped(value) for name, value in call.items()}
-        wanted = self._right(call)
+        wanted = self._right.right(call)
         for arguments, want, when in (
             (call, wanted, ""),
-            (other, self._right(other), " of a second call"),
+            (other, self._right.right(other), " of a second call"),
             (call, wanted, " of the first call, again"),
         ):
             # The second's tensors are refilled for the third: what is kept by address or identity is stale.
@@ -157,19 +301,28 @@ class _Asked:
         return wanted
 
     def forms(self, call: Arguments, wanted: Any) -> None:
-        """The same whether arguments are given by name, however they lie in memory, and without gradients."""
+        """The same however it is made, arguments are given and lie in memory, and without gradients."""
         __tracebackhide__ = True
-        named = self._made(by_name=True) if self._is_class else self._answers
-        self._compare(self._call(named, call, by_name=True), wanted, ", arguments given by name")
-        expect_unchanged(self._submission)
         strided = {name: self._strided(value) for name, value in call.items()}
-        with supposing(UNORDERED):
-            self._compare(
-                self._call(self._answers, strided), wanted, " for arguments that are not contiguous in memory"
-            )
+        positional = self._made(by_name=False)
+        try:
+            # All at once; which of them it is, is looked for only where something is wrong.
+            self._form(positional, strided, wanted, "", by_name=True)
+        except (CheckFailure, SubmissionRaised):
+            self._form(self._answers, call, wanted, ", arguments given by name", by_name=True)
+            with supposing(UNORDERED):
+                self._form(self._answers, strided, wanted, " for arguments that are not contiguous in memory")
+            self._form(positional, call, wanted, " of an instance made by position")
+            raise
+
+    def _form(
+        self, answers: Callable[..., Any], call: Arguments, wanted: Any, when: str, *, by_name: bool = False
+    ) -> None:
+        __tracebackhide__ = True
+        self._compare(self._call(answers, call, by_name=by_name), wanted, when)
         expect_unchanged(self._submission)
 
-    def rows(self, call: Arguments) -> None:
+    def rows(self, call: Arguments, wanted: Any) -> None:
         """A row alone gives what it gives among others."""
         __tracebackhide__ = True
         sizes = {value.shape[0] for value in call.values() if isinstance(value, Tensor) and value.dim() > 1}
@@ -184,28 +337,25 @@ class _Asked:
         }
         with supposing("a single row goes another way than several"):
             # A module of the submission's own would go the same other way: its batch shows what the row should be.
-            wanted = (
-                self._right(alone)
-                if self._reference is not None
-                else self._right(call, rows=slice(last, None))
-            )
-            self._compare(self._call(self._answers, alone), wanted, f" of row {last} alone")
+            row = self._right.right(alone) if self._right.values else tuple(one[last:] for one in wanted)
+            self._compare(self._call(self._answers, alone), row, f" of row {last} alone")
 
-    def dtype(self, call: Arguments, dtype: torch.dtype) -> None:
+    def dtype(self, call: Arguments, dtype: torch.dtype, wanted: Any) -> None:
         """The same promise in another dtype, whose rounding is the tolerance."""
         __tracebackhide__ = True
-        if not self._state and not any(_is_floating(value) for value in call.values()):
+        if not self._right.state and not any(_is_floating(value) for value in call.values()):
             return
         cast = {
             name: _as_drawn(_cast(value, dtype), value) if _is_floating(value) else value
             for name, value in call.items()
         }
-        answers = self._made(by_name=False, dtype=dtype)
-        found, when = self._call(answers, cast), f" in {dtype_name(dtype)}"
-        if self._reference is None:
-            self._near(found, self._right(call), dtype, when)
+        if dtype not in self._in_dtype:
+            self._in_dtype[dtype] = self._made(dtype)
+        found, when = self._call(self._in_dtype[dtype], cast), f" in {dtype_name(dtype)}"
+        if self._right.values:
+            self._compare(found, self._right.right(cast, dtype), when)
         else:
-            self._compare(found, self._right(cast, dtype), when)
+            self._near(found, wanted, dtype, when)
 
     def _near(self, found: Any, single: Sequence[Tensor], dtype: torch.dtype, when: str) -> None:
         """Demand results of this dtype, near those in float32 but not made of them."""
@@ -225,7 +375,7 @@ class _Asked:
     def slopes(self, call: Arguments) -> None:
         """Gradients of every floating argument and of every parameter, in float64 where it is promised."""
         __tracebackhide__ = True
-        if self._reference is None:
+        if not self._right.values:
             return  # `expect_parameter_gradients` asks for these
         dtype = torch.float64 if torch.float64 in self._part.dtypes else torch.float32
         given = {
@@ -233,14 +383,17 @@ class _Asked:
             for name, value in call.items()
             if _is_floating(value)
         }
-        answers = self._made(by_name=False, dtype=dtype)
-        state = {name: _cast(value, dtype) for name, value in self._state.items() if _is_floating(value)}
+        # Gradients add up: an instance is asked for them once.
+        answers = self._in_dtype.pop(dtype, None) or self._made(dtype)
+        state = {
+            name: _cast(value, dtype) for name, value in self._right.state.items() if _is_floating(value)
+        }
         inputs = {**given, **state}
 
         def right(*tensors: Tensor) -> tuple[Tensor, ...]:
             values = dict(zip(inputs, tensors, strict=True))
             own = {name: values[name] for name in state}
-            result = self._run(own, {**_on_cpu(call), **{name: values[name] for name in given}})
+            result = self._right.run(own, {**_on_cpu(call), **{name: values[name] for name in given}})
             return tuple(one for one in _several(result) if one.requires_grad)
 
         with torch.enable_grad():
@@ -262,127 +415,65 @@ class _Asked:
         there = (one.to(self._draw.device) for one in cotangents)
         torch.autograd.backward(products(zip(live, there, strict=True)))
         learned = self._learned(answers)
-        leaves = {**given, **{name: learned[_called(name, learned)] for name in state if learned}}
+        leaves = {**given, **{name: learned[self._names[name]] for name in state if learned}}
         wanted = oracle_gradients(right, inputs, cotangents)
         # What cancels, such as the bias of all keys, leaves rounding of the others' size instead of 0.
         top = max(_top(one) for one in wanted.values())
+        for name, leaf in leaves.items():
+            if leaf.grad is None and bool(wanted[name].value.any()):
+                no_path(live[0], name)
         for name, leaf in leaves.items():
             if leaf.grad is not None:
                 axes = " ".join(axes_of(leaf) or ())
                 allowed = _allowing(wanted[name], dtype, top)
                 compare_gradient(leaf.grad, allowed, f"gradient of {name}", axes, live[0])
-            elif bool(wanted[name].value.any()):
-                no_path(live[0], name)
 
     def state(self) -> None:
         """Nothing is loaded under wrong names: trained weights that do not fit are noticed."""
         __tracebackhide__ = True
-        if self._is_module and not self._method:
+        if self._right.is_module and not self._method:
             expect_strict(self._answers)
 
     # How it is asked -----------------------------------------------------------------------------------------------
 
-    def _made(self, *, by_name: bool, dtype: torch.dtype | None = None) -> Callable[..., Any]:
+    def _made(self, dtype: torch.dtype | None = None, *, by_name: bool = True) -> Callable[..., Any]:
         """Return the learner's function, or what an instance of the class with the drawn parameters is called by."""
         __tracebackhide__ = True
-        if not self._is_class:
+        if not self._right.is_class:
             return getattr(self._submission, self._owner)  # type: ignore[no-any-return]
         instance = self._new(by_name=by_name)
-        if self._is_module:
-            own = instance.state_dict()
-            for name in self._state:
-                if _called(name, own) not in own:
-                    fail(f"no parameter  {name}  it cannot be loaded", stage="names")
+        if self._right.is_module:
+            self._names = self._names or self._named_in(instance.state_dict())
             if self._draw.device.type != "cpu":
                 instance = instance.to(self._draw.device)
             if dtype is not None:
                 instance = instance.to(dtype)
-            state = {_called(name, own): _cast(value, dtype) for name, value in self._state.items()}
             # Not strictly: what else the state holds may be the same tensors under other names.
-            instance.load_state_dict(state, strict=False)
+            state = self._right.state
+            cast = {name: _cast(state[wanted], dtype) for wanted, name in self._names.items()}
+            instance.load_state_dict(cast, strict=False)
             instance.eval()
         return getattr(instance, self._method) if self._method else instance  # type: ignore[no-any-return]
 
-    def _new(self, *, by_name: bool) -> Any:
+    def _named_in(self, own: Mapping[str, Any]) -> dict[str, str]:
+        """Return what the learner's module calls each parameter: a matrix may be the weight of a linear layer."""
+        __tracebackhide__ = True
+        names = {name: name if name in own else f"{name}.weight" for name in self._right.state}
+        for name, called in names.items():
+            if called not in own:
+                fail(f"no parameter  {name}  it cannot be loaded", stage="names")
+        return names
+
+    def _new(self, *, by_name: bool = True) -> Any:
         """Return an instance of the learner's class."""
         __tracebackhide__ = True
         made, found = self._part.made, getattr(self._submission, self._owner)
         return found(**made) if by_name else found(*made.values())
 
-    def _run(self, state: Mapping[str, Tensor], call: Arguments) -> Any:
-        """Run the reference, with these parameters."""
-        found, call = self._reference, self._given(call)
-        if isroutine(found) and self._is_module:
-            with precondition("its parameters must have the names and shapes that are asked for"):
-                try:
-                    return found(state, **call)
-                except (KeyError, RuntimeError) as error:
-                    fail(
-                        f"wrong parameters  the right function cannot compute with them: {error}",
-                        stage="names",
-                    )
-        if not self._is_class:
-            return self._taken(found(**call))
-        if not self._is_module:
-            return self._taken(getattr(found(**self._part.made), self._method or "__call__")(**call))
-        instance = self._instance(next(iter(state.values())).dtype if state else None)
-        if self._method:
-            instance.load_state_dict(state)
-            return getattr(instance, self._method)(**call)
-        return torch.func.functional_call(instance, dict(state), (), call)
-
-    def _instance(self, dtype: torch.dtype | None) -> nn.Module:
-        """Return a module of the reference in a dtype; its parameters are whatever the last call made them."""
-        # To initialise parameters that are replaced at once would take longer than a small module's call.
-        key = torch.get_default_dtype(), dtype
-        if key not in self._instances:
-            # `functional_call` replaces what is in the state: other buffers keep the constructor's precision.
-            made: nn.Module = self._reference(**self._part.made)
-            self._instances[key] = made.to(dtype).eval()
-        return self._instances[key]
-
-    def _right(self, call: Arguments, dtype: torch.dtype | None = None, rows: slice = slice(None)) -> Any:
-        """Return what the reference gives, as `Expected` where it is tensors."""
-        __tracebackhide__ = True
-        if self._reference is None:
-            with precondition("it must return something"):
-                found = self._call(self._made(by_name=False), call)
-            several = _several(found)
-            if not (several and all(isinstance(one, Tensor) for one in several)):
-                return found
-            for place, one in enumerate(several):
-                if one.is_floating_point() and one.numel() and not bool(one.any()):
-                    fail(f"zero  {self._named(place, '')[0]}  every value is 0", stage="values", subject=one)
-            return tuple(one[rows].detach().cpu() for one in several)
-        tensors = {name: value for name, value in call.items() if isinstance(value, Tensor)}
-        names = [*tensors, *self._state]
-        own = {name: _cast(value, dtype) for name, value in self._state.items()}
-        given: list[Tensor] = [*tensors.values(), *own.values()]
-
-        def right(*values: Tensor) -> Any:
-            named = dict(zip(names, values, strict=True))
-            state = {name: named[name] for name in self._state}
-            own = {**call, **{name: named[name] for name in tensors}}
-            result = self._run(state, own)
-            several = _several(result)
-            # An empty list has no tensor either: it is compared as what it is.
-            if not (several and all(isinstance(one, Tensor) for one in several)):
-                raise _NoTensorsError(result)
-            return tuple(several)
-
-        with torch.no_grad():
-            try:
-                # Parameters too are arguments of the oracle, which computes once more with all of them in
-                # float64.
-                wanted = oracle(right, *given, dtype=dtype)
-            except _NoTensorsError as error:
-                return error.result
-            return tuple(_allowing(one, dtype) for one in wanted) if dtype == torch.float64 else wanted
-
     def _fits(self, found: Any, call: Arguments) -> bool:
         """Return whether that is right for this call."""
         try:
-            self._compare(found, self._right(call), "")
+            self._compare(found, self._right.right(call), "")
         except CheckFailure:
             return False
         return True
@@ -410,38 +501,14 @@ class _Asked:
 
     def _call(self, answers: Callable[..., Any], call: Arguments, *, by_name: bool = False) -> Any:
         __tracebackhide__ = True
-        given = self._given(call)
+        given = self._part.given(call)
         if self._part.used:
             return self._part.used(answers, **given)
-        return self._taken(answers(**given) if by_name else answers(*given.values()))
-
-    def _given(self, call: Arguments) -> Arguments:
-        """Return the arguments as the part takes them, with no memory of this call's or another's."""
-        call = _fresh(call)
-        if not self._part.arrays:
-            return call
-        return {name: value.numpy() if isinstance(value, Tensor) else value for name, value in call.items()}
-
-    def _taken(self, result: Any) -> Any:
-        """Return arrays as tensors, which is what is compared."""
-        __tracebackhide__ = True
-        if not self._part.arrays:
-            return result
-        names = self._part.outputs
-        results = _several(result) if len(names) > 1 else [result]
-        found = [tensor_of(one) if isinstance(one, np.ndarray | np.generic) else None for one in results]
-        for name, one, tensor in zip(names, results, found, strict=False):
-            if tensor is None:
-                fail(
-                    f"wrong type  {name}  got {type_name(one)}  want a NumPy array of numbers",
-                    stage="type",
-                    subject=one,
-                )
-        return tuple(found) if len(names) > 1 else found[0]
+        return self._part.taken(answers(**given) if by_name else answers(*given.values()))
 
     def _learned(self, answers: Any) -> dict[str, Tensor]:
         """Return the learner's parameters with their gradients."""
-        if not self._is_module or self._method:
+        if not self._right.is_module or self._method:
             return {}
         with torch.no_grad():  # so that they arrive as leaves
             return dict(answers.named_parameters())
@@ -476,11 +543,6 @@ def _allowing(wanted: Expected, dtype: torch.dtype, top: float = 0.0) -> Expecte
     """Allow for constants that were kept in float32, and in float32 itself for a few roundings of the largest value."""
     share = CONSTANTS if dtype == torch.float64 else 4 * torch.finfo(dtype).eps
     return replace(wanted, tolerance=max(wanted.tolerance, share * max(top, _top(wanted))))
-
-
-def _called(name: str, own: Mapping[str, Any]) -> str:
-    """Return what a module calls a parameter: a matrix may be the weight of a linear layer."""
-    return name if name in own else f"{name}.weight"
 
 
 def _flipped(value: Any) -> Any:
