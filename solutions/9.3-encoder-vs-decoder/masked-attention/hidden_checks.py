@@ -118,7 +118,8 @@ def test_head_counts(submission, reference, draw):
 def test_long(submission, reference, draw):
     query, key = draw.size(300, 420), draw.size(520, 640)
     call = {**tensors_of(draw, {"head": 2}, query, key), "mask": draw.mask(keep=0.5, query=query, key=key)}
-    part = Part("scaled_dot_product_attention", {}, ["output", "weights"], dtypes=(), gradients=False)
+    axes = ["head query feature", "head query key"]
+    part = Part("scaled_dot_product_attention", {}, ["output", "weights"], axes, (), gradients=False)
     part.expect(submission, reference, draw, [call])
     heads, time = draw.size(17, 24), draw.size(260, 300)
     x = draw.normal(batch=1, time=time, width=3 * heads)
