@@ -11,7 +11,6 @@ from grader.checks import (
     check,
     expect,
     expect_parameter_gradients,
-    expect_unchanged,
     fail,
     oracle,
     type_names,
@@ -20,21 +19,6 @@ from grader.checks import (
 
 POOLINGS = ("cls", "mean", "max")
 POOLED, LOGITS = "batch width", "batch class"
-
-
-def pooled(mask, strategy):
-    """Return the right hidden -> pooled under this mask, one row at a time."""
-
-    def rows(hidden):
-        found = []
-        for row, real in zip(hidden, mask.cpu(), strict=True):
-            chosen = row[real] if real.any() else row[:1] * 0
-            found.append(
-                {"cls": row[0], "mean": chosen.mean(dim=0), "max": chosen.max(dim=0).values}[strategy]
-            )
-        return torch.stack(found)
-
-    return rows
 
 
 def classifier(submission, draw, vocab_size, num_classes, **options):
@@ -66,7 +50,7 @@ def classifier(submission, draw, vocab_size, num_classes, **options):
 def test_pooling_contract(submission, reference, draw):
     calls = []
     for strategy in POOLINGS:
-        for batch, time in (draw.sizes(2, 2, 12), (1, 3), (2, 1), (5, 5)):
+        for batch, time in (draw.sizes(2, 2, 12), (1, 3), (2, 1), (5, 5), (2, draw.size(520, 640))):
             mask = draw.mask(keep=0.3, batch=batch, time=time)
             mask[draw.size(0, batch - 1)] = strategy == "cls" or batch == 1
             hidden = draw.normal(batch=batch, time=time, width=5, shift=-2.0)
@@ -113,16 +97,6 @@ def test_any_padding(submission, draw):
         [[0, 3, 12], [5, 0, 0]], device=draw.device
     )  # token 0 is a word here, and is learned
     expect_parameter_gradients(model, lambda: model(tokens), draw, "logits", LOGITS, shape=(2, 4))
-    plain, spelt_out = (
-        sum(parameter.numel() for _, parameter in model.named_parameters())
-        for model in (
-            submission.EncoderClassifier(9, 3),
-            submission.EncoderClassifier(9, 3, 64, 4, 128, 2, 128, "cls", 0, 0.0),
-        )
-    )
-    expect(plain, "parameters of EncoderClassifier(9, 3)").is_value(
-        spelt_out, why='those of EncoderClassifier(9, 3, 64, 4, 128, 2, 128, "cls", 0, 0.0)'
-    )
 
 
 @check(
@@ -136,39 +110,27 @@ def test_any_padding(submission, draw):
     ],
 )
 def test_any_fit(submission, draw):
-    fresh = []
-    for examples, batch_size in ((1, 4), (draw.size(13, 20), 6), (12, 12), (12, 12), (5, 1)):
-        numbers = draw.permutation(examples)  # others than the last time, for as many examples
+    for examples, batch_size in ((1, 4), (draw.size(13, 20), 6), (5, 1)):
         rows = draw.normal(example=examples, label=4, scale=2.0)
-        tokens = numbers.to(draw.device)[:, None].expand(-1, 3).contiguous()
+        numbers = torch.arange(examples, device=draw.device)
+        tokens = with_axes(numbers[:, None].expand(-1, 3).contiguous(), "example", "time")
         labels = draw.integers(0, 4, example=examples)
         books = TrainingBooks(submission, draw, rows)
-        books.model.eval()
-        generator = torch.Generator().manual_seed(draw.size(0, 1 << 20))
-        losses = submission.fit(
-            model=books.model, tokens=with_axes(tokens, "example", "time"),
-            labels=draw.noncontiguous(labels[numbers]),
-            epochs=2, batch_size=batch_size, lr=1e-3, generator=generator,
-        )  # fmt: skip
-        expect_unchanged(submission)
-        fresh.append(submission.EncoderClassifier(9, 3).state_dict())
-        losses = [
-            float.fromhex(loss.hex()) if "builtins.float" in type_names(loss) else loss
-            for loss in expect(losses, "losses").is_list(2)
+        losses = submission.fit(books.model, tokens, labels, epochs=2, batch_size=batch_size, lr=1e-3)
+        found = [
+            float.fromhex(one.hex()) if "builtins.float" in type_names(one) else one  # NumPy's are floats too
+            for one in expect(losses, "losses").is_list(2)
         ]
-        for i, loss in enumerate(losses):
-            expect(loss, f"losses[{i}]").is_scalar(float)
+        for place, loss in enumerate(found):
+            expect(loss, f"losses[{place}]").is_scalar(float)
         wanted = oracle(lambda rows: cross_entropy(rows, labels.cpu()).expand(2), rows)  # noqa: B023
-        expect(torch.tensor(losses), "losses", axes="epoch").close_to(wanted)
+        expect(torch.tensor(found), "losses", axes="epoch").close_to(wanted)
         seen = books.order()
         for epoch in range(2):
             if sorted(seen[epoch * examples :][:examples]) != list(range(examples)):
                 fail(f"wrong examples  epoch {epoch} of {examples} examples in batches of {batch_size}")
-        trained = all(batch.training for batch in books.batches) and books.follows_wrong_loss(labels) is None
-        if len(seen) != 2 * examples or not trained or books.follows_stale_gradients() is not None:
-            fail("wrong training  too many examples, eval mode, or gradients of earlier batches")
-    if all(torch.equal(value, fresh[1][name]) for name, value in fresh[0].items()):
-        fail("seeded  torch's global generator  models made after two trainings begin alike")
+        if len(seen) != 2 * examples or books.follows_wrong_loss(labels) is not None:
+            fail("wrong training  too many examples, or gradients of something else")
 
 
 @check(
@@ -226,11 +188,6 @@ def logits_of(model, tokens, name):
 )
 def test_long(submission, draw):
     max_len, vocab_size = draw.size(520, 640), draw.size(1030, 2000)
-    for strategy in POOLINGS:
-        mask = draw.mask(keep=0.7, batch=2, time=max_len)
-        hidden = draw.normal(batch=2, time=max_len, width=3)
-        vector = submission.pool(hidden, mask, strategy)
-        expect(vector, f"{strategy} pooling", axes=POOLED).close_to(oracle(pooled(mask, strategy), hidden))
     model = classifier(submission, draw, vocab_size, 4, **SMALL, max_len=max_len, pooling="mean")
     tokens = draw.integers(1, vocab_size, batch=2, time=max_len)
     tokens[1, draw.size(260, 500) :] = 0

@@ -41,7 +41,7 @@ def scored(model, source, target, vocab):
 @check(
     "sources of different lengths are translated in one batch as they are alone, for any sizes",
     aspect="padding",
-    points=5,
+    points=5.5,
     asked=[
         "All of it works for any sizes",
         "Each row of a batch is read and written by itself.",
@@ -105,7 +105,7 @@ def expect_learned(model, draw, vocab):
 @check(
     "the loss keeps its promises for any sizes, any padding and any smoothing, in every dtype",
     aspect="values",
-    points=4,
+    points=4.5,
     asked=["All of it works for any sizes", "smoothing: float = 0.1, pad_id: int = 0"],
 )
 def test_any_loss(submission, reference, draw):
@@ -178,52 +178,25 @@ class Scripted(torch.nn.Module):
 
 
 @check(
-    "long texts in larger batches are translated correctly, word for word",
+    "searches of any width and penalty find what they should, in long texts and large batches too",
     aspect="values",
-    points=4,
-    asked="All of it works for any sizes",
-)
-def test_long_texts(submission, reference, draw):
-    beside(submission, reference, draw, batch=12, source=70, vocab=30, max_len=40, eos_shift=0.5, beams=1)
-
-
-@check(
-    "searches of any width and penalty find what they should",
-    aspect="values",
-    points=5,
-    asked="the `beams` with the best scores are kept, for each source by itself.",
+    points=10,
+    asked=[
+        "the `beams` with the best scores are kept, for each source by itself.",
+        "All of it works for any sizes",
+    ],
 )
 def test_any_search(submission, reference, draw):
-    for beams, penalty, eos_shift, source in (
-        (2, 0.0, 1.0, 1), (5, 0.7, 1.0, 6), (3, 1.3, 1.0, 5), (4, 1.0, 2.5, 3), (24, 0.0, -3.0, 4),
-    ):  # fmt: skip
-        beside(
-            submission,
-            reference,
-            draw,
-            batch=draw.size(2, 5) if eos_shift < 2 else 16,
-            source=source,
-            vocab=draw.size(9, 20) if beams < 9 else 9,  # more hypotheses than words: all K·V are candidates
-            max_len=9 if beams < 9 else 14,
-            eos_shift=eos_shift,  # where it is large, texts of no word but the end compete
-            beams=beams,
-            length_penalty=penalty,
-        )
-
-
-@check(
-    "a model is searched in its own dtype, and its mode is left as it was",
-    aspect="mode",
-    points=2,
-    asked=["may be in train or eval mode, and is left as it was", "Memory and logits have the model's"],
-)
-def test_own_dtype(submission, draw):
-    # As many words in one language as in the other: whether they are mixed up is for other checks to say.
-    sizes = {"source_vocab": 9, "target_vocab": 9, "d_model": 8, "num_heads": 2, "d_ff": 9, "max_len": 12}
-    for dtype in (torch.bfloat16, torch.float64):
-        model, source = built(submission, draw, **sizes).to(dtype), words(draw, 2, 5, 9)
-        model.train()
-        for beams in (1, 3):
-            found = submission.translate(model, source, bos_id=BOS, eos_id=EOS, max_len=6, beams=beams)
-            expect(found, "translations", axes="batch time").is_tensor(shape=(2, None), dtype=torch.int64)
-            expect(model.training, "model.training").is_value(True)
+    few, many = {"vocab": draw.size(9, 20), "max_len": 9}, {"vocab": 30, "max_len": 40, "batch": 12}
+    for beams, penalty, eos_shift, source, sizes in (
+        (1, 0.0, 0.5, 70, many),
+        (2, 0.0, 1.0, 1, few),
+        (5, 0.7, 1.0, 6, few),
+        (3, 1.3, 1.0, 5, few),
+        # Texts of no word but the end compete.
+        (4, 1.0, 2.5, 3, {**few, "batch": 16}),
+        # More hypotheses than words: all K·V are candidates.
+        (24, 0.0, -3.0, 4, {"vocab": 9, "max_len": 14, "batch": 12}),
+    ):
+        sizes = {"batch": draw.size(2, 5), **sizes, "source": source, "eos_shift": eos_shift}
+        beside(submission, reference, draw, **sizes, beams=beams, length_penalty=penalty)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.checks import check, expect, expect_no_error
+from grader.checks import check, expect
 
 ALPHABETS = (
     "ab",
@@ -52,7 +52,7 @@ def encodes(tokenizer, right, text):
 @check(
     "train learns from any text, in any script, however many merges are asked for",
     aspect="values",
-    points=2.5,
+    points=3,
     asked=["All of it works for any text, an empty one and one of many pages, in any script"],
 )
 def test_any_text(submission, reference, draw):
@@ -64,7 +64,7 @@ def test_any_text(submission, reference, draw):
 @check(
     "any text is encoded, by any merges, with special strings in any place, and comes back",
     aspect="values",
-    points=2.5,
+    points=3.5,
     asked=[
         "All of it works for any text, an empty one and one of many pages, in any script",
         "For every text `decode(encode(text))` is the text again, to the last space.",
@@ -93,49 +93,9 @@ def test_any_encoding(submission, reference, draw):
 
 
 @check(
-    "any ids decode to a text, whatever bytes they form",
-    aspect="stability",
-    asked='invalid UTF-8 becomes U+FFFD, as errors="replace" has it.',
-)
-def test_any_ids(submission, reference, draw):
-    _, merges = learnable(reference, draw, "é日🙂 ab", 60, 20)
-    tokenizer, right = (made.Tokenizer(merges, SPECIAL) for made in (submission, reference))
-    for length in (1, 2, 60):
-        ids = [
-            *draw.integers(0, right.vocab_size, position=length).tolist(),
-            right.vocab_size - 1,
-        ]  # a special one
-        with expect_no_error("any ids have a text"):
-            expect(tokenizer.decode(ids), "text").is_value(right.decode(ids))
-
-
-@check(
-    "several tokenisers work side by side, and none is affected by what another has read",
-    aspect="values",
-    asked="a result depends on the arguments alone.",
-)
-def test_side_by_side(submission, reference, draw):
-    one, other = (random_text(draw, "abcd  ", 80) for _ in range(2))
-    makers = [
-        (reference.train(one, 20), ("<END>",)),
-        (reference.train(other, 12), ()),
-        (reference.train(one, 6), ("[PAD]", "<END>")),
-        ([], ()),
-    ]
-    pairs = [(submission.Tokenizer(*maker), reference.Tokenizer(*maker)) for maker in makers]
-    for text in (one, other, one + "<END>" + other):
-        for tokenizer, right in pairs:
-            encodes(tokenizer, right, text)
-            encodes(tokenizer, right, text)
-    for number in (5, 12, 3):
-        for text in (one, other):
-            found = submission.train(text, number)
-            expect(found, "merges").is_value(reference.train(text, number))
-
-
-@check(
     "long texts and long words are learned from and encoded in a few seconds",
     aspect="values",
+    points=1.5,
     asked=[
         "All of it works for any text, an empty one and one of many pages, in any script",
         "a text of a few thousand words and a hundred merges should take seconds, not minutes.",

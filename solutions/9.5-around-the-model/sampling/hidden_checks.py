@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import torch
 
-from grader.checks import Part, check, expect, expect_unchanged, fail, oracle, same_tensors, with_axes
+from grader.checks import Part, check, expect, expect_unchanged, fail, with_axes
 
 ROWS = "batch token"
 STEEP = (1.0, 0.5, 2.44)
@@ -24,14 +22,10 @@ def spaced(draw, batch, token):
     return with_axes((rows + 1.5).to(draw.device), *ROWS.split())
 
 
-def scored(reference, targets, pad_id, logits):
-    return torch.tensor(reference.perplexity(logits, targets, pad_id), dtype=logits.dtype)
-
-
 @check(
     "the filters keep their promises for any vocabulary, in every dtype, however they are called",
     aspect="values",
-    points=3,
+    points=3.5,
     asked=[
         "All of it works for any sizes",
         "[.., V], any number of axes in front; each row is filtered by itself.",
@@ -87,7 +81,7 @@ def test_reached(submission, draw):
 @check(
     "repetition is penalised for any texts, in every dtype, however it is called",
     aspect="values",
-    points=1.5,
+    points=2,
     asked=[
         "All of it works for any sizes",
         "once, however often the token occurred.",
@@ -106,26 +100,3 @@ def test_penalty_contract(submission, reference, draw):
     ]
     calls[0]["logits"][:, ::2] = -torch.inf  # a filter may have been there before
     part.expect(submission, reference, draw, calls)
-
-
-@check(
-    "perplexity is right for any sizes and any padding",
-    aspect="values",
-    asked=["All of it works for any sizes", "targets that are this token do not count; None: all count."],
-)
-def test_any_perplexity(submission, reference, draw):
-    for turn in range(4):
-        batch, time, token = draw.sizes(3, 2, 30)
-        time += 100 * (turn == 3)
-        logits = draw.normal(batch=batch, time=time, token=token, scale=2.0)
-        targets = draw.integers(0, token, batch=batch, time=time)
-        targets[0, 0] = 1
-        for pad_id in (None, 0):
-            logits, targets = -logits, targets.flip(0)
-            given = {"logits": draw.noncontiguous(logits), "targets": draw.noncontiguous(targets)}
-            with same_tensors(submission):
-                found = submission.perplexity(**given, pad_id=pad_id)
-            expect_unchanged(submission)
-            expect(found, "perplexity").is_scalar(float)
-            right = partial(scored, reference, targets.cpu(), pad_id)
-            expect(torch.tensor(found), "perplexity").close_to(oracle(right, logits.cpu()))

@@ -10,10 +10,8 @@ from grader.checks import (
     check,
     expect,
     expect_raises,
-    fail,
     given_module,
     oracle,
-    precondition,
     same_tensors,
     with_axes,
 )
@@ -73,7 +71,7 @@ def test_measures_contract(submission, reference, draw):
 @check(
     "probes are right for any sizes, labels and ridges",
     aspect="values",
-    points=2,
+    points=3,
     asked=["int [N], any whole numbers.", "N may be smaller than D.", "ridge · Σ W²"],
 )
 def test_any_probe(submission, reference, draw):
@@ -106,22 +104,6 @@ def test_any_probe(submission, reference, draw):
         ).equals(wanted[clear])
 
 
-@check(
-    "features may be bfloat16 or float64, and int32 labels come back as int32",
-    aspect="dtype",
-    asked=["of any floating dtype, however far from zero", "[M] in the dtype of labels."],
-)
-def test_probe_dtypes(submission, reference, draw):
-    for floating, whole in ((torch.bfloat16, torch.int64), (torch.float64, torch.int32)):
-        labels = with_axes(torch.tensor([3, 3, 9, 9, -1, -1], device=draw.device, dtype=whole), "example")
-        centers = 5.0 * torch.eye(3, 4, device=draw.device).repeat_interleave(2, dim=0)
-        noise = draw.uniform(low=-0.2, high=0.2, example=6, feature=4)
-        features = with_axes((centers + noise).to(floating), "example", "feature")
-        found = submission.probe(features, labels, ridge=1.0)(features)
-        expect(found, "labels", axes="example").equals(labels)
-        expect(found, "labels", axes="example").is_tensor(shape=(6,), dtype=whole)
-
-
 class Stack:
     """A small stack in the worker with drawn parameters."""
 
@@ -146,8 +128,13 @@ class Stack:
         with self.ablate_heads(self.model, layer, heads):
             return self.model(x)
 
-    def right(self, draw, x, *places):
+    def right(self, draw, x, layer, off):
         """Return the output of zeros in w_o where heads are off."""
+        state, name = dict(self.state), f"layers.{layer}.{self.name}.w_o.weight"
+        columns = torch.ones(self.heads, device=draw.device)
+        columns[off] = 0.0
+        width = state[name].shape[1] // self.heads
+        state[name] = state[name] * columns.repeat_interleave(width).to(state[name].dtype)
 
         def attended(state, x, context, part):
             q, k, v = (
@@ -166,24 +153,13 @@ class Stack:
                     x = x + attended(state, x, x.flip(1), f"layers.{layer}.cross_attention")
             return x
 
-        return oracle(compute, self.without(draw, *places), x)
-
-    def without(self, draw, *places):
-        """Return parameters with zeros in w_o where heads are off."""
-        state = dict(self.state)
-        for layer, off in places:
-            name = f"layers.{layer}.{self.name}.w_o.weight"
-            columns = torch.ones(self.heads, device=draw.device)
-            columns[list(off)] = 0.0
-            width = state[name].shape[1] // self.heads
-            state[name] = state[name] * columns.repeat_interleave(width).to(state[name].dtype)
-        return state
+        return oracle(compute, state, x)
 
 
 @check(
     "heads are switched off and on again in models of any size and dtype",
     aspect="values",
-    points=3.5,
+    points=4.5,
     asked=[
         "with d = w_o.in_features / num_heads",
         "nothing is copied, and after the block it computes as before",
@@ -204,31 +180,5 @@ def test_any_model(submission, reference, draw):
             found = stack.off(x, layer, off)
             after = stack.model(x)
         expect(after, "output after the block", axes=AXES).equals(before)
-        wanted = stack.right(draw, x, (layer, off))
+        wanted = stack.right(draw, x, layer, off)
         expect(found, f"output with heads {off} of {heads} off", axes=AXES).close_to(wanted)
-
-
-@check(
-    "two models do not disturb each other, and train as before afterwards",
-    aspect="values",
-    asked="nothing is copied, and after the block it computes as before",
-    on_workers_word="outputs of a model with drawn parameters are compared with what is computed here",
-)
-def test_two_models(submission, reference, draw):
-    stacks = [Stack(submission, draw, 32, 2, 2) for _ in range(2)]
-    optimizer = given_module(submission, "probes").Optimizer(stacks[0].model)
-    x = draw.normal(batch=2, time=3, width=32)
-    with torch.no_grad():
-        before = [stack.model(x) for stack in stacks]
-        with precondition("blocks must run"):
-            for stack in stacks:
-                stack.off(x, 0, [1])
-        for stack, old in zip(stacks, before, strict=True):
-            expect(old, "output before", axes=AXES).close_to(stack.right(draw, x))
-            expect(stack.model(x), "output after blocks of two models", axes=AXES).equals(old)
-            expect(stack.model.training, "model.training").is_value(True)
-    optimizer.step(x, draw.like(before[0]))
-    now = stacks[0].model.state_dict()
-    for name, value in stacks[0].state.items():
-        if torch.equal(now[name], value):
-            fail(f"parameters  {name}  no longer trains after a block", stage="values")

@@ -52,27 +52,18 @@ def score(model, source, target, vocab):
     ],
 )
 def test_any_sizes(submission, draw):
-    for heads, width, layers, norm, longest in (
-        (1, 2, 1, "first", draw.size(66, 70)),
-        (5, 3, 3, "last", draw.size(8, 40)),
-        (2, 7, 2, "first", draw.size(8, 40)),
+    for sizes, short in (
+        ((draw.size(4, 40), 9, 4, 1, 20, 1, draw.size(66, 70), "first"), 1),
+        ((5, draw.size(4, 40), 30, 5, 17, 3, draw.size(8, 40), "last"), draw.size(1, 6)),
     ):
-        read, vocab = draw.size(4, 40), draw.size(4, 40)
-        model = build(
-            submission,
-            draw,
-            source_vocab=read,
-            target_vocab=vocab,
-            d_model=2 * heads * width,
-            num_heads=heads,
-            d_ff=draw.size(2, 40),
-            num_layers=layers,
-            max_len=longest,
-            norm=norm,
-            pad_id=1,
+        made = dict(zip(SIZES, sizes, strict=False))
+        model, longest, vocab = (
+            build(submission, draw, **made, pad_id=1),
+            made["max_len"],
+            made["target_vocab"],
         )
-        batch, short = draw.size(1, 4), 1 if longest > 64 else draw.size(1, longest - 2)
-        source = 2 + draw.integers(0, read - 2, batch=batch, time=short)
+        batch = draw.size(1, 4)
+        source = 2 + draw.integers(0, made["source_vocab"] - 2, batch=batch, time=short)
         target = 2 + draw.integers(0, vocab - 2, batch=batch, time=longest)
         whole = score(model, source, target, vocab)
         padded = torch.cat((source, torch.ones_like(source[:, :1]).expand(-1, longest - short)), dim=1)
@@ -80,14 +71,13 @@ def test_any_sizes(submission, draw):
             whole, name="those without padding after the source"
         )
         for length in (1, longest // 2):
-            part = tokens(target[:, :length])
-            expect(
-                score(model, source, part, vocab), f"logits of the first {length} words", axes=LOGITS
-            ).same_as(whole[:, :length], name=f"theirs among {longest}")
+            found = score(model, source, tokens(target[:, :length]), vocab)
+            expect(found, f"logits of the first {length} words", axes=LOGITS).same_as(
+                whole[:, :length], name=f"theirs among {longest}"
+            )
+    small = {"source_vocab": 9, "target_vocab": 8, "d_model": 8, "num_heads": 2}
     # What is blocked stays blocked when all scores are far below a finite number that stands for minus infinity.
-    model = build(submission, draw, source_vocab=9, target_vocab=8, d_model=8, num_heads=2, d_ff=12).to(
-        torch.float64
-    )
+    model = build(submission, draw, **small, d_ff=12).to(torch.float64)
     given_module(submission, "probes").refill(model, draw.seed, 300.0)
     source, target = (2 + draw.integers(0, 6, batch=8, time=time) for time in (3, 10))
     whole, half = (score(model, source, tokens(target[:, :end]), 8) for end in (10, 5))
@@ -95,7 +85,7 @@ def test_any_sizes(submission, draw):
         whole[:, :5], name="the whole text", tolerance=1e-4 * float(whole.abs().max())
     )
     # After one word, gradients reach the source as well; token 0 is a word where another one is padding.
-    model = build(submission, draw, source_vocab=9, target_vocab=8, d_model=8, num_heads=2, d_ff=4, pad_id=5)
+    model = build(submission, draw, **small, d_ff=4, pad_id=5)
     model.double()
     source, target = (torch.tensor(ids, device=draw.device) for ids in ([[0, 3, 5], [6, 0, 0]], [[0], [3]]))
     expect_parameter_gradients(model, lambda: model(source, target), draw, "logits", LOGITS, shape=(2, 1, 8))
