@@ -43,12 +43,6 @@ class StabilityResult:
         return [sum(points[seed % len(points)] for points in self.points.values()) for seed in range(seeds)]
 
     @property
-    def score_range(self) -> float:
-        """How far the scores are apart, as a share of all points."""
-        scores = self.scores()
-        return (max(scores) - min(scores)) / self.max_score
-
-    @property
     def loss(self) -> float:
         """What the mistake costs, as a share of all points: the median."""
         return 1 - statistics.median(self.scores()) / self.max_score

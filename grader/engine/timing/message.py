@@ -101,23 +101,6 @@ def measured_text(found: Measured) -> str:
     return f"it is {found.value:.3g}, the threshold is {found.threshold:g}"
 
 
-def threshold_text(form: str, threshold: float | None, axis: str) -> str:
-    """Return what a form asks, as a person reads it."""
-    if threshold is None:
-        return "not graded on this device"
-    match form:
-        case "ratio":
-            return f"at most {threshold:g} times the baseline's time is allowed, at the last size"
-        case "growth":
-            return f"at the last size, at most {threshold:g} times the time of the first is allowed"
-        case "roofline":
-            return f"at least {threshold:.1%} of what this device can do is required, at the last size"
-        case "memory":
-            return f"at most {threshold:g} times the memory of what goes in and out is allowed, at its peak"
-        case _:
-            return f"memory may grow like {axis} to the power {threshold:g}"
-
-
 def _ends(work: Work) -> tuple[int, int]:
     sizes = next(iter(work.sizes.values()))
     return sizes[0], sizes[-1]
