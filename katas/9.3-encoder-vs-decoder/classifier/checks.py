@@ -754,47 +754,48 @@ def fail_in_eval_mode(how):
     asked=["in an order drawn from the generator", "Shuffle the examples anew in each epoch"],
 )
 def test_fit_generator(submission, draw):
-    orders, results, others = [], [], []
     tokens, labels = training_data(draw, 12)
     rows = draw.normal(example=12, label=3, scale=2.0)
-    for seed, elsewhere in ((6, 8), (6, 9), (7, 8)):
+
+    def trained(global_seed, epochs, **options):
         books = TrainingBooks(submission, draw, rows)
-        given_module(submission, "probes").seed_everything(elsewhere)
-        losses = submission.fit(
-            books.model, tokens, labels, epochs=2, batch_size=5, lr=0.05, generator=generator(seed)
-        )
-        orders.append(books.order())
+        given_module(submission, "probes").seed_everything(global_seed)
+        losses = submission.fit(books.model, tokens, labels, epochs=epochs, **options)
+        order = books.order()
         with precondition("fit must return its losses"):
-            results.append(floats(losses, 2))
-        books = TrainingBooks(submission, draw, rows)
-        submission.fit(books.model, tokens, labels, epochs=1)
-        others.append(books.order())
+            return order, floats(losses, epochs)
+
+    options = {"epochs": 2, "batch_size": 5, "lr": 0.05}
+    (first, losses), (again, same), (other, _) = (
+        trained(global_seed, **options, generator=generator(seed))
+        for seed, global_seed in ((6, 8), (6, 9), (7, 8))
+    )
     shown = "  order of the first epoch: "
-    if orders[0] != orders[1]:
+    if first != again:
         fail(
-            "another order  with the same generator, when only the global seed is another",
-            f"{shown}{orders[0][:12]} and {orders[1][:12]}",
-            "  draw it from the generator that was handed in",
+            "another order  from a generator of the same seed, when torch's global seed is another",
+            f"{shown}{first[:12]} and {again[:12]}",
+            PASS_ON,
         )
-    expect(results[1], "losses with the same generator").same_as(results[0], name="those of the run before")
-    if orders[0] == orders[2]:
+    expect(same, "losses with the same generator").same_as(losses, name="those of the run before")
+    if first == other:
+        fail("the same order  from generators of different seeds", f"{shown}{first[:12]}", PASS_ON)
+    if first[:12] == first[12:]:
         fail(
-            "the same order  with generators of different seeds",
-            f"{shown}{orders[0][:12]}",
-            "  draw it from the generator that was handed in",
-        )
-    if orders[0][:12] == orders[0][12:]:
-        fail(
-            "the same order  in two epochs of one training",
-            f"{shown}{orders[0][:12]}",
+            "the same order  in both epochs of one training",
+            f"{shown}{first[:12]}",
             "  draw one for each epoch, or neighbours always share a batch",
         )
-    if others[0] == others[1]:
+    orders = [trained(global_seed, 1)[0] for global_seed in (8, 9)]
+    if orders[0] == orders[1]:
         fail(
-            "the same order  without a generator, when the global seed is another",
-            f"{shown}{others[0]}",
-            "  draw it from torch's global generator then, and seed that nowhere",
+            "the same order  without a generator, when torch's global seed is another",
+            f"{shown}{orders[0]}",
+            "  without a generator, draw it from torch's global one, and seed that nowhere",
         )
+
+
+PASS_ON = "  what draws the order of an epoch has to draw from the generator that fit is given"
 
 
 @check(

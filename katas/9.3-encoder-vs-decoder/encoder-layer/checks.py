@@ -330,19 +330,16 @@ def test_mask_shapes(submission, draw):
 
 
 def part(name, norm_first=True, **options):
-    """Return the contract of a layer, or of an encoder of two, and the right function of its parameters."""
-    sizes = {"num_layers": 2} if name == "Encoder" else {}
+    """Return the contract of a layer, or of an encoder of one layer, and the right function of its parameters."""
+    sizes = {"num_layers": 1} if name == "Encoder" else {}
     made = sizes | {"d_model": D, "num_heads": H, "d_ff": FF, "dropout": 0.2, "norm_first": norm_first}
-    right = layer(norm_first)
 
-    def stack(state, x, mask=None):
-        for prefix in ("layers.0.", "layers.1.") if sizes else ("",):
-            x = right(
-                x, mask, {key.removeprefix(prefix): state[key] for key in state if key.startswith(prefix)}
-            )
+    def right(state, x, mask=None):
+        own = {key.removeprefix("layers.0."): tensor for key, tensor in state.items()}
+        x = layer(norm_first)(x, mask, own)
         return norm(x, state, "norm") if sizes and norm_first else x
 
-    return Part(name, made, ["output"], [AXES], [torch.float64, torch.bfloat16], **options), stack
+    return Part(name, made, ["output"], [AXES], [torch.float64, torch.bfloat16], **options), right
 
 
 def call(draw):

@@ -171,19 +171,20 @@ def part(name, draw):
     x = {"x": draw.normal(batch=2, time=4, width=D)}
     if name == "RMSNorm":
         made = {"d_model": D, "eps": 1e-6}
-        return Part(name, made, ["output"], [AXES], DTYPES), lambda state, x: rms(x, state["weight"]), x
+        contract = Part(name, made, ["output"], [AXES], DTYPES, gradients=False)
+        return contract, lambda state, x: rms(x, state["weight"]), x
     if name == "ModernLM":
         sizes = ("vocab_size", "d_model", "num_heads", "num_kv_heads", "d_ff", "num_layers", "max_len")
         made = dict(zip(sizes, (7, 8, 2, 1, 5, 2, 16), strict=True))
         tokens = {"tokens": draw.integers(0, 7, batch=2, time=4)}
-        contract = Part(name, made, ["logits"], [LOGITS], DTYPES, used=in_pieces)
+        contract = Part(name, made, ["logits"], [LOGITS], DTYPES, gradients=False, used=in_pieces)
         return contract, lambda state, tokens: read(tokens, 2, 1, state), tokens
 
     def right(state, x):
         return attend(x, *(state[f"{one}.weight"] for one in PROJECTIONS), H, G)
 
     made = {"d_model": D, "num_heads": H, "num_kv_heads": G}
-    return Part(name, made, ["output"], [AXES], DTYPES, used=in_pieces), right, x
+    return Part(name, made, ["output"], [AXES], DTYPES, gradients=False, used=in_pieces), right, x
 
 
 def trained(submission, draw):
@@ -323,7 +324,7 @@ def test_norm_gradients(submission, draw):
     "however the norm is called, its result is that of this x and weight, which it leaves as they were",
     aspect="arguments",
     points=0.5,
-    follows=["test_norm_parameter", "test_norm_values", "test_norm_half", "test_norm_gradients"],
+    follows=["test_norm_parameter", "test_norm_values", "test_norm_half"],
     asked=["[.., D], any number of axes in front; left as it is.", "float64 is computed in float64"],
 )
 def test_norm_promises(submission, draw):
@@ -489,7 +490,7 @@ def test_gradients(submission, draw):
 @check(
     "however attention is called, its output is that of this x, cache and weights, which it leaves as they were",
     aspect="arguments",
-    follows=["test_projections", "test_attention_values", "test_cache", "test_gradients"],
+    follows=["test_projections", "test_attention_values", "test_cache"],
     asked=[
         "Outputs have the dtype of the module, with a cache too, and float64 is computed in float64.",
         "Arguments, caches too, are left as they were and need not be contiguous in memory.",
@@ -626,7 +627,7 @@ def test_model_gradients(submission, draw):
 @check(
     "however the model is called, its logits are those of these tokens, cache and parameters, which stay as they were",
     aspect="arguments",
-    follows=["test_norm_promises", "test_attention_promises", "test_model_gradients"],
+    follows=["test_norm_promises", "test_attention_promises", "test_model_parts", "test_model_cache"],
     asked=[
         "Outputs have the dtype of the module, with a cache too, and float64 is computed in float64.",
         "Arguments, caches too, are left as they were and need not be contiguous in memory.",
