@@ -55,15 +55,17 @@ def test_layer_contract(submission, reference, draw):
     ],
 )
 def test_encoder_contract(submission, reference, draw):
-    for norm_first, num_layers, sizes in (
-        (True, draw.size(13, 16), [draw.sizes(2, 3, 7)]),
-        (False, draw.size(2, 6), [(1, 3), (2, 1)]),
-        (True, 1, [(1, draw.size(300, 420))]),
-        (False, 1, [(1, draw.size(300, 420))]),
+    full = [torch.float64, torch.bfloat16]
+    for norm_first, num_layers, sizes, dtypes in (
+        (True, 2, [draw.sizes(2, 3, 7)], full),
+        (False, draw.size(2, 5), [(2, 1)], full),
+        (True, draw.size(13, 16), [(2, 4)], ()),
+        (True, 1, [(1, draw.size(300, 420))], ()),
+        (False, 1, [(1, draw.size(300, 420))], ()),
     ):
         made = {"num_layers": num_layers, "d_model": 6, "num_heads": 2, "d_ff": 9, "dropout": 0.2}
         made |= {"norm_first": norm_first, "activation": "gelu"}
-        part = Part("Encoder", made, ["output"], [AXES], [torch.float64, torch.bfloat16])
+        part = Part("Encoder", made, ["output"], [AXES], dtypes, gradients=bool(dtypes))
         part.expect(submission, reference, draw, calls_of(draw, 6, 2, sizes))
 
 
