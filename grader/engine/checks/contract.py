@@ -268,7 +268,7 @@ class _Asked:
         if self._right.is_module:
             self._right.draw_state(self._new, self._drawn)
         self._names: dict[str, str] = {}
-        self._in_dtype: dict[torch.dtype, Callable[..., Any]] = {}
+        self._latest: tuple[torch.dtype | None, Callable[..., Any] | None] = None, None
 
     @cached_property
     def _answers(self) -> Callable[..., Any]:
@@ -349,9 +349,8 @@ class _Asked:
             name: _as_drawn(_cast(value, dtype), value) if _is_floating(value) else value
             for name, value in call.items()
         }
-        if dtype not in self._in_dtype:
-            self._in_dtype[dtype] = self._made(dtype)
-        found, when = self._call(self._in_dtype[dtype], cast), f" in {dtype_name(dtype)}"
+        self._latest = dtype, self._made(dtype)
+        found, when = self._call(self._latest[1], cast), f" in {dtype_name(dtype)}"
         if self._right.values:
             self._compare(found, self._right.right(cast, dtype), when)
         else:
@@ -383,8 +382,10 @@ class _Asked:
             for name, value in call.items()
             if _is_floating(value)
         }
-        # Gradients add up: an instance is asked for them once.
-        answers = self._in_dtype.pop(dtype, None) or self._made(dtype)
+        # Only the latest: instances may share what they are made of, which is in the dtype that was asked for last.
+        made_in, made = self._latest
+        answers = made if made and made_in == dtype else self._made(dtype)
+        self._latest = None, None  # gradients add up
         state = {
             name: _cast(value, dtype) for name, value in self._right.state.items() if _is_floating(value)
         }
