@@ -276,6 +276,8 @@ def _of_results(part: SeenPart) -> Iterator[tuple[str, str, str]]:
             yield "gradients", "cuts_gradients", ""
         if part.module:
             yield "gradients", "cuts_parameters", ""
+            if part.name.endswith(".forward"):
+                yield "modes", "leaves_eval_mode", ""
 
 
 def table(cells: Iterable[ContractCell]) -> list[list[str]]:

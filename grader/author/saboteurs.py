@@ -327,6 +327,13 @@ def changes_mode(call: SabotagedCall) -> Any:
     return result
 
 
+def leaves_eval_mode(call: SabotagedCall) -> Any:
+    """Leave its own module in eval mode: the next step of training drops nothing."""
+    result = call.run()
+    call.owner[0].eval()
+    return result
+
+
 def leaves_gradients_off(call: SabotagedCall) -> Any:
     """Leave gradients switched off."""
     result = call.run()

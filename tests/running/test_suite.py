@@ -435,6 +435,37 @@ def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench) -> None:
                 return (x + self.random) * self.weight + self.bias
     """
     assert bench.check(answer).status == "pass"
+    (check,) = bench.check(answer.replace("return (x", "self.eval(); return (x")).checks
+    assert "module.training after a call in train mode" in check.message
+
+
+@pytest.mark.slow
+def test_the_parts_of_a_contract_may_be_shared_by_its_instances(bench: Bench) -> None:
+    bench.checks(
+        """
+        import torch
+        from torch.nn.functional import linear
+        from grader.checks import Part
+
+        @check("a double is twice its inner layer", aspect="gradient")
+        def test_double(submission, draw):
+            part = Part("Double", {"inner": submission.Inner(3, 3)}, dtypes=[torch.float64, torch.bfloat16])
+            right = lambda state, x: 2 * linear(x, state["inner.weight"], state["inner.bias"])
+            part.expect(submission, right, draw, [{"x": draw.normal(row=2, size=3)}])
+        """
+    )
+    answer = """
+        import torch
+        Inner = torch.nn.Linear
+        class Double(torch.nn.Module):
+            def __init__(self, inner):
+                super().__init__()
+                self.inner = inner
+            def forward(self, x):
+                return 2 * self.inner(x)
+    """
+    (check,) = bench.check(answer).checks
+    assert check.status == "pass", check.message
 
 
 @pytest.mark.slow

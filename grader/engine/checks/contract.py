@@ -82,11 +82,13 @@ class Part:
             cases.forms(call, want)
             if self.rows:
                 cases.rows(call, want)
+        cases.state(calls[0])
+        # Other dtypes last: instances may share what they are made of.
+        for call, want in zip(calls, wanted, strict=True):
             for dtype in self.dtypes:
                 cases.dtype(call, dtype, want)
             if self.gradients and not self.arrays:
                 cases.slopes(call)
-        cases.state()
 
     def expect_gradients(
         self, submission: Any, reference: Any, draw: Draw, calls: Sequence[Arguments]
@@ -429,11 +431,15 @@ class _Asked:
                 allowed = _allowing(wanted[name], dtype, top)
                 compare_gradient(leaf.grad, allowed, f"gradient of {name}", axes, live[0])
 
-    def state(self) -> None:
-        """Nothing is loaded under wrong names: trained weights that do not fit are noticed."""
+    def state(self, call: Arguments) -> None:
+        """Nothing is loaded under wrong names: weights that do not fit are noticed. A call leaves the mode as it is."""
         __tracebackhide__ = True
         if self._right.is_module and not self._method:
             expect_strict(self._answers)
+            self._answers.train()  # type: ignore[attr-defined]
+            self._call(self._answers, call)
+            mode = self._answers.training  # type: ignore[attr-defined]
+            expect(mode, "module.training after a call in train mode").is_value(True)
 
     # How it is asked -----------------------------------------------------------------------------------------------
 
