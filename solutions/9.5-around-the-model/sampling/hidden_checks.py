@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import Part, check, expect, expect_unchanged, fail, with_axes
+from grader.checks import Part, check, expect, expect_unchanged, with_axes
 
 ROWS = "batch token"
 STEEP = (1.0, 0.5, 2.44)
@@ -25,7 +25,7 @@ def spaced(draw, batch, token):
 @check(
     "the filters keep their promises for any vocabulary, in every dtype, however they are called",
     aspect="values",
-    points=3.5,
+    points=4,
     asked=[
         "All of it works for any sizes",
         "[.., V], any number of axes in front; each row is filtered by itself.",
@@ -54,28 +54,6 @@ def test_filters_contract(submission, reference, draw):
             found = getattr(submission, name)(given, drawn)
             expect(found, f"{name} of shape {list(given.shape)}").equals(wanted.to(found.device))
             expect_unchanged(submission)
-
-
-@check(
-    "the token with which p is reached is the last that is kept",
-    aspect="values",
-    points=0.5,
-    asked="The token with which p is reached is kept, so there is always one.",
-)
-def test_reached(submission, draw):
-    kept = {}
-    for token in (2, 4, 8, 16):
-        found = submission.top_p(draw.normal(batch=1, token=1).expand(1, token).contiguous(), 0.5)
-        kept[token] = int(
-            expect(found, "top_p of equal logits").is_tensor(shape=(1, token)).actual.isfinite().sum()
-        )
-    # A half may become a little less where probabilities are taken from logarithms: once it must be met.
-    if all(number > token / 2 for token, number in kept.items()):
-        fail(
-            "one too many  top_p with p=0.5  of 2, 4, 8 and 16 equally likely tokens keeps "
-            f"{', '.join(map(str, kept.values()))}  want half of them",
-            stage="values",
-        )
 
 
 @check(
