@@ -146,10 +146,13 @@ class _Reference:
         """The parameters that both have."""
         self._instances: dict[tuple[torch.dtype, torch.dtype | None], nn.Module] = {}
 
-    def draw_state(self, made: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]) -> None:
-        """Draw the parameters; `made` makes an instance of the submission's."""
+    def draw_state(
+        self, make: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]
+    ) -> nn.Module | None:
+        """Draw the parameters; `make` makes an instance of the submission's, which is returned if one was needed."""
         state = self._found(**self._part.made).state_dict()
         self.state = {name: drawn(value) for name, value in state.items()}
+        return None
 
     def right(self, call: Arguments, dtype: torch.dtype | None = None) -> Any:
         """Return what is right, as `Expected` where it is tensors."""
@@ -209,9 +212,13 @@ class _Function(_Reference):
         super().__init__(part, found)
         self.is_class = self.is_module = bool(part.made)
 
-    def draw_state(self, made: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]) -> None:
-        learned = dict(made().named_parameters())
+    def draw_state(
+        self, make: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]
+    ) -> nn.Module | None:
+        first = make()
+        learned = dict(first.named_parameters())
         self.state = {name: drawn(value.detach().cpu()) for name, value in learned.items()}
+        return first
 
     def run(self, state: Mapping[str, Tensor], call: Arguments) -> Any:
         __tracebackhide__ = True
@@ -234,12 +241,15 @@ class _Another(_Function):
         super().__init__(part, None)
         self._call_new = call_new
 
-    def draw_state(self, made: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]) -> None:
-        super().draw_state(made, drawn)
-        first = made()
-        # All of its state: another instance may begin with other buffers.
-        first.load_state_dict(self.state, strict=False)
-        self.state = {name: value.cpu() for name, value in first.state_dict().items()}
+    def draw_state(
+        self, make: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]
+    ) -> nn.Module | None:
+        first = super().draw_state(make, drawn)
+        if first is not None:
+            # All of its state: another instance may begin with other buffers.
+            first.load_state_dict(self.state, strict=False)
+            self.state = {name: value.cpu() for name, value in first.state_dict().items()}
+        return first
 
     def right(self, call: Arguments, dtype: torch.dtype | None = None) -> Any:
         __tracebackhide__ = True
@@ -267,14 +277,14 @@ class _Asked:
             self._right = _Function(part, reference)
         else:
             self._right = _Reference(part, getattr(reference, self._owner))
-        if self._right.is_module:
-            self._right.draw_state(self._new, self._drawn)
-        self._names: dict[str, str] = {}
+        self._first = self._right.draw_state(self._new, self._drawn) if self._right.is_module else None
+        # Drawn like an instance of the submission's, parameters have its names.
+        self._names = {name: name for name in self._right.state if self._first is not None}
         self._latest: tuple[torch.dtype | None, Callable[..., Any] | None] = None, None
 
     @cached_property
     def _answers(self) -> Callable[..., Any]:
-        return self._made()
+        return self._made(first=self._first)
 
     # What is asked -------------------------------------------------------------------------------------------------
 
@@ -384,7 +394,7 @@ class _Asked:
             for name, value in call.items()
             if _is_floating(value)
         }
-        # Only the latest: instances may share what they are made of, which is in the dtype that was asked for last.
+        # Only the latest: instances may share what they are made of, and that has its dtype.
         made_in, made = self._latest
         answers = made if made and made_in == dtype else self._made(dtype)
         self._latest = None, None  # gradients add up
@@ -443,12 +453,14 @@ class _Asked:
 
     # How it is asked -----------------------------------------------------------------------------------------------
 
-    def _made(self, dtype: torch.dtype | None = None, *, by_name: bool = True) -> Callable[..., Any]:
+    def _made(
+        self, dtype: torch.dtype | None = None, *, by_name: bool = True, first: Any = None
+    ) -> Callable[..., Any]:
         """Return the learner's function, or what an instance of the class with the drawn parameters is called by."""
         __tracebackhide__ = True
         if not self._right.is_class:
             return getattr(self._submission, self._owner)  # type: ignore[no-any-return]
-        instance = self._new(by_name=by_name)
+        instance = self._new(by_name=by_name) if first is None else first
         if self._right.is_module:
             self._names = self._names or self._named_in(instance.state_dict())
             if self._draw.device.type != "cpu":
