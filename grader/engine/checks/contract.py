@@ -212,9 +212,7 @@ class _Function(_Reference):
         super().__init__(part, found)
         self.is_class = self.is_module = bool(part.made)
 
-    def draw_state(
-        self, make: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]
-    ) -> nn.Module | None:
+    def draw_state(self, make: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]) -> nn.Module:
         first = make()
         learned = dict(first.named_parameters())
         self.state = {name: drawn(value.detach().cpu()) for name, value in learned.items()}
@@ -241,14 +239,11 @@ class _Another(_Function):
         super().__init__(part, None)
         self._call_new = call_new
 
-    def draw_state(
-        self, make: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]
-    ) -> nn.Module | None:
+    def draw_state(self, make: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]) -> nn.Module:
         first = super().draw_state(make, drawn)
-        if first is not None:
-            # All of its state: another instance may begin with other buffers.
-            first.load_state_dict(self.state, strict=False)
-            self.state = {name: value.cpu() for name, value in first.state_dict().items()}
+        # All of its state: another instance may begin with other buffers.
+        first.load_state_dict(self.state, strict=False)
+        self.state = {name: value.cpu() for name, value in first.state_dict().items()}
         return first
 
     def right(self, call: Arguments, dtype: torch.dtype | None = None) -> Any:
