@@ -414,6 +414,31 @@ def test_a_contract_may_take_several_calls(bench: Bench) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("x * self.weight", None),
+        ("x.detach() * self.weight", None),  # gradients are for others
+        ("x + self.weight", "first difference  output"),
+        ("(x * self.weight).float()", "wrong dtype  output in float64"),
+        ("x * self.weight if len(x) > 1 else x", "first difference  output"),
+    ],
+)
+def test_values_may_be_asked_for_alone(bench: Bench, change: str, words: str | None) -> None:
+    calls = "[{'x': draw.normal(batch=batch, width=3)} for batch in (2, 1)]"
+    bench.checks(
+        VISIBLE.partition("    @check")[0]
+        + f"""
+    @check("it is what it should be", aspect="values")
+    def test_values(submission, draw):
+        PART.expect_values(submission, right, draw, {calls})
+    """
+    )
+    (check,) = bench.check(SCALE.replace("x * self.weight\n", change + "\n")).checks
+    assert (check.message is None) if words is None else (words in str(check.message)), check.message
+
+
+@pytest.mark.slow
 def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench) -> None:
     bench.checks(
         """
@@ -451,7 +476,7 @@ def test_the_parts_of_a_contract_may_be_shared_by_its_instances(bench: Bench) ->
         def test_double(submission, draw):
             part = Part("Double", {"inner": submission.Inner(3, 3)}, dtypes=[torch.float64, torch.bfloat16])
             right = lambda state, x: 2 * linear(x, state["inner.weight"], state["inner.bias"])
-            part.expect(submission, right, draw, [{"x": draw.normal(row=2, size=3)}])
+            part.expect(submission, right, draw, [{"x": draw.normal(row=rows, size=3)} for rows in (2, 1)])
         """
     )
     answer = """

@@ -83,12 +83,23 @@ class Part:
             if self.rows:
                 cases.rows(call, want)
         cases.state(calls[0])
-        # Other dtypes last: instances may share what they are made of.
-        for call, want in zip(calls, wanted, strict=True):
-            for dtype in self.dtypes:
+        # Other dtypes last, one after the other: instances may share what they are made of.
+        for dtype in (torch.float32, *self.dtypes):
+            if dtype != torch.float32:
+                for call, want in zip(calls, wanted, strict=True):
+                    cases.dtype(call, dtype, want)
+            if dtype == self.precise and self.gradients and not self.arrays:
+                for call in calls:
+                    cases.slopes(call)
+
+    def expect_values(self, submission: Any, reference: Any, draw: Draw, calls: Sequence[Arguments]) -> None:
+        """Demand right values alone, once and in each dtype, where `expect` has asked the rest at other sizes."""
+        __tracebackhide__ = True
+        cases = _Asked(self, submission, reference, draw)
+        wanted = [cases.once(call) for call in calls]
+        for dtype in self.dtypes:
+            for call, want in zip(calls, wanted, strict=True):
                 cases.dtype(call, dtype, want)
-            if self.gradients and not self.arrays:
-                cases.slopes(call)
 
     def expect_gradients(
         self, submission: Any, reference: Any, draw: Draw, calls: Sequence[Arguments]
@@ -98,6 +109,11 @@ class Part:
         cases = _Asked(self, submission, reference, draw)
         for call in calls:
             cases.slopes(call)
+
+    @property
+    def precise(self) -> torch.dtype:
+        """What gradients are asked for in."""
+        return torch.float64 if torch.float64 in self.dtypes else torch.float32
 
     def given(self, call: Arguments) -> Arguments:
         """Return the arguments as the part takes them, with no memory of this call's or another's."""
@@ -275,13 +291,33 @@ class _Asked:
         self._first = self._right.draw_state(self._new, self._drawn) if self._right.is_module else None
         # Drawn like an instance of the submission's, parameters have its names.
         self._names = {name: name for name in self._right.state if self._first is not None}
-        self._latest: tuple[torch.dtype | None, Callable[..., Any] | None] = None, None
+        self._latest: tuple[torch.dtype, Callable[..., Any]] | None = None
 
     @cached_property
     def _answers(self) -> Callable[..., Any]:
-        return self._made(first=self._first)
+        return self._made()
+
+    @cached_property
+    def _positional(self) -> Callable[..., Any]:
+        return self._made(by_name=False)
+
+    def _in(self, dtype: torch.dtype) -> Callable[..., Any]:
+        """Return the part in a dtype; one in the dtype before is not asked again."""
+        __tracebackhide__ = True
+        if dtype == torch.float32:
+            return self._answers
+        if self._latest is None or self._latest[0] != dtype:
+            self._latest = dtype, self._made(dtype)
+        return self._latest[1]
 
     # What is asked -------------------------------------------------------------------------------------------------
+
+    def once(self, call: Arguments) -> Any:
+        """Right values; return the right ones."""
+        __tracebackhide__ = True
+        wanted = self._right.right(call)
+        self._compare(self._call(self._answers, call), wanted, "")
+        return wanted
 
     def values(self, call: Arguments) -> Any:
         """Right values, then for other values of the same sizes, then the first again; return the right ones."""
@@ -311,15 +347,14 @@ class _Asked:
         """The same however it is made, arguments are given and lie in memory, and without gradients."""
         __tracebackhide__ = True
         strided = {name: self._strided(value) for name, value in call.items()}
-        positional = self._made(by_name=False)
         try:
             # All at once; which of them it is, is looked for only where something is wrong.
-            self._form(positional, strided, wanted, "", by_name=True)
+            self._form(self._positional, strided, wanted, "", by_name=True)
         except (CheckFailure, SubmissionRaised):
             self._form(self._answers, call, wanted, ", arguments given by name", by_name=True)
             with supposing(UNORDERED):
                 self._form(self._answers, strided, wanted, " for arguments that are not contiguous in memory")
-            self._form(positional, call, wanted, " of an instance made by position")
+            self._form(self._positional, call, wanted, " of an instance made by position")
             raise
 
     def _form(
@@ -356,8 +391,7 @@ class _Asked:
             name: _as_drawn(_cast(value, dtype), value) if _is_floating(value) else value
             for name, value in call.items()
         }
-        self._latest = dtype, self._made(dtype)
-        found, when = self._call(self._latest[1], cast), f" in {dtype_name(dtype)}"
+        found, when = self._call(self._in(dtype), cast), f" in {dtype_name(dtype)}"
         if self._right.values:
             self._compare(found, self._right.right(cast, dtype), when)
         else:
@@ -383,16 +417,13 @@ class _Asked:
         __tracebackhide__ = True
         if not self._right.values:
             return  # `expect_parameter_gradients` asks for these
-        dtype = torch.float64 if torch.float64 in self._part.dtypes else torch.float32
+        dtype = self._part.precise
         given = {
             name: _as_drawn(value.detach().to(dtype).clone().requires_grad_(), value)
             for name, value in call.items()
             if _is_floating(value)
         }
-        # Only the latest: instances may share what they are made of, and that has its dtype.
-        made_in, made = self._latest
-        answers = made if made and made_in == dtype else self._made(dtype)
-        self._latest = None, None  # gradients add up
+        answers = self._in(dtype)
         state = {
             name: _cast(value, dtype) for name, value in self._right.state.items() if _is_floating(value)
         }
@@ -435,6 +466,8 @@ class _Asked:
                 axes = " ".join(axes_of(leaf) or ())
                 allowed = _allowing(wanted[name], dtype, top)
                 compare_gradient(leaf.grad, allowed, f"gradient of {name}", axes, live[0])
+        if learned:
+            answers.zero_grad()  # type: ignore[attr-defined]  # a further call's would be added to them
 
     def state(self, call: Arguments) -> None:
         """Nothing is loaded under wrong names: weights that do not fit are noticed. A call leaves the mode as it is."""
@@ -445,17 +478,19 @@ class _Asked:
             self._call(self._answers, call)
             mode = self._answers.training  # type: ignore[attr-defined]
             expect(mode, "module.training after a call in train mode").is_value(True)
+            self._answers.eval()  # type: ignore[attr-defined]
 
     # How it is asked -----------------------------------------------------------------------------------------------
 
-    def _made(
-        self, dtype: torch.dtype | None = None, *, by_name: bool = True, first: Any = None
-    ) -> Callable[..., Any]:
+    def _made(self, dtype: torch.dtype | None = None, *, by_name: bool = True) -> Callable[..., Any]:
         """Return the learner's function, or what an instance of the class with the drawn parameters is called by."""
         __tracebackhide__ = True
         if not self._right.is_class:
             return getattr(self._submission, self._owner)  # type: ignore[no-any-return]
-        instance = self._new(by_name=by_name) if first is None else first
+        if by_name and self._first is not None:
+            instance, self._first = self._first, None  # not made for the parameters alone
+        else:
+            instance = self._new(by_name=by_name)
         if self._right.is_module:
             self._names = self._names or self._named_in(instance.state_dict())
             if self._draw.device.type != "cpu":
@@ -467,7 +502,7 @@ class _Asked:
             cast = {name: _cast(state[wanted], dtype) for wanted, name in self._names.items()}
             instance.load_state_dict(cast, strict=False)
             instance.eval()
-        return getattr(instance, self._method) if self._method else instance  # type: ignore[no-any-return]
+        return getattr(instance, self._method) if self._method else instance
 
     def _named_in(self, own: Mapping[str, Any]) -> dict[str, str]:
         """Return what the learner's module calls each parameter: a matrix may be the weight of a linear layer."""
