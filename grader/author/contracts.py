@@ -59,14 +59,15 @@ class SeenPart:
         return [*given.posonlyargs, *given.args][self.method :] + given.kwonlyargs
 
     @property
-    def options(self) -> list[str]:
-        """Names of the parameters that have a default."""
+    def defaults(self) -> dict[str, ast.expr]:
+        """The defaults of the parameters that have one."""
         given = self.node.args
-        plain = [*given.posonlyargs, *given.args]
-        named = [
-            one for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value is not None
+        plain = [*given.posonlyargs, *given.args][::-1]
+        found = [
+            *zip(plain, given.defaults[::-1], strict=False),
+            *zip(given.kwonlyargs, given.kw_defaults, strict=True),
         ]
-        return [one.arg for one in plain[len(plain) - len(given.defaults) :] + named]
+        return {one.arg: value for one, value in found if value is not None}
 
     @property
     def arrays(self) -> bool:
@@ -231,8 +232,10 @@ def applicable(part: SeenPart) -> Iterator[tuple[str, str, str]]:
         yield "state", "loads_leniently", ""
     for one in part.parameters:
         yield "forms", "refuses_keyword", one.arg
-        if one.arg in part.options:
+        if default := part.defaults.get(one.arg):
             yield "forms", "ignores_option", one.arg
+            if isinstance(default, ast.Constant) and isinstance(default.value, int | float):
+                yield "forms", "other_default", one.arg
         if one.annotation and any(word in ast.unparse(one.annotation) for word in ("Iterable", "Sequence")):
             yield "forms", "needs_a_list", one.arg
 
@@ -278,6 +281,7 @@ def _of_results(part: SeenPart) -> Iterator[tuple[str, str, str]]:
             yield "gradients", "cuts_parameters", ""
             if part.name.endswith(".forward"):
                 yield "modes", "leaves_eval_mode", ""
+                yield "memory", "keeps_parameters", ""
 
 
 def table(cells: Iterable[ContractCell]) -> list[list[str]]:

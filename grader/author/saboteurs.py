@@ -203,6 +203,16 @@ def ignores_option(call: SabotagedCall) -> Any:
     return call.right(*bound.args, **bound.kwargs)
 
 
+def other_default(call: SabotagedCall) -> Any:
+    """Take half of an option's default, where that is a number, or the opposite."""
+    bound = inspect.signature(call.right).bind(*call.args, **call.kwargs)
+    default = inspect.signature(call.right).parameters[call.about].default
+    half = default // 2 or default + 1 if isinstance(default, int) else default / 2 or 0.5
+    other = not default if isinstance(default, bool) else half
+    bound.arguments.setdefault(call.about, other)
+    return call.right(*bound.args, **bound.kwargs)
+
+
 def needs_a_list(call: SabotagedCall) -> Any:
     """Refuse a tuple or a generator."""
 
@@ -275,6 +285,21 @@ def keeps_by_address(call: SabotagedCall) -> Any:
         return call.memory.setdefault(key, (call.owner, one, one.clone()))[2]  # type: ignore[no-any-return]
 
     return call.run() if torch.is_grad_enabled() else call.run_with(lambda value: each(value, first))
+
+
+def keeps_parameters(call: SabotagedCall) -> Any:
+    """Use the parameters that the first call found."""
+    learned = list(call.models[0].parameters())
+    key = (id(call.models[0]), *(one.dtype for one in learned))
+    old = call.memory.setdefault(key, (call.owner, [one.detach().clone() for one in learned]))[1]
+    now = [one.data for one in learned]
+    try:
+        for one, first in zip(learned, old, strict=True):
+            one.data = first
+        return call.run()
+    finally:
+        for one, data in zip(learned, now, strict=True):
+            one.data = data
 
 
 # --- gradients ---

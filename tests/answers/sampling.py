@@ -25,6 +25,15 @@ class min_p_of_log_softmax:
         return torch.where(lp - lp.max(-1, keepdim=True)[0] >= math.log(p), logits, -math.inf)
 
 
+class penalty_gathered_and_scattered:
+    """As libraries have it: a token that occurred twice is written twice, the same."""
+
+    def repetition_penalty(logits, tokens, penalty):
+        score = torch.gather(logits, 1, tokens)
+        score = torch.where(score < 0, score * penalty, score / penalty)
+        return logits.scatter(1, tokens, score)
+
+
 class perplexity_by_weights:
     """A sum of losses that count, divided by how many they are."""
 

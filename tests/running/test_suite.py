@@ -380,6 +380,10 @@ SCALE = """
         ("2 * x * self.weight", {"right": "first difference"}),
         ("x * self.weight.detach()", {"right": "no gradient"}),
         ("x * self.__dict__.setdefault('kept', x)", {"right": "first difference", "new": "second call"}),
+        (
+            "x * (self.__dict__.setdefault('kept', self.weight.data.clone()) + self.weight - self.weight.data)",
+            {"right": "after other parameters are loaded", "new": "after other parameters are loaded"},
+        ),
     ],
 )
 def test_a_contract_needs_no_reference(bench: Bench, change: str, words: dict[str, str]) -> None:
@@ -436,6 +440,27 @@ def test_values_may_be_asked_for_alone(bench: Bench, change: str, words: str | N
     )
     (check,) = bench.check(SCALE.replace("x * self.weight\n", change + "\n")).checks
     assert (check.message is None) if words is None else (words in str(check.message)), check.message
+
+
+@pytest.mark.slow
+def test_a_default_is_what_the_stub_says(bench: Bench) -> None:
+    bench.checks(
+        """
+        from grader.checks import Part
+
+        @check("it is what it should be", aspect="values")
+        def test_scale(submission, draw):
+            part = Part("Scale", {"width": 3, "by": 2}, defaults=["by"])
+            part.expect(submission, None, draw, [{"x": draw.normal(batch=2, width=3)}])
+        """
+    )
+    right = SCALE.replace("self, width", "self, width, by=2").replace(
+        "self.weight\n", "self.weight * self.by\n"
+    )
+    right = right.replace("__init__()", "__init__(); self.by = by")
+    assert bench.check(right).status == "pass"
+    (check,) = bench.check(right.replace("by=2", "by=3")).checks
+    assert "made by position" in str(check.message)
 
 
 @pytest.mark.slow

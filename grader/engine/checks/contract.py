@@ -61,6 +61,8 @@ class Part:
     """As in `close_to`."""
     used: Callable[..., Any] | None = None
     """Calls what it is given with the arguments by name, where a result takes several calls: with a cache between."""
+    defaults: Sequence[str] = ()
+    """Which of `made` are the stub's defaults: by name it is made without them."""
 
     def expect(self, submission: Any, reference: Any, draw: Draw, calls: Sequence[Arguments]) -> None:
         """Demand all of it for every call.
@@ -91,6 +93,7 @@ class Part:
             if dtype == self.precise and self.gradients and not self.arrays:
                 for call in calls:
                     cases.slopes(call)
+        cases.renewed(calls[0])
 
     def expect_values(self, submission: Any, reference: Any, draw: Draw, calls: Sequence[Arguments]) -> None:
         """Demand right values alone, once and in each dtype, where `expect` has asked the rest at other sizes."""
@@ -159,15 +162,18 @@ class _Reference:
         self.is_class = isinstance(found, type)
         self.is_module = self.is_class and issubclass(found, nn.Module)
         self.state: dict[str, Tensor] = {}
-        """The parameters that both have."""
+        """The parameters that both have, and buffers."""
+        self.parameters: set[str] = set()
+        """Which of them are parameters."""
         self._instances: dict[tuple[torch.dtype, torch.dtype | None], nn.Module] = {}
 
     def draw_state(
         self, make: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]
     ) -> nn.Module | None:
         """Draw the parameters; `make` makes an instance of the submission's, which is returned if one was needed."""
-        state = self._found(**self._part.made).state_dict()
-        self.state = {name: drawn(value) for name, value in state.items()}
+        instance = self._found(**self._part.made)
+        self.state = {name: drawn(value) for name, value in instance.state_dict().items()}
+        self.parameters = {name for name, _ in instance.named_parameters()}
         return None
 
     def right(self, call: Arguments, dtype: torch.dtype | None = None) -> Any:
@@ -232,6 +238,7 @@ class _Function(_Reference):
         first = make()
         learned = dict(first.named_parameters())
         self.state = {name: drawn(value.detach().cpu()) for name, value in learned.items()}
+        self.parameters = set(learned)
         return first
 
     def run(self, state: Mapping[str, Tensor], call: Arguments) -> Any:
@@ -480,6 +487,20 @@ class _Asked:
             expect(mode, "module.training after a call in train mode").is_value(True)
             self._answers.eval()  # type: ignore[attr-defined]
 
+    def renewed(self, call: Arguments) -> None:
+        """Other parameters count from the next call on."""
+        __tracebackhide__ = True
+        if self._method or not self._right.parameters:
+            return
+        state = self._right.state
+        self._right.state = state | {
+            name: _flipped(state[name]) for name in self._right.parameters & state.keys()
+        }
+        self._load(self._answers, torch.float32)
+        with supposing(KEPT):
+            wanted = self._right.right(call)
+            self._compare(self._call(self._answers, call), wanted, " after other parameters are loaded")
+
     # How it is asked -----------------------------------------------------------------------------------------------
 
     def _made(self, dtype: torch.dtype | None = None, *, by_name: bool = True) -> Callable[..., Any]:
@@ -495,14 +516,19 @@ class _Asked:
             self._names = self._names or self._named_in(instance.state_dict())
             if self._draw.device.type != "cpu":
                 instance = instance.to(self._draw.device)
-            if dtype is not None:
-                instance = instance.to(dtype)
-            # Not strictly: what else the state holds may be the same tensors under other names.
-            state = self._right.state
-            cast = {name: _cast(state[wanted], dtype) for wanted, name in self._names.items()}
-            instance.load_state_dict(cast, strict=False)
+            self._load(instance, dtype)
             instance.eval()
         return getattr(instance, self._method) if self._method else instance
+
+    def _load(self, instance: Any, dtype: torch.dtype | None) -> None:
+        """Give an instance the parameters, in a dtype."""
+        __tracebackhide__ = True
+        if dtype is not None:
+            instance.to(dtype)
+        # Not strictly: what else the state holds may be the same tensors under other names.
+        state = self._right.state
+        cast = {name: _cast(state[wanted], dtype) for wanted, name in self._names.items()}
+        instance.load_state_dict(cast, strict=False)
 
     def _named_in(self, own: Mapping[str, Any]) -> dict[str, str]:
         """Return what the learner's module calls each parameter: a matrix may be the weight of a linear layer."""
@@ -516,8 +542,10 @@ class _Asked:
     def _new(self, *, by_name: bool = True) -> Any:
         """Return an instance of the learner's class."""
         __tracebackhide__ = True
-        made, found = self._part.made, getattr(self._submission, self._owner)
-        return found(**made) if by_name else found(*made.values())
+        part, found = self._part, getattr(self._submission, self._owner)
+        if not by_name:
+            return found(*part.made.values())
+        return found(**{name: value for name, value in part.made.items() if name not in part.defaults})
 
     def _fits(self, found: Any, call: Arguments) -> bool:
         """Return whether that is right for this call."""

@@ -321,7 +321,10 @@ def _check_limit(submission, draw, name):
 @check(
     "a learned encoding has one parameter, of max_len times d_model numbers",
     aspect="parameters",
-    asked="The table is the only parameter, with one number per position and column.",
+    asked=[
+        "The table is the only parameter, with one number per position and column.",
+        "make the table a parameter, with small random numbers to begin with.",
+    ],
 )
 def test_learned_parameter(submission):
     module = submission.LearnedPositionalEncoding(6, 9)
@@ -336,6 +339,8 @@ def test_learned_parameter(submission):
             stage="names",
         )
     expect(found[0][1].numel(), f"numbers in {names[0]}, for d_model 6 and max_len 9").is_value(54)
+    if not bool(found[0][1].any()):
+        fail(f"all zeros  {names[0]} of a new module: want small random numbers", subject=found[0][1])
 
 
 @check(

@@ -449,7 +449,7 @@ def test_slopes(submission):
     asked="ValueError when it is not a power of two.",
 )
 def test_slopes_error(submission):
-    for heads in (3, 6, 12):
+    for heads in (3, 6, 12, 0):
         with expect_raises("ValueError", what=f"{heads} is not a power of two"):
             submission.alibi_slopes(heads)
     with expect_no_error("8 is a power of two"):

@@ -372,8 +372,9 @@ def test_cache_fresh(submission, draw):
         "how many layers, each with parameters of its own.",
         "the inner width of each layer's feed-forward network.",
     ],
+    on_workers_word=HANDED_ON,
 )
-def test_sizes(submission):
+def test_sizes(submission, draw):
     def size(model):
         with torch.no_grad():
             return sum(parameter.numel() for _, parameter in model.named_parameters())
@@ -397,6 +398,13 @@ def test_sizes(submission):
     expect(count(vocab_size=20) - one, "parameters that a larger vocabulary adds").is_between(1, float("inf"))
     expect(size(submission.DecoderLM(9)), "parameters of DecoderLM(9)").is_value(
         size(submission.DecoderLM(9, 64, 4, 128, 2, 128)), why="those of DecoderLM(9, 64, 4, 128, 2, 128)"
+    )
+    tokens = draw.integers(0, 9, batch=2, time=3)
+    by_default, said = (
+        read(submission, build(submission, draw, 9, *more), tokens, 9) for more in ((), (64, 4, 128, 2, 128))
+    )
+    expect(by_default, "logits of DecoderLM(9)", axes=AXES).same_as(
+        said, name="those of DecoderLM(9, 64, 4, 128, 2, 128)"
     )
 
 
@@ -466,7 +474,9 @@ def test_dtypes(submission, draw):
     on_workers_word=HANDED_ON,
 )
 def test_model_gradients(submission, draw):
-    model, tokens = build(submission, draw).double(), tokens_of(draw, 2, 5)
+    # Every word once or twice: no row of a table goes without.
+    tokens = with_axes(draw.permutation(14).view(2, 7).to(draw.device) % 13, "batch", "time")
+    model = build(submission, draw, *SIZES[:3], 6, *SIZES[4:]).double()
     reader = given_module(submission, "probes").logits(model)
     label_calls(reader, model)
     expect_parameter_gradients(
@@ -475,7 +485,7 @@ def test_model_gradients(submission, draw):
         draw,
         "logits",
         AXES,
-        shape=(2, 5, 13),
+        shape=(2, 7, 13),
         notes=(
             ".detach(), .data and torch.no_grad() cut a path off",
             "keys and values may only be detached in the cache, not where attention uses them",
@@ -708,15 +718,15 @@ def test_top_k(submission, draw):
     "all chance comes from the generator",
     aspect="values",
     points=1.5,
-    follows=["test_sampling"],
+    follows=["test_sampling", "test_top_k"],
     asked="where all chance comes from; None: torch's global one.",
 )
 def test_generator(submission, draw):
     model, _ = scripted(submission, draw, scale=0.5)
     prompt, chance = tokens_of(draw, 4, 2, 7), generator(draw, 1)
 
-    def sample(chance):
-        found = submission.generate(model, prompt, 8, temperature=1.0, generator=chance)
+    def sample(chance, top_k=None):
+        found = submission.generate(model, prompt, 8, temperature=1.0, top_k=top_k, generator=chance)
         return expect(found, "tokens", axes="batch time").is_tensor(shape=(4, 10), dtype=torch.int64).actual
 
     first = sample(chance)
@@ -728,6 +738,11 @@ def test_generator(submission, draw):
     )
     expect(sample(generator(draw, 1)), "tokens", axes="batch time").same_as(
         first, name="the same seed before", why="a generator of the same seed was given"
+    )
+    expect(sample(generator(draw, 1), 5), "tokens with top_k=5", axes="batch time").same_as(
+        sample(generator(draw, 1), 5),
+        name="the same seed before",
+        why="a generator of the same seed was given",
     )
     expect(sample(None), "tokens", axes="batch time").differs_from(
         sample(None), why="without a generator torch's global one goes on from call to call"

@@ -660,7 +660,7 @@ def test_model_gradients(submission, draw):
     ],
 )
 def test_model_promises(submission, draw):
-    made = {**SIZES, "num_layers": 1, "max_len": 66}
+    made = {**SIZES, "num_heads": 4, "num_layers": 1, "max_len": 66, "dropout": 0.0, "pad_id": PAD}
     source, target = pair(draw, source=66, time=66)
     source[0, 40:] = PAD
     memory = draw.normal(batch=2, source=66, width=12)
@@ -669,7 +669,9 @@ def test_model_promises(submission, draw):
         ("Translator.decode", "logits", LOGITS, {"target": target, "memory": memory, "source": source}),
         ("Translator", "logits", LOGITS, {"source": source, "target": target}),
     ):
-        part = Part(name, made, [output], [axes], [torch.float64, torch.bfloat16])
+        part = Part(
+            name, made, [output], [axes], [torch.float64, torch.bfloat16], defaults=["num_heads", "pad_id"]
+        )
         part.expect(submission, None, draw, [call])
 
 

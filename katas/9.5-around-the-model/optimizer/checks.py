@@ -319,16 +319,22 @@ def test_defaults(submission, draw):
     "a parameter without a gradient stays as it is, and its steps count from its first gradient on",
     aspect="arguments",
     follows=["test_first_step"],
-    asked="A parameter without a gradient stays as it is, does not decay, and its steps are not counted.",
+    asked=[
+        "A parameter without a gradient stays as it is, does not decay, and its steps are not counted.",
+        "A parameter that joins later starts at t = 1.",
+    ],
     on_workers_word=WORD,
 )
 def test_late_gradient(submission, draw):
-    values, gradients = drawn(draw, 4, 3)
+    values, gradients = drawn(draw, 4, 4)
     for step in (0, 2):
         gradients[step][1] = None  # in the middle: the parameter after it goes on
+    gradients[0][3] = None  # parameter 3 joins after the first step
     options = {**SAID, "lr": 0.1, "weight_decay": 0.3}
-    made = bench(submission, values, **options)
-    first, *_, found = [made.step(given) for given in gradients]
+    made = bench(submission, values, [{"places": [0, 1, 2]}], **options)
+    first = made.step(gradients[0])
+    made.join(3)
+    *_, found = [made.step(given) for given in gradients[1:]]
     expect(first[1], "parameter 1 after a step without a gradient", axes=ROWS).equals(values[1])
     for place, value in enumerate(values):
         history = [given[place] for given in gradients if given[place] is not None]
@@ -448,7 +454,7 @@ def test_left(submission, draw):
 def test_dtypes(submission, draw):
     for dtype in (torch.float64, torch.bfloat16):
         value = torch.ones((), dtype=dtype, device=draw.device)
-        wide = draw.normal(a=2, b=1, c=3).to(dtype)
+        wide = draw.noncontiguous(draw.normal(a=2, b=1, c=3).to(dtype))
         made = bench(submission, [value, wide], **{**QUIET, "lr": 0.125})
         found = made.step([torch.full_like(value, 4.0), torch.full_like(wide, -2.0)])
         for place, (one, sign) in enumerate(((value, -1), (wide, 1))):

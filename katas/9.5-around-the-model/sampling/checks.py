@@ -10,6 +10,7 @@ from torch.nn.functional import one_hot
 from grader.checks import Part, check, expect, expect_unchanged, fail, oracle, same_tensors, with_axes
 
 ROWS = "batch token"
+GROUPS = "batch head token"
 SHARES = (
     (0.4, 0.25, 0.15, 0.1, 0.06, 0.04),  # sums 0.4, 0.65, 0.8, 0.9, 0.96, 1
     (0.2, 0.19, 0.17, 0.16, 0.15, 0.13),  # 0.2, 0.39, 0.56, 0.72, 0.87, 1
@@ -348,9 +349,12 @@ def test_promises(submission, draw):
         logits = draw.normal(batch=66, token=1)
         found = getattr(submission, name)(logits, amount)
         compare(found, right, logits, amount, name=f"{name} of a vocabulary of one")
+        logits = draw.noncontiguous(known(draw, 2, 3))  # only of three axes or more may a view be impossible
+        found = getattr(submission, name)(logits, amount)
+        compare(found, right, logits, amount, name=f"{name} of logits in another memory order", axes=GROUPS)
     tokens = torch.tensor([[3, 1], [0, 4], [2, 2]], device=draw.device)
     calls = [(name, right, {"k" if name == "top_k" else "p": amount}) for name, right, amount in FILTERS]
-    calls.append(("repetition_penalty", right_penalty, {"tokens": tokens, "penalty": 1.4}))
+    calls.append(("repetition_penalty", right_penalty, {"tokens": tokens, "penalty": 2.0}))
     for name, right, rest in calls:
         part = Part(name, {}, [name], [ROWS], [torch.float64, torch.bfloat16], gradients=False)
         part.expect(submission, right, draw, [{"logits": known(draw, 3), **rest}])

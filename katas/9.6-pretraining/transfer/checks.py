@@ -574,7 +574,7 @@ def test_multi_task_parameters(submission, draw):
     asked="One body and a head for each task.",
 )
 def test_multi_task_gradients(submission, draw):
-    model, parts, _ = tasks(submission, draw)
+    model, parts, numbers = tasks(submission, draw)
     tokens = texts(draw)
     for task, size in TASKS.items():
         model.zero_grad()
@@ -584,11 +584,15 @@ def test_multi_task_gradients(submission, draw):
             expect(found, "answer").is_tensor(shape=(3, size))
         (found * cotangent).sum().backward()
         with torch.no_grad():
-            slopes = {name: one.grad for name, one in model.named_parameters() if one.grad is not None}
+            named = dict(model.named_parameters())
+            learning = [name for name, one in named.items() if one.requires_grad]
+            slopes = {name: one.grad for name, one in named.items() if one.grad is not None}
         reached = [
             part for part in parts if any(bool(slope.any()) for slope in part_of(slopes, part).values())
         ]
         expect(reached, f"what learns from {task}").is_value(["body", f"heads.{task}"])
+        # The other heads' turn comes, perhaps in the same step.
+        expect(learning, f"parameters that may learn after {task}").has_names(list(numbers))
 
 
 @check(

@@ -24,6 +24,7 @@ from grader.checks import (
     given_module,
     oracle,
     precondition,
+    same_tensors,
     with_axes,
 )
 
@@ -471,13 +472,13 @@ def test_story_weights(submission, draw):
 # --- probe ---
 
 
-def clusters(draw, labels, count=6, width=5, spread=0.2):
+def clusters(draw, labels, count=6, width=5, spread=0.2, dtype=torch.int64):
     """Return features [N, D] around a far apart center for each label, and labels [N], shuffled."""
     centers = 4.0 * torch.eye(width, device=draw.device)[: len(labels)]
     which = torch.arange(len(labels), device=draw.device).repeat(count)
     which = which[draw.permutation(len(which))]
     noise = draw.uniform(low=-spread, high=spread, example=len(which), feature=width)
-    names = torch.tensor(labels, device=draw.device)[which]
+    names = torch.tensor(labels, dtype=dtype, device=draw.device)[which]
     return with_axes(centers[which] + noise, "example", "feature"), with_axes(names, "example")
 
 
@@ -499,8 +500,9 @@ def fitted(submission, features, labels, **options):
 )
 def test_probe_labels(submission, draw):
     for names in ([7, -3, 100], [2, 5], [0, 1, 2, 3], [4]):
-        features, labels = clusters(draw, names)
-        new, wanted = clusters(draw, names, count=2)
+        dtype = torch.int32 if len(names) == 2 else torch.int64
+        features, labels = clusters(draw, names, dtype=dtype)
+        new, wanted = clusters(draw, names, count=2, dtype=dtype)
         middle = features.mean(dim=0)  # whether that is taken into account is another check's affair
         features, new = (with_axes(one - middle, "example", "feature") for one in (features, new))
         found = fitted(submission, features, labels)(new)
@@ -654,8 +656,9 @@ def test_probe_few(submission, draw):
 def test_probe_apart(submission, draw):
     features, labels = clusters(draw, [5, 6, 7])
     others, names = clusters(draw, [1, 2, 3])
-    first = fitted(submission, features, labels)
-    second = fitted(submission, others.flip(1).contiguous(), names)
+    with same_tensors(submission):  # refilled for the second: what the first was fitted to is gone
+        first = fitted(submission, features, labels)
+        second = fitted(submission, others.flip(1).contiguous(), names)
     new, wanted = clusters(draw, [5, 6, 7], count=3)
     again = with_axes(others.flip(1).contiguous(), "example", "feature")
     for index in range(4):
@@ -820,12 +823,14 @@ def test_ablate_errors(submission, draw):
 )  # fmt: skip
 def test_ablate_promises(submission, draw):
     patient = Patient(submission, draw, "encoder")
-    with submission.ablate_heads(model=patient.model, layer=1, heads=(3, 0)):
-        found = patient()
-    expect(found, "output with heads (3, 0) of layer 1 off", axes=patient.axes).close_to(
-        patient.right((1, (3, 0)))
-    )
-    expect(patient.model.training, "training of the model").is_value(True)
+    once = given_module(submission, "probes").Once((3, 0))
+    for heads, form in (((3, 0), "a tuple"), (once, "an iterator")):
+        with submission.ablate_heads(model=patient.model, layer=1, heads=heads):
+            found = patient()
+        expect(
+            found, f"output with heads 3 and 0 of layer 1 off, given as {form}", axes=patient.axes
+        ).close_to(patient.right((1, (3, 0))))
+        expect(patient.model.training, "training of the model").is_value(True)
     patient.model.pass_on()
 
     def right(state, x):

@@ -5,6 +5,7 @@ Nothing in here compares or judges; it shares its process with the submission.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 
 import torch
@@ -161,6 +162,16 @@ class Stack(nn.Module):
         for layer in self.layers:
             x = layer(x)
         return x
+
+
+class Once:
+    """Heads that can be gone through only once, as those of a generator."""
+
+    def __init__(self, heads: Sequence[int]) -> None:
+        self.left = iter(heads)
+
+    def __iter__(self) -> Iterator[int]:
+        return self.left
 
 
 class Interrupted(Exception):

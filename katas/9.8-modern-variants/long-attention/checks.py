@@ -304,8 +304,9 @@ def test_half(submission, draw):
     given = [
         draw.normal(batch=1, head=1, time=70, width=4, scale=0.2 * size, shift=size).half() for _ in range(3)
     ]
-    for causal in (False, True):
-        found = submission.linear_attention(*given, causal=causal)
+    query, *others = given
+    for causal, dtype in ((False, torch.float16), (True, torch.float16), (False, torch.float32)):
+        found = submission.linear_attention(query, *(x.to(dtype) for x in others), causal=causal)
         name = f"output in float16{', causal' * causal}"
         expect(found, name, axes=VALUES).is_tensor(shape=(1, 1, 70, 4), dtype=torch.float16).is_finite()
         wanted = right(causal)(*(x.cpu().double() for x in given))

@@ -450,6 +450,14 @@ def test_sizes(submission, draw):
     for name, size in dict(d_model=32, d_ff=64, num_layers=1).items():
         if count(8, 4, 1, 3, **said) <= count(8, 4, 1, 3, **{**said, name: size}):
             fail(f"no fewer parameters with {name}={size} than with {name}={said[name]}", "  is it used?")
+    model, other = (submission.VisionTransformer(8, 4, 1, 3, **named).to(draw.device) for named in ({}, said))
+    state = {name: 0.3 * draw.like(value) for name, value in other.state_dict().items()}
+    for each in (model, other):
+        each.load_state_dict(state)
+        each.eval()
+    images = pictures(draw, channels=1, height=8, width=8)
+    wanted = logits_of(other, images, classes=3).actual
+    logits_of(model, images, classes=3).same_as(wanted, name="those of a model made with these sizes by name")
 
 
 @check(
@@ -529,7 +537,7 @@ def test_modes(submission, draw):
     asked="ValueError when image_size is not a multiple of it.",
 )
 def test_model_errors(submission):
-    for side, size in ((7, 2), (6, 4)):
+    for side, size in ((7, 2), (6, 4), (3, 4)):
         with expect_raises("ValueError", what=f"patches of {size} do not fill {side} x {side} pixels"):
             submission.VisionTransformer(side, size, CHANNELS, CLASSES, D, H, FF, LAYERS)
 

@@ -399,8 +399,11 @@ def test_promises(submission, draw):
     found = score(build(submission, draw).double(), draw.integers(0, V, batch=2, time=6))
     fingerprint_facts(submission, logits=str(found.dtype))
     expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 6, V), dtype=torch.float64)
-    made = {**SIZES, "max_len": 66, "norm": "first", "positions": True}
-    part = Part("LanguageModel", made, ["logits"], [LOGITS], [torch.float64, torch.bfloat16])
+    made = {**SIZES, "num_heads": 4, "max_len": 66, "norm": "first", "positions": True}
+    left_out = ("num_heads", "norm", "positions")
+    part = Part(
+        "LanguageModel", made, ["logits"], [LOGITS], [torch.float64, torch.bfloat16], defaults=left_out
+    )
     part.expect(submission, None, draw, [{"tokens": draw.integers(0, V, batch=2, time=t)} for t in (1, 66)])
 
 
@@ -793,9 +796,9 @@ def test_generator(submission, draw):
     model, _ = scripted(submission, draw, scale=0.5)
     prompt, probes = draw.integers(0, WORDS, batch=4, time=2), given_module(submission, "probes")
 
-    def sample(seed, left):
+    def sample(seed, left, **options):
         probes.reseed(left)
-        found = submission.generate(model, prompt, 8, generator=chance(draw, seed))
+        found = submission.generate(model, prompt, 8, generator=chance(draw, seed), **options)
         return expect(found, "tokens", axes="batch time").is_tensor(shape=(4, 10), dtype=torch.int64).actual
 
     first, again, other = sample(1, 1), sample(1, 2), sample(2, 1)
@@ -804,6 +807,8 @@ def test_generator(submission, draw):
         first, name="the same seed before", why="a generator of the same seed was given"
     )
     expect(other, "tokens", axes="batch time").differs_from(first, why="the generator had another seed")
+    said = sample(1, 1, temperature=1.0)
+    expect(first, "tokens by default", axes="batch time").same_as(said, name="those at temperature 1")
     one, next_one = (submission.generate(model, prompt, 8) for _ in range(2))
     expect(next_one, "tokens", axes="batch time").differs_from(one, why="torch's own generator goes on")
 

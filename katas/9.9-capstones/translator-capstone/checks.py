@@ -498,8 +498,11 @@ def test_promises(submission, draw):
     found = score(build(submission, draw).double(), *pair(draw))
     fingerprint_facts(submission, logits=str(found.dtype))
     expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 5, WRITTEN), dtype=torch.float64)
-    made = {**SIZES, "max_len": 66, "norm": "first", "positions": True, "pad_id": 4}
-    part = Part("TranslationModel", made, ["logits"], [LOGITS], [torch.float64, torch.bfloat16])
+    made = {**SIZES, "num_heads": 4, "max_len": 66, "norm": "first", "positions": True, "pad_id": 4}
+    left_out = ("num_heads", "norm", "positions")
+    part = Part(
+        "TranslationModel", made, ["logits"], [LOGITS], [torch.float64, torch.bfloat16], defaults=left_out
+    )
     pairs = (pair(draw, source=source, time=time, pad_id=4) for source, time in ((1, 66), (5, 4)))
     part.expect(submission, None, draw, [{"source": source, "target": target} for source, target in pairs])
 

@@ -42,7 +42,8 @@ def test_attention_contract(submission, reference, draw):
         for query, key in sizes:
             tensors, some = tensors_of(draw, lead, query, key), {**lead, list(lead)[-1]: 1}
             mask = draw.mask(keep=0.4, **some, query=query, key=key)
-            mask[..., draw.size(0, query - 1), :] = query == 1  # of several queries one is blind
+            if query > 1:  # of several queries one is blind, a single one obeys its mask as they do
+                mask[..., draw.size(0, query - 1), :] = False
             calls += [tensors, {**tensors, "mask": mask}]
         part = Part(
             "scaled_dot_product_attention",
@@ -82,6 +83,7 @@ def test_module_contract(submission, reference, draw):
             "context": x,
         },
         {"x": one, "mask": None, "context": short},
+        {"x": one, "mask": torch.tensor([[False, True]], device=draw.device), "context": short},
         {"x": x, "mask": draw.mask(keep=0.5, head=2, query=time, key=time)},
     ]
     part.expect(submission, reference, draw, calls)

@@ -17,7 +17,8 @@ def clip_gradients(parameters: Iterable[torch.nn.Parameter], max_norm: float) ->
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     if not gradients:
         return 0.0
-    norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()
+    # In float64: squares of float16 numbers soon overflow.
+    norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
     if norm > max_norm:
         for gradient in gradients:
             gradient.mul_(max_norm / norm)

@@ -72,7 +72,7 @@ def test_penalty_contract(submission, reference, draw):
         {
             "logits": draw.normal(batch=batch, token=token, scale=3.0),
             "tokens": draw.integers(0, token, batch=batch, time=time),
-            "penalty": 1.0 + draw.size(1, 20) / 10,
+            "penalty": 2.0 ** draw.size(1, 3),  # its inverse is exact, in whichever dtype it is kept
         }
         for batch, token, time in ((3, draw.size(5, 30), 4), (1, 300, 300), (6, 70, 1), (2, 1, 2))
     ]

@@ -37,9 +37,9 @@ def min_p(logits: torch.Tensor, p: float) -> torch.Tensor:
 
 def repetition_penalty(logits: torch.Tensor, tokens: torch.Tensor, penalty: float) -> torch.Tensor:
     """Make every token that has occurred less likely."""
-    found = logits.gather(-1, tokens)
-    lowered = torch.where(found > 0, found / penalty, found * penalty)
-    return logits.scatter(-1, tokens, lowered)  # a token that occurred twice is written twice, the same
+    occurred = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, tokens, True)
+    lowered = torch.where(logits > 0, logits / penalty, logits * penalty)
+    return torch.where(occurred, lowered, logits)
 
 
 def perplexity(logits: torch.Tensor, targets: torch.Tensor, pad_id: int | None = None) -> float:

@@ -79,7 +79,8 @@ def test_any_stack(submission, draw):
     "two models with different bodies and tasks, which stay in their modes, learning or frozen in part",
     aspect="values",
     points=2,
-    asked="One body and a head for each task.",
+    asked=["One body and a head for each task.", "and so do train and eval mode"],
+    on_workers_word="whether a part is in train mode can be read in the worker alone",
 )
 def test_two_models(submission, draw):
     probes = given_module(submission, "probes")
@@ -105,3 +106,4 @@ def test_two_models(submission, draw):
     submission.freeze(module=model)
     learning = [name for name, value in model.named_parameters() if value.requires_grad]
     expect(learning, "parameters that still learn after freeze").is_value([])
+    expect(body.norm.training, "training of a norm inside of what is frozen").is_value(True)

@@ -75,7 +75,7 @@ def test_any_model(submission, reference, draw):
     for num_heads, num_kv_heads, num_layers, batch in ((2, 1, 1, 1), (6, 2, 2, 3), (3, 3, 4, 2)):
         vocab_size, d_ff, time = draw.sizes(3, 3, 12)
         made = {"vocab_size": vocab_size, "d_model": 4 * num_heads, "num_heads": num_heads}
-        made |= {"num_kv_heads": num_kv_heads, "d_ff": d_ff, "num_layers": num_layers, "max_len": 32}
+        made |= {"num_kv_heads": num_kv_heads, "d_ff": d_ff, "num_layers": num_layers, "max_len": time}
         call = {"tokens": draw.integers(0, vocab_size, batch=batch, time=time)}
         part = Part("ModernLM", made, ["logits"], [LOGITS], DTYPES, used=first)
         part.expect_values(submission, right_of(reference, part), draw, [call])

@@ -43,7 +43,7 @@ class root_forgotten:
     """
 
     clip_gradients = """
-        - norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()
+        - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
         + norm = sum(gradient.square().sum().item() for gradient in gradients)
     """
 
@@ -55,7 +55,7 @@ class norms_added:
     """
 
     clip_gradients = """
-        - norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()
+        - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
         + norm = sum(gradient.norm().item() for gradient in gradients)
     """
 
@@ -112,8 +112,8 @@ class norm_as_tensor:
     """
 
     clip_gradients = """
-        - norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()
-        + norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+        - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
+        + norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm()
     """
 
 
@@ -169,7 +169,7 @@ class largest_norm_alone:
     """
 
     clip_gradients = """
-        - norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()
+        - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
         + norm = max(gradient.norm().item() for gradient in gradients)
     """
 
@@ -181,7 +181,7 @@ class mean_for_sum:
     """
 
     clip_gradients = """
-        - norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()
+        - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
         + norm = torch.cat([gradient.flatten() for gradient in gradients]).square().mean().sqrt().item()
     """
 

@@ -11,8 +11,8 @@ class always_divided:
     """
 
     repetition_penalty = """
-        - lowered = torch.where(found > 0, found / penalty, found * penalty)
-        + lowered = found / penalty
+        - lowered = torch.where(logits > 0, logits / penalty, logits * penalty)
+        + lowered = logits / penalty
     """
 
 
@@ -23,8 +23,8 @@ class signs_exchanged:
     """
 
     repetition_penalty = """
-        - lowered = torch.where(found > 0, found / penalty, found * penalty)
-        + lowered = torch.where(found > 0, found * penalty, found / penalty)
+        - lowered = torch.where(logits > 0, logits / penalty, logits * penalty)
+        + lowered = torch.where(logits > 0, logits * penalty, logits / penalty)
     """
 
 
@@ -35,8 +35,8 @@ class always_multiplied:
     """
 
     repetition_penalty = """
-        - lowered = torch.where(found > 0, found / penalty, found * penalty)
-        + lowered = found * penalty
+        - lowered = torch.where(logits > 0, logits / penalty, logits * penalty)
+        + lowered = logits * penalty
     """
 
 
@@ -47,8 +47,8 @@ class penalty_subtracted:
     """
 
     repetition_penalty = """
-        - lowered = torch.where(found > 0, found / penalty, found * penalty)
-        + lowered = found - penalty
+        - lowered = torch.where(logits > 0, logits / penalty, logits * penalty)
+        + lowered = logits - penalty
     """
 
 
@@ -59,9 +59,8 @@ class others_penalised:
     """
 
     repetition_penalty = """
-        - return logits.scatter(-1, tokens, lowered)  # a token that occurred twice is written twice, the same
-        + every = torch.where(logits > 0, logits / penalty, logits * penalty)
-        + return every.scatter(-1, tokens, found)
+        - return torch.where(occurred, lowered, logits)
+        + return torch.where(occurred, logits, lowered)
     """
 
 
@@ -84,9 +83,8 @@ class tokens_of_all_rows:
     """
 
     repetition_penalty = """
-        - found = logits.gather(-1, tokens)
         + tokens = tokens.flatten().expand(len(logits), -1)
-        + found = logits.gather(-1, tokens)
+          occurred = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, tokens, True)
     """
 
 
