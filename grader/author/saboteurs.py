@@ -205,8 +205,8 @@ def ignores_option(call: SabotagedCall) -> Any:
 
 def other_default(call: SabotagedCall) -> Any:
     """Take half of an option's default, where that is a number, or the opposite."""
-    bound = inspect.signature(call.right).bind(*call.args, **call.kwargs)
-    default = inspect.signature(call.right).parameters[call.about].default
+    signature = inspect.signature(call.right)
+    bound, default = signature.bind(*call.args, **call.kwargs), signature.parameters[call.about].default
     half = default // 2 or default + 1 if isinstance(default, int) else default / 2 or 0.5
     other = not default if isinstance(default, bool) else half
     bound.arguments.setdefault(call.about, other)
