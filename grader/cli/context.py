@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +98,10 @@ class LearnerContext:
         """
         return self.workspace or require_workspace(self.folder)
 
+    def read_again(self) -> LearnerContext:
+        """Return it with the progress as it is saved by now; packs are not read again."""
+        return replace(self, progress=load_progress(self.workspace.root)) if self.workspace else self
+
     def entry(self, kata: Kata) -> KataProgress:
         """Return what was done with a kata."""
         return self.progress.get(kata.slug)
@@ -181,11 +185,8 @@ def here() -> LearnerContext:
         PackError: a pack is broken.
         UsageError: the progress file is damaged, or the folder is gone.
     """
-    catalogue = Catalogue.discover()
     folder = current_folder()
-    workspace = find_workspace(folder)
-    progress = load_progress(workspace.root) if workspace is not None else Progress()
-    return LearnerContext(catalogue, folder, workspace, progress)
+    return LearnerContext(Catalogue.discover(), folder, find_workspace(folder), Progress()).read_again()
 
 
 def current_folder() -> Path:

@@ -55,17 +55,17 @@ class CheckRequest:
     """What to check, and how it was asked for."""
 
     targets: list[Target]
-    workspace: Workspace | None
+    around: LearnerContext
     again: list[str] = field(default_factory=list)
     content: bytes | None = None
     """What is to be judged instead of what is saved."""
 
     def __post_init__(self) -> None:
         """Refuse a link of the workspace that leads out of it."""
-        root = self.workspace.root if self.workspace is not None else None
+        space = self.around.workspace
         for target in self.targets:
-            if root is not None and Path(os.path.abspath(target.file)).is_relative_to(root):
-                within(target.file, root)
+            if space is not None and Path(os.path.abspath(target.file)).is_relative_to(space.root):
+                within(target.file, space.root)
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def with_content(what: str | None, around: LearnerContext, content: bytes) -> Ch
     """
     if around.workspace is None and what is not None and _is_id(what, around.catalogue):
         katas = around.catalogue.resolve(what)
-        request = CheckRequest([Target(kata, around.folder / f"{kata.module}.py") for kata in katas], None)
+        request = CheckRequest([Target(kata, around.folder / f"{kata.module}.py") for kata in katas], around)
     else:
         request = find_targets(what, around)
     if len(request.targets) != 1:
@@ -300,7 +300,7 @@ def consent(request: CheckRequest, agreed: bool) -> None:
     Raises:
         UsageError: nobody agreed, or nobody is there to ask.
     """
-    space = request.workspace
+    space = request.around.workspace
     others = [target.file for target in request.targets if space is None or not space.holds(target.file)]
     # What a notebook has run had all rights already.
     if agreed or not others or request.content is not None:
@@ -331,7 +331,7 @@ def find_targets(what: str | None, around: LearnerContext) -> CheckRequest:
         around.require_workspace()
     space = Workspace(base)
     targets = [Target(kata, file or space.kata_folder(kata) / f"{kata.module}.py") for kata, file in found]
-    return CheckRequest(targets, around.workspace)
+    return CheckRequest(targets, around)
 
 
 def announce(request: CheckRequest, *, quiet: bool) -> None:
@@ -383,7 +383,7 @@ def _counting(total: int) -> Iterator[Callable[[int, Kata], None]]:
 
 def remember(request: CheckRequest, reports: list[KataReport]) -> None:
     """Note in the workspace's progress what was found there."""
-    space = request.workspace
+    space = request.around.workspace
     if space is None:
         return
     inside = [target.kata.slug for target in request.targets if space.holds(target.file)]
@@ -432,7 +432,7 @@ def _show(reports: list[KataReport], request: CheckRequest, options: CheckOption
     ):
         if len(reports) == 1:
             say_at_work(request.targets[0].kata, aside=options.from_cells)
-        say_what_comes_next(aside=options.from_cells)
+        say_what_comes_next(request.around, aside=options.from_cells)
 
 
 def say_at_work(kata: Kata, *, aside: bool = False) -> None:
@@ -441,14 +441,12 @@ def say_at_work(kata: Kata, *, aside: bool = False) -> None:
         print_message(f"  See it at work:  kata demo {kata.slug}", stderr=aside)
 
 
-def say_what_comes_next(*, aside: bool = False) -> None:
-    """Say what to type after a pass."""
-    around = here()
+def say_what_comes_next(around: LearnerContext, *, aside: bool = False) -> None:
+    """Say what to type after a pass, which is in the progress by now."""
     if around.workspace is not None:
-        step = next_step(around)
-        print_message(
-            f"  Next:  {step.command}    {step.why}" if step.command else f"  {step.why}", stderr=aside
-        )
+        step = next_step(around.read_again())
+        words = f"  Next:  {step.command}    {step.why}" if step.command else f"  {step.why}"
+        print_message(words, stderr=aside)
 
 
 def _ask_for_speed(request: CheckRequest, reports: list[KataReport]) -> None:
@@ -467,7 +465,7 @@ def _held_by(folder: Path, around: LearnerContext, again: list[str]) -> CheckReq
     if not held:
         around.require_workspace()
         raise UsageError(f"{folder} holds no kata.", "Begin one: kata start ID (kata list shows them all)")
-    return CheckRequest([Target(kata, file) for kata, file in held], around.workspace, again)
+    return CheckRequest([Target(kata, file) for kata, file in held], around, again)
 
 
 def _is_id(text: str, catalogue: Catalogue) -> bool:

@@ -46,8 +46,7 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, trust: boo
       kata try test_causal_values
       kata try masked-attention -k future --pdb
     """
-    around = here()
-    request, keyword = _request_of(what, keyword, around)
+    request, keyword = _request_of(what, keyword, here())
     consent(request, trust)
     # Before checks are collected: workers are split off from a process without answers.
     launcher = start_launcher(preload=request.targets[0].kata.preload)
@@ -109,7 +108,7 @@ def _request_of(
         return find_targets(first.slug, around), None
     held = find_targets(str(around.workspace.root) + "/.", around).targets
     ordered = sorted(held, key=lambda target: target.kata is not first)
-    return CheckRequest(ordered, around.workspace), keyword
+    return CheckRequest(ordered, around), keyword
 
 
 def _look(

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,7 +17,7 @@ import click
 from rich.text import Text
 
 from grader.catalogue import SUBMISSION_SUFFIXES
-from grader.cli.context import LearnerContext, complete_id, here, note, seed_option, timeout_option
+from grader.cli.context import complete_id, here, note, seed_option, timeout_option
 from grader.cli.learner.check import (
     CheckRequest,
     Target,
@@ -74,12 +75,11 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
             "Watching ends with a key press in a terminal, and a notebook has none.",
             "Check when you want to: kata check",
         )
-    around = here()
-    request = find_targets(what, around)
+    request = find_targets(what, here())
     named = request.targets[0] if len(request.targets) == 1 else None
     form: Form = "json" if as_json else "vscode" if annotations else None
     if form is None and named is not None:
-        request = _with_its_unit(request, named, around)
+        request = _with_its_unit(request, named)
     # Before anything that takes its time: what is typed meanwhile is a key, and no text on the screen.
     with single_keys() if form is None else nullcontext() as keys, suppress(KeyboardInterrupt):
         announce(request, quiet=form is not None)
@@ -103,9 +103,9 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
     return 0
 
 
-def _with_its_unit(request: CheckRequest, named: Target, around: LearnerContext) -> CheckRequest:
+def _with_its_unit(request: CheckRequest, named: Target) -> CheckRequest:
     """Return the request for what else was started of a kata's unit, too: `n` goes on to the next."""
-    space = request.workspace
+    space = request.around.workspace
     if space is None or not space.holds(named.file):
         return request
     targets = []
@@ -113,7 +113,7 @@ def _with_its_unit(request: CheckRequest, named: Target, around: LearnerContext)
         with suppress(UsageError):  # of several files nobody knows which one is meant
             file = named.file if kata is named.kata else locate(kata, space.root)
             targets += [Target(kata, file)] if file is not None else []
-    return CheckRequest(targets, space, request.again)
+    return replace(request, targets=targets)
 
 
 class SavedAgain(Exception):
@@ -209,7 +209,7 @@ class WatchLoop:
     def _first_open(self) -> int:
         from grader.learner.workspace import load_progress
 
-        space = self._request.workspace
+        space = self._request.around.workspace
         if space is None:
             return 0
         progress = load_progress(space.root)
@@ -256,7 +256,7 @@ class WatchLoop:
             if self._place + 1 < len(self._request.targets):
                 print_message(f"  Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
             else:
-                say_what_comes_next()
+                say_what_comes_next(self._request.around)
         if sys.stdin.isatty():
             keys = KEYS_AMONG_SEVERAL if len(self._request.targets) > 1 else KEYS
             print_hanging(self._out, Text(""), Text("   ".join(keys), "dim"))

@@ -502,6 +502,12 @@ def test_positions(submission, draw):
     expect(swapped[:, -1], "logits at position 4", axes="batch token").differs_from(
         before[:, -1], why="target words 0 and 2 were exchanged: attention alone sees a bag of words"
     )
+    source = texts(draw, 2, 16, 17)
+    source[:, -2:] = torch.tensor([3, 4], device=source.device)
+    swapped = score(model, torch.cat((source[:, :-2], source[:, -2:].flip(1)), dim=1), target)
+    expect(swapped, "logits for max_len words", axes=LOGITS).differs_from(
+        score(model, source, target), why="the last two of max_len=16 source words were exchanged"
+    )
 
 
 @check(

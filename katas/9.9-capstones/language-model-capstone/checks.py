@@ -167,7 +167,7 @@ def test_shapes(submission, draw):
     asked="Those at t depend on tokens 0 to t alone.",
 )
 def test_causal(submission, draw):
-    for sizes in ({}, {"norm": "last"}, {"positions": False}, {"num_layers": 1}):
+    for sizes in ({}, {"norm": "last", "num_layers": 6}, {"positions": False}, {"num_layers": 1}):
         model, text = build(submission, draw, **sizes), draw.integers(0, V, batch=2, time=7)
         before = score(model, text)
         told = ", ".join(f"{name}={value!r}" for name, value in sizes.items()) or "no options"
@@ -595,13 +595,14 @@ def test_settings(submission, draw):
     expect(default, "parameters when nothing is said").is_value(two, why="num_layers is 2 then")
     row = tokens(draw.permutation(V)[None, :6])
     swapped = tokens(row[:, [2, 1, 0, 3, 4, 5]])
-    bag, _ = trained(submission, text, V, 0, 1, num_layers=1, positions=False)
-    probes.refill(bag, draw.seed)
-    there, here = score(bag, swapped)[:, -1], score(bag, row)[:, -1]
-    fingerprint_facts(submission, order_matters=FACTS["apart"](there, here))
-    expect(there, "logits with positions=False", axes="batch token").same_as(
-        here, name="those of the same tokens in another order", size=LARGEST
-    )
+    for norm in ("first", "last"):
+        bag, _ = trained(submission, text, V, 0, 1, num_layers=1, positions=False, norm=norm)
+        probes.refill(bag, draw.seed)
+        there, here = score(bag, swapped)[:, -1], score(bag, row)[:, -1]
+        fingerprint_facts(submission, order_matters=FACTS["apart"](there, here))
+        expect(there, f"logits with positions=False and norm={norm!r}", axes="batch token").same_as(
+            here, name="those of the same tokens in another order", size=LARGEST
+        )
     last = [trained(submission, text, V, 0, 1, num_layers=layers, norm="last")[0] for layers in (1, 3)]
     for model in last:
         probes.quiet(model, draw.seed, [V])
