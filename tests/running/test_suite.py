@@ -487,6 +487,7 @@ def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench) -> None:
     assert bench.check(answer).status == "pass"
     (check,) = bench.check(answer.replace("return (x", "self.eval(); return (x")).checks
     assert "module.training after a call in train mode" in check.message
+    assert ".eval()" in (check.likely or "")
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import torch
 
 from grader.engine.checks.describe import changed_arguments, describe
 from grader.engine.checks.expect import expect
-from grader.engine.checks.failure import CheckFailure, PreconditionFailed, fail, fail_policy
+from grader.engine.checks.failure import CheckFailure, PreconditionFailed, fail, fail_policy, supposing
 from grader.engine.checks.raised import supposed_of
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.callbacks import Lent
@@ -191,8 +191,9 @@ def expect_strict(module: Any) -> None:
     states = {"with a name that the module does not have": {**own, "no.such.name": torch.zeros(1)}}
     for name in list(own)[:1]:
         states[f"without {name}"] = {other: value for other, value in own.items() if other != name}
+    likely = "your load_state_dict takes the place of torch's, or passes on strict=False"
     for what, state in states.items():
-        with expect_raises("RuntimeError", f"load_state_dict was given a state {what}"):
+        with supposing(likely), expect_raises("RuntimeError", f"load_state_dict was given a state {what}"):
             module.load_state_dict(state)
 
 

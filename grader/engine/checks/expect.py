@@ -656,6 +656,9 @@ class Expectation:
         raise CheckFailure(failure, self.actual, expected=self._wanted, name=self._name)
 
 
+IN_FLOAT32 = (
+    "something on the way is float32, and float64 loses half of its digits there: create it with dtype=x.dtype"
+)
 UNORDERED = "an argument's memory is read as if it were contiguous: .reshape works on any"
 
 
@@ -665,11 +668,7 @@ def _in_float32(value: object, compared: _Compared) -> str:
     if not tolerance or getattr(value, "dtype", None) != torch.float64:
         return ""
     gap = float((got - want).abs().nan_to_num(nan=math.inf).max())
-    return (
-        "something on the way is float32, and float64 loses half of its digits there: create it with dtype=x.dtype"
-        if gap <= rounding_tolerance(want, torch.float32)
-        else ""
-    )
+    return IN_FLOAT32 if gap <= rounding_tolerance(want, torch.float32) else ""
 
 
 def _kind_there(value: object) -> str:

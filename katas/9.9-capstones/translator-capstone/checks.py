@@ -186,7 +186,7 @@ def test_shapes(submission, draw):
     asked="Those at t depend on target tokens 0 to t and on the whole source.",
 )
 def test_causal(submission, draw):
-    for sizes in ({}, {"norm": "last"}, {"positions": False}, {"num_layers": 1}):
+    for sizes in ({}, {"norm": "last", "num_layers": 6}, {"positions": False}, {"num_layers": 1}):
         model, (source, target) = build(submission, draw, **sizes), pair(draw, time=6)
         before = score(model, source, target)
         told = ", ".join(f"{name}={value!r}" for name, value in sizes.items()) or "no options"
@@ -243,8 +243,8 @@ def test_source(submission, draw):
     asked="What is at such positions of the source changes nothing.",
 )
 def test_padding(submission, draw):
-    for pad_id, norm in ((PAD, "first"), (4, "last")):
-        model = build(submission, draw, pad_id=pad_id, norm=norm)
+    for pad_id, norm, layers in ((PAD, "first", 2), (4, "last", 6)):
+        model = build(submission, draw, pad_id=pad_id, norm=norm, num_layers=layers)
         source, target = pair(draw, pad_id=pad_id)
         padded = torch.cat((source, torch.full_like(source[:, :3], pad_id)), dim=1)
         expect(score(model, tokens(padded), target), f"logits with pad_id={pad_id}", axes=LOGITS).same_as(
@@ -724,14 +724,15 @@ def test_settings(submission, draw):
     default = size(trained(submission, pairs, BOTH, 0, 1)[0])
     expect(default, "parameters when nothing is said").is_value(one, why="num_layers is 1 then")
     source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
-    bag, _ = trained(submission, pairs, BOTH, 0, 1, positions=False)
-    probes.refill(bag, draw.seed)
     swapped = tokens(source[:, [2, 1, 0, 3, 4, 5]])
-    there, here = score(bag, swapped, target), score(bag, source, target)
-    fingerprint_facts(submission, order_matters=FACTS["apart"](there, here))
-    expect(there, "logits with positions=False", axes=LOGITS).same_as(
-        here, name="those of the same words in another order", size=LARGEST
-    )
+    for norm in ("first", "last"):
+        bag, _ = trained(submission, pairs, BOTH, 0, 1, positions=False, norm=norm)
+        probes.refill(bag, draw.seed)
+        there, here = score(bag, swapped, target), score(bag, source, target)
+        fingerprint_facts(submission, order_matters=FACTS["apart"](there, here))
+        expect(there, f"logits with positions=False and norm={norm!r}", axes=LOGITS).same_as(
+            here, name="those of the same words in another order", size=LARGEST
+        )
     last = [trained(submission, pairs, BOTH, 0, 1, num_layers=layers, norm="last")[0] for layers in (1, 3)]
     for model in last:
         probes.quiet(model, draw.seed, [READ, WRITTEN])
