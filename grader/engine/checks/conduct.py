@@ -275,11 +275,13 @@ def expect_dropped_apart(run: Callable[[torch.Tensor], torch.Tensor], row: torch
         calls = (calls * (1e4 / calls.abs().max())).round()
         whole = [_commonest(call) for call in calls]
         if length == 1 and any((one - whole[0]).abs().max() > 1 for one in whole):
-            fail(f"wrong dropout  what is dropped in one row is dropped in all: {each}")
+            message = f"wrong dropout  what is dropped in one row is dropped in all: {each}"
+            fail(message, cause="your dropout draws one pattern for the whole batch")
         whole_rows = (calls - _commonest(calls.flatten(0, 1))).abs().amax(dim=-1) <= 1
         shares.append(float(whole_rows.double().mean()))
     if shares[1] > 1.45 * shares[0] ** len(row):
-        fail(f"wrong dropout  a feature is dropped at all positions, or at none: {each}")
+        message = f"wrong dropout  a feature is dropped at all positions, or at none: {each}"
+        fail(message, cause="your dropout drops whole features, as nn.Dropout1d does")
 
 
 def _commonest(rows: torch.Tensor) -> torch.Tensor:

@@ -656,9 +656,7 @@ class Expectation:
         raise CheckFailure(failure, self.actual, expected=self._wanted, name=self._name)
 
 
-IN_FLOAT32 = (
-    "something on the way is float32, and float64 loses half of its digits there: create it with dtype=x.dtype"
-)
+IN_FLOAT32 = "something on the way is float32, and float64 loses half of its digits there: create it with dtype=x.dtype"
 UNORDERED = "an argument's memory is read as if it were contiguous: .reshape works on any"
 
 

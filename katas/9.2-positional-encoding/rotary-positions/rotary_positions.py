@@ -45,7 +45,7 @@ def relative_buckets(
 
     Args:
         query_len, key_len: Tq and Tk. Keys are at 0, 1, …, Tk - 1.
-        num_buckets: how many buckets there are.
+        num_buckets: how many buckets there are, at least two in a direction.
         max_distance: from this distance on, everything falls into the last bucket.
         bidirectional: whether keys after the query have buckets of their own, the second half of them. Without it, all
             buckets are for the past, and a key after its query counts as distance 0.
