@@ -265,6 +265,8 @@ def _of_arguments(part: SeenPart) -> Iterator[tuple[str, str, str]]:
 def _of_results(part: SeenPart) -> Iterator[tuple[str, str, str]]:
     if "tensor return" in part.facts:
         yield "values", "zero_when_long", ""
+        if not (part.method or part.given("module")):
+            yield "memory", "hands_out_twice", ""
         if part.given("tensor"):
             yield "memory", "replays_first_answer", ""
         if part.given("batched") and "batched return" in part.facts:

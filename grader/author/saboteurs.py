@@ -267,6 +267,13 @@ def replays_first_answer(call: SabotagedCall) -> Any:
     return each(call.memory[key][1], torch.clone)
 
 
+def hands_out_twice(call: SabotagedCall) -> Any:
+    """Give for equal arguments the very tensors that were given before, whatever has been written into them since."""
+    rest = [one for one in call.given if not tensors(one)]
+    key = repr([rest, *((one.dtype, one.requires_grad, one.tolist()) for one in tensors(call.given))])
+    return call.memory[key] if key in call.memory else call.memory.setdefault(key, call.run())
+
+
 def keeps_argument(call: SabotagedCall) -> Any:
     """Use the first value of an argument for all later ones of its sizes."""
 

@@ -137,9 +137,32 @@ def test_what_is_kept_by_identity_is_stale_where_tensors_are_refilled(examine: A
         assert torch.equal(double(one), 2 * one)
     submission = examine(KEEPS).submission
     with same_tensors(submission):
-        for given, found in ((x, x), (-x, x), (x.T, x.T), (-x.T, x.T), (x[:1], x[:1]), (-x, x)):
-            assert torch.equal(submission.double(given), 2 * found)
+        for given, stale in ((x, False), (-x, True), (x.T, False), (-x.T, True), (x[:1], False), (-x, True)):
+            assert torch.equal(submission.double(given), 2 * given) != stale
             expect_unchanged(submission)
+
+
+GIVES_AGAIN = """
+    import functools, torch
+
+    def ones(count):
+        return torch.ones(3)[:count]
+
+    kept = functools.lru_cache(ones)
+    learned = torch.nn.Parameter(torch.ones(3), requires_grad=False)
+
+    def given(count):
+        return learned[:count]
+"""
+
+
+def test_a_result_that_is_handed_out_twice_has_been_written_into(examine: Any) -> None:
+    submission = examine(GIVES_AGAIN).submission
+    for name, found in (("ones", 1.0), ("given", 1.0), ("kept", 2.0)):
+        function = getattr(submission, name)
+        function(2)
+        with same_tensors(submission):
+            assert torch.equal(function(2), torch.full((2,), found)), name
 
 
 FIT = """

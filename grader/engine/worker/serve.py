@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import hashlib
 import itertools
 import os
@@ -60,6 +61,8 @@ class Worker:
         self._graphs: dict[int, tuple[list[torch.Tensor], list[torch.Tensor]]] = {}
         self._given: dict[Any, torch.Tensor] = {}
         """Arguments that later calls write over, by their form."""
+        self._returned: list[torch.Tensor] = []
+        """What the latest call returned, if it was one of a function."""
         self._counter = itertools.count(1)
         self._folder = ""
         self._support = Support(None)
@@ -243,6 +246,7 @@ class Worker:
     def _call(self, request: messages.Call, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         decoder = self._decoder(request, payload)
         if request.same_tensors:
+            _overwrite(self._returned)
             decoder.write_into(self._given)
         args = decoder.decode(request.args)
         kwargs = decoder.decode(request.kwargs)
@@ -271,6 +275,9 @@ class Worker:
         sent = zip(tensors, request.tensors, versions, strict=True)
         changed = [index for index, arguments in enumerate(sent) if _has_changed(*arguments, payload)]
         reply, encoder = self._encode(result)
+        # Of functions alone: what a module returns may be its own parameter.
+        is_function = request.target in self._named and request.method is None
+        self._returned = encoder.sent if is_function else []
         reply.changed, reply.iterated = changed, iterated
         # The graph stays here, for `Backward` to find by its number.
         outputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
@@ -304,6 +311,15 @@ class Worker:
         encoder = Encoder(self._handle)
         data = encoder.encode(value)
         return messages.Done(value=data, tensors=encoder.tensors), encoder
+
+
+def _overwrite(returned: list[torch.Tensor]) -> None:
+    """Change what was returned, as the caller may do: given out again, it is not what it was."""
+    for one in returned:
+        whole = one if one._base is None else one._base
+        if not (whole.requires_grad or isinstance(whole, torch.nn.Parameter)):
+            with contextlib.suppress(RuntimeError):  # expanded: one number for several places
+                one.logical_not_() if one.dtype == torch.bool else one.add_(1)
 
 
 def _draw_alike(module: torch.nn.Module, seed: int) -> None:
@@ -377,7 +393,8 @@ def _type_name(kind: type) -> str:
 def _sort(value: Any) -> str:
     if isinstance(value, type):
         return "class"
-    if isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType):
+    functions = types.FunctionType | types.BuiltinFunctionType | types.MethodType
+    if isinstance(value, functions | functools._lru_cache_wrapper):
         return "function"
     if isinstance(value, torch.nn.Module):
         return "module"

@@ -444,7 +444,7 @@ def test_single(submission, draw):
 
 
 @check(
-    "however a module is called, its output is that of this x and its table, in the dtype of x",
+    "however all of it is called, results are those of these arguments and a module's table, in the dtype of x",
     aspect="arguments",
     points=0.5,
     follows=["test_sinusoidal_adds", "test_learned_adds"],
@@ -459,6 +459,8 @@ def test_promises(submission, draw):
         # The sinusoidal table need not be better than float32, and names are free: each is compared with another.
         part = Part(name, {"d_model": 6, "max_len": 9}, ["output"], [X], [torch.float64, torch.bfloat16])
         part.expect(submission, None, draw, [{"x": draw.normal(batch=2, time=5, width=6)}])
+    part = Part("sinusoidal_positions", outputs=["positions"], axes=["position column"])
+    part.expect(submission, None, draw, [{"max_len": 5, "d_model": 6}])
 
 
 @check(

@@ -449,6 +449,12 @@ def test_padding_invariance(submission, draw):
                 model, tokens[row : row + 1, :length], f"logits with pooling={pooling!r}, row alone"
             )
             alone.same_as(together[row : row + 1], name=f"row {row} in a batch, padded from {length} to 9,")
+        tokens = real_tokens(draw, batch=3, time=9)
+        tokens[0, :3], tokens[1, ::4] = 0, 0
+        together = logits_of(model, tokens).actual
+        logits_of(
+            model, tokens[:2], f"logits with pooling={pooling!r}, padding in front and between"
+        ).same_as(together[:2], name="those in a batch with a row without padding")
 
 
 @check(

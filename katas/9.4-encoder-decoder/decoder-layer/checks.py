@@ -331,8 +331,9 @@ def test_memory_mask(submission, draw):
     padding = torch.tensor([[True, True, False, False], [False] * 4], device=draw.device)[:, None, None]
     for mask in (draw.mask(keep=0.4, query=4, key=4), padding):
         expect_layer(submission, draw, ("feed_forward",), masks=(None, mask), sizes=((2, 4, 4),))
-    wide = draw.mask(keep=0.5, batch=2, head=1, query=4, key=6)
-    expect_layer(submission, draw, ("feed_forward",), masks=(None, wide))
+    for batch, axes in ((2, {"batch": 2, "head": 1}), (3, {"head": H})):
+        wide = draw.mask(keep=0.5, **axes, query=4, key=6)
+        expect_layer(submission, draw, ("feed_forward",), masks=(None, wide), sizes=((batch, 4, 6),))
 
 
 @check(

@@ -488,7 +488,7 @@ def test_together(submission, draw):
 
 
 @check(
-    "arguments may be given by name, and as any sequence; merges and special strings are left as they were",
+    "arguments may be given by name, and as any sequence; lists are left as they were, and may change afterwards",
     aspect="arguments",
     points=0.5,
     follows=["test_together"],
@@ -509,5 +509,6 @@ def test_forms(submission, draw):
     probes = given_module(submission, "probes")  # a generator and the lists themselves do not cross
     for found in (tokenizer.decode(ids=tuple(ids)), probes.once(tokenizer.decode, ids)):
         expect(found, "text").is_value(letters.text("ab ba<END>"))
-    kept = probes.left(submission.Tokenizer, merges, special, text)
-    expect(kept, "merges and special after the calls").is_value((merges, special))
+    *kept, again = probes.left(submission.Tokenizer, merges, special, letters.text("ab<END>"))
+    expect(tuple(kept), "merges and special after the calls").is_value((merges, special))
+    expect(again, "ids after the caller has emptied all its lists").is_value([256, 258])

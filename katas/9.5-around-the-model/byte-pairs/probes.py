@@ -16,7 +16,11 @@ def once(decode: Callable[[Iterable[int]], str], ids: Sequence[int]) -> str:
 
 def left(
     made: Callable[..., Any], merges: list[tuple[bytes, bytes]], special: list[str], text: str
-) -> tuple[list[tuple[bytes, bytes]], list[str]]:
-    """Return what is in the lists that a tokenizer was made of, after it has read a text."""
-    made(merges, special).encode(text)
-    return merges, special
+) -> tuple[list[tuple[bytes, bytes]], list[str], list[int]]:
+    """Return what is in the lists that a tokenizer was made of, after it has read a text; then ids without lists."""
+    tokenizer = made(merges, special)
+    tokenizer.encode(text).clear()
+    kept = list(merges), list(special)
+    merges.clear()
+    special.clear()
+    return (*kept, tokenizer.encode(text))

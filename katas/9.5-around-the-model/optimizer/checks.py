@@ -106,7 +106,7 @@ def expect_clipped(submission, gradients, max_norm, generator=False):
     there = [gradient for gradient in gradients if gradient is not None]
     total = oracle(length, *there)
     number(norm, "norm", float(total.value), 1e-5 * float(total.value))
-    factor = min(1.0, max_norm / float(total.value))
+    factor = min(1.0, max_norm / max(float(total.value), 1e-30))
     for place, (found, gradient) in enumerate(zip(left, there, strict=True)):
         wanted = oracle(lambda g: g * factor, gradient)
         expect(found, f"gradient {place}, clipped to {max_norm:g}").close_to(wanted)
@@ -177,6 +177,7 @@ def test_not_clipped(submission, draw):
     for max_norm in (50.0, 7.5):
         _, [gradients] = drawn(draw, 1, 2)
         expect_clipped(submission, gradients, max_norm)
+    expect_clipped(submission, [torch.zeros_like(gradients[0])], 0.5)
 
 
 @check(

@@ -147,6 +147,11 @@ def test_head_shapes(submission, draw):
             }[kind]  # fmt: skip
             for one in expect(found, f"what {kind} gives").is_tuple(2) if kind == "SpanHead" else (found,):
                 expect(one, f"what {kind} gives").is_tensor(shape=shape, dtype=torch.float32)
+    hidden = draw.normal(batch=3, time=7, width=D)
+    for kind, shape in (("TokenHead", (3, 7, 1)), ("ClassHead", (3, 1))):
+        head = getattr(submission, kind)(D, 1)
+        moved(head, draw)
+        expect(head(hidden, everything_real(hidden)), f"what {kind}(.., 1) gives").is_tensor(shape=shape)
 
 
 @check(

@@ -860,6 +860,11 @@ def test_modes(submission, draw):
     for training in (True, False):
         expect(left[training], "model.training afterwards").is_value(training)
         expect(grad[training], "torch.is_grad_enabled() afterwards").is_value(True)
+    with torch.no_grad():
+        submission.generate(model, prompt, 8, temperature=0.0)
+    with keep_grad_mode(submission):
+        recorded = model(prompt).requires_grad
+    expect(recorded, "torch.is_grad_enabled() after a call under torch.no_grad()").is_value(False)
 
 
 # --- the log ---
