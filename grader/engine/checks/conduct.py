@@ -184,10 +184,14 @@ def expect_unchanged(submission: Any) -> None:
     )
 
 
-def expect_strict(module: Any) -> None:
-    """Demand that a module refuses to load a state that lacks one of its names, or has another, as torch's own does."""
+def expect_strict(module: Any) -> dict[str, torch.Tensor]:
+    """Demand that a module refuses to load a state that lacks one of its names, or has another, as torch's own does.
+
+    Returns:
+        Its own state.
+    """
     __tracebackhide__ = True
-    own = module.state_dict()
+    own: dict[str, torch.Tensor] = module.state_dict()
     states = {"with a name that the module does not have": {**own, "no.such.name": torch.zeros(1)}}
     for name in list(own)[:1]:
         states[f"without {name}"] = {other: value for other, value in own.items() if other != name}
@@ -195,6 +199,7 @@ def expect_strict(module: Any) -> None:
     for what, state in states.items():
         with supposing(likely), expect_raises("RuntimeError", f"load_state_dict was given a state {what}"):
             module.load_state_dict(state)
+    return own
 
 
 def expect_device(make: Callable[[torch.device], Any], name: str = "result") -> None:

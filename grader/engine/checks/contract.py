@@ -299,6 +299,8 @@ class _Asked:
         # Drawn like an instance of the submission's, parameters have its names.
         self._names = {name: name for name in self._right.state if self._first is not None}
         self._latest: tuple[torch.dtype, Callable[..., Any]] | None = None
+        self._state: dict[str, Tensor] = {}
+        """All that the submission's module holds after calls."""
 
     @cached_property
     def _answers(self) -> Callable[..., Any]:
@@ -314,8 +316,19 @@ class _Asked:
         if dtype == torch.float32:
             return self._answers
         if self._latest is None or self._latest[0] != dtype:
-            self._latest = dtype, self._made(dtype)
+            self._latest = dtype, self._moved(dtype) or self._made(dtype)
         return self._latest[1]
+
+    def _moved(self, dtype: torch.dtype) -> Callable[..., Any] | None:
+        """Return the module of the dtype before in a coarser one, in which its buffers are as a new module's."""
+        __tracebackhide__ = True
+        if self._latest is None or not self._right.is_module or self._method:
+            return None
+        before, module = self._latest
+        if torch.promote_types(before, dtype) != before:
+            return None
+        self._load(module, dtype)
+        return module
 
     # What is asked -------------------------------------------------------------------------------------------------
 
@@ -480,7 +493,7 @@ class _Asked:
         """Nothing is loaded under wrong names: weights that do not fit are noticed. A call leaves the mode as it is."""
         __tracebackhide__ = True
         if self._right.is_module and not self._method:
-            expect_strict(self._answers)
+            self._state = expect_strict(self._answers)
             self._answers.train()  # type: ignore[attr-defined]
             self._call(self._answers, call)
             mode = self._answers.training  # type: ignore[attr-defined]
@@ -504,7 +517,7 @@ class _Asked:
                 found = self._call(self._answers, call)
             self._compare(found, wanted, " after other parameters are loaded")
         # A module that was built alike has nothing that only calls leave there.
-        self._new().load_state_dict(self._answers.state_dict())  # type: ignore[attr-defined]
+        self._new().load_state_dict(self._state)
 
     # How it is asked -----------------------------------------------------------------------------------------------
 
