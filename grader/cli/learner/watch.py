@@ -207,12 +207,7 @@ class WatchLoop:
         return self._request.targets[self._place]
 
     def _first_open(self) -> int:
-        from grader.learner.workspace import load_progress
-
-        space = self._request.around.workspace
-        if space is None:
-            return 0
-        progress = load_progress(space.root)
+        progress = self._request.around.read_again().progress
         targets = enumerate(self._request.targets)
         return next(
             (place for place, target in targets if progress.get(target.kata.slug).status != "pass"), 0

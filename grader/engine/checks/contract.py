@@ -84,7 +84,7 @@ class Part:
             cases.forms(call, want)
             if self.rows:
                 cases.rows(call, want)
-        cases.state(calls[0])
+        state = cases.state(calls[0])
         # Other dtypes last, one after the other: instances may share what they are made of.
         for dtype in (torch.float32, *self.dtypes):
             if dtype != torch.float32:
@@ -93,7 +93,7 @@ class Part:
             if dtype == self.precise and self.gradients and not self.arrays:
                 for call in calls:
                     cases.slopes(call)
-        cases.renewed(calls[0])
+        cases.renewed(calls[0], state)
 
     def expect_values(self, submission: Any, reference: Any, draw: Draw, calls: Sequence[Arguments]) -> None:
         """Demand right values alone, once and in each dtype, where `expect` has asked the rest at other sizes."""
@@ -299,8 +299,6 @@ class _Asked:
         # Drawn like an instance of the submission's, parameters have its names.
         self._names = {name: name for name in self._right.state if self._first is not None}
         self._latest: tuple[torch.dtype, Callable[..., Any]] | None = None
-        self._state: dict[str, Tensor] = {}
-        """All that the submission's module holds after calls."""
 
     @cached_property
     def _answers(self) -> Callable[..., Any]:
@@ -489,20 +487,25 @@ class _Asked:
         if learned:
             answers.zero_grad()  # type: ignore[attr-defined]  # a further call's would be added to them
 
-    def state(self, call: Arguments) -> None:
-        """Nothing is loaded under wrong names: weights that do not fit are noticed. A call leaves the mode as it is."""
-        __tracebackhide__ = True
-        if self._right.is_module and not self._method:
-            self._state = expect_strict(self._answers)
-            self._answers.train()  # type: ignore[attr-defined]
-            self._call(self._answers, call)
-            mode = self._answers.training  # type: ignore[attr-defined]
-            with supposing("your forward calls .eval() and leaves it at that"):
-                expect(mode, "module.training after a call in train mode").is_value(True)
-            self._answers.eval()  # type: ignore[attr-defined]
+    def state(self, call: Arguments) -> dict[str, Tensor]:
+        """Nothing is loaded under wrong names: weights that do not fit are noticed. A call leaves the mode as it is.
 
-    def renewed(self, call: Arguments) -> None:
-        """Other parameters count from the next call on."""
+        Returns what the submission's module holds after calls.
+        """
+        __tracebackhide__ = True
+        if not self._right.is_module or self._method:
+            return {}
+        state = expect_strict(self._answers)
+        self._answers.train()  # type: ignore[attr-defined]
+        self._call(self._answers, call)
+        mode = self._answers.training  # type: ignore[attr-defined]
+        with supposing("your forward calls .eval() and leaves it at that"):
+            expect(mode, "module.training after a call in train mode").is_value(True)
+        self._answers.eval()  # type: ignore[attr-defined]
+        return state
+
+    def renewed(self, call: Arguments, left: Mapping[str, Tensor]) -> None:
+        """Other parameters count from the next call on, and the state that calls `left` fits a new module."""
         __tracebackhide__ = True
         if self._method or not self._right.parameters:
             return
@@ -517,7 +520,7 @@ class _Asked:
                 found = self._call(self._answers, call)
             self._compare(found, wanted, " after other parameters are loaded")
         # A module that was built alike has nothing that only calls leave there.
-        self._new().load_state_dict(self._state)
+        self._new().load_state_dict(left)
 
     # How it is asked -----------------------------------------------------------------------------------------------
 
