@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
 import tomllib
@@ -16,6 +17,7 @@ from benchmarks import proof
 from grader.cli.main import cli
 from tests import ours
 from tests.conftest import TESTS, evenly
+from tests.handin import replies
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +46,7 @@ def test_a_package_declares_what_it_needs_and_holds_no_answer(
 ) -> None:
     package = made(framework, tmp_path / "made", "masks", "layer-norm")
     project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
-    assert [one.partition(">")[0] for one in project["dependencies"]] == [needs]
+    assert [one.partition(">")[0] for one in project["dependencies"]] == [needs, "markdown-it-py"]
     texts = {path.name: path.read_text() for path in package.rglob("*") if path.is_file()}
     compile(texts["tasks.py"], "tasks.py", "exec")
     for slug in ("masks", "layer-norm"):
@@ -61,6 +63,45 @@ def test_a_package_declares_what_it_needs_and_holds_no_answer(
             ]
     again = CliRunner().invoke(cli, ["pack", "bundle", framework, "masks", "--out", str(package)])
     assert again.exit_code == 2
+
+
+@pytest.mark.parametrize("form", [*replies.RIGHT, *replies.FENCES_INSIDE])
+def test_the_right_code_is_found_in_every_form_of_a_reply(form: str, scoring: Any) -> None:
+    reply = replies.RIGHT.get(form) or replies.FENCES_INSIDE[form]
+    right = replies.CODE if form in replies.RIGHT else replies.WITH_FENCES
+    assert ast.dump(ast.parse(scoring.code_in(reply, "masks"))) == ast.dump(ast.parse(right))
+
+
+@pytest.mark.parametrize("form", replies.PIECES)
+def test_a_module_in_pieces_is_put_together(form: str, scoring: Any) -> None:
+    names: dict[str, Any] = {}
+    exec(compile(scoring.code_in(replies.PIECES[form], "masks"), "masks.py", "exec"), names)
+    assert {*ours.katas()["masks"].required} <= {*names}
+    assert names["causal_mask"](2).tolist() == [[True, False], [True, True]]
+
+
+@pytest.mark.parametrize("form", replies.NONE)
+def test_a_reply_without_an_answer_defines_nothing(form: str, scoring: Any) -> None:
+    assert "def " not in scoring.code_in(replies.NONE[form], "masks")
+
+
+@pytest.mark.parametrize("form", replies.LONG)
+def test_the_work_grows_with_the_reply_and_no_faster(form: str, scoring: Any) -> None:
+    def steps(count: int) -> int:
+        events: list[str] = []
+        sys.setprofile(lambda frame, event, value: events.append(event))
+        try:
+            scoring.code_in(replies.LONG[form] * count, "masks")
+        finally:
+            sys.setprofile(None)
+        return len(events)
+
+    assert steps(800) < 10 * steps(100) + 5_000
+
+
+def test_of_a_long_reply_the_end_is_read(scoring: Any) -> None:
+    thoughts = "I see.\n" * scoring.LONGEST
+    assert scoring.code_in(thoughts + replies.BLOCK, "masks") == replies.CODE
 
 
 @pytest.mark.nightly

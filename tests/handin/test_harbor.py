@@ -31,10 +31,11 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(SOLUTIONS, course / "solutions")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KATA_PACKS", str(course / "katas"))
+        patch.chdir(course)
         for id_ in ("masks", "insertion-sort"):
-            done = CliRunner().invoke(cli, ["pack", "bundle", "harbor", id_, "--out", str(course / "tasks")])
+            done = CliRunner().invoke(cli, ["pack", "bundle", "harbor", id_, "--out", "tasks"])
             assert done.exit_code == 0, done.output
-        again = CliRunner().invoke(cli, ["pack", "bundle", "harbor", "masks", "--out", str(course / "tasks")])
+        again = CliRunner().invoke(cli, ["pack", "bundle", "harbor", "masks", "--out", "tasks"])
         assert again.exit_code == 2
         assert "already holds masks" in " ".join(again.output.split())
     return course / "tasks"

@@ -47,7 +47,7 @@ name = "kata-{framework}"
 version = "{version}"
 description = "{count} katas of {pack}, graded by Kata from outside"
 requires-python = ">=3.11"
-dependencies = ["{needs}"]
+dependencies = ["{needs}", "markdown-it-py>=3.0"]
 
 {found}"""
 
@@ -65,7 +65,13 @@ def write_package(
         raise UsageError(f"{target} holds something already.", "Name another folder with --out.")
     needs, found = NEEDS[framework]
     tasks = [
-        {"slug": kata.slug, "number": kata.number, "module": kata.module, "prompt": _prompt(kata)}
+        {
+            "slug": kata.slug,
+            "number": kata.number,
+            "module": kata.module,
+            "required": kata.required,
+            "prompt": _prompt(kata),
+        }
         for kata in katas
     ]
     module = f"kata_{framework}"

@@ -86,6 +86,7 @@ def own_wheel(folder: Path) -> Path:
         UsageError: pip could do neither.
     """
     version = Version(metadata.version(DISTRIBUTION)).public
+    folder = folder.absolute()  # pip runs in a folder of its own
     if (SOURCE / "pyproject.toml").is_file():
         _pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(SOURCE))
     else:

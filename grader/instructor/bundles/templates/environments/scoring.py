@@ -11,21 +11,121 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from markdown_it import MarkdownIt
+
 TASKS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("tasks.json").read_text("utf-8"))
-_FENCED = re.compile(r"^[ \t]*```[ \t]*(?:python|py)?[ \t]*\n(.*?)^[ \t]*```[ \t]*$", re.M | re.S | re.I)
+_REQUIRED: dict[str, list[str]] = {task["slug"]: task["required"] for task in TASKS}
+LONGEST = 256_000
+"""How many characters of a reply are read, from its end: Kata grades no longer module."""
+# Without indented code and HTML, a fence counts however far it is indented and whatever tag it is in.
+_MARKDOWN = MarkdownIt("zero", {"maxNesting": 10})
+_MARKDOWN.enable(["fence", "list", "blockquote"]).disable(["inline", "text_join"])
+_TOKENS = re.compile(
+    r'''#[^\n]*|(?P<quotes>"""|\'\'\')(?:\\.|[^\\])*?(?:(?P=quotes)|(?P<open>\\?\Z))'''
+    r"""|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|^[ \t]*(?:`{3}|~{3})(?P<info>[^\n]*)\n?""",
+    re.M | re.S,
+)
+"""Comments and strings of Python, and fences outside of them, where Python has none."""
+_FENCE = re.compile(r"^([ \t>]*)(?=`{3}|~{3})")
+_IN_A_STRING = "\ufdd0"
+_PYTHON = re.compile(r"\W*i?py(?:thon)?[\d.]*(?![^\W\d])", re.I)
+_FUTURE = re.compile(r"^from __future__ import .*$", re.M)
+_STATEMENT = re.compile(
+    r'''from \S+ import |import \w|(?:async )?def |class |@\w|[rR]?(?:"""|\'\'\')|\w+ *='''
+)
+_CODE = re.compile(rf"[ \t]+\S|[)\]}}]|{_STATEMENT.pattern}")
+_END_TAGS = re.compile(r"(?:\s*<[/|\uff5c][^<>\n]{1,40}>)+\s*\Z")
+"""What templates and forms of answers leave at the end: </s>, <|im_end|>, </answer>."""
 _PASSED_ON = ("PATH", "KATA_PACKS", "KATA_SOLUTIONS", "TMPDIR")
 
 
-def code_in(reply: str) -> str:
-    """Return the last block of code in a reply; without one the reply as a whole."""
-    text = reply.replace("\r\n", "\n")
-    found = _FENCED.findall(text)
-    return found[-1] if found else text
+@dataclass(frozen=True)
+class Block:
+    """A block of code in a reply."""
+
+    info: str
+    code: str
+
+
+def code_in(reply: str, slug: str) -> str:
+    """Return the module in a reply to a task: the last block that defines a name which the kata requires.
+
+    If blocks before it define names that it lacks, the module came in pieces, which are joined. Without such a block
+    it is the text around blocks, if that defines one, else the last block of Python.
+    """
+    required = "|".join(_REQUIRED.get(slug, ())) or "(?!)"
+    # Not by Python's own parser, whose time and stack a stranger's code can use up.
+    names = re.compile(rf"^(?:(?:async +)?def +|class +|(?=\w+ *(?::[^=\n]*)?=(?!=)))({required})\b", re.M)
+    text = reply.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+    # Thoughts are not part of a reply; a model that was cut off while it thought has not replied.
+    text = re.split("^<think>", text.rpartition("</think>")[2], maxsplit=1, flags=re.M)[0][-LONGEST:]
+    blocks, around = _read(text[:-500] + _END_TAGS.sub("\n", text[-500:]), names)
+    python = [block.code for block in blocks if _PYTHON.match(block.info) or names.search(block.code)]
+    defining = [number for number, code in enumerate(python) if names.search(code)]
+    if not defining:
+        if names.search(around) or not blocks:
+            return _without_prose(around)
+        return python[-1] if python else blocks[-1].code
+    last, whole = python[defining[-1]], "\n".join(python[: defining[-1] + 1])
+    if set(names.findall(last)) == set(names.findall(whole)):
+        return last
+    # Python takes these imports at the top alone.
+    return "\n".join([*dict.fromkeys(_FUTURE.findall(whole)), _FUTURE.sub("", whole)])
+
+
+def _read(text: str, names: re.Pattern[str]) -> tuple[list[Block], str]:
+    """Return the blocks of code of a Markdown text, and the lines around them."""
+    lines = text.split("\n")
+    for _ in range(4):
+        fences = [token for token in _MARKDOWN.parse("\n".join(lines)) if token.type == "fence"]
+        places = [range(*token.map) for token in fences if token.map]
+        parts = [_split(token.info, token.content) for token in fences]
+        # A fence in a string of Python is text, which Markdown does not know: it ends the block there.
+        cut = (
+            (place[-1], quotes)
+            for place, (blocks, quotes) in zip(places, parts, strict=True)
+            if quotes and names.search(blocks[-1].code)
+        )
+        if not _hide(lines, *next(cut, (0, ""))):
+            break
+    inside = {number for place in places for number in place}
+    around = "\n".join(line for number, line in enumerate(lines) if number not in inside)
+    return [block for blocks, _ in parts for block in blocks], around.replace(_IN_A_STRING, "")
+
+
+def _split(info: str, content: str) -> tuple[list[Block], str]:
+    """Return what fences make of a block that was not ended, and the quotes of a string that it ends in."""
+    blocks, start, quotes = [], 0, ""
+    content = content.replace(_IN_A_STRING, "")
+    for token in _TOKENS.finditer(content):
+        if token["info"] is not None:
+            blocks.append(Block(info, textwrap.dedent(content[start : token.start()])))
+            info, start = token["info"], token.end()
+        elif token["open"] is not None:
+            quotes = token["quotes"]
+    return [*blocks, Block(info, textwrap.dedent(content[start:]))], quotes
+
+
+def _hide(lines: list[str], first: int, quotes: str) -> bool:
+    """Mark fences up to the line that ends a string; return whether there were any."""
+    last = next((number for number in range(first, len(lines)) if quotes in lines[number]), first)
+    for number in range(first, last):
+        lines[number] = _FENCE.sub(rf"\1{_IN_A_STRING}", lines[number])
+    return last > first
+
+
+def _without_prose(text: str) -> str:
+    """Return the lines from the first to the last that looks like Python."""
+    lines = text.split("\n")
+    first = next((n for n, line in enumerate(lines) if _STATEMENT.match(line)), 0)
+    last = next((n for n in range(len(lines) - 1, first, -1) if _CODE.match(lines[n])), len(lines))
+    return "\n".join(lines[first : last + 1]) + "\n"
 
 
 @dataclass(eq=False)
@@ -37,13 +137,16 @@ class ModelReply:
     text: str
     report: dict[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        self.code = code_in(self.text, self.slug)
+
 
 _waiting: list[ModelReply] = []
 _turn = threading.Lock()
 
 
 def score(slug: str, module: str, reply: str) -> dict[str, Any]:
-    """Return the share of all points, whether everything passed, the first message, and what traces are sorted by.
+    """Return what a reply is worth: a share of all points, the first message, its module, what traces are sorted by.
 
     Raises:
         RuntimeError: it could not be graded; that is not a zero.
@@ -67,6 +170,7 @@ def score(slug: str, module: str, reply: str) -> dict[str, Any]:
         "score": share,
         "passed": report["status"] == "pass",
         "message": message,
+        "answer": mine.code,
         "details": {
             "status": report["status"],
             "failing": [one["id"] for one in report["checks"] if one["status"] != "pass"],
@@ -86,8 +190,7 @@ def grade(replies: list[ModelReply], *options: str) -> None:
             hand_in = Path(place, "class", f"reply-{number}")
             hand_in.mkdir(parents=True)
             # A reply may hold half of a surrogate pair, which no file does.
-            code = (code_in(reply.text) or "\n").encode("utf-8", "replace")
-            (hand_in / f"{reply.module}.py").write_bytes(code)
+            (hand_in / f"{reply.module}.py").write_bytes((reply.code or "\n").encode("utf-8", "replace"))
         only = [part for slug in sorted({one.slug for one in replies}) for part in ("--only", slug)]
         try:
             _kata(place, "grade", "class", *only, "--json", "reports.jsonl", *options)
