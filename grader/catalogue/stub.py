@@ -28,6 +28,9 @@ class Attributes:
     """The names of parts of these: all entries, and the words that describe them."""
 
 
+FREE = Attributes({}, ())
+
+
 @dataclass(frozen=True)
 class Stub:
     """The names a stub defines at its top level, and the parameters of those that can be called."""
