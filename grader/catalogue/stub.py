@@ -63,10 +63,8 @@ def read_stub(path: Path) -> Stub:
 
 def _attributes_of(body: Iterable[ast.stmt]) -> Attributes:
     found, words = {}, set()
-    for node in body:
-        section = (
-            _ATTRIBUTES.search(ast.get_docstring(node) or "") if isinstance(node, ast.ClassDef) else None
-        )
+    for node in (node for node in body if isinstance(node, ast.ClassDef)):
+        section = _ATTRIBUTES.search(ast.get_docstring(node) or "")
         if section and (entries := _ENTRY.findall(section[1])):
             found[node.name] = tuple(name for entry in entries for name in entry.split(", "))
             words |= set(re.findall(r"\w+", section[1]))
