@@ -51,6 +51,11 @@ def test_an_exception_is_known_by_type_message_and_call(examine: Any) -> None:
     assert shape != seen
     other = marks_of(examine, "def f(x):\n    return torch.ones(2, 3) @ torch.ones(2, 3)\n")
     assert (other[-1]["raised"], other[-1]["at"]) == ("RuntimeError", "matmul")
+    forgotten = "class M(nn.Module):\n    def __init__(self):\n        self.{} = nn.Linear(2, 2)\n\n"
+    forgotten += "def f(x):\n    M()\n"
+    of_first = marks_of(examine, forgotten.format("first"))
+    assert of_first == marks_of(examine, forgotten.format("second"))
+    assert of_first[-1]["at"] == "="
     assert other != marks_of(examine, "def f(x):\n    return torch.mm(torch.ones(2, 3), torch.ones(2, 3))\n")
 
 
