@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.catalogue.file_types import Difficulty, Limits, MeasuredOn, Policy, Stage, Threshold
-from grader.catalogue.stub import Signatures, read_stub
+from grader.catalogue.stub import Attributes, Signatures, Stub, read_stub
 
 RUBRIC = "rubric.toml"
 """How written answers are marked: a file next to the solution, which no verdict depends on."""
@@ -166,8 +166,13 @@ class Kata:
         return self._python_files("slow")
 
     @cached_property
-    def _signatures(self) -> Signatures:
-        return read_stub(self.stub).signatures
+    def _stub(self) -> Stub:
+        return read_stub(self.stub)
+
+    @property
+    def attributes(self) -> Attributes:
+        """The names of parts of classes that the stub fixes."""
+        return self._stub.attributes
 
     def signatures(self) -> Signatures:
         """Return the parameter names of everything public in the stub, read without importing it.
@@ -175,7 +180,7 @@ class Kata:
         Functions by name, classes by name (the parameters of `__init__`), methods as `Class.method`; `self`
         is left out, `*args` and `**options` keep their stars.
         """
-        return {name: list(parameters) for name, parameters in self._signatures.items()}
+        return {name: list(parameters) for name, parameters in self._stub.signatures.items()}
 
     def _beside_solution(self, name: str) -> Path | None:
         folder = self.solution_folder

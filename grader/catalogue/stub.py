@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,21 @@ from grader.errors import PackError
 Signatures = dict[str, list[str]]
 
 LIMIT_BYTES = 1_000_000
+_ATTRIBUTES = re.compile(r"^Attributes:\n((?: +.*\n?|\n)+)", re.MULTILINE)
+_ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*):", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """The names that a stub gives to parts of its classes: learners must use these and may choose all others."""
+
+    of: Mapping[str, tuple[str, ...]]
+    """By class, the entries of the section `Attributes:` of its docstring."""
+    below: tuple[str, ...]
+    """The names of parts of these: all entries, and the words that describe them."""
+
+
+FREE = Attributes({}, ())
 
 
 @dataclass(frozen=True)
@@ -21,6 +37,7 @@ class Stub:
 
     names: frozenset[str]
     signatures: Signatures
+    attributes: Attributes
 
 
 def read_stub(path: Path) -> Stub:
@@ -41,7 +58,17 @@ def read_stub(path: Path) -> Stub:
     except ValueError as error:
         raise PackError(f"{path}: the stub cannot be read ({error}).") from error
     names = frozenset(name for node in tree.body for name in defined_names(node))
-    return Stub(names, signatures_of(tree.body))
+    return Stub(names, signatures_of(tree.body), _attributes_of(tree.body))
+
+
+def _attributes_of(body: Iterable[ast.stmt]) -> Attributes:
+    found, words = {}, set()
+    for node in (node for node in body if isinstance(node, ast.ClassDef)):
+        section = _ATTRIBUTES.search(ast.get_docstring(node) or "")
+        if section and (entries := _ENTRY.findall(section[1])):
+            found[node.name] = tuple(name for entry in entries for name in entry.split(", "))
+            words |= set(re.findall(r"\w+", section[1]))
+    return Attributes(found, tuple(sorted(words)))
 
 
 def signatures_of(body: Iterable[ast.stmt]) -> Signatures:

@@ -12,7 +12,7 @@ import pytest
 from grader.instructor.gradebook.assignments import Assignment, Attempts
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.lateness import LatePolicy
-from grader.instructor.gradebook.records import Key, Row
+from grader.instructor.gradebook.records import NEWER, Key, Newer, Row
 from grader.instructor.gradebook.store import Gradebook, GradebookUsageError
 from grader.instructor.submissions.submission import DECIDED
 from tests.gradebook.handmade import MONDAY, grade, key, report, submission
@@ -87,7 +87,8 @@ def test_after_closing_nothing_counts_and_what_was_there_stands(book: Gradebook)
     grade(book, run, "ada", source="a", score=4.0, at=MONDAY - DAY)
     grade(book, run, "ada", source="b", score=9.0, at=MONDAY + DAY)
     assert (mark(book).score, mark(book).closed) == (4.0, False)
-    assert "1 later attempt came in after the assignment was closed and did not count" in mark(book).notes
+    assert mark(book).newer == ("closed",)
+    assert f"{NEWER['closed']}; this is an earlier one" in mark(book).notes
     grade(book, run, "ada", "layer-norm", source="c", score=5.0, at=MONDAY + DAY)
     assert mark(book, "layer-norm").score == 5.0
 
@@ -149,6 +150,43 @@ def test_what_a_system_marks_late_without_a_time_costs_what_the_course_says(
     known = submission("ada", at=MONDAY - DAY)
     book.mark_unchanged(run, known, key(known))
     assert (mark(book).score, mark(book).late_by) == (8.0, "")
+
+
+UNKNOWN = None
+Times = tuple[datetime | None, ...]
+
+
+@pytest.mark.parametrize(
+    ("times", "counts", "newer"),
+    [
+        ((UNKNOWN, UNKNOWN), 2, ()),
+        ((UNKNOWN, MONDAY - DAY), 2, ()),
+        ((MONDAY, UNKNOWN), 2, ()),
+        ((MONDAY, MONDAY - DAY), 1, ()),
+        ((MONDAY, UNKNOWN, MONDAY - DAY), 1, ("unsure",)),  # each of the three is newer than another
+        ((MONDAY, MONDAY - DAY, UNKNOWN), 3, ()),
+        ((UNKNOWN, MONDAY, MONDAY - DAY), 2, ()),
+    ],
+)
+def test_where_a_time_is_unknown_the_order_of_arrival_says_which_is_newer(
+    book: Gradebook, times: Times, counts: int, newer: tuple[Newer, ...]
+) -> None:
+    run = book.start_run({})
+    for place, at in enumerate(times, 1):
+        grade(book, run, "ada", source=f"x = {place}", score=float(place), at=at)
+    assert (mark(book).score, mark(book).newer) == (float(counts), newer)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "newer"), [("best", ("worse",)), ("newest", ("closed",)), ("chosen", ("closed",))]
+)
+def test_why_the_newest_does_not_count(book: Gradebook, attempts: Attempts, newer: tuple[Newer, ...]) -> None:
+    book.course = course(attempts, closes=MONDAY if newer == ("closed",) else None)
+    good_then_bad(book)
+    assert mark(book).newer == newer
+    (_, (first, _)) = book.handed_in("ada")["masks"]
+    book.decide("choose", "ada", first.id, kata="masks", comment="as agreed", author="kim")
+    assert mark(book).newer == ("chosen",)
 
 
 def test_a_time_that_becomes_known_makes_no_second_attempt(book: Gradebook) -> None:

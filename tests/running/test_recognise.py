@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from grader.catalogue.stub import Attributes
 from grader.engine.checks import fingerprint_facts
 from grader.engine.checks.conduct import without_fingerprint
 from grader.engine.host.errors import SubmissionRaised
@@ -50,6 +51,11 @@ def test_an_exception_is_known_by_type_message_and_call(examine: Any) -> None:
     assert shape != seen
     other = marks_of(examine, "def f(x):\n    return torch.ones(2, 3) @ torch.ones(2, 3)\n")
     assert (other[-1]["raised"], other[-1]["at"]) == ("RuntimeError", "matmul")
+    forgotten = "class M(nn.Module):\n    def __init__(self):\n        self.{} = nn.Linear(2, 2)\n\n"
+    forgotten += "def f(x):\n    M()\n"
+    of_first = marks_of(examine, forgotten.format("first"))
+    assert of_first == marks_of(examine, forgotten.format("second"))
+    assert of_first[-1]["at"] == "="
     assert other != marks_of(examine, "def f(x):\n    return torch.mm(torch.ones(2, 3), torch.ones(2, 3))\n")
 
 
@@ -134,6 +140,66 @@ def test_how_parameters_are_made_does_not_hide_a_mistake(examine: Any) -> None:
     assert found[1] == found[3] == found[5]
     assert found[0] != found[2]
     assert found[0] != found[1]
+
+
+NAMED = """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {parts}
+
+    def forward(self, x):
+        return self.up(x) * self.{gate}(x)
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {layers}
+
+    def forward(self, x):
+        return self.{out}(torch.softmax(self.w_q(x), -1) @ self.w_k(x)) + self.layers[0](x) + 2 * self.layers[1](x)
+
+f = None
+"""
+MADE = {
+    "gate": "gate",
+    "out": "out",
+    "parts": "self.gate = nn.Linear(4, 4); self.up = nn.Linear(4, 4)",
+    "layers": "self.w_q = nn.Linear(4, 4); self.w_k = nn.Linear(4, 4); self.out = nn.Linear(4, 4); "
+    "self.layers = nn.ModuleList([Part(), Part()])",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"layers": "; ".join(reversed(MADE["layers"].split("; ")))}, True),
+        ({"parts": "; ".join(reversed(MADE["parts"].split("; ")))}, True),
+        ({"layers": f"{MADE['layers']}; self.all = nn.Sequential(self.w_k, self.w_q)"}, True),
+        (
+            {
+                "layers": f"self.all = nn.Sequential(nn.Linear(4, 4)); {MADE['layers']}; self.w_k = self.all[0]"
+            },
+            True,
+        ),
+        # A name that the stub leaves open is the learner's to choose, and one that it does not is not.
+        ({"out": "last", "layers": MADE["layers"].replace("out", "last")}, True),
+        ({"gate": "valve", "parts": MADE["parts"].replace("gate", "valve")}, False),
+    ],
+)
+def test_parameters_are_known_by_the_names_that_the_stub_fixes(
+    examine: Any, changes: dict[str, str], same: bool
+) -> None:
+    found = []
+    for made in (MADE, {**MADE, **changes}):
+        opened = examine(
+            f"import torch\nfrom torch import nn\n{NAMED.format(**made)}",
+            attributes=Attributes({"M": ("w_q", "w_k", "layers")}, ("up", "gate")),
+        )
+        opened.session.begin(1, alike=True)
+        opened.submission.M()(torch.ones(4, 4))
+        found.append(fingerprint(opened.session.log.observed))
+    assert (found[0] == found[1]) is same
 
 
 RAISED = {"raised": "RuntimeError", "says": "shapes", "at": "view"}

@@ -21,6 +21,7 @@ from grader.cli.progress import outcomes
 from grader.files import write_atomic
 from grader.instructor.gradebook.database_url import Address, redact
 from grader.instructor.gradebook.identities import Matches
+from grader.instructor.gradebook.records import NEWER, PASSED_OVER
 from grader.instructor.grading.problems import without_effect
 from grader.instructor.grading.run import Tally
 from grader.instructor.submissions.names import listed
@@ -37,6 +38,7 @@ WIDE = 100
 HEAD = "# "
 """Before the assignments that a part of the notes is about."""
 _TROUBLES = "The checks could not judge"
+_NEWER = "A newer attempt does not count"
 STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "missing")
 
 
@@ -56,6 +58,8 @@ class Remarks:
     """Decisions without effect, each with the command that takes it back."""
     late: Sequence[str] = ()
     """What counts although a system marks it late and nobody knows the time, in a sentence each."""
+    newer: Sequence[str] = ()
+    """Of whom something came in that is newer than what counts, and why it does not count."""
 
 
 def print_summary(
@@ -63,6 +67,7 @@ def print_summary(
 ) -> None:
     """Print how the class did, and what an instructor should look at; all of that goes into a file as well."""
     late: dict[tuple[str, float], list[str]] = {}
+    newer: list[str] = []
     notes_of: dict[tuple[str, str], Sequence[str]] = {}
     refused = {(one.learner, one.kata) for one, _ in remarks.tally.refused}
     troubles: list[str] = []
@@ -77,6 +82,7 @@ def print_summary(
         notes_of[row.learner, row.kata] = row.notes
         if row.late_by:
             late.setdefault((row.late_by, row.days_late), []).append(f"{row.learner} ({row.kata})")
+        newer += [f"{row.learner}, {row.kata}: {NEWER[why]}" for why in row.newer if why in PASSED_OVER]
         # What the machine could not grade is told with its reason further down.
         if row.trouble and (row.learner, row.kata) not in refused:
             troubles.append(f"{row.learner}, {row.kata}: {row.trouble}")
@@ -84,7 +90,7 @@ def print_summary(
         f"{one.learner}{one.kata and f', {one.kata}'}: {one.what}. If so: {one.command}{same_book()} --comment TEXT"
         for one in without_effect(book, notes_of)
     ]
-    remarks = replace(remarks, idle=idle, late=[_late(*how, who) for how, who in late.items()])
+    remarks = replace(remarks, idle=idle, late=[_late(*how, who) for how, who in late.items()], newer=newer)
     notes = _write_notes(replace(remarks, troubles=troubles), book, katas)
     out.print(_table(katas, counts, scores, whole, out))
     tally, option = remarks.tally, same_book()
@@ -147,6 +153,7 @@ def _print_remarks(remarks: Remarks, notes: str, out: Console) -> None:
         ("No file of the right name, but one that may be the answer:", _proposals(tally)),
         ("Decided, and without effect by now:", remarks.idle),
         ("Marked late without a time:", remarks.late),
+        (f"{_NEWER}:", remarks.newer),
     ):
         _print_some(title, lines, notes, out)
     if matches.absent:
@@ -223,6 +230,7 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
         "No file of the right name, but one that may be the answer": _proposals(tally),
         "Decided, and without effect by now": remarks.idle,
         "Marked late without a time": remarks.late,
+        _NEWER: remarks.newer,
         "Worth a look": _notes(tally),
     }
     text = "\n".join(

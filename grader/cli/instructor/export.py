@@ -318,6 +318,11 @@ def note_unmatched(found: Unmatched, katas: list[str] | None, format_: str) -> N
             "Until everybody who handed in is matched with the roster, cells are empty, not 0, for a kata that a "
             f"stranger handed in and these did not: {listed(empty, 10)}."
         )
+    over = [f"{learner} ({kata})" for learner, kata in found.passed_over if katas is None or kata in katas]
+    if over:
+        note(
+            f"A newer attempt does not count: {listed(over, 10)}. See why: kata gradebook problems{same_book()}"
+        )
     open_ = sorted({learner for learner, kata in found.misnamed if katas is None or kata in katas})
     if open_:
         cells = "their cells are empty, not 0" if format_ in SYSTEMS else "it counts as 0 in this export"

@@ -237,7 +237,11 @@ class _Function(_Reference):
     def draw_state(self, make: Callable[[], nn.Module], drawn: Callable[[Tensor], Tensor]) -> nn.Module:
         first = make()
         learned = dict(first.named_parameters())
-        self.state = {name: drawn(value.detach().cpu()) for name, value in learned.items()}
+        # Not in the order in which they were made: while mistakes are recognised, equal ones are drawn alike.
+        order = sorted(
+            learned, key=lambda name: (learned[name].shape, str(learned[name].flatten()[:1]), name)
+        )
+        self.state = {name: drawn(learned[name].detach().cpu()) for name in order}
         self.parameters = set(learned)
         return first
 

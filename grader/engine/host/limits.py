@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.catalogue.stub import FREE, Attributes
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -29,3 +31,5 @@ class Terms:
     read: tuple[Path, ...] = ()
     preload: tuple[str, ...] = ()
     """Modules that are imported before the submission is."""
+    attributes: Attributes = FREE
+    """The names of parts of its classes that the learner did not choose."""

@@ -437,6 +437,8 @@ class Session:
             given=str(terms.given) if terms.given else None,
             support=str(terms.support) if terms.support else None,
             required=list(terms.required),
+            attributes={name: list(entries) for name, entries in terms.attributes.of.items()},
+            below=list(terms.attributes.below),
         )
         try:
             self._checked(*self._ask(request, [self.source.data]))

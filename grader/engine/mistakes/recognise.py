@@ -278,10 +278,19 @@ def fingerprint(observed: Sequence[Any]) -> list[Mark]:
     # A handle says nothing; nor does what a module holds, unless the check failed right there: which buffers it
     # has, and what its parameters began as, is the submission's own affair.
     values = [value for value in observed[:-1] if not isinstance(value, RemoteObject | State)]
-    values += [value.value if isinstance(value, State) else value for value in observed[-1:]]
+    values += [_by_name(value.value) if isinstance(value, State) else value for value in observed[-1:]]
     values = [value for value in values if not isinstance(value, RemoteObject)]
     marker = _Marker()
     return [{"n": len(values)}, *(marker.mark(value) for value in values[-KEPT:])]
+
+
+def _by_name(state: Any) -> Any:
+    """Return what a module holds, in the order of its names: that in which it was made is the learner's own."""
+    if isinstance(state, dict):
+        return dict(sorted(state.items(), key=lambda item: str(item[0])))
+    if isinstance(state, list) and all(isinstance(part, tuple) for part in state):
+        return sorted(state, key=lambda part: str(part[:1]))
+    return state
 
 
 def equal_fingerprints(one: Sequence[Mark] | None, other: Sequence[Mark]) -> bool:

@@ -39,6 +39,7 @@ def terms_for(kata: Kata) -> Terms:
         within=kata.policy.within,
         advice=kata.policy.say,
         preload=kata.preload,
+        attributes=kata.attributes,
     )
 
 

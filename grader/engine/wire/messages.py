@@ -134,6 +134,10 @@ class Load(Request, tag="load"):
     given: str | None = None
     support: str | None = None
     required: list[str] = []
+    attributes: dict[str, list[str]] = {}
+    """By class, the names of its parts that every submission has."""
+    below: list[str] = []
+    """The names of parts of these."""
 
 
 class Import(Request, tag="import"):

@@ -22,6 +22,7 @@ from grader.notebooks import UnreadableNotebook
 _HEAD, _TAIL = 2, 6
 """Of a long traceback so many of the learner's lines are kept."""
 _REMEDY = re.compile(r"(Did you (?:mean|forget)[^\n]*\?)\s*\Z")
+_ASSIGNED = re.compile(rb"\s*=(?!=)")
 _OPERATORS = {"MatMult": "matmul", "Mult": "mul"}
 """How torch calls what is also written as an operator; the others have Python's own name."""
 
@@ -205,6 +206,8 @@ def _called(frame: traceback.FrameSummary) -> str:
     lines = [
         linecache.getline(frame.filename, line).encode() for line in range(frame.lineno, frame.end_lineno + 1)
     ]
+    if _ASSIGNED.match(lines[-1], frame.end_colno):
+        return "="  # to an attribute, whose name may be the learner's own
     # The end before the beginning: of a single line both cut the same one, and a cut in front moves all
     # columns.
     lines[-1] = lines[-1][: frame.end_colno]  # columns count bytes

@@ -16,7 +16,7 @@ import socket
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,10 @@ class Worker:
         self._numbers: dict[int, int] = {}
         self._alike: int | None = None
         """What parameters are drawn from when they are to be alike in every submission."""
+        self._attributes: dict[str, list[str]] = {}
+        """By class, the names of its parts that every submission has."""
+        self._below: frozenset[str] = frozenset()
+        """The names of parts of these."""
         self._named: set[int] = set()
         """Handles of the submission's own functions and classes, which outlive a check."""
         self._graphs: dict[int, tuple[list[torch.Tensor], list[torch.Tensor]]] = {}
@@ -203,6 +207,7 @@ class Worker:
         # Before it is loaded: a module may open its vocabulary at import.
         copy_neighbours(self._folder)
         self._support = Support(request.support)
+        self._attributes, self._below = request.attributes, frozenset(request.below)
         if request.notebook:
             module = load_notebook(request.module, request.path, source, request.given, request.required)
         else:
@@ -264,7 +269,8 @@ class Worker:
         if isinstance(result, torch.nn.Module):
             # Only modules of the submission's own classes: of what checks bring along the parameters are meant.
             if self._alike is not None and request.target in self._named:
-                _draw_alike(result, self._alike)
+                first = self._attributes.get(type(result).__name__, [])
+                _draw_alike(result, self._alike, first, self._below)
             if self._device.accelerates and isinstance(target, type):
                 # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
                 result.to(self._device.name)
@@ -322,27 +328,40 @@ def _overwrite(returned: list[torch.Tensor]) -> None:
                 one.logical_not_() if one.dtype == torch.bool else one.add_(1)
 
 
-def _draw_alike(module: torch.nn.Module, seed: int) -> None:
-    """Draw the random parameters of a module anew: two that have the same ones in the same order are then equal.
+def _draw_alike(
+    module: torch.nn.Module, seed: int, attributes: Container[str], below: Container[str]
+) -> None:
+    """Draw the random parameters of a module anew, the same in every submission.
 
-    What an author of a submission is free in (the order in which layers are made, how they are initialised) would
-    otherwise hide a mistake that two of them share.
+    What an author of a submission is free in (the order in which layers are made, how they are initialised, names of
+    parts that the stub leaves open) would otherwise hide a mistake that two of them share. A parameter is known by its
+    shape and by what the stub fixes of its name; those that these do not tell apart, by their order.
     """
-    drawn: dict[torch.Size, torch.Generator] = {}
+
+    def fixed(name: str) -> str:
+        first, *rest = name.split(".")
+        # The last part is what torch calls it, weight or bias, which differ in shape.
+        known = itertools.takewhile(lambda part: part.isdigit() or part in below, rest[:-1])
+        return ".".join((first, *known)) if first in attributes else ""
+
+    names: dict[torch.nn.Parameter, str] = {}
+    for name, parameter in module.named_parameters(remove_duplicate=False):
+        # One that a second module holds as well has two names.
+        names[parameter] = max(names.get(parameter, ""), fixed(name), key=len)
+    streams: dict[str, torch.Generator] = {}
     with torch.no_grad():
-        for parameter in module.parameters():
+        for parameter, name in names.items():
             if is_lazy(parameter) or parameter.is_meta or not parameter.is_floating_point():
                 continue
             flat = parameter.detach().reshape(-1)
             # Constants stay: a norm begins with ones.
             if not flat.numel() or bool((flat == flat[0]).all()):
                 continue
-            shape = parameter.shape  # each shape has a stream of its own: others between them change nothing
-            if shape not in drawn:
-                # By the shape, not by the place: two submissions may make the same layers in another order.
-                digest = hashlib.sha256(f"{seed}/{list(shape)}".encode()).digest()
-                drawn[shape] = torch.Generator().manual_seed(int.from_bytes(digest[:6], "big"))
-            parameter.copy_(torch.randn(shape, generator=drawn[shape]) * DRAWN_ALIKE)
+            key = f"{seed}/{list(parameter.shape)}{name}"
+            if key not in streams:
+                digest = hashlib.sha256(key.encode()).digest()
+                streams[key] = torch.Generator().manual_seed(int.from_bytes(digest[:6], "big"))
+            parameter.copy_(torch.randn(parameter.shape, generator=streams[key]) * DRAWN_ALIKE)
     torch.default_generator.manual_seed(seed)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.instructor.gradebook.assignments import Attempts
 from grader.instructor.gradebook.lateness import Lateness, add_days
-from grader.instructor.gradebook.records import Decision
+from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Decision, Newer
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ class HandIn(NamedTuple):
     digest: str
     """Of its content; empty when there was none to read."""
     submitted_at: datetime | None
-    seen_at: datetime
-    """When a run saw it last: the only order there is where nobody knows the time."""
-    seen: int
+    arrived_at: datetime
+    """When the run began that it came in with."""
+    arrived: tuple[int, int]
+    """That run, and a count of what the learner handed in: the only order there is where nobody knows the time."""
     status: str
     score: float
     max_score: float
@@ -37,10 +39,23 @@ class HandIn(NamedTuple):
     taken: str = ""
     """Where it lay and what it was called, if it is the answer only because somebody decided so."""
 
-    @property
-    def order(self) -> tuple[datetime, int]:
-        """What sorts the older before the newer."""
-        return self.submitted_at or self.seen_at, self.seen
+    def is_newer(self, other: HandIn) -> bool:
+        """Whether it was handed in after another: by their times if both are known, else by their arrival."""
+        if self.submitted_at is None or other.submitted_at is None or self.submitted_at == other.submitted_at:
+            return self.arrived > other.arrived
+        return self.submitted_at > other.submitted_at
+
+
+def in_order(given: Iterable[HandIn]) -> list[HandIn]:
+    """Return hand-ins, the oldest first: as they arrived, but those whose times are known by these among themselves.
+
+    Comparing pairs gives no order: where an unknown time is between two known ones that arrived the other way round,
+    each of the three is newer than one of the others.
+    """
+    arrived = sorted(given, key=lambda one: one.arrived)
+    timed = [one for one in arrived if one.submitted_at is not None]
+    by_time = iter(sorted(timed, key=lambda one: one.submitted_at or one.arrived_at))
+    return [one if one.submitted_at is None else next(by_time) for one in arrived]
 
 
 class SelectedAttempt(NamedTuple):
@@ -53,6 +68,8 @@ class SelectedAttempt(NamedTuple):
     closed: bool
     """It came in after closing, and nothing else did: it earns nothing."""
     remarks: tuple[str, ...]
+    newer: tuple[Newer, ...] = ()
+    """Why what was handed in later does not count."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +119,11 @@ class Deadlines:
         """Whether a hand-in came in too late to count at all."""
         after = self.course.late.refused_after_days
         return self.is_closed(kata, one) or (after is not None and self.late(kata, one, 0).days > after)
+
+    def mode(self, kata: str) -> Attempts:
+        """Return which attempt counts by the rules of the course."""
+        assignment = self.course.assignment_of(kata)
+        return assignment.attempts if assignment is not None else "newest"
 
     def choice(self, kata: str) -> Decision | None:
         """Return the last word about which attempt counts."""
@@ -177,19 +199,13 @@ def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> Ha
     # What the machine could not grade says nothing, so an earlier one counts until it is graded.
     read = [one for one in read if one.graded] or read
     if not read:  # "missing" is only said of what was never handed in
-        return max(given, key=lambda one: one.order)
+        return in_order(given)[-1]
     # A later one that came in after closing must not take the place of one in time.
-    open_ = [one for one in read if not times.shut(kata, one)] or read
-    assignment = times.course.assignment_of(kata)
-    if assignment is None or assignment.attempts != "best":
-        return max(open_, key=lambda one: one.order)
-
-    def worth(one: HandIn) -> tuple[float, float, int]:
-        late = times.late(kata, one, free)
-        # On a tie the earliest: it cost the fewest late days.
-        return one.score - late.points, -one.order[0].timestamp(), -one.seen
-
-    return max(open_, key=worth)
+    open_ = in_order([one for one in read if not times.shut(kata, one)] or read)
+    if times.mode(kata) != "best":
+        return open_[-1]
+    # On a tie the earliest, which `max` returns: it cost the fewest late days.
+    return max(open_, key=lambda one: one.score - times.late(kata, one, free).points)
 
 
 def _days_needed(times: Deadlines, kata: str, one: HandIn) -> int:
@@ -206,32 +222,42 @@ def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], 
         late = Lateness(late.days, max(0.0, one.score))
     # As many as it is late and no more: what is shown is what was spent on this kata.
     free = min(free, math.ceil(late.days)) if one.digest and not closed else 0
-    return SelectedAttempt(one.id, late, free, closed, tuple(_remarks(times, kata, one, given, closed)))
+    newer = tuple(dict.fromkeys(_newer(times, kata, one, given)))
+    passed_over = (f"{NEWER[why]}; this is an earlier one" for why in newer if why in PASSED_OVER)
+    remarks = (*_remarks(times, kata, one, given, closed), *passed_over)
+    return SelectedAttempt(one.id, late, free, closed, remarks, newer)
+
+
+def _newer(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn]) -> Iterator[Newer]:
+    """Yield why each hand-in that is newer than the one that counts does not count."""
+    for other in given if one.digest else ():
+        if other.digest == one.digest or not other.is_newer(one):
+            continue
+        if times.choice(kata) is not None:
+            yield "chosen"
+        elif not other.digest:
+            if other.status == "error":  # else nothing was handed in
+                yield "unread"
+        elif one.graded and not other.graded:
+            yield "ungraded"
+        elif times.shut(kata, other):
+            yield "closed"
+        else:
+            yield "worse" if times.mode(kata) == "best" else "unsure"
 
 
 def _remarks(
     times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], closed: bool
 ) -> Iterable[str]:
-    assignment = times.course.assignment_of(kata)
-    mode = assignment.attempts if assignment is not None else "newest"
     others = [other for other in given if other.digest and other.digest != one.digest]
     if choice := times.choice(kata):
         yield f"chosen by {choice.author}: {choice.comment}"
-    elif others and mode == "best":
+    elif others and times.mode(kata) == "best":
         yield f"the best of {len({other.digest for other in others}) + 1} attempts"
-    elif others and mode == "chosen":
+    elif others and times.mode(kata) == "chosen":
         yield "nobody has chosen an attempt yet: the newest counts"
-    late = [other for other in others if other.order > one.order and times.shut(kata, other)]
-    if late:
-        yield f"{counted(len(late), 'later attempt')} came in after the assignment was closed and did not count"
     if closed:
         yield "it came in after the assignment was closed and earns nothing"
-    if one.digest and any(
-        other.status == "error" and not other.digest and other.order > one.order for other in given
-    ):
-        yield "a newer hand-in was there but could not be read; this is the one before it"
-    if one.graded and any(other.digest and not other.graded and other.order > one.order for other in given):
-        yield "a newer hand-in is there, but the machine could not grade it yet; this is the one before it"
     if one.digest and one.submitted_at is None and (one.late_by or times.due(kata) is not None):
         days = times.late(kata, one, 0).days
         marked = f"{one.late_by} marks it late, and " if one.late_by else ""

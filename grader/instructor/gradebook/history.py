@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-import msgspec
 from sqlalchemy import Connection, func, or_, select
 
 from grader.instructor.gradebook import decisions, schema
@@ -24,7 +23,13 @@ from grader.instructor.gradebook.records import (
     RunRecord,
     StoredSubmission,
 )
-from grader.instructor.gradebook.serialization import booked, report_of, sanitize, unpack_bundle
+from grader.instructor.gradebook.serialization import (
+    arguments_of,
+    booked,
+    report_of,
+    sanitize,
+    unpack_bundle,
+)
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataReport
 from grader.words import counted
@@ -44,18 +49,11 @@ def runs(connection: Connection) -> list[RunRecord]:
             id=row.id,
             started_at=row.started_at,
             finished_at=row.finished_at,
-            arguments=_arguments(row.arguments),
+            arguments=arguments_of(row.arguments),
             version=row.version,
         )
         for row in connection.execute(schema.runs.select().order_by(schema.runs.c.id))
     ]
-
-
-def _arguments(text: Any) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.MsgspecError, TypeError, ValueError):
-        return {}  # damaged: what a run was asked for decides about no mark
 
 
 def attempt(connection: Connection, course: Course, number: int) -> Attempt | None:

@@ -1,8 +1,9 @@
-"""Create a gradebook's tables in one transaction, and refuse tables of another version."""
+"""Create a gradebook's tables, or bring those of an earlier version up to date; refuse any other version."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Engine, inspect, text
@@ -12,8 +13,23 @@ from grader.instructor.gradebook.database_url import Address
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.schema import meta, metadata, version
 
-VERSION = "0005"
-"""Of the tables in `schema`. Raise it when they change: a gradebook of another version is refused."""
+
+def _order_of_arrival(connection: Connection) -> None:
+    """Until then `run_id` was both the run that saw a hand-in last and the one that it came in with."""
+    connection.execute(
+        text(
+            "ALTER TABLE submissions ADD COLUMN arrived INTEGER "
+            "CONSTRAINT fk_submissions_arrived REFERENCES runs (id)"
+        )
+    )
+    connection.execute(text("UPDATE submissions SET arrived = run_id"))
+
+
+_STEPS: dict[str, Callable[[Connection], None]] = {"0005": _order_of_arrival}
+"""By the version that it starts from, oldest first: what makes tables those of the next version."""
+
+VERSION = f"{int(max(_STEPS)) + 1:04}"
+"""Of the tables in `schema`. A change of them needs a step."""
 
 NONCE_BYTES = 32
 ADVISORY_KEY = 0x6B617461
@@ -21,7 +37,7 @@ ADVISORY_KEY = 0x6B617461
 
 
 def prepare(engine: Engine, place: Address, *, create: bool) -> bytes:
-    """Create the tables unless they exist; return the gradebook's nonce.
+    """Create the tables unless they exist, or bring them up to date; return the gradebook's nonce.
 
     Raises:
         GradebookUsageError: what is there is no gradebook, or nothing is there and `create` is false.
@@ -29,24 +45,30 @@ def prepare(engine: Engine, place: Address, *, create: bool) -> bytes:
         SQLAlchemyError: the database refused.
     """
     with engine.connect() as connection:
-        if _has_tables(connection, place, create=create):
+        if _version(connection, place, create=create) == VERSION:
             return _nonce(connection)
     if place.file is not None:
         place.enable_wal(engine)
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if place.file is None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_KEY})
-        if not _has_tables(connection, place, create=create):  # another process may have been faster
+        # Another process may have been faster.
+        found = _version(connection, place, create=create)
+        if found is None:
             metadata.create_all(connection)
             connection.execute(version.insert().values(version_num=VERSION))
             now = datetime.now(UTC)
             first = {"id": 1, "nonce": os.urandom(NONCE_BYTES), "created_at": now, "created_by": __version__}
             connection.execute(meta.insert().values(**first, written_by=__version__))
+        elif found != VERSION:
+            for step in (step for since, step in _STEPS.items() if since >= found):
+                step(connection)
+            connection.execute(version.update().values(version_num=VERSION))
         return _nonce(connection)
 
 
-def _has_tables(connection: Connection, place: Address, *, create: bool) -> bool:
-    """Whether the tables exist; False when there are none yet, and they may be created.
+def _version(connection: Connection, place: Address, *, create: bool) -> str | None:
+    """Return the version of the tables, which can be brought up to date; None where they may be created.
 
     Raises:
         GradebookUsageError: what is there is no gradebook, or nothing is there and `create` is false.
@@ -55,12 +77,12 @@ def _has_tables(connection: Connection, place: Address, *, create: bool) -> bool
     tables = inspect(connection).get_table_names()
     if version.name in tables:
         found = str(connection.execute(version.select()).scalar())
-        if found == VERSION:
-            return True
+        if found == VERSION or found in _STEPS:
+            return found
         age, other = ("a newer", "newer") if found > VERSION else ("an earlier", "earlier")
         raise GradebookError(
             f"{place.display}: this gradebook is from {age} Kata: its tables have version {found}, "
-            f"and Kata {__version__} reads version {VERSION} only.",
+            f"and Kata {__version__} reads versions {min(_STEPS)} to {VERSION}.",
             f"Install the {other} Kata, or name another gradebook with --gradebook. Nothing was changed.",
         )
     # Somebody else's database: not even an empty table of ours belongs there.
@@ -73,7 +95,7 @@ def _has_tables(connection: Connection, place: Address, *, create: bool) -> bool
         raise GradebookUsageError(
             f"{place.display}: this database is empty; no class was graded into it.", HOW_MADE
         )
-    return False
+    return None
 
 
 HOW_MADE = "kata grade SUBMISSIONS makes one; --gradebook names another."

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Table, and_, bindparam, func, select, true
+from sqlalchemy import Connection, Table, and_, bindparam, select, true
 
 from grader import __version__
 from grader.instructor.gradebook import answers, schema
@@ -17,6 +17,7 @@ from grader.instructor.gradebook.connections import Connections, RunSession
 from grader.instructor.gradebook.database_url import redact
 from grader.instructor.gradebook.records import Key
 from grader.instructor.gradebook.serialization import (
+    arguments_of,
     insert,
     insert_all,
     insert_unless_there,
@@ -46,21 +47,24 @@ _STANDING = (
     .join(schema.katas, schema.katas.c.id == schema.submissions.c.kata_id)
     .where(schema.learners.c.name == bindparam("learner"))
 )
-_SAME_CONTENT = (
+_OF_CELL = (
     select(
         schema.submissions.c.id,
-        schema.submissions.c.learner_id,
-        schema.submissions.c.kata_id,
+        schema.submissions.c.digest,
         schema.submissions.c.submitted_at,
         schema.submissions.c.time_source,
         schema.submissions.c.attempt_id,
+        schema.submissions.c.run_id,
+        schema.submissions.c.arrived,
+        schema.submissions.c.seen,
         schema.attempts.c.terms,
+        schema.runs.c.arguments,
     )
     .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
+    .join(schema.runs, schema.runs.c.id == schema.submissions.c.run_id)
     .where(
         schema.submissions.c.learner_id == bindparam("learner"),
         schema.submissions.c.kata_id == bindparam("kata"),
-        schema.submissions.c.digest == bindparam("digest"),
     )
     .order_by(schema.submissions.c.seen)
 )
@@ -68,10 +72,6 @@ _NUMBERS = (
     select(schema.learners.c.id, schema.katas.c.id)
     .join_from(schema.learners, schema.katas, true())
     .where(schema.learners.c.name == bindparam("learner"), schema.katas.c.slug == bindparam("kata"))
-)
-_OTHERS = schema.submissions.alias()
-_SIGHTINGS = select(func.coalesce(func.max(_OTHERS.c.seen), 0) + 1).where(
-    _OTHERS.c.learner_id == bindparam("learner"), _OTHERS.c.kata_id == bindparam("kata")
 )
 _LAST_SEEN = (
     select(schema.submissions.c.id, schema.submissions.c.notes)
@@ -93,7 +93,7 @@ _SEEN_AGAIN = (
     .values(
         {
             name: bindparam(name)
-            for name in ("run_id", "origin", "notes", "submitted_at", "time_source", "seen")
+            for name in ("run_id", "origin", "notes", "submitted_at", "time_source", "seen", "arrived")
         }
     )
 )
@@ -123,10 +123,11 @@ def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
 class Recording:
     """One run, from its beginning to its end, on its own connection."""
 
-    def __init__(self, own: RunSession, run: int, earlier: set[str]) -> None:
+    def __init__(self, own: RunSession, run: int, place: str, earlier: set[str]) -> None:
         self.run = run
         """Its number."""
         self._own = own
+        self._place = place
         self._known: _Numbers = {}
         self._earlier = earlier
         """Whose names stood in the gradebook before this run."""
@@ -141,14 +142,15 @@ class Recording:
             GradebookError: another run grades into this gradebook, or the database refused.
         """
         own = RunSession.open(connections)
+        # An address may hold a password, and this is shown to all who read the gradebook.
+        options = encode({name: _redacted(value) for name, value in arguments.items()}).decode()
         try:
             with own.writing("starting a run") as connection:
                 run = insert(
                     connection,
                     schema.runs,
                     started_at=datetime.now(UTC),
-                    # An address may hold a password, and this is shown to all who read the gradebook.
-                    arguments=encode({name: _redacted(value) for name, value in arguments.items()}).decode(),
+                    arguments=options,
                     version=__version__,
                     host=sanitize(socket.gethostname()),
                     process=os.getpid(),
@@ -157,7 +159,7 @@ class Recording:
         except BaseException:
             own.close()
             raise
-        return cls(own, run, earlier)
+        return cls(own, run, _place_of(options), earlier)
 
     def finish(self) -> None:
         """Note that everything that was to be graded is."""
@@ -291,25 +293,27 @@ class Recording:
             attempt: the grading; None where an earlier one stands, which must have the key.
         """
         here = cell._asdict()
-        same = connection.execute(_SAME_CONTENT, {**here, "digest": key.digest}).all()
+        every = connection.execute(_OF_CELL, here).all()
+        same = [row for row in every if row.digest == key.digest]
         if attempt is None:
             if not any(row.terms == key.terms for row in same):
                 return False
             attempt = same[-1].attempt_id
         elif same and not key.terms and same[-1].terms:
             attempt = same[-1].attempt_id  # the machine failed: what was graded before stands
-        # A count of this learner's hand-ins of the kata, which orders them where no time is known.
-        seen = connection.execute(_SIGHTINGS, here).scalar_one()
+        seen = max((row.seen for row in every), default=0) + 1
         mine = _sighting_of(submission, same)
         if mine is None:
             self._add(connection, submission, cell, _Sighting(key.digest, attempt, seen))
         else:
             # A later download without times must not forget when it was handed in.
             timed = submission.submitted_at is not None
+            came_in = self._came_in(mine, every)
             values = {
                 **self._found(submission),
                 "row": mine.id,
-                "seen": seen,
+                "seen": seen if came_in else mine.seen,
+                "arrived": self.run if came_in else mine.arrived or mine.run_id,
                 "submitted_at": submission.submitted_at if timed else mine.submitted_at,
                 "time_source": storable_or_none(submission.time_source) if timed else mine.time_source,
             }
@@ -317,6 +321,13 @@ class Recording:
         # Every hand-in of the same content counts by its newest grading.
         connection.execute(_REGRADED, {**here, "of": key.digest, "attempt": attempt})
         return True
+
+    def _came_in(self, mine: Any, every: Sequence[Any]) -> bool:
+        """Whether what was handed in before came in again: a download that is read once more brings nothing new."""
+        here = [row for row in every if row is mine or _place_of(row.arguments) == self._place]
+        # Else the same folder, or an archive of the same name, has held something else since.
+        last = max(here, key=lambda row: (row.run_id, row.seen))
+        return _place_of(mine.arguments) != self._place or last is not mine
 
     def _add(self, connection: Connection, submission: Submission, cell: _Cell, sighting: _Sighting) -> None:
         insert(
@@ -327,6 +338,7 @@ class Recording:
             digest=sighting.digest,
             attempt_id=sighting.attempt,
             seen=sighting.number,
+            arrived=self.run,
             submitted_at=submission.submitted_at,
             time_source=storable_or_none(submission.time_source),
             **self._found(submission),
@@ -369,6 +381,11 @@ def _sighting_of(submission: Submission, same: Sequence[Any]) -> Any:
     # without.
     timed = [row for row in same if row.submitted_at == submission.submitted_at]
     return next(iter(timed), next((row for row in same if row.submitted_at is None), None))
+
+
+def _place_of(arguments: Any) -> str:
+    """Return which download a run read; nothing where it read none."""
+    return str(arguments_of(arguments).get("submissions") or "")
 
 
 class _IdCache:

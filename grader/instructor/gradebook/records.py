@@ -33,6 +33,20 @@ DecisionKind = Literal[
     "together",
 ]
 
+Newer = Literal["closed", "unread", "ungraded", "unsure", "chosen", "worse"]
+"""Why something that a learner handed in later does not count."""
+NEWER: dict[Newer, str] = {
+    "closed": "a newer attempt came in after the assignment was closed",
+    "unread": "a newer hand-in was there but could not be read",
+    "ungraded": "a newer attempt is there, but the machine could not grade it yet",
+    "unsure": "a newer attempt came in, and not all times are known, which contradict the order of arrival",
+    "chosen": "this attempt was chosen",
+    "worse": "the best attempt counts",
+}
+"""The same in words."""
+PASSED_OVER: frozenset[Newer] = frozenset({"closed", "unread", "ungraded", "unsure"})
+"""Those of them that somebody should look at: neither a person nor the course said so."""
+
 
 class Key(NamedTuple):
     """What a mark depends on; while neither changes, a submission is not graded again."""
@@ -252,6 +266,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """False where the machine failed, so that its points say nothing."""
     notes: tuple[str, ...] = ()
     """What the instructor should know about what was found, and why this attempt counts."""
+    newer: tuple[Newer, ...] = ()
+    """Why what was handed in later does not count; empty where the newest counts."""
     written: WrittenScore | None = None
     """The written answers, as in `Row`."""
 
@@ -288,6 +304,8 @@ class Row(msgspec.Struct, kw_only=True):
     """Where the submission was found."""
     notes: tuple[str, ...] = ()
     """What the instructor should know about what was found, and why this attempt counts."""
+    newer: tuple[Newer, ...] = ()
+    """Why what was handed in later does not count; empty where the newest counts."""
     time_source: str | None = None
     """Who says when it was handed in: a system's name, `git`, a file of times. Without a time, who marks it late."""
     late_days_used: int = 0

@@ -11,7 +11,12 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from grader.instructor.gradebook import answers, decisions, schema
-from grader.instructor.gradebook.attempt_selection import HandIn, SelectedAttempt, select_attempts
+from grader.instructor.gradebook.attempt_selection import (
+    HandIn,
+    SelectedAttempt,
+    in_order,
+    select_attempts,
+)
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import CorruptRecordError
 from grader.instructor.gradebook.lateness import final_score
@@ -149,6 +154,7 @@ def _mark(name: str, slug: str, stands: _Standing, by_hand: _ByHand) -> Mark:
         changed=bool(taken) or any(not one.revoked for one in by_hand.adjustments),
         graded=given.graded,
         notes=(*stands.notes, *counted.remarks),
+        newer=counted.newer,
         written=by_hand.written,
     )
 
@@ -167,11 +173,7 @@ def submissions_of(
     slug_of = katas(connection, None)
     mine = {slug_of[kata][0]: [_hand_in(row) for row in rows] for (_, kata), rows in found.items()}
     counted = select_attempts(course, somebody.name, mine, somebody.rulings)
-    return {
-        slug: (counted[slug].id, sorted(mine[slug], key=lambda one: one.order))
-        for slug, _ in chosen.values()
-        if slug in mine
-    }
+    return {slug: (counted[slug].id, in_order(mine[slug])) for slug, _ in chosen.values() if slug in mine}
 
 
 def _written(
@@ -209,6 +211,8 @@ class _Standing(NamedTuple):
     """The row of its grading, where its report is read."""
 
 
+# An earlier version that was grading when the tables were brought up to date goes on without it.
+_ARRIVED = func.coalesce(schema.submissions.c.arrived, schema.submissions.c.run_id)
 _GIVEN = (
     select(
         schema.submissions.c.id,
@@ -222,6 +226,7 @@ _GIVEN = (
         schema.submissions.c.time_source,
         schema.submissions.c.origin,
         schema.submissions.c.notes,
+        _ARRIVED.label("arrived"),
         schema.runs.c.started_at,
         schema.attempts.c.status,
         schema.attempts.c.score,
@@ -229,7 +234,7 @@ _GIVEN = (
         schema.attempts.c.terms,
     )
     .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
-    .join(schema.runs, schema.runs.c.id == schema.submissions.c.run_id)
+    .join(schema.runs, schema.runs.c.id == _ARRIVED)
 )
 _GRADED = select(schema.attempts.c.id, schema.attempts.c.graded_at, schema.attempts.c.report)
 
@@ -277,7 +282,7 @@ def _standing(
 
 def _notes(row: Any, every: Sequence[Any]) -> tuple[str, ...]:
     """Return what was noted of the hand-in that counts, and which file, seen since, may be meant for the answer."""
-    last = max(every, key=lambda one: one.seen)
+    last = max(every, key=lambda one: (one.arrived, one.seen))
     since = () if last.id == row.id else notes_of(last.notes)
     return (*notes_of(row.notes), *(note for note in since if MAY_BE in note))
 
@@ -303,7 +308,7 @@ def _hand_in(row: Any) -> HandIn:
         row.digest,
         _known(row.submitted_at),
         row.started_at,
-        row.seen,
+        (row.arrived, row.seen),
         *booked(row),
         bool(row.terms),
         row.time_source or "" if row.submitted_at is None else "",
@@ -360,7 +365,7 @@ def _damaged_time(stands: _Standing) -> str | None:
     row = stands.row
     times = {
         f"submissions, row {row.id}": row.submitted_at,
-        f"runs, row {row.run_id}": row.started_at,
+        f"runs, row {row.arrived}": row.started_at,
         f"attempts, row {row.attempt_id}": stands.graded.graded_at,
     }
     named = [where for where, at in times.items() if at is schema.DAMAGED_TIME]
@@ -396,6 +401,7 @@ def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by
         attempt=row.attempt_id,
         origin=row.origin,
         notes=(*stands.notes, *(report.look_at or ()), *counted.remarks),
+        newer=counted.newer,
         time_source=None if row.submitted_at is schema.DAMAGED_TIME else row.time_source,
         late_days_used=counted.free_days,
         closed=counted.closed,

@@ -126,6 +126,14 @@ def notes_of(text: Any) -> tuple[str, ...]:
         return ("the notes of this row cannot be read",)
 
 
+def arguments_of(text: Any) -> dict[str, Any]:
+    """Return what a run was asked for; nothing where that is damaged."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.MsgspecError, TypeError, ValueError):
+        return {}
+
+
 def pack_bundle(bundle: Bundle) -> tuple[bytes, int]:
     """Return what was handed in as `schema.contents` keeps it, and its size."""
     whole = msgspec.msgpack.encode((bundle.main, bundle.files))

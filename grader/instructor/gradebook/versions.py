@@ -69,7 +69,7 @@ def _numbers(table: Table) -> list[ColumnElement[int]]:
     if "revoked_at" in table.c:
         found.append(func.count(table.c.revoked_at))
     if table is schema.submissions:
-        found.append(func.coalesce(func.sum(table.c.seen), 0))
+        found.append(func.coalesce(func.sum(table.c.seen + table.c.run_id), 0))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import active_decisions
-from grader.instructor.gradebook.records import Decision, Mark
+from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Decision, Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.roster_matching import Unmatched, unmatched
 from grader.instructor.submissions.submission import DECIDED, MAY_BE
@@ -20,6 +20,8 @@ from grader.words import counted, typed_name
 MISNAMED = "misnamed"
 UNREAD = "unread"
 UNMATCHED = "unmatched"
+NOT_GRADED = "not graded"
+NEWER_ATTEMPT = "a newer attempt does not count"
 WITHOUT_EFFECT = "decision without effect"
 
 
@@ -88,7 +90,8 @@ def unsettled(book: Gradebook) -> Unmatched:
     found = unmatched(book, marks)
     misnamed = {(one.learner, one.kata) for one in problems(book, missing) if one.kind == MISNAMED}
     absent = [name for name in found.absent if name not in {who for who, _ in misnamed}]
-    return replace(found, absent=absent, misnamed=misnamed)
+    passed_over = [(mark.learner, mark.kata) for mark in marks if not PASSED_OVER.isdisjoint(mark.newer)]
+    return replace(found, absent=absent, misnamed=misnamed, passed_over=passed_over)
 
 
 def _unread(book: Gradebook, every: Sequence[Mark]) -> dict[tuple[str, str], str]:
@@ -112,15 +115,23 @@ def _of_mark(mark: Mark, course: Course, why: Mapping[tuple[str, str], str]) -> 
 
     take = f"kata gradebook take {typed_name(who)} {kata}"
     if not mark.graded:
-        yield made("not graded", "no fault of the learner's", "kata grade DOWNLOAD")
+        yield made(NOT_GRADED, "no fault of the learner's", "kata grade DOWNLOAD")
     elif (who, kata) in why:
         yield made(UNREAD, why[who, kata], f"{take} FILE")
     for note in mark.notes:
         file, may_be, reason = note.partition(MAY_BE)
         if may_be and mark.status != "error":
             yield made(MISNAMED, f"{file}: {reason}", f"{take} {typed_name(file)}", file)
-        if note.startswith("a newer hand-in was there but could not be read"):
-            yield made(UNREAD, note, f"{take} FILE")
+    settles = {
+        "unread": (UNREAD, f"{take} FILE"),
+        "ungraded": (NOT_GRADED, "kata grade DOWNLOAD"),
+        "closed": (NEWER_ATTEMPT, f"kata gradebook choose {typed_name(who)} {kata} ATTEMPT"),
+        "unsure": (NEWER_ATTEMPT, "kata grade DOWNLOAD --times FILE"),
+    }
+    for why_not in mark.newer:
+        if why_not in settles:
+            kind, command = settles[why_not]
+            yield made(kind, NEWER[why_not], command)
     if mark.late_by:
         how = f"{counted(mark.days_late, 'day')} late" if mark.days_late else "on time, and lost nothing"
         yield made(
@@ -176,7 +187,7 @@ def _newer(book: Gradebook, who: str, kata: str, choice: Decision) -> int:
     """Return how many other contents came in after an attempt was chosen."""
     given = book.handed_in(who, [kata]).get(kata, (0, []))[1]
     chosen = {one.digest for one in given if one.id == choice.value}
-    return len({one.digest for one in given if one.digest and one.seen_at > choice.at} - chosen)
+    return len({one.digest for one in given if one.digest and one.arrived_at > choice.at} - chosen)
 
 
 def _group(course: Course, kata: str) -> str:

@@ -132,6 +132,8 @@ class Unmatched:
     """Learners of the roster and katas of which nothing came in under their name, and something under a stranger's."""
     misnamed: Collection[tuple[str, str]] = ()
     """Learners and katas of which only a misnamed file came in that may be the answer, and nobody has settled it."""
+    passed_over: Collection[tuple[str, str]] = ()
+    """Learners and katas of which something newer than what counts came in, and nobody said that it does not count."""
 
 
 def unmatched(book: Gradebook, marks: Iterable[Mark] | None = None) -> Unmatched:

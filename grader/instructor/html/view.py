@@ -16,7 +16,7 @@ from grader.catalogue.answer_sheet import questions_of
 from grader.instructor.gradebook import overview
 from grader.instructor.gradebook.comments import Comments, Thread
 from grader.instructor.gradebook.course import Course, Total, total
-from grader.instructor.gradebook.records import Adjustment, Row, WrittenScore
+from grader.instructor.gradebook.records import NEWER, Adjustment, Row, WrittenScore
 from grader.instructor.gradebook.written import WITHDRAWN, WrittenAnswer, earned
 from grader.instructor.html import text
 from grader.instructor.submissions.as_text import text_of
@@ -109,6 +109,8 @@ class KataView:
     message: str | None
     output: str | None
     attempts: int
+    newer: tuple[str, ...]
+    """Why what was handed in later does not count."""
     submitted_at: str | None
     changes: tuple[Change, ...]
     checks: tuple[CheckReport, ...]
@@ -239,6 +241,7 @@ class Viewer:
             message=text.truncated_head(report.message) if report.message else None,
             output=text.truncated_tail(report.output) if report.output else None,
             attempts=row.attempts,
+            newer=tuple(NEWER[why] for why in row.newer),
             submitted_at=when(row.submitted_at, self.course),
             changes=(*late, *changes),
             checks=tuple(self._check(check) for check in report.checks if self.full or not check.hidden),
