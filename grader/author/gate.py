@@ -227,9 +227,9 @@ class Gate:
             checks = suite if file == kata.solution else quick
             for seed in range(self.seeds):
                 self.step(f"{kata.slug}: right answers", place * self.seeds + seed, len(files) * self.seeds)
-                report = checks.check(copy(file), self.launcher, Options(seed=seed))
+                report = checks.check(copy(file), self.launcher, Options(seed=seed, draws=1))
                 times.append(report.duration_s)
-                if report.status != "pass":
+                if report.status != "pass" or any(check.redrawn for check in report.checks):
                     verdict.find(
                         "right answers", f"{file.name} fails at seed {seed}: {_first_failure(report)}"
                     )
@@ -679,7 +679,7 @@ def _stable(message: str) -> str:
 
 
 def _first_failure(report: KataReport) -> str:
-    check = next((check for check in report.checks if check.status in WRONG), None)
+    check = next((check for check in report.checks if check.status in WRONG or check.redrawn), None)
     text = f"{check.name}: {check.message}" if check is not None else report.message or report.status
     return text.replace("\n", " / ")[:300]
 

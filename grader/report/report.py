@@ -70,6 +70,9 @@ class CheckReport(msgspec.Struct, kw_only=True):
     same_mistake: Literal["counted", "idle"] | msgspec.UnsetType = msgspec.UNSET
     """Only of hidden checks whose one error is the mistake that visible checks have named. Counted as passed; or not,
     since the mistake leaves a function idle, and to imitate that takes no work."""
+    redrawn: int | msgspec.UnsetType = msgspec.UNSET
+    """How many draws the reference failed as well; then the check was drawn again, or, skipped, left out of the
+    points."""
     speed: Measured | msgspec.UnsetType = msgspec.UNSET
     """Only of speed checks that were run."""
 

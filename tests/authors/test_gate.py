@@ -222,6 +222,14 @@ def _check_flips(course: Path) -> None:
     )
 
 
+def _draw_without_answer(course: Path) -> None:
+    edit(
+        course / KATA / "checks.py",
+        "def test_contract(submission, draw):\n",
+        "def test_contract(submission, draw):\n    1 / draw.seed\n",
+    )
+
+
 def _nothing_long(course: Path) -> None:
     edit(course / KATA / "checks.py", '"time": 70', '"time": 7')
 
@@ -258,6 +266,7 @@ def _called_idle(course: Path) -> None:
         (_stub_that_works, "stub", "must be not_started", ()),
         (_points, "points", "worth 12", ()),
         (_reference_wrong, "right answers", "weighted_mean.py fails at seed 0", ()),
+        (_draw_without_answer, "right answers", "broken: ZeroDivisionError", ()),
         (_mutant_right, "mutants", "weights_ignored gets full marks", ("weights_ignored",)),
         (
             _mutant_outdated,

@@ -79,6 +79,7 @@ class StrictCheck(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     speed: dict[str, Any] | None = None
     """Of speed checks alone."""
     same_mistake: str | None = None
+    redrawn: int | msgspec.UnsetType = msgspec.UNSET
     """Only where a hidden check was judged by the reference with a mistake that is deducted elsewhere."""
 
 

@@ -18,6 +18,7 @@ from grader.engine.mistakes.load_reference import load_trusted
 from grader.engine.mistakes.mistakes import Mistake, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
 from grader.engine.runner.kata_terms import terms_for
+from grader.engine.runner.outcome import Outcome
 from grader.engine.runner.plugin import KataPlugin, info_of, threshold_of
 from grader.errors import PackError
 from grader.report.report import CheckReport
@@ -36,6 +37,8 @@ class Collected:
     """Those that `-k` left out."""
     _mistakes: dict[str, Mistake] = field(default_factory=dict)
     """The kata's catalogue by name, once it was asked for; every part of these checks has the same."""
+    controls: dict[tuple[str, int], Outcome] = field(default_factory=dict)
+    """How the reference ended, by check and seed, where a submission had failed."""
 
     def __len__(self) -> int:
         return len(self.items)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -61,6 +60,8 @@ class Options:
     """Told at every stage how many seconds it may take; beyond that the grader's own work is watched."""
     timed_s: float = 3600.0
     """What a check of speed may take: it waits until the device is free."""
+    draws: int = 3
+    """How many draws of a check are tried when the reference fails them: 1 in the gate, which looks for such draws."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,8 @@ class CheckOutcome:
     """Whether it judged that itself."""
     names_used: frozenset[str]
     """Which of the submission's names it asked for."""
+    seed: int
+    """Of the draw that it judged."""
     timed: bool = False
     """Whether it is a check of speed or memory, which no status depends on."""
     tells: bool = False
@@ -117,21 +120,30 @@ class KataRun:
     def run(self) -> None:
         """Run every check, in order; then name the mistakes, and take back what rests on what is excluded."""
         attempt, who = self.attempt, self.attempt.backend
-        for item in self.checks.items:
-            if attempt.look is not None and attempt.launcher.name == "fork":
-                who.stop_worker()  # a fork takes 10 ms; without one, what is made again begins with all earlier checks
-            judged = self._judged(item)
-            self.done.append(judged)
-            self.used.update(dict.fromkeys(judged.outcome.used))
-            if attempt.progress is not None:
-                attempt.progress(judged.report, who.calls)
-            if attempt.options.fail_fast and judged.report.status in WRONG:
-                break
-        if attempt.look is None:
-            if attempt.options.name or self.marking:
-                self._recognise()
-            if attempt.options.name:
-                self._charge_the_mistake_once()
+        try:
+            for item in self.checks.items:
+                if attempt.look is not None and attempt.launcher.name == "fork":
+                    # A fork takes 10 ms; without one, what is made again begins with all earlier checks.
+                    who.stop_worker()
+                judged = self._judged(item)
+                self.done.append(judged)
+                self.used.update(dict.fromkeys(judged.outcome.used))
+                if attempt.progress is not None:
+                    attempt.progress(judged.report, who.calls)
+                if attempt.options.fail_fast and judged.report.status in WRONG:
+                    break
+            broken = [one for one in self.done if one.outcome.pack_fault]
+            if broken and len(broken) == len(self.done):
+                first = broken[0]
+                raise PackError(f"{first.item.path}: {first.item.name} is broken.\n{first.report.message}")
+            if attempt.look is None:
+                if attempt.options.name or self.marking:
+                    self._recognise()
+                if attempt.options.name:
+                    self._charge_the_mistake_once()
+        finally:
+            if self._model is not None:
+                self._model.stop_worker()
         self._withhold()
 
     def marks(self) -> dict[str, list[Mark]]:
@@ -186,22 +198,21 @@ class KataRun:
         """Run one check, and decide what it says and what it is worth."""
         who = self.attempt.backend
         info, report, names = self.checks.info(item), self.checks.empty_report(item), frozenset[str]()
-        timed = info.threshold is not None
+        timed, seed = info.threshold is not None, self.attempt.options.seed
         unmet = None if timed else self._unmet(info)
         if info.threshold is not None:
             outcome = self._timed(item, report, info.threshold)
         elif unmet is not None:
             outcome = unmet
         else:
-            outcome = self._attempted(item, who)
+            outcome = self._attempted(item, who, seed=seed)
             report.output = who.session.take_output() or None
+            outcome, seed = self._answered(item, report, outcome)
             names = frozenset(who.session.log.names)
-        if outcome.pack_fault:
-            outcome = self._blamed(item, outcome, timed)
         # Looked up before the check is run again on its own: that needs another worker, which was asked other things.
         rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.session.log.asked_uses
         if not timed and unmet is None and outcome.status in UNMADE and not outcome.machine:
-            outcome = self._on_its_own(item, info, outcome)
+            outcome = self._on_its_own(item, info, outcome, seed)
         report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
         report.likely = outcome.cause or None
         report.points = report.max_points if outcome.status == "pass" else 0.0
@@ -210,7 +221,46 @@ class KataRun:
         # Nothing that was trained or timed says which mistake it was.
         silent = self._block_use or report.hidden or info.trained or timed
         tells = report.status in ("fail", "error") and not silent
-        return CheckOutcome(item, report, outcome, rests_on_policy, judged_uses, names, timed, tells)
+        return CheckOutcome(item, report, outcome, rests_on_policy, judged_uses, names, seed, timed, tells)
+
+    def _answered(self, item: pytest.Item, report: CheckReport, outcome: Outcome) -> tuple[Outcome, int]:
+        """Return how a check ends in the first draw that the reference can answer, and that draw's seed.
+
+        Where there is none, the check is the pack's fault: its points leave the maximum, as for the machine's.
+        `outcome` is how it ended in the first draw of all.
+        """
+        who, options = self.attempt.backend, self.attempt.options
+        seed = options.seed
+        for number in range(1, options.draws + 1):
+            control = self._control_of_failure(item, outcome, seed)
+            # Without a reference the check's own word is all there is.
+            if not (outcome.pack_fault if control is None else control.failed and not control.by_machine):
+                return unusable_result([], outcome.lines) if outcome.pack_fault else outcome, seed
+            report.redrawn = number
+            if number < options.draws:
+                seed = check_seed(options.seed, f"draw {number}")
+                outcome = self._attempted(item, who, seed=seed)
+                report.output = who.session.take_output() or None
+        lines = ["not judged, and its points are not counted: the fault is the check's", *outcome.lines]
+        return Outcome("skipped", lines, pack_fault=True, machine=True), seed
+
+    def _control_of_failure(self, item: pytest.Item, outcome: Outcome, seed: int) -> Outcome | None:
+        """Return how the reference ends in a draw that the submission failed; None where that is not known.
+
+        Nothing that the submission did is part of it, so nobody can bring about another draw.
+        """
+        # At the gate's first seed the reference has passed.
+        if self._model is None or not (outcome.pack_fault or (outcome.failed and seed != SEED)):
+            return None
+        known = self.checks.controls
+        if (item.name, seed) not in known:
+            control = self._control(item, seed)
+            if control.failed:  # once more, with nothing of the submission's in its way
+                self.attempt.backend.session.close()
+                self._model.stop_worker()
+                control = self._control(item, seed)
+            known[item.name, seed] = control
+        return known[item.name, seed]
 
     def _unmet(self, info: CheckInfo) -> Outcome | None:
         """Return the outcome of a check that needs another which did not pass, or follows one that never ended."""
@@ -224,7 +274,7 @@ class KataRun:
                 return Outcome("skipped", [f"skipped: it needs “{one.report.name}” to hold first"])
         return None
 
-    def _on_its_own(self, item: pytest.Item, info: CheckInfo, outcome: Outcome) -> Outcome:
+    def _on_its_own(self, item: pytest.Item, info: CheckInfo, outcome: Outcome, seed: int) -> Outcome:
         """Return how a failed check ends when earlier failures are not charged to it.
 
         Where what failed is a function that the author can stand in for, it is run once more with that; where it is
@@ -236,7 +286,7 @@ class KataRun:
         if names:
             who = self.attempt.backend
             ours = self.checks.stand_ins(item, names)
-            again = self._attempted(item, who, ours)
+            again = self._attempted(item, who, ours, seed=seed)
             # A check that asks for the function itself would have judged the author's.
             judged_ours = any(name in names for name in who.session.log.names)
             who.stop_worker()  # the next worker has all of the learner's own again
@@ -255,6 +305,7 @@ class KataRun:
         stand_ins: StandIns = NONE_STANDS_IN,
         reference: Callable[[], types.ModuleType] | None = None,
         *,
+        seed: int,
         alike: bool = False,
     ) -> Outcome:
         """Run one check; a worker that died in an earlier one is replaced first.
@@ -265,7 +316,6 @@ class KataRun:
         Raises:
             MachineFault: it ran out again, and does so for the reference.
         """
-        seed = SEED if alike else self.attempt.options.seed
         conditions = self._conditions(seed)
         context = CheckContext(who, replace(conditions, reference=reference or conditions.reference))
         # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
@@ -288,7 +338,8 @@ class KataRun:
             if last or not (outcome.killed or outcome.shortage):
                 break
             who.session.take_output()
-        if outcome.shortage and (control := self._control(item, who)) is not None and control.shortage:
+        judged = who is self.attempt.backend and self._model is not None
+        if outcome.shortage and judged and self._control(item, seed).shortage:
             raise MachineFault(f"In {item.name} this machine ran out of something.", outcome.shortage)
         return outcome
 
@@ -351,33 +402,29 @@ class KataRun:
             outcome = self.checks.plugin.run(item, CheckContext(who, self._conditions(options.seed), speed))
             if not outcome.killed:
                 break
+        if outcome.pack_fault:
+            raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
         if speed.measured is not None:
             report.speed = speed.measured
         return outcome
 
-    def _blamed(self, item: pytest.Item, outcome: Outcome, timed: bool) -> Outcome:
-        """Return the outcome of a check that seems broken, and is not: the reference passes it.
-
-        Raises:
-            PackError: it is.
-        """
-        control = None if timed else self._control(item, self.attempt.backend)
-        if control is None or control.status != "pass":
-            raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
-        return unusable_result([], outcome.lines)
-
-    def _control(self, item: pytest.Item, who: WorkerBackend) -> Outcome | None:
-        """Return how the reference ends in a check; None where there is none to compare with, or `who` is it."""
+    @cached_property
+    def _model(self) -> WorkerBackend | None:
+        """The reference in a worker of its own; None where there is none to compare with."""
         attempt, checks = self.attempt, self.checks
-        solution, launcher, options = checks.kata.solution, attempt.launcher, attempt.options
-        if who is not attempt.backend or attempt.look or solution in (None, attempt.source.path):
+        solution, options = checks.kata.solution, attempt.options
+        if attempt.look or solution in (None, attempt.source.path):
             return None
-        session = Session(
-            launcher, read_source(solution), checks.terms, device=options.device, tell=options.tell
-        )
-        with contextlib.closing(session):
-            model = WorkerBackend(session, options.timeout_s)
-            return self._attempted(item, model)
+        source = read_source(solution)
+        session = Session(attempt.launcher, source, checks.terms, device=options.device, tell=options.tell)
+        return WorkerBackend(session, options.timeout_s)
+
+    def _control(self, item: pytest.Item, seed: int) -> Outcome:
+        """Return how the reference ends in a draw."""
+        assert self._model is not None
+        outcome = self._attempted(item, self._model, seed=seed)
+        self._model.session.take_output()
+        return outcome
 
     # All checks ---------------------------------------------------------------------------------------------------
 
@@ -440,7 +487,7 @@ class KataRun:
             # Whether the mistake leaves anything to compute shows only while it runs.
             watch = IdleWatch(mistake, given)
             who.stop_worker()  # what keeps state begins anew, as ours with the same mistake does
-            again = self._attempted(one.item, who, reference=watch.reference)
+            again = self._attempted(one.item, who, reference=watch.reference, seed=one.seed)
             who.session.take_output()
             if again.status != "pass":
                 continue
@@ -454,7 +501,7 @@ class KataRun:
     def _marked(self, item: pytest.Item) -> tuple[CheckStatus, FailureSignature | None]:
         """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
         who = self.attempt.backend
-        outcome = self._attempted(item, who, alike=True)
+        outcome = self._attempted(item, who, seed=SEED, alike=True)
         who.session.take_output()
         if outcome.status not in ("fail", "error"):
             return outcome.status, None

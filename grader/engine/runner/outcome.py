@@ -56,6 +56,16 @@ class Outcome:
     """Whether it failed by what was returned, and not by what nothing that was returned shows."""
 
     @property
+    def failed(self) -> bool:
+        """Whether it costs points, by what the check saw and not because of time."""
+        return self.status in ("fail", "error", "skipped") and not self.machine
+
+    @property
+    def by_machine(self) -> bool:
+        """Whether the machine may have brought it about."""
+        return self.killed or bool(self.shortage)
+
+    @property
     def message(self) -> str | None:
         """The lines as one text."""
         return "\n".join(self.lines) or None
