@@ -305,17 +305,17 @@ class KataRun:
         stand_ins: StandIns = NONE_STANDS_IN,
         reference: Callable[[], types.ModuleType] | None = None,
         *,
-        seed: int,
-        alike: bool = False,
+        seed: int | None,
     ) -> Outcome:
         """Run one check; a worker that died in an earlier one is replaced first.
 
         One that was killed may have been killed by the machine, so the check has a second chance; so has one in which
-        the grader ran out of something. `alike` runs it as fingerprints were taken.
+        the grader ran out of something. Without a seed it runs as fingerprints were taken.
 
         Raises:
             MachineFault: it ran out again, and does so for the reference.
         """
+        alike, seed = seed is None, SEED if seed is None else seed
         conditions = self._conditions(seed)
         context = CheckContext(who, replace(conditions, reference=reference or conditions.reference))
         # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
@@ -501,7 +501,7 @@ class KataRun:
     def _marked(self, item: pytest.Item) -> tuple[CheckStatus, FailureSignature | None]:
         """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
         who = self.attempt.backend
-        outcome = self._attempted(item, who, seed=SEED, alike=True)
+        outcome = self._attempted(item, who, seed=None)
         who.session.take_output()
         if outcome.status not in ("fail", "error"):
             return outcome.status, None
