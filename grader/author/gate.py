@@ -280,12 +280,22 @@ class Gate:
         _look_for_twins(fresh, mutants, verdict)
         stored = Fingerprints.load(kata.fingerprints)
         if self.draw is None:
+            assert kata.solution is not None
+            right = [
+                suite.select(telling).results(copy(file), self.launcher)
+                for file in (kata.solution, *kata.alternatives)
+            ]
+            fresh.free = [
+                check
+                for check, marks in right[0].items()
+                if not all(equal_fingerprints(other[check], marks) for other in right[1:])
+            ]
             needs = {item.name: suite.info(item).needs for item in suite.items if item.name in telling}
             pairs = candidates(mutants, fresh, needs) if self.update else known(stored.pairs, mutants)
             fresh.pairs = {
                 pair.name: MutantSignatures(checks=marks)
-                for (pair, _), (report, marks) in zip(pairs, hand_in(pairs, "two mistakes"), strict=True)
-                if not self.update or unlike_either(pair, marks, _passed(report), fresh)
+                for (pair, _), (_, marks) in zip(pairs, hand_in(pairs, "two mistakes"), strict=True)
+                if not self.update or unlike_either(pair, marks, fresh)
             }
         # Under another draw the marks are compared with the stored ones: learners are recognised by those.
         prints = fresh if self.draw is None else stored
@@ -390,8 +400,9 @@ class Gate:
             return
         if self.draw is not None:
             stored.mutants = {name: one for name, one in stored.mutants.items() if name in fresh.mutants}
-            stored.pairs = fresh.pairs
-        if not (_same_marks(stored.mutants, fresh.mutants) and _same_marks(stored.pairs, fresh.pairs)):
+            stored.pairs, stored.free = fresh.pairs, fresh.free
+        same = _same_marks(stored.mutants, fresh.mutants) and _same_marks(stored.pairs, fresh.pairs)
+        if not (same and stored.free == fresh.free):
             renew = f"kata pack check {kata.slug} --update"
             verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
         text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
@@ -611,7 +622,11 @@ def _renewed(stored: Fingerprints, fresh: Fingerprints) -> Fingerprints:
         return mutants
 
     return Fingerprints(
-        fresh.schema, fresh.seed, renewed(fresh.mutants, stored.mutants), renewed(fresh.pairs, stored.pairs)
+        fresh.schema,
+        fresh.seed,
+        renewed(fresh.mutants, stored.mutants),
+        renewed(fresh.pairs, stored.pairs),
+        fresh.free,
     )
 
 

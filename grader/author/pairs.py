@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from itertools import combinations, product
 
 from grader.engine.mistakes.mistakes import Mistake
-from grader.engine.mistakes.recognise import Fingerprints, Mark, MutantSignatures
+from grader.engine.mistakes.recognise import Fingerprints, Mark, MutantSignatures, equal_fingerprints
 
 Edit = tuple[int, int, tuple[str, ...]]
 """Which lines of the base, from and up to, become which."""
@@ -46,13 +46,13 @@ def candidates(
     return found
 
 
-def unlike_either(
-    pair: Mistake, marks: Mapping[str, list[Mark]], passed: Collection[str], prints: Fingerprints
-) -> bool:
-    """Return whether a pair's marks name neither of its mistakes, or another one."""
-    named = {name for names in prints.recognise(marks, passed).values() for name in names}
-    unbound = any(part.get("raised") in _UNBOUND for parts in marks.values() for part in parts)
-    return bool(marks) and not unbound and (not named or bool(named - set(pair.name.split("+"))))
+def unlike_either(pair: Mistake, marks: Mapping[str, list[Mark]], prints: Fingerprints) -> bool:
+    """Return whether a pair leaves something that neither of its mistakes leaves alone."""
+    parts = [prints.mutants[name].checks for name in pair.name.split("+")]
+    unbound = any(mark.get("raised") in _UNBOUND for left in marks.values() for mark in left)
+    return not unbound and any(
+        not any(equal_fingerprints(part.get(check), left) for part in parts) for check, left in marks.items()
+    )
 
 
 def known(pairs: Mapping[str, MutantSignatures], mistakes: Collection[Mistake]) -> list[HandIn]:

@@ -247,6 +247,18 @@ def test_other_numbers_in_as_many_checks_as_it_explains_refute_a_mistake() -> No
     assert known.recognise({"one": [NUMBERS], "two": [OTHER], "four": [NUMBERS]})["one"] == a
 
 
+def test_what_depends_on_the_learners_own_design_refutes_nothing() -> None:
+    known = prints(a={"one": [NUMBERS], "two": [NUMBERS]})
+    known.free = ["two"]
+    a = RecognisedMistake(("a",), "your a")
+    assert known.recognise({"one": [NUMBERS], "two": [OTHER]}) == {"one": a}
+    zeros = {**NUMBERS, "p": [0.0] * 4}
+    assert prints(a={"one": [zeros], "two": [NUMBERS]}).recognise({"one": [zeros], "two": [OTHER]}) == {}
+    known.mutants["a"].checks["one"] = [zeros]
+    assert known.recognise({"one": [zeros], "two": [OTHER]}) == {"one": a}
+    assert known.recognise({"one": [zeros]}, {"two"}) == {}
+
+
 def test_two_mistakes_are_named_by_numbers_that_neither_leaves_alone() -> None:
     both, a = RecognisedMistake(("a", "b"), "your a; and your b"), RecognisedMistake(("a",), "your a")
     known = prints(

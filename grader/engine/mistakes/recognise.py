@@ -65,7 +65,10 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
     seed: int
     mutants: dict[str, MutantSignatures]
     pairs: dict[str, MutantSignatures] = {}
-    """By both names, `one+other`: those in one function, of which no check names either alone."""
+    """By both names, `one+other`: those in one function, with checks in which both leave what neither leaves alone."""
+    free: list[str] = []
+    """Checks in which right answers leave different numbers: these depend on a design that is the learner's own, so a
+    mistake may leave others there than it left in the reference."""
 
     @classmethod
     def load(cls, path: Path) -> Fingerprints:
@@ -110,7 +113,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         weak = silent | {check for check, marks in failures.items() if _is_weak(marks)}
         short = silent | {check for check in weak if not _is_long(failures[check])}
         fitting = self._fitting(failures, passed, weak, short)
-        fitting = self._without_the_refuted(fitting, failures, weak)
+        fitting = self._without_the_refuted(fitting, weak)
         explained = Counter(name for names in fitting.values() for name in names)
 
         def fit(name: str) -> tuple[int, int, bool]:
@@ -176,12 +179,13 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
         }
 
     def _without_the_refuted(
-        self, fitting: dict[str, list[str]], failures: Mapping[str, list[Mark]], weak: Container[str]
+        self, fitting: dict[str, list[str]], weak: Iterable[str]
     ) -> dict[str, list[str]]:
         """Leave out mistakes that would have left other numbers in as many failed checks as those that they explain."""
         # Another mistake leaves the same where little is computed. A check that something else explains refutes
         # nothing: there may be two mistakes, each in a function of its own, and others call both.
-        open_checks = [check for check, names in fitting.items() if not names and check not in weak]
+        silent = {*weak, *self.free}
+        open_checks = [check for check, names in fitting.items() if not names and check not in silent]
         explained = Counter(name for names in fitting.values() for name in names)
         # Where several are named, what is left open may be all of them together.
         alone = len({tuple(names) for names in fitting.values() if names}) == 1
@@ -219,6 +223,7 @@ class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
             check in passed
             or (
                 check in failures
+                and check not in self.free
                 # Weak marks are found under many mistakes: they neither prove one nor rule one out.
                 and not (
                     _is_weak(marks) or _is_weak(failures[check]) or equal_fingerprints(marks, failures[check])

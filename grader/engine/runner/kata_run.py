@@ -150,6 +150,11 @@ class KataRun:
         """Return what the submission left behind in each visible check that it failed."""
         return {one.report.id: one.left.marks for one in self.done if one.left is not None}
 
+    def left_in(self, item: pytest.Item) -> list[Mark]:
+        """Return what the submission leaves behind in a check, whether it passes or not."""
+        self._attempted(item, self.attempt.backend, alike=True)
+        return fingerprint(self.attempt.backend.session.log.observed)
+
     def lost(self, *, timed: bool) -> float:
         """Return the points that nobody could get, because of the machine: for being right, or for being fast."""
         return sum(one.report.max_points for one in self.done if one.outcome.machine and one.timed is timed)

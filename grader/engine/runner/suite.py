@@ -101,6 +101,15 @@ class Suite(Collected):
         report.duration_s = round(time.perf_counter() - started, 4)
         return report
 
+    def results(self, file: Path, launcher: Launcher) -> dict[str, list[Mark]]:
+        """Return the fingerprint of what a right answer returns in each check, as a mistake's are taken."""
+        source, options = read_source(file), Options()
+        session = Session(launcher, source, self.terms)
+        with contextlib.closing(session):
+            self._load(session, options)
+            run = KataRun(self, RunContext(source, WorkerBackend(session), options, launcher))
+            return {item.name: run.left_in(item) for item in self.items}
+
     def without(self, status: KataStatus, message: str, options: Options = AS_USUAL) -> KataReport:
         """Report a submission of which there is nothing to examine, and why."""
         return self._unloaded(status, message, Path(f"{self.kata.module}.py"), options)

@@ -270,6 +270,18 @@ class one_merge_too_many:
     """
 
 
+class one_merge_too_few:
+    """your train stops one merge early; it should return num_merges pairs
+
+    Fails: test_form
+    """
+
+    train = """
+        - while len(merges) < num_merges:
+        + while len(merges) < num_merges - 1:
+    """
+
+
 class size_of_vocabulary:
     """your train takes num_merges for the size of the vocabulary, of which the bytes are 256
 
