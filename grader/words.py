@@ -1,9 +1,16 @@
-"""Nouns and numbers in sentences, and numbers that people type."""
+"""Nouns and numbers in sentences, numbers that people type, and letters that nobody sees."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import unicodedata
+
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_JOINERS = "\u200c\u200d"
+"""Emoji and several scripts need them."""
+_FILLERS = "\u115f\u1160\u3164\uffa0"
+"""Letters of Hangul without a shape."""
 
 
 def plural(noun: str) -> str:
@@ -61,3 +68,23 @@ def typed_name(name: str) -> str:
     ('ada', "'Jo R.'", '-- --help')
     """
     return "-- " * name.startswith("-") + shlex.quote(name)
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Return a text with whatever hides, reorders or cannot be encoded written out: `\\u202e`, `\\x1b`, `\\udcff`.
+
+    >>> printable("a\\x1b[2J\\n"), printable("a\\n", keep="\\n")
+    ('a\\\\x1b[2J\\\\n', 'a\\n')
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return text.translate({ord(letter): ascii(letter)[1:-1] for letter in hidden(text).difference(keep)})
+
+
+def hidden(text: str) -> set[str]:
+    """Return the letters of a text that nobody sees as they are, by their Unicode category."""
+    return {
+        letter
+        for letter in set(text)
+        if letter in _FILLERS or (unicodedata.category(letter) in _HIDDEN and letter not in _JOINERS)
+    }

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from grader.report.style import HOSTILE
+from grader.words import hidden
 
 
 def json_text(value: Any, *, indent: int = -1) -> str:
@@ -19,8 +19,15 @@ def json_text(value: Any, *, indent: int = -1) -> str:
     encoded = encode(value)
     if indent >= 0:
         encoded = msgspec.json.format(encoded, indent=indent)
-    # Between its strings JSON has none of these but line feeds and blanks, which are left alone.
-    return HOSTILE.sub(lambda found: f"\\u{ord(found[0]):04x}", encoded.decode())
+    text = encoded.decode()
+    # Between its strings JSON has none of these but line feeds.
+    return text.translate({ord(letter): _escape(letter) for letter in hidden(text).difference("\n")})
+
+
+def _escape(letter: str) -> str:
+    """Return a letter as JSON escapes it: one unit of UTF-16, or a pair."""
+    units = letter.encode("utf-16-be").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
 
 
 def encode(value: Any) -> bytes:

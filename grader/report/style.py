@@ -15,6 +15,7 @@ from rich.text import Text
 
 from grader.commands import COMMANDS
 from grader.report.report import ALREADY_DEDUCTED
+from grader.words import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -223,16 +224,9 @@ def out_of(score: float, whole: float) -> str:
     return f"{points(score)} of {points(whole)} {'point' if whole == 1 else 'points'}"
 
 
-HOSTILE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and newline: escape sequences begin with one
-    "\u200e\u200f\u202a-\u202e\u2066-\u2069"  # text that reads backwards
-    "\u2028\u2029\ud800-\udfff]"  # odd line ends, half characters
-)
-
-
 def escape_controls(text: str) -> str:
     """Return `text` so that a terminal shows it and does not obey it: control characters become `\\x1b`."""
-    return HOSTILE.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))
+    return printable(text.replace("\r\n", "\n"), keep="\t\n")
 
 
 def safe_text(text: str, style: str = "") -> Text:

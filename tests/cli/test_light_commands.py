@@ -20,9 +20,11 @@ from click.testing import CliRunner, Result
 
 from grader.cli.main import COMMANDS, KataGroup, cli
 from grader.learner.workspace import PROGRESS_FILE, edit_progress, load_progress, record_check
+from grader.report.json_text import escape_surrogates, json_text
 from grader.report.report import KataReport, SpeedScore
 from grader.report.style import console, escape_controls
 from grader.report.terminal import print_reports
+from grader.words import hidden
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
 FOLDER = Path("1.1-sorting", "insertion-sort")
@@ -467,11 +469,15 @@ def test_the_console_reads_no_markup_and_does_not_fold_at_80(
         ("a\r\nb\rc", "a\nb\\rc"),
         ("\x9b31m\x00\x7f", "\\x9b31m\\x00\\x7f"),
         ("ab\u202ecd\u2028\ud800", "ab\\u202ecd\\u2028\\ud800"),
-        ("ünïcödé ✔ 漢字", "ünïcödé ✔ 漢字"),
+        ("a\u061c\u2060\u206a\u115f", "a\\u061c\\u2060\\u206a\\u115f"),
+        ("a\U000e0001", "a\\U000e0001"),
+        ("ünïcödé ✔ 漢字 👩\u200d💻", "ünïcödé ✔ 漢字 👩\u200d💻"),
     ],
 )
 def test_control_characters_are_shown_not_obeyed(text: str, shown: str) -> None:
     assert escape_controls(text) == shown
+    assert json.loads(json_text(text)) == escape_surrogates(text)
+    assert not hidden(json_text(text))
 
 
 PROGRAM = """

@@ -13,6 +13,21 @@ from hypothesis import strategies as st
 from grader.instructor.gradebook.exports.cells import defuse, line, number
 
 BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # noqa: RUF001
+BEFORE = (
+    "",
+    " ",
+    "'",
+    '"',
+    "\u200b",
+    "\ufeff",
+    "\n",
+    "\u202a",
+    "\u180e",
+    "\u2800",
+    "\u2066\u00a0",
+    "\u3164",
+    "\U000e0020",
+)
 hostile = st.text(st.sampled_from([*"=+-@;'\" \t\r\nx1,", "＝", "\ufeff", "\u200b"]), max_size=12)  # noqa: RUF001
 
 
@@ -22,7 +37,7 @@ def read(text: str, separator: str = ",") -> list[list[str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("beginning", BEGINNINGS)
-@pytest.mark.parametrize("before", ["", " ", "'", '"', "\u200b", "\ufeff", "\n"])
+@pytest.mark.parametrize("before", BEFORE)
 def test_what_could_begin_a_formula_gets_an_apostrophe_first(beginning: str, before: str) -> None:
     assert defuse(before + beginning + "1+1").startswith("'" + before)
 

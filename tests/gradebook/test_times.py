@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
+import sys
+import time
+import zlib
 import zoneinfo
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -218,6 +222,81 @@ def test_git_runs_once_for_a_repository(tmp_path: Path, monkeypatch: pytest.Monk
     found = replace(ada, assignments={"masks": "week1", "masked-attention": "week2"}).submissions(katas)
     assert [one.time_source for one in found] == [SOURCE, SOURCE]
     assert len(ran) == 1
+
+
+def _committed(home: Path) -> Path:
+    """Make a repository of one commit; return the object of that."""
+    home.mkdir(parents=True)
+    (home / "masks.py").write_text("x = 1\n")
+    who = ("-c", "user.name=Ada", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    for step in [("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "done")]:
+        subprocess.run(["git", *step], cwd=home, env={**os.environ, "HOME": str(home.parent)}, check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=home, check=True, capture_output=True, text=True)
+    digest = head.stdout.strip()
+    return home / ".git" / "objects" / digest[:2] / digest[2:]
+
+
+def _time(home: Path) -> datetime | None:
+    masks = [kata for kata in CATALOGUE.katas if kata.slug == "masks"]
+    (ada,) = find_learners(home.parent, masks).learners
+    return ada.submissions(masks)[0].submitted_at
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
+@pytest.mark.parametrize("what", ["pipe", "link", "alternates"])
+def test_git_opens_files_of_the_repository_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    home = tmp_path / "class" / "ada"
+    commit = _committed(home)
+    assert _time(home) is not None
+    if what == "alternates":
+        (home / ".git" / "objects" / "info" / "alternates").write_text(str(tmp_path))
+    else:
+        moved = commit.rename(tmp_path / "moved")
+        os.mkfifo(commit) if what == "pipe" else commit.symlink_to(moved)
+    ran: list[object] = []
+    monkeypatch.setattr(subprocess, "run", lambda *words, **how: ran.append(words))
+    assert _time(home) is None
+    assert not ran
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("git") is None or sys.platform != "linux", reason="needs git and Linux")
+def test_an_object_that_unpacks_to_much_costs_little_memory_and_tells_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "class" / "ada"
+    commit = _committed(home)
+    packer = zlib.compressobj(1)
+    text = zlib.decompress(commit.read_bytes()).partition(b"\0")[2]
+    packed = packer.compress(b"commit %d\0" % (len(text) + (300 << 20)) + text)
+    packed += b"".join(packer.compress(bytes(1 << 20)) for _ in range(300)) + packer.flush()
+    commit.chmod(0o644)
+    commit.write_bytes(packed)
+    # The largest of all children so far: of processes that wait for their end.
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert _time(home) is None
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < max(before + 1, 280 << 10)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
+def test_all_repositories_of_a_learner_have_one_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "class" / "ada"
+    for folder in (home, home / "a", home / "a" / "b"):
+        _committed(folder)
+    (home / "masks.py").unlink()
+    (home / "a" / "masks.py").unlink()
+    allowed: list[float] = []
+
+    def slow(*words: object, timeout: float, **how: object) -> None:
+        allowed.append(timeout)
+        clock[0] += 7
+        raise subprocess.TimeoutExpired("git", timeout)
+
+    clock = [0.0]
+    monkeypatch.setattr(subprocess, "run", slow)
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    assert _time(home) is None
+    assert allowed == [10, 3, 0]
 
 
 @pytest.mark.parametrize(

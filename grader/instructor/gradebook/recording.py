@@ -28,10 +28,10 @@ from grader.instructor.gradebook.serialization import (
     sanitize,
     storable_or_none,
 )
-from grader.instructor.submissions.names import printable
 from grader.instructor.submissions.submission import MAY_BE, Bundle, Submission
 from grader.report.json_text import encode
 from grader.report.report import KataReport
+from grader.words import printable
 
 Argument = str | int | float | None | list[str]
 """What a run was asked for, by option."""

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+from grader.instructor.gradebook.exports.cells import defuse
 from grader.instructor.html.folder import Folder, file_stem
 from grader.instructor.html.html import page
 from grader.learner.questions.quiz import QuizQuestion
@@ -47,15 +48,12 @@ def write_questions(sheets: Sequence[Asked], folder: Path, secret: bytes) -> int
             into.write(f"quizzes/{one.kata}-{stem}.txt", _quiz(one))
             for number, question in enumerate(one.questions, 1):
                 right = LETTERS[question.right]
-                table.writerow((_cell(learner), one.kata, number, question.kind, right, _cell(question.why)))
+                table.writerow(
+                    (defuse(learner), one.kata, number, question.kind, right, defuse(question.why))
+                )
     into.write("quizzes/keys.csv", keys.getvalue())
     into.finish()
     return learners
-
-
-def _cell(text: str) -> str:
-    """Return text as a cell that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
 def _quiz(one: Asked) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from grader.instructor.lms.system import Claim
 from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.learner import LearnerFolder
-from grader.instructor.submissions.names import learner_name, natural_key, printable, short_digest
+from grader.instructor.submissions.names import learner_name, natural_key, short_digest
+from grader.words import printable
 
 
 def learners_of(claims: Iterable[Claim[Entry]], *, stamped: bool = False) -> tuple[LearnerFolder, ...]:

@@ -16,14 +16,17 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from grader.data_files import UnreadableSubmission
-from grader.instructor.submissions.archives import read_file
+from grader.instructor.submissions.archives import MAX_ENTRIES, read_file
 from grader.instructor.submissions.safe_path import SafePath
 
 SOURCE = "git, by the committer's own clock"
 _FOLDER = ".git"
 _TAG = re.compile(r"(?!.*\.\.)[\w+@-][\w.+@-]{0,99}")
 _MOST = 1 << 20
-_PATIENCE_S = 20.0
+PATIENCE_S = 10.0
+"""How long git may look at all repositories of a learner together."""
+_BOUNDED = 'ulimit -t 5; ulimit -d 262144; exec "$0" "$@"'
+"""Seconds of processor and KB of memory of git: an object may unpack to a thousand times its size."""
 
 
 class GitTime(NamedTuple):
@@ -36,21 +39,23 @@ class GitTime(NamedTuple):
     """What the instructor should know of it."""
 
 
-def git_times(folder: SafePath, tags: Iterable[str]) -> dict[str, GitTime]:
+def git_times(folder: SafePath, tags: Iterable[str], patience_s: float = PATIENCE_S) -> dict[str, GitTime]:
     """Return by tag when what is checked out in `folder` was tagged so, else when its commit was made.
 
-    Empty where there is no repository, or no git. However many tags are asked about, git runs once.
+    Empty where there is no repository that can be read within `patience_s`, or no git. However many tags are asked
+    about, git runs once.
     """
     git = shutil.which("git")
     head = _text(folder / _FOLDER / "HEAD")
     commit = _commit(folder, head) if git is not None and head is not None else None
-    if git is None or commit is None:
+    if git is None or commit is None or not _is_plain(folder / _FOLDER / "objects"):
         return {}
     tags = set(tags)
     # Only names that look like one: this becomes a path in a learner's folder.
     tagged = {tag: _ref(folder, f"refs/tags/{tag}") for tag in tags if _TAG.fullmatch(tag)}
     digests = {commit, *filter(None, tagged.values())}
-    objects = _objects(git, os.path.join(folder.root, *folder.names, _FOLDER, "objects"), digests)
+    place = os.path.join(folder.root, *folder.names, _FOLDER, "objects")
+    objects = _objects(git, place, digests, patience_s)
     found = {tag: _time(tag, commit, tagged.get(tag), objects) for tag in tags}
     return {tag: _believed(time) for tag, time in found.items() if time is not None}
 
@@ -100,6 +105,26 @@ def _digest(text: str) -> str | None:
     return text.strip() if re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?\s*", text) else None
 
 
+def _is_plain(objects: SafePath) -> bool:
+    """Whether git finds nothing but files there, and not too many: it waits for a pipe, and follows links."""
+    ahead, left = [objects], MAX_ENTRIES
+    while ahead:
+        folder = ahead.pop()
+        try:
+            with folder.entries() as entries:
+                for entry in entries:
+                    left -= 1
+                    inner = entry.is_dir(follow_symlinks=False)
+                    # Alternates are folders elsewhere that git looks into as well.
+                    plain = entry.is_file(follow_symlinks=False) and entry.name != "alternates"
+                    if left < 0 or not (plain or inner):
+                        return False
+                    ahead += [folder / entry.name] if inner else []
+        except OSError:
+            return False
+    return True
+
+
 class _Object(NamedTuple):
     """A commit or a tag."""
 
@@ -109,7 +134,7 @@ class _Object(NamedTuple):
     """When it was made, by its author's clock."""
 
 
-def _objects(git: str, folder: str, digests: set[str]) -> dict[str, _Object]:
+def _objects(git: str, folder: str, digests: set[str], patience_s: float) -> dict[str, _Object]:
     """Return commits and tags out of a folder of objects, by digest; nothing where one of them is not there."""
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
@@ -133,12 +158,12 @@ def _objects(git: str, folder: str, digests: set[str]) -> dict[str, _Object]:
         form = "%(objectname) %(committerdate:unix)%(taggerdate:unix) %(*objectname)"
         try:
             ran = subprocess.run(
-                [git, "--git-dir", ours, "for-each-ref", f"--format={form}"],
+                ["/bin/sh", "-c", _BOUNDED, git, "--git-dir", ours, "for-each-ref", f"--format={form}"],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                timeout=_PATIENCE_S,
+                timeout=max(patience_s, 0),
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -25,11 +26,11 @@ from grader.instructor.submissions.file_selection import (
 )
 from grader.instructor.submissions.git_time import GitTime, git_times
 from grader.instructor.submissions.listing import File, Listing
-from grader.instructor.submissions.names import printable
 from grader.instructor.submissions.safe_path import SafePath
 from grader.instructor.submissions.sheets import sheets_in
 from grader.instructor.submissions.stamps import handed_in_at, is_stamp
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
+from grader.words import printable
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,9 +239,9 @@ class LearnerFolder:
         self, kata: Kata, file: File, listing: Listing, owners: Mapping[File, Place[Entry]]
     ) -> tuple[datetime | None, str | None, str]:
         """Return when a file was handed in, who says so, and a doubt: the instructor, the system, then git."""
-        time = self.times.get(kata.slug) or self.times.get("")
-        if time is not None:
-            return *time, ""
+        given = self.times.get(kata.slug) or self.times.get("")
+        if given is not None:
+            return *given, ""
         place = owners[file]
         at = self._handed_in(listing, owners, file)
         if at is not None:
@@ -272,7 +273,9 @@ class LearnerFolder:
         for depth in range(len(file.entry.spot.names) - 1, len(root.names) - 1, -1):
             folder = SafePath(root.root, file.entry.spot.names[:depth])
             if folder not in listing.repositories:
-                listing.repositories[folder] = git_times(folder, {"", *self.assignments.values()})
+                began, tags = time.monotonic(), {"", *self.assignments.values()}
+                listing.repositories[folder] = git_times(folder, tags, listing.git_s)
+                listing.git_s -= time.monotonic() - began
             if listing.repositories[folder]:
                 return listing.repositories[folder]
         return {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from grader.data_files import UnreadableSubmission
 from grader.instructor.submissions.archives import UnpackingBudget, open_archive
 from grader.instructor.submissions.entry import ARROW, CHECKPOINTS, MAX_NESTED, Entry
-from grader.instructor.submissions.git_time import GitTime
+from grader.instructor.submissions.git_time import PATIENCE_S, GitTime
 from grader.instructor.submissions.names import archive_stem, foreign_archive
 from grader.instructor.submissions.safe_path import SafePath
 from grader.learner.workspace import PROGRESS_FILE
@@ -69,6 +69,8 @@ class Listing:
     """Files that a system wrote, not the learner."""
     repositories: dict[SafePath, dict[str, GitTime]] = field(default_factory=dict)
     """What git said of a folder, by tag: one repository is asked once, for all its katas."""
+    git_s: float = PATIENCE_S
+    """How long git may still look at this learner's repositories."""
     _spaces: int = 0
     _archives: int = 0
     _entries: int = 0

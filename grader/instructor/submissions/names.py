@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from grader.catalogue import ARCHIVES, SUBMISSION_SUFFIXES
+from grader.words import printable
 
 MAX_LEARNER = 128
 """Characters of a learner's identity; a longer name is cut and told apart by a digest."""
@@ -25,19 +26,6 @@ LONGEST = 255
 _COPY = re.compile(
     r"^(?:copy of )?(?P<stem>.+?)(?:\s*\(\d+\)|-\d+|(?:\s+-)?\s+copy(?:\s*\(?\d+\)?)?)?$", re.IGNORECASE
 )
-
-
-def printable(text: str) -> str:
-    """Return `text` with whatever hides, reorders or cannot be encoded written out: `\\u202e`, `\\x1b`, `\\udcff`."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        char
-        # Joiners stay: emoji and several scripts need them.
-        if char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
-        else ascii(char)[1:-1]
-        for char in text
-    )
 
 
 def learner_name(raw: str) -> str:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable
 
 TableValue = str | float | None
 
-_BEGINS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"
+_BEGINS = "=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"
 """What begins a formula, also as the wide and small letters that East Asian spreadsheets take for the same."""
-_FILLER = "['\"\\s\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2060\ufeff]*"
-"""What a spreadsheet may strip or overlook before it looks at the first character."""
-_FORMULA = re.compile(f"{_FILLER}[{_BEGINS}\t\r\n]")
-_INNER = re.compile(f"([;\t\r\n])(?={_FILLER}[{_BEGINS}])")
+_BLANKS = "'\"\u2800\u115f\u1160\u3164\uffa0"
+"""Quotes, which a spreadsheet may strip, and letters without a shape."""
+_OVERLOOKED = ("C", "Z", "M")
+"""Categories of what nobody sees at the beginning of a cell: controls, blanks, marks on the letter before."""
+_CELL = re.compile(r"(?<=[;\t\r\n])(?=[^;\t\r\n])")
 
 
 def defuse(text: str) -> str:
@@ -24,8 +26,19 @@ def defuse(text: str) -> str:
     full-width variants. They count after blanks, quotes and invisible characters too, and after a semicolon, tab
     or line break *inside* the text: a spreadsheet that is set to another separator begins a cell there.
     """
-    inner = _INNER.sub(r"\1'", text)
-    return f"'{inner}" if _FORMULA.match(inner) else inner
+    first, *rest = _CELL.split(text)
+    parts = [first, *(f"'{part}" if _runs(part, _BEGINS) else part for part in rest)]
+    return "'" * _runs(text, f"{_BEGINS}\t\r\n") + "".join(parts)
+
+
+def _runs(cell: str, begins: str) -> bool:
+    """Whether the first letter that a spreadsheet may look at is one of these."""
+    for letter in cell:
+        if letter in begins:
+            return True
+        if letter not in _BLANKS and unicodedata.category(letter)[0] not in _OVERLOOKED:
+            return False
+    return False
 
 
 def number(value: float) -> str:
