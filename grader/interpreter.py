@@ -83,7 +83,9 @@ def command(module: str, *arguments: str) -> list[str]:
         raise EngineError("Python does not know where its own program is, so Kata can start no other.")
     begin = _BEGIN.format(separator=os.pathsep)
     # The search path goes along, since an isolated Python forgets the user's own packages.
-    return [program(), "-I", "-c", begin, os.pathsep.join(search_path()), module, *arguments]
+    # Python warns of what it compiles, and ours compile what strangers wrote.
+    quiet = ("-I", "-W", "ignore::SyntaxWarning")
+    return [program(), *quiet, "-c", begin, os.pathsep.join(search_path()), module, *arguments]
 
 
 def environment() -> dict[str, str]:

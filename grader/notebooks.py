@@ -23,6 +23,8 @@ MAX_PARTS = 1 << 20
 """Lists, objects and values of a notebook that has to be read whole."""
 MAX_CODE = 1 << 20
 """Letters of code in all cells."""
+MAX_MODULE = 1 << 18
+"""Letters, or bytes, of a module that are parsed."""
 MAX_REREAD = 1 << 18
 """Letters of a cell that are parsed again because a line before turned out to be a magic."""
 
@@ -57,6 +59,21 @@ class UnreadableNotebook(Exception):
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+
+
+def parse_module(source: str | bytes) -> ast.Module:
+    """Parse what somebody handed in, in bounded time.
+
+    Raises:
+        SyntaxError: it is not Python.
+        ValueError: it holds NUL, or is too long or nested too deep.
+    """
+    if len(source) > MAX_MODULE:
+        raise ValueError(f"at most {MAX_MODULE >> 10} KB are read")
+    try:
+        return ast.parse(source)
+    except (RecursionError, MemoryError):  # what the parser says of brackets in brackets
+        raise ValueError("it is nested too deep") from None
 
 
 @dataclass(frozen=True)

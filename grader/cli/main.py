@@ -11,6 +11,7 @@ import importlib
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -21,6 +22,7 @@ from grader.cli.interrupts import Interrupts
 from grader.commands import COMMANDS
 from grader.errors import KataError, UsageError, did_you_mean
 
+warnings.filterwarnings("ignore", category=SyntaxWarning)  # as `interpreter.command` has it
 click.IntRange.name, click.FloatRange.name = "integer", "number"  # in "'x' is not a valid …", and in help
 
 FOR_OTHERS = ("course", "grade", "regrade", "gradebook", "report", "similar", "desk", "pack")

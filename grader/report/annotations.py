@@ -16,6 +16,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from grader.data_files import read_bounded
+from grader.notebooks import MAX_MODULE, parse_module
 from grader.report import Format
 from grader.report.report import CALLED, UNWRITTEN, WRONG, KataReport
 from grader.report.style import DEDUCTED, escape_controls
@@ -107,8 +108,8 @@ def _line(text: str, file: str, definitions: Mapping[str, int]) -> int:
 def definitions(file: str) -> dict[str, int]:
     """Return where each function, class and method of a file begins; nothing for what cannot be read as Python."""
     try:
-        tree = ast.parse(read_bounded(Path(file), 32 << 20))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parse_module(read_bounded(Path(file), MAX_MODULE))
+    except (OSError, SyntaxError, ValueError):
         return {}
     found = {}
     for node in tree.body:

@@ -406,3 +406,13 @@ def test_a_file_beside_answers_or_marks_is_not_run(kata: Run, folder: Path) -> N
     (folder / "mine").mkdir()
     (folder / "masks.py").rename(folder / "mine" / "masks.py")
     assert kata("check", "mine/masks.py").code == 1
+
+
+@pytest.mark.slow
+def test_of_what_python_warns_nothing_is_said_in_the_terminal(
+    kata_process: Run, stub: Path, right: str
+) -> None:
+    stub.write_text(right + "\n\ndef warned(x):\n" + "    x is 1\n" * 200)
+    ran = kata_process("check", "masks", cwd=stub.parent)
+    assert ran.code == 0
+    assert len(ran.err.splitlines()) < 20

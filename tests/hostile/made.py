@@ -75,6 +75,14 @@ def parser_million_lines() -> Made:
     return "insertion_sort.py", WRONG.encode() + b"\n" * 1_000_000
 
 
+def parser_of_which_python_warns() -> Made:
+    """Has four thousand lines of which Python warns whoever compiles them.
+
+    earns = ["test_empty"]
+    """
+    return "insertion_sort.py", WRONG.encode() + b"def warned(x):\n" + b"    x is 1\n" * 4_000
+
+
 def parser_one_long_line() -> Made:
     """Has one line of two million characters, in which it raises.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import codecs
 import os
 import re
@@ -13,6 +12,7 @@ from grader.data_files import NotRegularError, read_bounded
 from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault
 from grader.machine import shortage
+from grader.notebooks import parse_module
 
 MAX_SOURCE = 2 << 20
 MAX_NOTEBOOK = 32 << 20
@@ -133,7 +133,6 @@ _PYTHON = re.compile(rb"^(?:def|class|import|from|@)\b", re.MULTILINE)
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 """A line that names the encoding, as PEP 263 has it."""
 _CONFLICT = re.compile(rb"^(?:<{7}|>{7}) ", re.MULTILINE)
-_MOST_PARSED = 1 << 18
 
 
 def _other_than_named(path: Path, data: bytes) -> str | None:
@@ -176,8 +175,8 @@ def _is_wide(data: bytes) -> bool:
 
 def _parses(data: bytes) -> bool:
     try:
-        ast.parse(data[:_MOST_PARSED])
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        parse_module(data)
+    except (SyntaxError, ValueError):
         return False
     return True
 

@@ -13,7 +13,7 @@ import struct
 from dataclasses import dataclass
 
 from grader.engine.sandbox import libc
-from grader.engine.sandbox.system_calls import architecture, call_number, reasons, refusals
+from grader.engine.sandbox.system_calls import architecture, call_number, ignored, reasons, refusals
 
 _SET_MODE_FILTER = 1
 _GET_ACTION_AVAIL = 2  # Linux 4.14
@@ -25,6 +25,7 @@ _ALLOW = 0x7FFF0000
 _KILL_PROCESS = 0x80000000  # Linux 4.14; before that only the thread could be killed
 _ERRNO = 0x00050000
 _REFUSE = _ERRNO | errno.EPERM
+_IGNORE = _ERRNO  # an error of 0 is success
 _ABSENT = _ERRNO | errno.ENOSYS
 
 _AUDIT_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -162,6 +163,7 @@ def _leaves(machine: str, cuda: bool) -> list[tuple[int, list[bytes]]]:
     """List what happens from which number on, in their order: equal ones that follow each other are one."""
     # Later ones win: what is refused, then what is allowed, then what depends on its arguments.
     codes = {name: [_return(_REFUSE)] for name in refusals()}
+    codes |= {name: [_return(_IGNORE)] for name in ignored()}
     codes |= {name: [_return(_ALLOW)] for name in reasons(cuda)}
     for name, conditions in _conditions(cuda).items():
         refusal = _ABSENT if name == _FALLS_BACK else _REFUSE

@@ -77,14 +77,17 @@ _REFUSED = {
         inotify_init1 294 26, memfd_create 319 279, sched_setparam 142 118, sched_setscheduler 144 119""",
     "leaves nothing but plain files, as they are when they are made": """
         link 86 -, linkat 265 37, symlink 88 -, symlinkat 266 36, mknod 133 -, mknodat 259 33, truncate 76 45,
-        chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452, chown 92 -, fchown 93 55, lchown 94 -,
-        fchownat 260 54, utime 132 -, utimes 235 -, utimensat 280 88, futimesat 261 -, setxattr 188 5,
-        lsetxattr 189 6, fsetxattr 190 7, removexattr 197 14, lremovexattr 198 15, fremovexattr 199 16""",
+        chown 92 -, fchown 93 55, lchown 94 -, fchownat 260 54, setxattr 188 5, lsetxattr 189 6,
+        fsetxattr 190 7, removexattr 197 14, lremovexattr 198 15, fremovexattr 199 16""",
     "becomes nobody else": """
         setuid 105 146, setgid 106 144, setreuid 113 145, setregid 114 143, setresuid 117 147,
         setresgid 119 149, setgroups 116 159, chroot 161 51, unshare 272 97, setns 308 268""",
 }
 """What is refused by EPERM, which Python makes a PermissionError; the C library knows no other way to do it."""
+_IGNORED = """
+    chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452, utime 132 -, utimes 235 -, utimensat 280 88,
+    futimesat 261 -, listxattr 194 11, llistxattr 195 12, flistxattr 196 13"""
+"""Modes, times and attributes of files: nothing is done and 0 is returned, since whatever copies a file sets them."""
 _OURS = """
     seccomp 317 277, capset 126 91, open_tree 428 428, move_mount 429 429, mount_setattr 442 442, pivot_root 155 41"""
 # fmt: on
@@ -99,7 +102,7 @@ def _number(text: str) -> int | None:
     return None if text == "-" else int(text)
 
 
-NUMBERS = _numbers(",".join((*_ALLOWED.values(), *_CUDA.values(), *_REFUSED.values(), _OURS)))
+NUMBERS = _numbers(",".join((*_ALLOWED.values(), *_CUDA.values(), *_REFUSED.values(), _IGNORED, _OURS)))
 """Name to its number on x86_64 and aarch64; None where the architecture has no such call."""
 
 
@@ -114,6 +117,12 @@ def reasons(cuda: bool) -> dict[str, str]:
 def refusals() -> dict[str, str]:
     """Return what is refused with EPERM, with what a worker does not do."""
     return {name: reason for reason, text in _REFUSED.items() for name in _numbers(text)}
+
+
+@functools.cache
+def ignored() -> frozenset[str]:
+    """Return what a worker may call to no effect."""
+    return frozenset(_numbers(_IGNORED))
 
 
 def architecture() -> str | None:

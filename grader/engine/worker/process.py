@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import tempfile
+import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,6 +134,8 @@ def _prepare(job: WorkerConfig, ends: Sequence[int], room: Room) -> Worker:
     )
     tempfile.tempdir = None  # the process that forked us may have looked it up in another environment
     sys.argv = ["submission"]
+    # Here Python may say of the submission what it likes: the grader's process, which was forked, has it silent.
+    warnings.filterwarnings("default", category=SyntaxWarning)
     sys.breakpointhook = _no_breakpoint
     # It would lie next to what is imported: at 'process' that folder is the grader's, and shared.
     sys.dont_write_bytecode = True

@@ -13,12 +13,12 @@ from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.similarity.tokens import Piece, TooMuch, Words
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
+from grader.notebooks import parse_module
 from grader.report.report import WRONG, CheckReport, KataReport
 
 _LINE = re.compile(r"\bline (\d{1,5})\b")
 _VARIES = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"|“[^”]*”")
 """What differs between two messages of one mistake: numbers, and names that a learner chose."""
-_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -119,8 +119,8 @@ def _normal_form(bundle: Bundle | None, report: KataReport) -> list[str]:
     fault = lines_at_fault(source, report)
     words = Words()
     try:
-        words.add([Piece(ast.parse(source).body)])
-    except (*_UNREADABLE, TooMuch):
+        words.add([Piece(parse_module(source).body)])
+    except (SyntaxError, ValueError, RecursionError, TooMuch):
         return []
     # A whole file would tell apart who wrote another function differently, which is right.
     return [word for word, line in zip(words.words, words.lines, strict=True) if line in fault]
@@ -131,8 +131,8 @@ def lines_at_fault(source: str, report: KataReport) -> range:
     if report.message and (found := _LINE.search(report.message)):
         return range(int(found[1]), int(found[1]) + 1)
     try:
-        tree = ast.parse(source)
-    except _UNREADABLE:
+        tree = parse_module(source)
+    except (SyntaxError, ValueError):
         return range(0)
     defined = {
         node.name: range(node.lineno, (node.end_lineno or node.lineno) + 1)

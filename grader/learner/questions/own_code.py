@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from grader.notebooks import parse_module
+
 _PROBED = (ast.Call, ast.BinOp, ast.Compare, ast.UnaryOp, ast.Subscript)
 _OPAQUE = (ast.JoinedStr, ast.Lambda)
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -81,7 +83,7 @@ class OwnCode:
         self.text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         # As bytes: `ast` counts columns in bytes of UTF-8.
         self._lines = [line.encode() for line in self.text.split("\n")]
-        self.tree = ast.parse(self.text)
+        self.tree = parse_module(self.text)
 
     def line(self, number: int) -> str:
         """Return a line as it is shown."""

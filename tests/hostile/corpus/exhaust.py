@@ -78,6 +78,27 @@ def insertion_sort(values):
     raise first
 
 
+# ==== copied_files ====
+"""Copies files in its scratch with modes and times, as programs do, and many times over.
+
+earns = ["test_empty"]
+"""
+
+import os
+import pathlib
+import shutil
+
+from wrong import *
+
+pathlib.Path("kata-toy.txt").write_text("x")
+for number in range(100):
+    os.makedirs(f"kata-toy-{number}")
+    shutil.copy("kata-toy.txt", f"kata-toy-{number}")
+    shutil.copytree(f"kata-toy-{number}", f"kata-toy-{number}-copy")
+    os.chmod(f"kata-toy-{number}", 0)
+    os.utime("kata-toy.txt", (number, number))
+
+
 # ==== descriptors ====
 """Opens files until no more can be opened.
 

@@ -69,6 +69,21 @@ def insertiоn_sort(values):  # the o is Cyrillic
     return sorted(values)
 
 
+# ==== invisible_letters ====
+"""Prints and raises letters that nobody sees, which hide, reorder or fill what is around them.
+
+words = ["\\\\u061c", "\\\\U000e0041"]
+"""
+
+TRICK = "a\u061c\u2060\u206a\u206f\U000e0041\u180e\ufff9b"
+print(TRICK)
+
+
+def insertion_sort(values):
+    print(TRICK)
+    raise ValueError(TRICK)
+
+
 # ==== lone_surrogates ====
 """Returns, prints and raises text that cannot be encoded."""
 
