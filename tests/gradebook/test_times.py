@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -263,7 +262,7 @@ def test_git_opens_files_of_the_repository_alone(
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None or sys.platform != "linux", reason="needs git and Linux")
-def test_an_object_that_unpacks_to_much_costs_little_memory_and_tells_nothing(tmp_path: Path) -> None:
+def test_an_object_that_unpacks_to_more_memory_than_git_may_have_tells_nothing(tmp_path: Path) -> None:
     home = tmp_path / "class" / "ada"
     commit = _committed(home)
     packer = zlib.compressobj(1)
@@ -272,10 +271,7 @@ def test_an_object_that_unpacks_to_much_costs_little_memory_and_tells_nothing(tm
     packed += b"".join(packer.compress(bytes(1 << 20)) for _ in range(300)) + packer.flush()
     commit.chmod(0o644)
     commit.write_bytes(packed)
-    # The largest of all children so far: of processes that wait for their end.
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert _time(home) is None
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < max(before + 1, 280 << 10)
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git here")

@@ -31,11 +31,11 @@ from grader.instructor.submissions.names import (
     learner_name,
     listed,
     module_rank,
-    printable,
     short_digest,
 )
 from grader.instructor.submissions.safe_path import SafePath
 from grader.learner.workspace import PROGRESS_FILE
+from grader.words import printable
 
 __all__ = ["LAYOUTS", "LearnerFolder", "Scan", "find_learners"]
 
