@@ -24,7 +24,7 @@ GOALS = {
     "hops of kata check": 12, "wheel, kB": 2_000,
 }  # fmt: skip
 CEILINGS = {
-    "lines of grader": 59_526, "lines of tests": 57_604, "lines of benchmarks": 6_337, "lines of Python": 186_575,
+    "lines of grader": 59_626, "lines of tests": 57_773, "lines of benchmarks": 6_337, "lines of Python": 186_839,
     "files": 1_498, "rooms and modules of grader": 18, "floors": 8, "functions with six or more parameters": 27,
     "longest function": 75, "mean function": 13,
 }  # fmt: skip
