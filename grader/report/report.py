@@ -7,7 +7,9 @@ from typing import Literal
 
 import msgspec
 
-KataStatus = Literal["pass", "fail", "error", "timeout", "in_progress", "not_started", "missing"]
+KataStatus = Literal[
+    "pass", "fail", "error", "timeout", "in_progress", "not_started", "missing", "not_graded"
+]
 CheckStatus = Literal["pass", "fail", "error", "timeout", "todo", "skipped"]
 CALLED = re.compile(r"^called  ([A-Za-z_]\w*)", re.MULTILINE)
 """What a message says was called."""

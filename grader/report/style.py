@@ -43,6 +43,7 @@ STATUS_STYLES = {
     "todo": Look("·", ".", "to do", "dim"),
     "not_started": Look("·", ".", "not started", "dim"),
     "missing": Look("?", "?", "no file", "yellow"),
+    "not_graded": Look("…", "_", "not graded yet", "yellow"),
     "skipped": Look("-", "-", "skipped", "dim"),
     "already_deducted": Look("≈", "~", "already deducted", "yellow"),
 }
@@ -213,13 +214,13 @@ def bar(part: float, whole: float, target: Console, *, width: int = 20) -> Text:
     return Text.assemble((full * filled, "green"), (empty * (width - filled), "dim"))
 
 
-def points(score: float, whole: float | None = None) -> str:
-    """Return points as a person writes them: 3, 2.5, 3/8."""
-    text = f"{round(score, 2):g}"
+def points(score: float | None, whole: float | None = None) -> str:
+    """Return points as a person writes them: 3, 2.5, 3/8; a dash where there is no mark."""
+    text = "-" if score is None else f"{round(score, 2):g}"
     return text if whole is None else f"{text}/{round(whole, 2):g}"
 
 
-def out_of(score: float, whole: float) -> str:
+def out_of(score: float | None, whole: float) -> str:
     """Return points as a sentence has them: 0.5 of 2 points."""
     return f"{points(score)} of {points(whole)} {'point' if whole == 1 else 'points'}"
 

@@ -144,3 +144,20 @@ def test_what_is_ignored_is_not_asked_again_until_that_is_taken_back(desk: Runni
     assert open_problems(desk) == 4
     nothing = desk.ask("POST", "/do/settle", "kind=unmatched&back=/problems")
     assert (nothing.status, "Nothing is ticked" in nothing.text) == (400, True)
+
+
+def test_a_run_that_was_stopped_is_a_problem_of_nobody(desk: Running) -> None:
+    with Gradebook.open(desk.where, create=False) as book:
+        book.start_run(
+            {"submissions": "/class/week 2.zip"}, [("zed", "insertion-sort"), ("ada", "insertion-sort")]
+        )
+    says = "2 hand-ins: the last run of week 2.zip was stopped at 0 of 2"
+    page = desk.page("/class")
+    assert "Zoë Zed, Insertion sort: not graded yet" in page
+    assert says in desk.page("/problems")
+    assert "kata grade &#39;/class/week 2.zip&#39;" in desk.page("/problems")
+    assert 'class="total score">-</span> of 5' in desk.page("/mark?learner=zed&of=insertion-sort")
+    number = post(desk, "ignore", ticked(desk, "not graded", says))
+    assert says not in desk.page("/problems")
+    undo(desk, number)
+    assert says in desk.page("/problems")

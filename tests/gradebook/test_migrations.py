@@ -20,7 +20,11 @@ from tests.gradebook.handmade import MONDAY, grade
 VERSION_TABLE = version_table.name
 BEFORE = Path(__file__).with_name("story-0005.sql")
 """The story as version 0005 wrote it, with the tables that it had."""
-UNDO = ("ALTER TABLE submissions DROP COLUMN arrived",)
+UNDO = (
+    "ALTER TABLE submissions DROP COLUMN arrived",
+    "ALTER TABLE runs DROP COLUMN planned, DROP COLUMN stopped_at",
+    "DROP TABLE awaited",
+)
 """What makes today's tables those of version 0005, in PostgreSQL."""
 
 

@@ -400,7 +400,7 @@ def test_rows_take_few_queries(gradebook: Gradebook) -> None:
         assert len(list(gradebook.rows())) == 240
     finally:
         event.remove(Engine, "before_cursor_execute", note)
-    assert len([statement for statement in asked if statement.startswith("SELECT")]) <= 13
+    assert len([statement for statement in asked if statement.startswith("SELECT")]) <= 14
 
 
 @pytest.mark.slow

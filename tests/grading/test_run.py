@@ -37,6 +37,8 @@ class Book:
     def mark_unchanged(self, run: int, submission: Submission, key: Key) -> None:
         self.reused.append((submission.learner, submission.kata))
 
+    def reach(self, run: int, submission: Submission) -> None: ...
+
 
 @dataclass(frozen=True)
 class Pupil:

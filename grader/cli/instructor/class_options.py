@@ -44,11 +44,15 @@ course_option: Callable[[Any], Any] = click.option(
 
 def note_unreadable(book: Gradebook) -> None:
     """Name every mark whose report could not be read, and what never was graded; say how they are made again."""
-    if ungraded := [f"{learner} ({kata})" for learner, kata in book.ungraded]:
+    runs = book.unfinished_runs() if book.ungraded else []
+    for run in runs:
+        note(f"not graded yet: {run.words}: {run.command}{same_book()}")
+    left = {of for run in runs for of in run.left}
+    if failed := [f"{learner} ({kata})" for learner, kata in book.ungraded if (learner, kata) not in left]:
         from grader.instructor.submissions.names import listed
 
         note(
-            f"not graded: {listed(ungraded, NAMED)}; 0 points until kata grade has graded the same submissions."
+            f"not graded: {listed(failed, NAMED)}; no mark until kata grade has graded the same submissions."
         )
     found = list(book.unreadable.items())
     for (learner, kata), why in found[:NAMED]:

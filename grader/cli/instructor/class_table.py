@@ -39,7 +39,7 @@ HEAD = "# "
 """Before the assignments that a part of the notes is about."""
 _TROUBLES = "The checks could not judge"
 _NEWER = "A newer attempt does not count"
-STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "missing")
+STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "missing", "not_graded")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ def print_summary(
     whole = {kata.slug: 0.0 for kata in katas}
     for row in book.rows(katas=[kata.slug for kata in katas], learners=learners):
         counts[row.kata][row.report.status] += 1
-        scores[row.kata].append(row.score)
+        if row.graded:
+            scores[row.kata].append(row.score)
         # The largest: a check that this machine could not run leaves one learner a smaller maximum.
         whole[row.kata] = max(whole[row.kata], row.max_score)
         notes_of[row.learner, row.kata] = row.notes

@@ -25,7 +25,7 @@ from grader.report.style import console
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.grading.run import Learner, Tally
+    from grader.instructor.grading.run import Tally
     from grader.instructor.submissions import LearnerFolder, Scan
     from grader.instructor.submissions.submission import Submission
 
@@ -199,7 +199,7 @@ def _katas_of(scan: Scan, wanted: KataChoice, options: GradingOptions) -> list[K
 def graded(
     book: Gradebook,
     katas: Sequence[Kata],
-    learners: Sequence[Learner],
+    learners: Sequence[LearnerFolder],
     options: GradingOptions,
     *sources: Path | None,
 ) -> Tally:
@@ -207,7 +207,11 @@ def graded(
     from grader.cli.progress import watching
     from grader.instructor.grading.run import Run
 
-    number = book.start_run(options.arguments(*sources))
+    # People who are in the roster alone have nothing in this download.
+    there = [one.learner for one in learners if one.places]
+    number = book.start_run(
+        options.arguments(*sources), [(name, kata.slug) for name in there for kata in katas]
+    )
     run = Run(katas, book, options.policy, number)
     with options.slots() as slots, watching(len(learners) * len(katas), slots.where) as watch:
         tally = run.grade(learners, slots.executor, slots.count, watch)

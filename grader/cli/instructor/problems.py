@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @json_option
 @with_gradebook
 def problems(book: Gradebook, assignment: str | None, as_json: bool) -> None:
-    """List what is still open: unread, misnamed, unmatched, late without a time, decisions without effect.
+    """List what is still open: unread, misnamed, unmatched, not graded, late without a time, decisions without effect.
 
     It is read off the gradebook and the course settings as they are now, whatever was graded last.
 
@@ -40,9 +40,9 @@ def problems(book: Gradebook, assignment: str | None, as_json: bool) -> None:
     for of, those in groupby(found, key=lambda one: one.of):
         print_line(f"{of or 'the course'}:")
         for one in those:
-            about = f"{one.learner}, {one.kata}" if one.kata else one.learner
+            about = ", ".join(filter(None, (one.learner, one.kata)))
             decides = one.command.startswith("kata gradebook")
-            print_line(f"  {one.kind}: {about}: {one.what}")
+            print_line(f"  {': '.join(filter(None, (one.kind, about, one.what)))}")
             print_line(f"      {one.command}{comment if decides else same_book()}")
     if not found:
         note("Nothing is open.")

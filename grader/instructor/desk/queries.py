@@ -121,7 +121,7 @@ class MarksCache:
     def __init__(self, book: Gradebook) -> None:
         self._book = book
         self._state: tuple[int, ...] = ()
-        self._stamps: dict[str, int] = {}
+        self._stamps: dict[str, tuple[int, ...]] = {}
         self._marks: dict[str, dict[str, Mark]] = {}
         self._comments = CommentIndex({}, {}, {}, {})
         self._guard = threading.Lock()
@@ -144,7 +144,7 @@ class MarksCache:
                 self._state = state
             return self._marks, self._comments
 
-    def _read_again(self, stamps: Mapping[str, int]) -> None:
+    def _read_again(self, stamps: Mapping[str, tuple[int, ...]]) -> None:
         changed = {name for name, stamp in stamps.items() if self._stamps.get(name) != stamp}
         some = changed if 2 * len(changed) < len(stamps) else None
         fresh: dict[str, dict[str, Mark]] = {}

@@ -413,7 +413,14 @@ class Total(NamedTuple):
     waiting: int = 0
     """Written answers that are released and not marked yet."""
     open: float = 0.0
-    """How much of `most` is theirs."""
+    """How much of `most` is theirs, and that of `ungraded`."""
+    ungraded: int = 0
+    """Katas that are not graded yet."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is going to change: then it is not a total yet."""
+        return bool(self.waiting or self.ungraded)
 
     @property
     def part(self) -> float:
@@ -428,6 +435,8 @@ def total(rows: Iterable[Row | Mark], course: Course) -> Total:
     return written._replace(
         score=written.score + sum(weight * row.score for row, weight in own),
         most=written.most + sum(weight * row.max_score for row, weight in own),
+        open=written.open + sum(weight * row.max_score for row, weight in own if not row.graded),
+        ungraded=sum(not row.graded for row, _ in own),
     )
 
 

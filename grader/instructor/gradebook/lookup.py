@@ -211,8 +211,8 @@ def find(connection: Connection, course: Course, learner: str, kata: str) -> tup
 
 def rows_of(
     connection: Connection, course: Course, what: Iterable[tuple[str, str | None]]
-) -> list[tuple[int, int | None]]:
-    """Return the rows of learners and of katas, as `find` and `ensure_learner_row` do, a kata only where one is named.
+) -> list[tuple[int | None, int | None]]:
+    """Return the rows of learners and of katas, as `find` and `ensure_learner_row` do, each only where one is named.
 
     Raises:
         GradebookUsageError: there is no such learner or kata.
@@ -221,8 +221,11 @@ def rows_of(
     there = learner_index(connection, course).people
     numbers = {slug: kata for kata, (slug, _) in katas(connection, None).items()}
     own: dict[str, int] = {}
-    found: list[tuple[int, int | None]] = []
+    found: list[tuple[int | None, int | None]] = []
     for learner, kata in what:
+        if not learner:
+            found.append((None, None))
+            continue
         key = course.normalized_name(sanitize(learner))
         if key not in there or (kata is not None and kata not in numbers):
             find(connection, course, learner, kata or "")

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from grader import __version__
 from grader.instructor.gradebook.database_url import Address
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
-from grader.instructor.gradebook.schema import meta, metadata, version
+from grader.instructor.gradebook.schema import UtcTime, awaited, meta, metadata, version
 
 
 def _order_of_arrival(connection: Connection) -> None:
@@ -25,7 +25,17 @@ def _order_of_arrival(connection: Connection) -> None:
     connection.execute(text("UPDATE submissions SET arrived = run_id"))
 
 
-_STEPS: dict[str, Callable[[Connection], None]] = {"0005": _order_of_arrival}
+def _what_runs_have_left(connection: Connection) -> None:
+    time = UtcTime().load_dialect_impl(connection.dialect).compile(connection.dialect)
+    connection.execute(text("ALTER TABLE runs ADD COLUMN planned INTEGER"))
+    connection.execute(text(f"ALTER TABLE runs ADD COLUMN stopped_at {time}"))
+    awaited.create(connection)
+
+
+_STEPS: dict[str, Callable[[Connection], None]] = {
+    "0005": _order_of_arrival,
+    "0006": _what_runs_have_left,
+}
 """By the version that it starts from, oldest first: what makes tables those of the next version."""
 
 VERSION = f"{int(max(_STEPS)) + 1:04}"

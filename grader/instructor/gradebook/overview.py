@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -53,6 +54,7 @@ class _Kata:
     slug: str
     max_score: float = 0.0
     scores: list[float] = field(default_factory=list)
+    learners: int = 0
     passed: int = 0
 
     @property
@@ -81,17 +83,20 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
     katas: dict[str, _Kata] = {}
     lines: list[_Line] = []
     statuses: set[str] = set()
-    changed, late, unmarked, waiting = False, False, 0, 0
+    changed, late, unmarked, waiting, ungraded = False, False, 0, 0, 0
     # Only what the table shows is kept of a row: a class's reports do not fit into memory.
     for _, own in by_learner(rows):
         cells = {}
         for slug, row in own.items():
             kata = katas.setdefault(slug, _Kata(row.report.number, slug))
             kata.max_score = max(kata.max_score, row.max_score)
-            kata.scores.append(row.score)
+            if row.graded:
+                kata.scores.append(row.score)
+            kata.learners += 1
             kata.passed += row.report.status == "pass"
             statuses.add(row.report.status)
             changed, late = changed or _is_marked(row), late or bool(row.late_by)
+            ungraded += not row.graded
             unmarked += len(row.written.unmarked) if row.written is not None else 0
             cells[slug] = _cell(row, out)
         whole, written = total(own.values(), course), written_total(own.values(), course)
@@ -115,6 +120,8 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
         )
     if waiting:
         legend.append(f"{OPEN} {counted(waiting, 'written answer')} still to be marked, not 0   ")
+    if ungraded:
+        legend.append(f"{OPEN} {counted(ungraded, 'mark')} still to be graded, not 0   ")
     if late:
         legend.append(f"{LATE} marked late, time not known   ")
     if changed:
@@ -127,12 +134,12 @@ def _cell(row: Row, out: Console) -> Text:
     look = STATUS_STYLES[row.report.status]
     glyph = look.glyph if has_unicode(out) else look.ascii
     sign = CHANGED if _is_marked(row) else LATE if row.late_by else " "
-    return Text(f"{glyph} {points(row.score)}{sign}", look.style)
+    return Text(f"{glyph} {points(row.points)}{sign}", look.style)
 
 
 def _all(of: Total) -> str:
-    """Return what somebody has in all; a sign says that answers wait for a mark."""
-    return f"{points(of.score, of.most)}{OPEN if of.waiting else ''}"
+    """Return what somebody has in all; a sign says that a part of it waits for a mark."""
+    return f"{points(of.score, of.most)}{OPEN if of.waits else ''}"
 
 
 def _blocks(columns: Sequence[_Kata], lines: Sequence[_Line], out: Console) -> list[list[_Kata]]:
@@ -179,18 +186,16 @@ def _print_block(block: Sequence[_Kata], lines: Sequence[_Line], out: Console) -
         table.add_row(Text(line.name), *own, *(texts[place] for texts in ends.values()))
     if len(lines) > 1:
         table.add_section()
-        means = [f"{points(sum(kata.scores) / len(kata.scores))} " for kata in block]
+        means = [f"{points(statistics.fmean(kata.scores) if kata.scores else None)} " for kata in block]
         table.add_row("mean", *means, style="dim")
-        table.add_row("passed", *(f"{kata.passed}/{len(kata.scores)} " for kata in block), style="dim")
+        table.add_row("passed", *(f"{kata.passed}/{kata.learners} " for kata in block), style="dim")
     out.print(table)
 
 
 def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
     """Print one learner: a line for each kata and its released answers, and what was said about the mark."""
     whole = total(rows, course)
-    out.print(
-        Text.assemble((who(rows[0]), "bold"), f"   {points(whole.score, whole.most)} points"), soft_wrap=True
-    )
+    out.print(Text.assemble((who(rows[0]), "bold"), f"   {_all(whole)} points"), soft_wrap=True)
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
     for _ in range(2):
         table.add_column(no_wrap=True)
@@ -201,7 +206,7 @@ def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
         table.add_row(
             row.report.number,
             row.kata,
-            points(row.score, row.max_score),
+            points(row.points, row.max_score),
             status_text(row.report.status, out),
             Text(_remarks(row, course), style="dim"),
         )
@@ -220,7 +225,7 @@ def print_mark(row: Row, course: Course, out: Console) -> None:
     """Print one mark with everything that made it: the checks, lateness, what people changed."""
     title = Text.assemble(
         (f"{who(row)}   {row.report.number} {row.kata}", "bold"),
-        f"   {points(row.score, row.max_score)} points   ",
+        f"   {points(row.points, row.max_score)} points   ",
     )
     out.print(title.append_text(status_text(row.report.status, out)), soft_wrap=True)
     for fact in _facts(row, course):

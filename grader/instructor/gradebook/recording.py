@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -12,12 +13,12 @@ import msgspec
 from sqlalchemy import Connection, Table, and_, bindparam, select, true
 
 from grader import __version__
-from grader.instructor.gradebook import answers, schema
+from grader.instructor.gradebook import answers, schema, unfinished
 from grader.instructor.gradebook.connections import Connections, RunSession
 from grader.instructor.gradebook.database_url import redact
+from grader.instructor.gradebook.errors import GradebookError
 from grader.instructor.gradebook.records import Key
 from grader.instructor.gradebook.serialization import (
-    arguments_of,
     insert,
     insert_all,
     insert_unless_there,
@@ -128,6 +129,7 @@ class Recording:
         """Its number."""
         self._own = own
         self._place = place
+        self._finished = False
         self._known: _Numbers = {}
         self._earlier = earlier
         """Whose names stood in the gradebook before this run."""
@@ -135,8 +137,10 @@ class Recording:
         """Of learners whom this run brought: which katas it has recorded."""
 
     @classmethod
-    def start(cls, connections: Connections, arguments: Mapping[str, Argument]) -> Recording:
-        """Take the lock, and note what the run was asked for.
+    def start(
+        cls, connections: Connections, arguments: Mapping[str, Argument], awaited: Collection[tuple[str, str]]
+    ) -> Recording:
+        """Take the lock, and note what the run was asked for, and what it is going to grade.
 
         Raises:
             GradebookError: another run grades into this gradebook, or the database refused.
@@ -154,12 +158,14 @@ class Recording:
                     version=__version__,
                     host=sanitize(socket.gethostname()),
                     process=os.getpid(),
+                    planned=len(awaited),
                 )
+                unfinished.expect(connection, run, unfinished.place_of(options), awaited)
                 earlier = set(connection.execute(select(schema.learners.c.name)).scalars())
         except BaseException:
             own.close()
             raise
-        return cls(own, run, _place_of(options), earlier)
+        return cls(own, run, unfinished.place_of(options), earlier)
 
     def finish(self) -> None:
         """Note that everything that was to be graded is."""
@@ -167,10 +173,23 @@ class Recording:
             connection.execute(
                 schema.runs.update().where(schema.runs.c.id == self.run).values(finished_at=datetime.now(UTC))
             )
+            unfinished.end(connection, self.run)
+        self._finished = True
 
     def close(self) -> None:
         """Give the lock back, whether the run is finished or not."""
+        if not self._finished:
+            table = schema.runs
+            stopped = table.update().where(table.c.id == self.run).values(stopped_at=datetime.now(UTC))
+            # Whatever ended the run is what is reported, and without this it counts as one that was killed.
+            with suppress(GradebookError), self._own.writing("stopping the run") as connection:
+                connection.execute(stopped)
         self._own.close()
+
+    def reach(self, submission: Submission) -> None:
+        """Note that nothing of what somebody handed in for a kata is left to be graded."""
+        with self._own.writing(_doing(submission)) as connection:
+            unfinished.reach(connection, self.run, submission.learner, submission.kata)
 
     def may_have_attempts(self, learner: str) -> bool:
         """Return whether there may be attempts of a learner: nobody but this run writes any."""
@@ -324,10 +343,10 @@ class Recording:
 
     def _came_in(self, mine: Any, every: Sequence[Any]) -> bool:
         """Whether what was handed in before came in again: a download that is read once more brings nothing new."""
-        here = [row for row in every if row is mine or _place_of(row.arguments) == self._place]
+        here = [row for row in every if row is mine or unfinished.place_of(row.arguments) == self._place]
         # Else the same folder, or an archive of the same name, has held something else since.
         last = max(here, key=lambda row: (row.run_id, row.seen))
-        return _place_of(mine.arguments) != self._place or last is not mine
+        return unfinished.place_of(mine.arguments) != self._place or last is not mine
 
     def _add(self, connection: Connection, submission: Submission, cell: _Cell, sighting: _Sighting) -> None:
         insert(
@@ -381,11 +400,6 @@ def _sighting_of(submission: Submission, same: Sequence[Any]) -> Any:
     # without.
     timed = [row for row in same if row.submitted_at == submission.submitted_at]
     return next(iter(timed), next((row for row in same if row.submitted_at is None), None))
-
-
-def _place_of(arguments: Any) -> str:
-    """Return which download a run read; nothing where it read none."""
-    return str(arguments_of(arguments).get("submissions") or "")
 
 
 class _IdCache:

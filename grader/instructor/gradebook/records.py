@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import groupby
+from pathlib import PurePath
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -244,6 +246,38 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     version: str
 
 
+class UnfinishedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that has not graded everything in its download."""
+
+    id: int
+    stopped: bool
+    """False while it runs, and where it was killed."""
+    planned: int
+    """How much there was to grade: a learner and a kata each."""
+    left: tuple[tuple[str, str], ...]
+    """Learners and katas that it has not come to."""
+    arguments: dict[str, Any]
+
+    @property
+    def words(self) -> str:
+        """How far it came."""
+        came = "was stopped at" if self.stopped else "has come to"
+        return f"the last run of {PurePath(str(self.arguments.get('submissions'))).name} {came} " + (
+            f"{self.planned - len(self.left)} of {self.planned}"
+        )
+
+    @property
+    def command(self) -> str:
+        """The command that goes on, but for the options that name the gradebook."""
+        words = ["kata grade", shlex.quote(str(self.arguments.get("submissions")))]
+        for name, given in self.arguments.items():
+            for one in given if isinstance(given, list) else [given]:
+                if name != "submissions" and one not in (None, False, "cpu"):
+                    option = f"--{name.replace('_', '-')}"
+                    words.append(option if one is True else f"{option} {shlex.quote(str(one))}")
+        return " ".join(words)
+
+
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """What a list shows of one learner and one kata: a `Row` without its report."""
 
@@ -263,13 +297,18 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     changed: bool = False
     """It is not what the checks gave."""
     graded: bool = True
-    """False where the machine failed, so that its points say nothing."""
+    """False where a run has not come to it yet, or the machine failed: then it is no 0, whatever its points."""
     notes: tuple[str, ...] = ()
     """What the instructor should know about what was found, and why this attempt counts."""
     newer: tuple[Newer, ...] = ()
     """Why what was handed in later does not count; empty where the newest counts."""
     written: WrittenScore | None = None
     """The written answers, as in `Row`."""
+
+    @property
+    def points(self) -> float | None:
+        """The mark; None while it is not graded, which is not 0."""
+        return self.score if self.graded else None
 
     @property
     def late(self) -> bool:
@@ -292,6 +331,8 @@ class Row(msgspec.Struct, kw_only=True):
     """The attempt that counts."""
     attempts: int
     """How many different contents were graded."""
+    graded: bool = True
+    """False where a run has not come to it yet, or the machine failed: then it is no 0, whatever its points."""
     submitted_at: datetime | None
     graded_at: datetime
     adjustments: list[Adjustment]
@@ -320,6 +361,11 @@ class Row(msgspec.Struct, kw_only=True):
     written: WrittenScore | None = None
     """The written answers; None where nothing was handed in, marked or released. Not in `score`, but in every total
     from the release on."""
+
+    @property
+    def points(self) -> float | None:
+        """The mark; None while it is not graded, which is not 0."""
+        return self.score if self.graded else None
 
     @property
     def kata(self) -> str:

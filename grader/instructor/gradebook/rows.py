@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -23,15 +23,17 @@ from grader.instructor.gradebook.lateness import final_score
 from grader.instructor.gradebook.lookup import LearnerRef, find_learner, katas, list_learners, names_of
 from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenScore
 from grader.instructor.gradebook.serialization import booked, notes_of, report_of
+from grader.instructor.gradebook.unfinished import awaited
 from grader.instructor.submissions.submission import DECIDED, MAY_BE, TAKEN
 from grader.report.report import KataReport
 
 Tell = Callable[[str, str, str | None], None]
-"""Told of what cannot be read: whose, of which kata, and why; None for why: it never was graded."""
+"""Told of what cannot be read: whose, of which kata, and why; None for why: it is not graded yet."""
 
 _CHUNK = 50
 """Learners that are read at once: few queries, and memory that does not grow with the class."""
 _NEVER = "Nothing of this learner was graded for this kata."
+_NOT_YET = "This is not graded yet."
 
 
 def rows(
@@ -46,6 +48,7 @@ def rows(
     # Only when somebody has no row: to know what others could get takes a look at every attempt.
     blanks: dict[int, KataReport] | None = None
     last_run = None
+    waits = awaited(connection, course)
     # Some at a time: a few queries for all of them, and never a whole class in memory.
     for some in _chunks(list_learners(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
@@ -55,6 +58,7 @@ def rows(
             name = somebody.name
             for kata, (slug, _) in chosen.items():
                 stands = found.get((name, kata))
+                waiting = (name, slug) in waits and (stands is None or not stands.row.digest)
                 adjusted = adjustments.get((name, kata), [])
                 written = written_of(somebody, kata, slug)
                 if written is not None and written.submitted_at is schema.DAMAGED_TIME:
@@ -64,19 +68,20 @@ def rows(
                 for what, those in (("adjustment", adjusted), ("ruling", ruled)):
                     for number in (one.id for one in those if one.comment == decisions.DAMAGED):
                         tell(name, slug, f"{what} {number} is damaged, and counts nowhere.")
-                if stands is not None:
+                # Where an earlier download held nothing to grade, that is not a mark while something waits.
+                if stands is not None and not waiting:
                     made = _row(course, name, chosen[kata], stands, _ByHand(adjusted, written))
                     if made.unreadable is not None:
                         tell(name, slug, made.unreadable)
-                    # Without terms the machine prevented the grading: the 0 points are not the learner's.
-                    elif not stands.row.terms:
-                        tell(name, slug, None)
-                    yield made
-                    continue
-                if blanks is None:
-                    blanks, last_run = _blanks(connection, chosen), _last_run(connection)
-                assert last_run is not None, slug
-                yield _blank_row(course, name, blanks[kata], last_run, _ByHand(adjusted, written))
+                else:
+                    if blanks is None:
+                        blanks, last_run = _blanks(connection, chosen), _last_run(connection)
+                    assert last_run is not None, slug
+                    blank = _not_yet(blanks[kata]) if waiting else blanks[kata]
+                    made = _blank_row(course, name, blank, last_run, _ByHand(adjusted, written))
+                if not made.graded and made.unreadable is None:
+                    tell(name, slug, None)
+                yield made
 
 
 def reports(
@@ -110,7 +115,7 @@ def marks(
 ) -> Iterator[Mark]:
     """Yield a mark for every learner and kata, in order, from what was recorded with the reports."""
     chosen = katas(connection, slugs)
-    blanks = _blanks(connection, chosen)
+    blanks, waits = _blanks(connection, chosen), awaited(connection, course)
     for some in _chunks(list_learners(connection, course, learners)):
         counting = _counting(connection, course, some, chosen)
         adjustments = decisions.adjustments(connection, names_of(some))
@@ -120,18 +125,21 @@ def marks(
                 adjusted = adjustments.get((somebody.name, kata), [])
                 written = written_of(somebody, kata, slug)
                 stands = counting.get((somebody.name, kata))
-                if stands is not None:
+                waiting = (somebody.name, slug) in waits and (stands is None or not stands.row.digest)
+                if stands is not None and not waiting:
                     yield _mark(somebody.name, slug, stands, _ByHand(adjusted, written))
                     continue
-                # Nothing was handed in, and points that somebody gave by hand count all the same.
+                # Nothing was graded, and points that somebody gave by hand count all the same.
                 score, _ = final_score(0.0, 0.0, adjusted)
+                blank = _not_yet(blanks[kata]) if waiting else blanks[kata]
                 yield Mark(
                     learner=somebody.name,
                     kata=slug,
-                    status=blanks[kata].status,
+                    status=blank.status,
                     score=score,
-                    max_score=blanks[kata].max_score,
+                    max_score=blank.max_score,
                     changed=any(not one.revoked for one in adjusted),
+                    graded=_is_graded(adjusted, blank.status != "not_graded"),
                     written=written,
                 )
 
@@ -152,7 +160,7 @@ def _mark(name: str, slug: str, stands: _Standing, by_hand: _ByHand) -> Mark:
         days_late=counted.late.days,
         late_by=given.late_by,
         changed=bool(taken) or any(not one.revoked for one in by_hand.adjustments),
-        graded=given.graded,
+        graded=_is_graded(by_hand.adjustments, given.graded),
         notes=(*stands.notes, *counted.remarks),
         newer=counted.newer,
         written=by_hand.written,
@@ -393,6 +401,7 @@ def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by
         name=course.name_of(name),
         report=report,
         attempts=stands.contents,
+        graded=_is_graded(by_hand.adjustments, bool(row.terms)),
         submitted_at=_known(row.submitted_at),
         graded_at=stands.graded.graded_at,
         adjustments=by_hand.adjustments,
@@ -419,6 +428,7 @@ def _blank_row(course: Course, name: str, blank: KataReport, at: datetime, by_ha
         name=course.name_of(name),
         report=msgspec.structs.replace(blank, learner=name),
         attempts=0,
+        graded=_is_graded(by_hand.adjustments, blank.status != "not_graded"),
         submitted_at=None,
         graded_at=at,
         adjustments=by_hand.adjustments,
@@ -426,6 +436,16 @@ def _blank_row(course: Course, name: str, blank: KataReport, at: datetime, by_ha
         max_score=blank.max_score,
         written=by_hand.written,
     )
+
+
+def _not_yet(blank: KataReport) -> KataReport:
+    """Return the report of somebody whose hand-in a run has not come to."""
+    return msgspec.structs.replace(blank, status="not_graded", message=_NOT_YET)
+
+
+def _is_graded(adjustments: Iterable[Adjustment], by_checks: bool) -> bool:
+    """Whether there is a mark: by checks, or because somebody set it."""
+    return by_checks or any(one.kind == "override" and not one.revoked for one in adjustments)
 
 
 def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> dict[int, KataReport]:

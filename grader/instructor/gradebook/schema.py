@@ -111,7 +111,20 @@ runs = Table(
     Column("version", Text, nullable=False),
     Column("host", Text, nullable=False),
     Column("process", Integer, nullable=False),
+    Column("planned", Integer),
+    Column("stopped_at", UtcTime),
 )
+"""`planned` counts what was in the download, a learner and a kata each. Where a run was killed, it neither finished nor
+stopped."""
+
+awaited = Table(
+    "awaited",
+    metadata,
+    Column("run_id", ForeignKey("runs.id"), primary_key=True, autoincrement=False),
+    Column("learner", Text, primary_key=True),
+    Column("kata", Text, primary_key=True),
+)
+"""What a run has not come to yet. By names: nobody is in the class for what a run that was stopped never looked at."""
 
 contents = Table(
     "contents",

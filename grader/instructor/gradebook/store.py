@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from grader.instructor.gradebook import answers, lookup, pushes, recording, versions
+from grader.instructor.gradebook import answers, lookup, pushes, recording, unfinished, versions
 from grader.instructor.gradebook import comments as of_comments
 from grader.instructor.gradebook import decisions as of_decisions
 from grader.instructor.gradebook import history as of_history
@@ -72,7 +72,7 @@ class Gradebook:
         self.unreadable: dict[tuple[str, str], str] = {}
         """What `rows` and `reports` came upon: learner and kata of a report that cannot be read, and why."""
         self.ungraded: dict[tuple[str, str], None] = {}
-        """Likewise what a fault of the machine kept from being graded: 0 points of the kata's maximum, so far."""
+        """Likewise what is not graded yet: a run has not come to it, or the machine failed."""
 
     @classmethod
     def open(cls, where: str, *, create: bool, course: Course | None = None) -> Gradebook:
@@ -131,11 +131,12 @@ class Gradebook:
 
     # A run
 
-    def start_run(self, arguments: Mapping[str, Argument]) -> int:
+    def start_run(self, arguments: Mapping[str, Argument], awaited: Collection[tuple[str, str]] = ()) -> int:
         """Begin grading; until `finish_run` or `close`, no other process can.
 
         Args:
             arguments: what the run was asked for, kept so that it can be repeated; passwords in addresses are not.
+            awaited: learners and katas of which something may be in the download: not graded yet, until `reach`.
 
         Raises:
             GradebookError: another run grades into this gradebook.
@@ -143,7 +144,7 @@ class Gradebook:
         with self._guard:
             if self._recording is not None:
                 raise ValueError("this gradebook object is in a run already")
-            self._recording = Recording.start(self._connections, arguments)
+            self._recording = Recording.start(self._connections, arguments, awaited)
             return self._recording.run
 
     def finish_run(self, run: int) -> None:
@@ -185,6 +186,11 @@ class Gradebook:
         """Note that a misnamed file, the newest that came in, may be meant for the answer."""
         with self._guard:
             self._in(run).propose(submission)
+
+    def reach(self, run: int, submission: Submission) -> None:
+        """Note that nothing of what somebody handed in for a kata is left to be graded in this run."""
+        with self._guard:
+            self._in(run).reach(submission)
 
     def record_answers(self, run: int, submission: Submission) -> None:
         """Keep the sheet of written answers that came in with a submission, unless it is the one known last."""
@@ -479,6 +485,8 @@ class Gradebook:
         """Return every run, the newest last."""
         with self._connections.reading("reading its runs") as connection:
             return of_history.runs(connection)
+
+    unfinished_runs = _reading("reading its runs", unfinished.unfinished_runs)
 
     history = _reading("reading the history of {}", of_history.events)
 

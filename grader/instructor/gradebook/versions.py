@@ -6,15 +6,13 @@ who give two points each for the same reason have looked at the same mark.
 
 from __future__ import annotations
 
-from collections import Counter
-
 from sqlalchemy import ColumnElement, Connection, Table, func, or_, select, text
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import MARKING
 from grader.instructor.gradebook.errors import ConflictError
-from grader.instructor.gradebook.lookup import LearnerRef, find, list_learners
+from grader.instructor.gradebook.lookup import LearnerRef, find, identity, list_learners, names_of
 from grader.instructor.gradebook.migrate import ADVISORY_KEY
 from grader.instructor.gradebook.serialization import sanitize
 
@@ -70,13 +68,15 @@ def _numbers(table: Table) -> list[ColumnElement[int]]:
         found.append(func.count(table.c.revoked_at))
     if table is schema.submissions:
         found.append(func.coalesce(func.sum(table.c.seen + table.c.run_id), 0))
+    if table is schema.awaited:  # the same number may be left of another run
+        found.append(func.coalesce(func.sum(table.c.run_id), 0))
     return found
 
 
 _STATE = select(
     *(
         select(number).select_from(table).scalar_subquery()
-        for table in (*_KEPT, schema.learners)
+        for table in (*_KEPT, schema.learners, schema.awaited)
         for number in _numbers(table)
     )
 )
@@ -87,12 +87,20 @@ def state(connection: Connection) -> tuple[int, ...]:
     return tuple(map(int, connection.execute(_STATE).one()))
 
 
-def change_counters(connection: Connection, course: Course) -> dict[str, int]:
-    """Return, by learner, the sum of what was handed in, graded, decided and taken back: another sum, another page."""
-    found: Counter[int] = Counter()
+def change_counters(connection: Connection, course: Course) -> dict[str, tuple[int, ...]]:
+    """Return, by learner, counts of what was handed in, graded, decided, taken back and left."""
+    found: dict[str, tuple[int, ...]] = {one.name: () for one in list_learners(connection, course)}
+    whose = names_of(list_learners(connection, course))
     for table in _KEPT:
-        numbers = _numbers(table)
-        each = select(table.c.learner_id, sum(numbers[1:], numbers[0])).group_by(table.c.learner_id)
-        for learner, number in connection.execute(each):
-            found[learner] += int(number)
-    return {one.name: sum(found[row] for row in one.rows) for one in list_learners(connection, course)}
+        each = select(table.c.learner_id, *_numbers(table)).group_by(table.c.learner_id)
+        for learner, *numbers in connection.execute(each):
+            if learner in whose:
+                found[whose[learner]] += (learner, *map(int, numbers))
+    called = identity(connection, course)
+    waits = schema.awaited
+    for name, *numbers in connection.execute(
+        select(waits.c.learner, *_numbers(waits)).group_by(waits.c.learner)
+    ):
+        if (learner := called(name)) in found:
+            found[learner] += tuple(map(int, numbers))
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -68,6 +69,7 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
     why = _unread(book, every)
     found = [problem for mark in every for problem in _of_mark(mark, book.course, why)]
     found += _strangers(book, marks)
+    found += _unfinished(book)
     found += without_effect(book, {(mark.learner, mark.kata): mark.notes for mark in every})
     order = {name: place for place, name in enumerate((*book.course.assignments, *book.katas()))}
     identity = book.identity()
@@ -114,7 +116,7 @@ def _of_mark(mark: Mark, course: Course, why: Mapping[tuple[str, str], str]) -> 
         return Problem(_group(course, kata), kind, who, kata, what, command, proposal)
 
     take = f"kata gradebook take {typed_name(who)} {kata}"
-    if not mark.graded:
+    if not mark.graded and mark.attempt is not None:
         yield made(NOT_GRADED, "no fault of the learner's", "kata grade DOWNLOAD")
     elif (who, kata) in why:
         yield made(UNREAD, why[who, kata], f"{take} FILE")
@@ -139,6 +141,13 @@ def _of_mark(mark: Mark, course: Course, why: Mapping[tuple[str, str], str]) -> 
             f"{mark.late_by} marks it late; it counts as {how}",
             "kata grade DOWNLOAD --times FILE",
         )
+
+
+def _unfinished(book: Gradebook) -> Iterator[Problem]:
+    for run in book.unfinished_runs():
+        left = Counter(_group(book.course, kata) for _, kata in run.left)
+        for of, count in left.items():
+            yield Problem(of, NOT_GRADED, "", "", f"{counted(count, 'hand-in')}: {run.words}", run.command)
 
 
 def _strangers(book: Gradebook, marks: Marks) -> Iterator[Problem]:

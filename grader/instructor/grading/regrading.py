@@ -112,5 +112,8 @@ class Regrading:
     def propose(self, run: int, submission: Submission) -> None:
         """What is stored was taken for an answer already."""
 
+    def reach(self, run: int, submission: Submission) -> None:
+        """What is stored was in no download."""
+
     def record_answers(self, run: int, submission: Submission) -> None:
         """What is stored brings no answers along: they are kept by themselves."""

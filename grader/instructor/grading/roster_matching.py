@@ -149,7 +149,7 @@ def unmatched(book: Gradebook, marks: Iterable[Mark] | None = None) -> Unmatched
     handed_in: dict[str, set[str]] = {}
     for mark in book.marks() if marks is None else marks:
         mine = handed_in.setdefault(mark.learner, set())
-        if mark.handed_in or mark.changed:
+        if mark.handed_in or mark.changed or not mark.graded:
             mine.add(mark.kata)
     found = match(
         [Found(name) for name, something in handed_in.items() if something], book.course, book.aliases()

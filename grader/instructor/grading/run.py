@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, field
@@ -119,6 +120,8 @@ class Run:
         self._book = book
         self._policy = policy
         self._number = number
+        self._left = Counter[tuple[str, str]]()
+        """How many submissions of a learner for a kata are not done yet: an earlier attempt is not the last word."""
         self.setup = setup_for(katas, policy)
         self._setup = encode(self.setup)
 
@@ -168,7 +171,9 @@ class Run:
     def _wanted(self, learners: Iterable[Learner], tally: Tally, watch: Watch) -> Iterator[_PendingTask]:
         for learner in learners:
             known = self._book.keys(learner.learner)
-            for submission in learner.submissions(self._katas):
+            submissions = list(learner.submissions(self._katas))
+            self._left.update((one.learner, one.kata) for one in submissions)
+            for submission in submissions:
                 had = known.get(submission.kata, frozenset())
                 if submission.answers is not None:
                     self._book.record_answers(self._number, submission)
@@ -179,6 +184,7 @@ class Run:
                     tally.untouched += 1
                     if submission.proposal is not None:  # what came in since may be a better answer, misnamed
                         self._book.propose(self._number, submission)
+                    self._done(submission)
                     watch(tally, submission, None)
                     continue
                 tally.notes += [(submission, note) for note in submission.notes]
@@ -195,6 +201,7 @@ class Run:
                 if key in had and not self._policy.force:
                     self._book.mark_unchanged(self._number, submission, key)
                     tally.unchanged += 1
+                    self._done(submission)
                     watch(tally, submission, None)
                 else:
                     known[submission.kata] = had | {key}  # an earlier attempt may be among them
@@ -266,7 +273,14 @@ class Run:
             return
         tally.graded += 1
         tally.by_status[report.status] = tally.by_status.get(report.status, 0) + 1
+        self._done(submission)
         watch(tally, submission, report)
+
+    def _done(self, submission: Submission) -> None:
+        of = submission.learner, submission.kata
+        self._left[of] -= 1
+        if not self._left[of]:
+            self._book.reach(self._number, submission)
 
     def _without(self, one: _PendingTask, status: KataStatus, message: str) -> KataReport:
         kata = next(kata for kata in self._katas if kata.slug == one.submission.kata)

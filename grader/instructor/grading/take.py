@@ -166,7 +166,8 @@ def _grade(book: Gradebook, found: Sequence[_Found], watching: Watching) -> None
         for group in groups.values():
             arguments = group[0].run.arguments
             here = {**arguments, "only": [], "assignment": None, "scheduler": None}
-            number = book.start_run(here)
-            run = Run([group[0].kata], book, _policy(arguments), number)
+            kata = group[0].kata
+            number = book.start_run(here, [(one.folder.learner, kata.slug) for one in group])
+            run = Run([kata], book, _policy(arguments), number)
             run.grade([one.folder for one in group], slots.executor, slots.count, watch)
             book.finish_run(number)

@@ -24,7 +24,7 @@ SHARES: tuple[tuple[KataStatus, ...], ...] = (
     ("fail",),
     ("error", "timeout"),
     ("in_progress",),
-    ("missing", "not_started"),
+    ("missing", "not_started", "not_graded"),
 )
 
 
@@ -104,7 +104,7 @@ class KataTally:
         self.statuses[report.status] += 1
         self.max_score = max(self.max_score, row.max_score)
         self.late += row.days_late > 0 or bool(row.late_by)
-        if report.status in UNWRITTEN:
+        if report.status in UNWRITTEN or not row.graded:
             return
         self.scores.append(row.score)
         self.parts.append(row.score / row.max_score if row.max_score else 0.0)
@@ -134,8 +134,9 @@ class Line:
     total: Total
     written: Total
     """What of it are written answers."""
-    cells: dict[str, tuple[float, KataStatus, bool, str]]
-    """By kata, the score, the status, whether lateness or a person changed it, and who marks it late without a time."""
+    cells: dict[str, tuple[float | None, KataStatus, bool, str]]
+    """By kata, the score (None: not graded), the status, whether lateness or a person changed it, and who marks it late
+    without a time."""
     retries: int
     late: int
 
@@ -170,7 +171,7 @@ class ClassTally:
                 total=found,
                 written=written_total(rows, self.course),
                 cells={
-                    row.kata: (row.score, row.report.status, is_changed(row), row.late_by) for row in rows
+                    row.kata: (row.points, row.report.status, is_changed(row), row.late_by) for row in rows
                 },
                 retries=sum(max(0, row.attempts - 1) for row in rows),
                 late=sum(row.days_late > 0 or bool(row.late_by) for row in rows),
@@ -217,13 +218,18 @@ class ClassTally:
 
     @property
     def fractions(self) -> list[float]:
-        """Each learner's total as a part of the maximum."""
-        return [line.total.part for line in self.lines]
+        """Each learner's total as a part of the maximum, if there is any mark."""
+        return [line.total.part for line in self.lines if line.total.most > line.total.open]
 
     @property
     def waiting(self) -> int:
         """How many released written answers wait for a mark."""
         return sum(line.total.waiting for line in self.lines)
+
+    @property
+    def ungraded(self) -> int:
+        """How many marks are not graded yet."""
+        return sum(line.total.ungraded for line in self.lines)
 
     @property
     def highest(self) -> int:

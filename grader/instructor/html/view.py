@@ -103,7 +103,8 @@ class KataView:
     slug: str
     title: str
     status: KataStatus
-    score: float
+    score: float | None
+    """None while it is not graded."""
     max_score: float
     graded: float
     message: str | None
@@ -151,7 +152,7 @@ class KataView:
     def _others(self) -> list[CheckReport]:
         """What did not pass; nothing where one reason stands for all: it is not written, not there or does not load."""
         others = [check for check in self.checks if check.status != "pass"]
-        one_reason = self.status in ("not_started", "missing") or (
+        one_reason = self.status in ("not_started", "missing", "not_graded") or (
             self.message is not None and all(check.status == "skipped" for check in others)
         )
         return [] if one_reason else others
@@ -234,7 +235,7 @@ class Viewer:
             slug=report.kata,
             title=self.lessons.title(report.kata),
             status=report.status,
-            score=row.score,
+            score=row.points,
             max_score=row.max_score,
             graded=report.earned,
             # Cut here, once, whatever template shows them: a submission decides how long they are.
@@ -332,7 +333,7 @@ class Viewer:
 
     def _facts(self, row: Row) -> tuple[tuple[str, str], ...]:
         report = row.report
-        if report.status == "missing":  # nothing ran: the rest would be about nothing
+        if report.status in ("missing", "not_graded"):  # nothing ran: the rest would be about nothing
             return (("looked for", when(row.graded_at, self.course) or "unknown"),)
         versions = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
         return (

@@ -27,7 +27,7 @@ def to_jsonl(rows: Iterable[Row]) -> Iterator[str]:
 
 def document_of(rows: list[Row], course: Course, *, whole: bool = False) -> dict[str, Any]:
     """Return one learner as `kata gradebook show --json` prints it; the reports only where they are asked for."""
-    score, most, waiting, _ = total(rows, course)
+    every = total(rows, course)
     marks = []
     for row in rows:
         mark = msgspec.to_builtins(row)
@@ -36,15 +36,17 @@ def document_of(rows: list[Row], course: Course, *, whole: bool = False) -> dict
             "kata": row.kata,
             "number": row.report.number,
             "status": row.report.status,
-            "graded_score": row.report.earned,
+            "graded_score": row.report.earned if row.graded else None,
             **{name: value for name, value in mark.items() if name not in ("learner", "name")},
+            "score": row.points,
         }
         marks.append({**mark, "report": report} if whole else mark)
     return {
         "learner": rows[0].learner,
         "name": rows[0].name,
-        "score": score,
-        "max_score": most,
-        "waiting": waiting,
+        "score": every.score,
+        "max_score": every.most,
+        "waiting": every.waiting,
+        "not_graded": every.ungraded,
         "katas": marks,
     }

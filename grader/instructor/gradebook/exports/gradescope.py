@@ -30,10 +30,12 @@ def to_gradescope(rows: Iterable[Row], course: Course) -> Iterator[tuple[str, by
     The format is that of gradescope-autograders.readthedocs.io, "Autograder Specifications". The score above the
     tests is the mark, with lateness, weights and what people changed, and overrides the tests' sum. A learner reads
     this: a hidden check is a test of visibility `hidden` that says its aspect and points, and neither its claim nor
-    its message; seeds are left out.
+    its message; seeds are left out. Learners with something that is not graded yet have no file: a result is a mark.
     """
     for learner, own in by_learner(rows):
-        score, most, *_ = total(own.values(), course)
+        score, most, *_ = whole = total(own.values(), course)
+        if whole.ungraded:
+            continue
         document: dict[str, Any] = {
             "score": _points(score),
             "max_score": _points(most),

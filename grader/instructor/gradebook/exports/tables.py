@@ -152,9 +152,9 @@ def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> It
                 report.number,
                 row.kata,
                 report.status,
-                row.score,
+                row.points,
                 row.max_score,
-                report.earned,
+                report.earned if row.graded else None,
                 row.days_late,
                 row.late_points,
                 adjusted_points(row),
@@ -178,7 +178,7 @@ def to_wide(
     """Yield one line for each learner: a column for each kata, by slug, then the total and what there was to get.
 
     The total weighs the katas as the course says. A kata that a learner has no row for is an empty cell; so are
-    written answers that wait for a mark, and a total that they are part of.
+    what is not graded yet, written answers that wait for a mark, and a total that they are part of.
     """
     yield line(
         [
@@ -203,7 +203,7 @@ def to_wide(
                 *(person.cell(column) if person else "" for column in extra),
                 *(
                     # An empty cell, and not 0: a spreadsheet would count that in every average.
-                    None if row is None else _released(row) if column.written else row.score
+                    None if row is None else _released(row) if column.written else row.points
                     for column, row in zip(columns, marks, strict=True)
                 ),
                 *_whole(total(own.values(), course)),
@@ -274,7 +274,7 @@ def _marks(
         elif column.written:
             yield _released(rows[0])
         else:
-            yield rows[0].score
+            yield rows[0].points
 
 
 def _open(row: Row, unsure: Collection[tuple[str, str]]) -> bool:
@@ -295,8 +295,8 @@ def _released(row: Row) -> float | None:
 
 
 def _whole(all_of_it: Total) -> tuple[float | None, float]:
-    """Return what somebody has and what there was to get; None while an answer waits for a mark."""
-    return None if all_of_it.waiting else all_of_it.score, all_of_it.most
+    """Return what somebody has and what there was to get; None while a part of it waits for a mark."""
+    return None if all_of_it.waits else all_of_it.score, all_of_it.most
 
 
 def adjusted_points(row: Row) -> float:
