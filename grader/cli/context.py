@@ -57,7 +57,7 @@ timeout_option: Callable[[Any], Any] = click.option(
 trust_option: Callable[[Any], Any] = click.option(
     "--trust",
     is_flag=True,
-    help="With a debugger: run files from outside your workspace, with all your rights.",
+    help="Where nothing confines them, run files that you did not begin here, with all your rights.",
 )
 
 

@@ -1,7 +1,7 @@
 """Kata for a learner's assistant: a server of the Model Context Protocol, on standard input and output.
 
 Each tool is a command of `kata`, run as a process of its own in this folder: an assistant gets what the learner could
-have typed, with the same isolation. No tool shows an answer.
+have typed, and nothing that it writes runs unconfined. No tool shows an answer.
 
 Source: Model Context Protocol, revisions 2024-11-05 to 2025-11-25 (begun by `initialize`) and 2026-07-28 (no session:
 each request stands alone, `server/discover` says what there is).
@@ -60,6 +60,8 @@ class Tool:
         Raises:
             ValueError: one is unknown, missing, or not a string.
         """
+        # Clients send null for what is left out.
+        arguments = {name: value for name, value in arguments.items() if value is not None}
         for name in (*arguments, *self.required):
             if name not in self.options:
                 raise ValueError(
@@ -97,7 +99,7 @@ TOOLS = (
     Tool(
         "try_result",
         "One failing check's call: its inputs, the learner's result and the expected one.",
-        ("try",),
+        ("try", "--json"),
         {
             "check": (
                 ("--",),
@@ -186,9 +188,12 @@ class McpServer:
         arguments = params.get("arguments") or {}
         if tool is None or not isinstance(arguments, dict):
             raise ValueError(f"there is no tool {params.get('name')!r}; there is {', '.join(self._tools)}")
-        words = tool.typed(arguments)
         if self._refusal is not None:
             return _text(self._refusal, failed=True)
+        try:
+            words = tool.typed(arguments)
+        except ValueError as error:  # as a result, which the model reads and can mend
+            return _text(str(error), failed=True)
         done = subprocess.run(
             interpreter.command("grader", *words),
             stdin=subprocess.DEVNULL,  # ours holds the requests

@@ -31,7 +31,7 @@ def reply(server: McpServer, method: str, **params: Any) -> dict[str, Any]:
     return found
 
 
-def called(name: str, **arguments: str) -> tuple[str, bool]:
+def called(name: str, **arguments: Any) -> tuple[str, bool]:
     result = reply(McpServer("be kind"), "tools/call", name=name, arguments=arguments)["result"]
     return result["content"][0]["text"], result["isError"]
 
@@ -82,16 +82,59 @@ def test_what_is_no_request_is_answered_with_an_error_and_the_next_one_is_read()
     ("params", "said"),
     [
         ({"name": "solution"}, "there is no tool 'solution'"),
-        ({"name": "check", "arguments": {"path": "/"}}, "check has no argument 'path'; it has id, only"),
-        ({"name": "check", "arguments": {"id": 9.3}}, "check needs a string as 'id'"),
-        ({"name": "try_result"}, "try_result needs a string as 'check'"),
         ({"name": "list", "arguments": ["masks"]}, "there is no tool"),
     ],
 )
-def test_wrong_parameters_are_named(params: dict[str, Any], said: str) -> None:
+def test_what_is_no_tool_is_an_error_of_the_protocol(params: dict[str, Any], said: str) -> None:
     error = reply(McpServer(""), "tools/call", **params)["error"]
     assert error["code"] == -32602
     assert said in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("check", {"path": "/"}, "check has no argument 'path'; it has id, only"),
+        ("check", {"id": 9.3}, "check needs a string as 'id'"),
+        ("check", {"id": ["masks"], "only": None}, "check needs a string as 'id'"),
+        ("try_result", {}, "try_result needs a string as 'check'"),
+        ("try_result", {"check": None}, "try_result needs a string as 'check'"),
+    ],
+)
+def test_wrong_arguments_are_a_result_that_a_model_can_read(
+    name: str, arguments: dict[str, Any], said: str
+) -> None:
+    text, failed = called(name, **arguments)
+    assert failed
+    assert text == said
+
+
+def test_null_is_as_if_left_out(stub: Path, folder: Path) -> None:
+    assert called("show", id=None) == called("show")
+    text, failed = called("check", id="masks", only=None)
+    assert (json.loads(text)["katas"][0]["status"], failed) == ("not_started", False)
+
+
+def test_a_tool_never_runs_what_an_assistant_wrote_unconfined(
+    stub: Path, folder: Path, tmp_path: Path
+) -> None:
+    mark = tmp_path / "mark"
+    wrong = stub.read_text().replace("raise NotImplementedError", "return str")
+    stub.write_text(
+        f"try:\n    open({str(mark)!r}, 'w')\nexcept OSError:\n    pass\n{wrong[wrong.index('import torch') :]}"
+    )
+    text, failed = called("try_result", check="test_causal_values")
+    assert not failed
+    failure = json.loads(text)["failure"]
+    assert "called  causal_mask(" in failure["message"]
+    assert failure["values"]["seq_len"] == "4"
+    assert not mark.exists()
+
+
+def test_a_search_may_begin_with_a_dash(stub: Path, folder: Path) -> None:
+    text, failed = called("check", id="masks", only="--stdin")
+    assert failed
+    assert "-k '--stdin' is not an expression" in text or "No check matches" in text
 
 
 def test_a_value_is_never_taken_for_an_option(folder: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -320,3 +323,89 @@ def test_who_agrees_has_it_run(unit: Path, tmp_path: Path) -> None:
     file.write_text(WRONG)
     text = typed(unit.parent, ["try", str(file), "--trust"], ["print('it', type(seq_len).__name__)"])
     assert "it int" in text
+
+
+@pytest.fixture
+def clone(kata: Run, unit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of a workspace that was not begun at its place; it leaves a mark where it runs unconfined."""
+    shutil.copytree(unit.parent, tmp_path / "clone")
+    file = tmp_path / "clone" / unit.name / "masks" / "masks.py"
+    mark = f"try:\n    open({str(tmp_path / 'mark')!r}, 'w')\nexcept OSError:\n    pass\n"
+    file.write_text(mark + WRONG.replace("from __future__ import annotations", ""))
+    monkeypatch.chdir(tmp_path / "clone")
+    return file
+
+
+@pytest.mark.parametrize("words", [["try"], ["check", "--pdb"], ["try", "--pdb"]], ids=" ".join)
+def test_a_workspace_that_was_not_begun_here_is_asked_about(
+    kata: Run, clone: Path, tmp_path: Path, words: list[str]
+) -> None:
+    ran = kata(*words)
+    assert ran.code == 2
+    assert f"{tmp_path / 'clone'} was not begun here" in " ".join(ran.err.split())
+    assert "say so: --trust" in ran.err
+    assert not (tmp_path / "mark").exists()
+
+
+def test_to_start_another_kata_in_it_does_not_make_it_ones_own(kata: Run, clone: Path) -> None:
+    (clone.parents[2] / "kata-progress.json").unlink()
+    assert kata("start", "feed-forward").code == 0
+    assert kata("try", "masks").code == 2
+
+
+def test_what_the_check_saw_is_printed_of_any_workspace(kata: Run, clone: Path, tmp_path: Path) -> None:
+    ran = kata("try", "masks", "-k", "test_causal_values", "--json")
+    assert ran.code == 0
+    values = json.loads(ran.out)["failure"]["values"]
+    assert values.keys() == {"seq_len", "yours", "expected", "difference"}
+    assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_it_is_asked_once(
+    kata: Run, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    terminal = io.StringIO(f"{answer}\n")
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", terminal)
+    assert kata("try", "masks").code == (0 if answer == "y" else 2)
+    assert (tmp_path / "mark").exists() is (answer == "y")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert kata("try", "masks").code == (0 if answer == "y" else 2)
+
+
+def test_who_trusts_it_is_asked_no_more_until_it_is_moved(
+    kata: Run, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert kata("try", "masks", "--trust").code == 0
+    assert kata("try", "masks").code == 0
+    (tmp_path / "clone").rename(tmp_path / "moved")
+    monkeypatch.chdir(tmp_path / "moved")
+    assert kata("try", "masks").code == 2
+
+
+def test_where_notes_cannot_be_kept_it_is_asked_each_time(
+    kata: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "here").mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    monkeypatch.chdir(tmp_path / "here")
+    assert kata("start", "masks").code == 0
+    assert kata("try", "masks").code == 2
+
+
+@pytest.mark.parametrize("command", [["demo", "masks"], ["run", "encoder-layer"]], ids=" ".join)
+def test_where_nothing_confines_workers_a_demo_asks_as_well(
+    kata: Run, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    progress = clone.parents[2] / "kata-progress.json"
+    done = json.loads(progress.read_text())
+    done["katas"]["masks"]["status"] = "pass"
+    progress.write_text(json.dumps(done))
+    monkeypatch.setenv("KATA_ISOLATION", "process")
+    ran = kata(*command)
+    assert ran.code == 2
+    assert "was not begun here" in " ".join(ran.err.split())
+    assert not (tmp_path / "mark").exists()

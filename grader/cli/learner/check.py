@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -293,22 +293,39 @@ def refuse_exposed(request: CheckRequest) -> None:
 
 
 def consent(request: CheckRequest, agreed: bool) -> None:
-    """Ask before files from outside the workspace run in this process, where nothing confines them.
-
-    What a notebook has run comes with the request, and has run with all rights already.
+    """Ask before files that may be a stranger's run in this process, where nothing confines them.
 
     Raises:
         UsageError: nobody agreed, or nobody is there to ask.
     """
-    space = request.around.workspace
-    others = [target.file for target in request.targets if space is None or not space.holds(target.file)]
     # What a notebook has run had all rights already.
-    if agreed or not others or request.content is not None:
+    if request.content is None:
+        consent_to([target.file for target in request.targets], request.around.workspace, agreed)
+
+
+def consent_to(files: Sequence[Path], space: Workspace | None, agreed: bool) -> None:
+    """Ask before files run unconfined, unless they are in a workspace that this user began here or agreed to before.
+
+    Raises:
+        UsageError: nobody agreed, or nobody is there to ask.
+    """
+    outside = [file for file in files if space is None or not space.holds(file)]
+    if outside:
+        whose = f"{outside[0]} is not in your workspace"
+    elif files and space is not None and not space.is_own:
+        whose = f"{space.root} was not begun here: it was copied, moved or downloaded"
+    else:
         return
-    why = f"{others[0]} is not in your workspace, and would run in this process: it could do whatever you can do."
-    if sys.stdin.isatty() and click.confirm(f"{escape_controls(why)}\nDo you trust it?", err=True):
-        return
-    raise UsageError(why, "If you trust it, say so: --trust. Without a debugger, kata check confines it.")
+    why = f"{whose}. {(outside or files)[0].name} would run unconfined: it could do whatever you can do."
+    if not agreed and not (
+        sys.stdin.isatty() and click.confirm(f"{escape_controls(why)}\nDo you trust it?", err=True)
+    ):
+        from grader.engine.sandbox import offered
+
+        confined = "" if offered() == "process" else " kata check confines it."
+        raise UsageError(why, f"If you trust it, say so: --trust.{confined}")
+    if space is not None and not outside:
+        space.note_as_own()  # asked once
 
 
 def find_targets(what: str | None, around: LearnerContext) -> CheckRequest:

@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from grader.catalogue import Kata, Unit
-from grader.cli.context import LearnerContext, complete_id, here, json_option, note, print_json, shown
+from grader.cli.context import (
+    LearnerContext,
+    complete_id,
+    here,
+    json_option,
+    note,
+    print_json,
+    shown,
+    trust_option,
+)
+from grader.cli.learner.check import consent_to
 from grader.engine.host.bootstrap import start_launcher
+from grader.engine.sandbox import offered
 from grader.errors import UsageError
 from grader.files import within
 from grader.learner.workspace import locate
@@ -28,8 +39,9 @@ FOLDER = "kata-demo"
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help=f"Where files go [default: {FOLDER}/ID]."
 )
+@trust_option
 @json_option
-def demo(id_: str, out: Path | None, as_json: bool) -> None:
+def demo(id_: str, out: Path | None, trust: bool, as_json: bool) -> None:
     """Show a unit's or kata's idea live: in the terminal, as pictures and as a page.
 
     It runs on your own code where that passes its checks, and on given blocks elsewhere.
@@ -49,13 +61,14 @@ def demo(id_: str, out: Path | None, as_json: bool) -> None:
         )
     folder = chosen_folder(out, around, FOLDER, subject.slug)
     pack = subject.pack if isinstance(subject, Unit) else subject.unit.pack
+    passed = passing(around, trust)
     note(f"demo of {subject.number} {subject.slug} …")
     # Before anything of the pack is imported, as for a check: a demo runs the learner's code.
     launcher = start_launcher()
     from grader.learner.demos.runner import Own, run_demo, scripts, uses
 
     wanted = uses(source, pack)
-    own = [Own(kata, file) for kata, file in passing(around) if kata in wanted]
+    own = [Own(kata, file) for kata, file in passed if kata in wanted]
     try:
         with console(stderr=True).status("running"):
             exhibits = run_demo(source, pack, own, launcher)
@@ -152,11 +165,20 @@ def _demo(subject: Kata | Unit) -> Path:
     return subject.folder / "demo.py"
 
 
-def passing(around: LearnerContext) -> list[tuple[Kata, Path]]:
-    """Return the learner's files that passed when they were last checked."""
+def passing(around: LearnerContext, agreed: bool) -> list[tuple[Kata, Path]]:
+    """Return the learner's files that passed when they were last checked, which are about to run in a worker.
+
+    Raises:
+        UsageError: nothing confines workers here, and nobody agreed.
+    """
     if around.workspace is None:
         return []
     space = around.workspace
     passed = [kata for kata in around.catalogue.katas if around.entry(kata).status == "pass"]
-    found = [(kata, locate(kata, space.root)) for kata in passed]
-    return [(kata, file) for kata, file in found if file is not None and file.is_file() and space.holds(file)]
+    located = [(kata, locate(kata, space.root)) for kata in passed]
+    found = [
+        (kata, file) for kata, file in located if file is not None and file.is_file() and space.holds(file)
+    ]
+    if offered() == "process":
+        consent_to([file for _, file in found], space, agreed)
+    return found

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import click
 
 from grader.catalogue import Kata
-from grader.cli.context import LearnerContext, complete_id, here, json_option, note
+from grader.cli.context import LearnerContext, complete_id, here, json_option, note, trust_option
 from grader.cli.learner.demo import Page, chosen_folder, passing, publish, whose
 from grader.engine.host.bootstrap import start_launcher
 from grader.errors import UsageError
@@ -25,8 +25,11 @@ TEXT_BYTES = 2_000_000
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help=f"Where files go [default: {FOLDER}/ID]."
 )
+@trust_option
 @json_option
-def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, as_json: bool) -> None:
+def run(
+    id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, trust: bool, as_json: bool
+) -> None:
     """Run your code on a real model or real data; `kata data` fetches what that needs.
 
     It works in a confined process like every check, on your own code where that has passed and on given code
@@ -41,7 +44,7 @@ def run(id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, a
     around = here()
     kata = _find(id_, around)
     folder = chosen_folder(out, around, FOLDER, kata.slug)
-    passed = passing(around)
+    passed = passing(around, trust)
     data = _data(kata, around, [other for other, _ in passed])
     # No more than that is read: `--text -` may be a pipe without end.
     words = text.read(TEXT_BYTES).decode("utf-8", "replace") if text is not None else None

@@ -15,7 +15,7 @@ from grader.catalogue.given import BLOCKS
 from grader.cli.context import complete_id, current_folder, gathered, json_option, note, print_json, shown
 from grader.errors import UsageError
 from grader.learner import workspace as workspaces
-from grader.learner.workspace import Started, Workspace, load_progress, unit_around
+from grader.learner.workspace import Started, Workspace, katas_in, load_progress, unit_around
 from grader.learner.workspace.notebook import is_notebook
 from grader.learner.workspace.tools import lay_actions, lay_agents, policy_of, write_vscode
 from grader.report.style import console, escape_controls, print_hanging, print_message, safe_text
@@ -90,13 +90,16 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
             f"Name one: kata start {katas[-1].slug} --given",
         )
     space = workspaces.workspace_to_start_in(folder, catalogue, own=options.own)
-    # Before `start` makes the folder a workspace.
+    # Before `start` makes the folder a workspace. What is there by then may be anybody's.
     new = not space.exists
+    own = new and _holds_nothing(space, catalogue)
     closed = _closed(katas[0], space) if by_name else []
     blocks = by_name and (not closed or options.given)
     # Nothing is ever overwritten: what is there already stays, and is listed as such.
     policy = policy_of(space.root)
     started = workspaces.start(katas, space, notebook=options.notebook, blocks=blocks)
+    if own:
+        space.note_as_own()
     layers = ((write_vscode, options.vscode), (lay_actions, options.actions))
     tools = {file: _action(laid) for lay, asked in layers if asked for file, laid in lay(space.root)}
     agents = lay_agents(space.root, policy)
@@ -159,6 +162,13 @@ def _document(
             for one in started
         ],
     }
+
+
+def _holds_nothing(space: Workspace, catalogue: Catalogue) -> bool:
+    try:
+        return not katas_in(space.root, catalogue)
+    except UsageError:  # several files of one kata
+        return False
 
 
 def _action(laid: bool) -> str:

@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.context import LearnerContext, complete_id, here, note, seed_option, trust_option
+from grader.cli.context import (
+    LearnerContext,
+    complete_id,
+    here,
+    json_option,
+    note,
+    print_json,
+    seed_option,
+    trust_option,
+)
 from grader.cli.learner.check import CheckRequest, consent, find_targets, no_match, with_content
 from grader.engine.host.bootstrap import start_launcher
-from grader.errors import KataError
+from grader.errors import KataError, UsageError
 from grader.report.style import console, print_message
 
 if TYPE_CHECKING:
@@ -30,12 +39,14 @@ if TYPE_CHECKING:
 @click.option(
     "--pdb", is_flag=True, help="Open a debugger in your own code instead, where it raised or returned."
 )
+@json_option
 @trust_option
-def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, trust: bool) -> int:
+def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, as_json: bool, trust: bool) -> int:
     """Look at a failing call in a REPL: its inputs, your result and the expected one.
 
     The first check that fails opens an interactive Python, in which everything that its message mentions has a name:
-    the inputs, `yours`, `expected` and `difference`, and your functions, too. Nothing is recorded.
+    the inputs, `yours`, `expected` and `difference`, and your functions, too. Nothing is recorded. With --json they are
+    printed as the check saw them, and nothing of yours runs outside of the process that confines it.
 
     Without CHECK, it is the first failing check of the kata whose folder you are in, or else of the kata that comes
     next.
@@ -46,19 +57,27 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, trust: boo
       kata try test_causal_values
       kata try masked-attention -k future --pdb
     """
+    if pdb and as_json:
+        raise UsageError("--pdb opens a debugger, and --json prints what was seen.", "Leave out one of them.")
     request, keyword = _request_of(what, keyword, here())
-    consent(request, trust)
+    if not as_json:
+        consent(request, trust)
     # Before checks are collected: workers are split off from a process without answers.
     launcher = start_launcher(preload=request.targets[0].kata.preload)
-    from grader.engine.runner.failure_context import debugging, talk
+    from grader.engine.runner.failure_context import debugging, seen, talk
     from grader.engine.runner.suite import suites_of
 
     katas = [target.kata for target in request.targets]
+    show = None if as_json else debugging() if pdb else talk
     with closing(launcher), suites_of(katas, keyword=keyword) as suites:
-        looked, reports = _look(request, launcher, seed, debugging() if pdb else talk, suites)
+        looked, reports = _look(request, launcher, seed, show, suites)
     # A word that fits no check must not look like a kata in which nothing fails.
     if not reports:
         raise no_match(repr(keyword))
+    if as_json:
+        last, failure = reports[-1], seen(looked[0]) if looked else None
+        print_json({"kata": last.kata, "status": last.status, "message": last.message, "failure": failure})
+        return 0
     if looked:
         return 0
     return _print_what_there_is(reports)
@@ -112,20 +131,21 @@ def _request_of(
 
 
 def _look(
-    request: CheckRequest, launcher: Launcher, seed: int, show: Look, suites: dict[str, Suite]
-) -> tuple[bool, list[KataReport]]:
-    """Run checks until one goes wrong and was looked at."""
+    request: CheckRequest, launcher: Launcher, seed: int, show: Look | None, suites: dict[str, Suite]
+) -> tuple[list[FailureContext], list[KataReport]]:
+    """Run checks until one goes wrong, and show it; without `show` nothing of it runs in this process."""
     from grader.engine.runner.suite import Options
 
     looked: list[FailureContext] = []
 
     def look(call: FailureContext) -> None:
         if call.interrupted:
-            if (where := call.where()) is not None:
+            if show is not None and (where := call.where()) is not None:
                 note(where)
             return
         looked.append(call)
-        show(call)
+        if show is not None:
+            show(call)
 
     reports = []
     for target in request.targets:
@@ -138,7 +158,7 @@ def _look(
         reports.append(suite.check(target.file, launcher, options, content=request.content, look=look))
         if looked or reports[-1].status in ("fail", "error"):
             break
-    return bool(looked), reports
+    return looked, reports
 
 
 def _print_what_there_is(reports: list[KataReport]) -> int:

@@ -317,6 +317,17 @@ def taking(names: dict[str, Any]) -> Look:
     return look
 
 
+def seen(call: FailureContext) -> dict[str, Any]:
+    """Return what a message speaks of as the check saw it; the learner's objects stay in their worker."""
+    values = {name: str(value) if name == "error" else describe(value) for name, value in call.values.items()}
+    return {
+        "check": call.title,
+        "status": call.outcome.status,
+        "message": call.outcome.message,
+        "values": values,
+    }
+
+
 def talk(call: FailureContext) -> None:
     """Open a REPL in which all of it has its name."""
     print_failure(call)

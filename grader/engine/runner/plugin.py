@@ -228,7 +228,7 @@ def collected(files: Sequence[Path], keyword: str | None = None) -> Iterator[Kat
         *("-c", str(Path(__file__).with_name("pytest.ini")), "--rootdir", str(files[0].parent)),
         *("--import-mode=importlib", "--assert=plain", "--noconftest"),
         *(f"-pno:{name}" for name in _UNUSED),
-        *(("-k", keyword) if keyword else ()),
+        *((f"-k{keyword}",) if keyword else ()),  # one word: it may begin with a dash
         *(str(file) for file in files),
     ]
     # All of it until the last check has run: a check may import its neighbours as late as that.

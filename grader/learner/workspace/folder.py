@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.catalogue import Catalogue, Kata, Unit
-from grader.errors import UsageError
+from grader.data_files import read_bounded
+from grader.errors import KataError, UsageError
+from grader.files import write_atomic
 from grader.learner.workspace.progress import PROGRESS_FILE
 
 BACKUPS = "backups"
+LONGEST_PATH = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,28 @@ class Workspace:
     def exists(self) -> bool:
         """Whether the progress file is there; a workspace about to be made has none yet."""
         return os.path.lexists(self.root / PROGRESS_FILE)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it was noted on this machine, by this user, at this place: files in it say nothing of that."""
+        try:
+            return read_bounded(self._note(), LONGEST_PATH) == self._place()
+        except (OSError, RuntimeError, ValueError):
+            return False
+
+    def note_as_own(self) -> None:
+        """Note that this user trusts what is in it; without a place for such notes, ask again the next time."""
+        with suppress(KataError, RuntimeError):
+            write_atomic(self._note(), self._place())
+
+    def _place(self) -> bytes:
+        return os.fsencode(os.path.realpath(self.root))
+
+    def _note(self) -> Path:
+        # The specification ignores relative paths: they would depend on where a command runs.
+        base = os.environ.get("XDG_STATE_HOME", "")
+        state = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"
+        return state / "kata" / "workspaces" / hashlib.sha256(self._place()).hexdigest()[:32]
 
 
 def find_workspace(folder: Path) -> Workspace | None:
