@@ -151,7 +151,7 @@ class KataRun:
         return {one.report.id: one.left.marks for one in self.done if one.left is not None}
 
     def left_in(self, item: pytest.Item) -> list[Mark]:
-        """Return what the submission leaves behind in a check, whether it passes or not."""
+        """Return what the submission leaves in a check, whether it passes or not."""
         self._attempted(item, self.attempt.backend, seed=None)
         return fingerprint(self.attempt.backend.session.log.observed)
 
