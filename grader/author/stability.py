@@ -34,6 +34,8 @@ class StabilityResult:
     max_score: float
     points: dict[str, list[float]] = field(default_factory=dict)
     """By check, what it gave: one for each seed that it saw."""
+    passed: dict[str, list[bool]] = field(default_factory=dict)
+    """By check, on which of these seeds it held."""
     idle: bool = False
     """Whether a hidden check did not count it as passed, since the mistake leaves a function idle."""
 
@@ -49,12 +51,8 @@ class StabilityResult:
 
     def flips(self) -> dict[str, float]:
         """Return the checks that change their minds, with the share of seeds that are in the minority."""
-        found = {}
-        for check, points in self.points.items():
-            passed = sum(one > 0 for one in points)
-            if 0 < passed < len(points):
-                found[check] = min(passed, len(points) - passed) / len(points)
-        return found
+        shares = {check: sum(held) / len(held) for check, held in self.passed.items()}
+        return {check: min(share, 1 - share) for check, share in shares.items() if 0 < share < 1}
 
 
 def grade(suite: Suite, file: Path, name: str, launcher: Launcher, seeds: Seeds) -> StabilityResult:
@@ -71,5 +69,6 @@ def grade(suite: Suite, file: Path, name: str, launcher: Launcher, seeds: Seeds)
         report = checks.check(file, launcher, Options(seed=seed), left_behind=left_behind)
         for check in report.checks:
             found.points.setdefault(check.id, []).append(check.points)
+            found.passed.setdefault(check.id, []).append(check.status == "pass")
             found.idle |= check.same_mistake == "idle"
     return found

@@ -374,7 +374,7 @@ class _Asked:
             self._form(self._positional, strided, wanted, "", by_name=True)
         except (CheckFailure, SubmissionRaised):
             self._form(self._answers, call, wanted, ", arguments given by name", by_name=True)
-            with supposing(UNORDERED):
+            with supposing(UNORDERED, "layout"):
                 self._form(self._answers, strided, wanted, " for arguments that are not contiguous in memory")
             self._form(self._positional, call, wanted, " of an instance made by position")
             raise
@@ -430,7 +430,7 @@ class _Asked:
             top = float(coarse.abs().max()) if coarse.numel() else 0.0
             result.same_as(coarse.to(dtype), name="that in float32", tolerance=NEAR[dtype] * top)
             if dtype == torch.float64:
-                with supposing(IN_FLOAT32):
+                with supposing(IN_FLOAT32, "dtype"):
                     rounded = one.detach().float().double()
                     result.differs_from(rounded, why="what is given in float64 is computed in float64")
 

@@ -631,13 +631,14 @@ class Expectation:
             notes = locate(got, want, wrong, axes, tolerance)
         else:
             notes = places(wrong, axes, judged=False)
+        cause = UNORDERED if "contiguous" in against else _in_float32(self.actual, compared)
         self._fail(
-            "values",
+            _PROPERTY.get(cause, "values"),
             *first,
             *count.split("; ", 1) if len(count) > 100 else [count],
             *_joined(notes),
             why,
-            cause=UNORDERED if "contiguous" in against else _in_float32(self.actual, compared),
+            cause=cause,
             location=axes.location(index),
             picture=draw_difference(got, want, wrong, axes, self._picture) if self._picture else (),
         )
@@ -658,6 +659,7 @@ class Expectation:
 
 IN_FLOAT32 = "something on the way is float32, and float64 loses half of its digits there: create it with dtype=x.dtype"
 UNORDERED = "an argument's memory is read as if it were contiguous: .reshape works on any"
+_PROPERTY: dict[str, Stage] = {IN_FLOAT32: "dtype", UNORDERED: "layout"}
 
 
 def _in_float32(value: object, compared: _Compared) -> str:

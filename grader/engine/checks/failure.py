@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Literal, NoReturn
 
 from grader.engine.checks.text import LINE, WHOLE, clean
+from grader.engine.host.errors import SubmissionRaised
 
 Stage = Literal[
     "type",
     "shape",
     "dtype",
     "device",
+    "layout",
     "nan",
     "values",
     "gradient",
@@ -23,6 +25,8 @@ Stage = Literal[
     "policy",
     "speed",
 ]
+PROPERTIES: frozenset[Stage] = frozenset({"dtype", "device", "layout", "arguments"})
+"""Stages at which the numbers themselves may be right: a slip that every function of an answer may share."""
 NOT_SAID = object()
 """In place of an expected value where there is none."""
 SUPPOSED: dict[Stage, str] = {
@@ -134,14 +138,19 @@ def fail(
 
 
 @contextmanager
-def supposing(cause: str) -> Iterator[None]:
+def supposing(cause: str, stage: Stage | None = None) -> Iterator[None]:
     """Say of a failure inside what most likely caused it, completing "likely …", where nothing else does.
 
-    For checks of one property alone, whose failure has one cause: a value of the first call that comes again.
+    For checks of one property alone, whose failure has one cause: a value of the first call that comes again. With
+    `stage` that is what it failed at, whatever showed it.
     """
     __tracebackhide__ = True
     try:
         yield
     except CheckFailure as error:
-        error.failure = replace(error.failure, cause=error.failure.cause or cause)
+        failure = error.failure
+        error.failure = replace(failure, cause=failure.cause or cause, stage=stage or failure.stage)
+        raise
+    except SubmissionRaised as error:
+        error.supposed, error.stage = cause, stage or ""
         raise

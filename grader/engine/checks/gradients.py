@@ -130,8 +130,7 @@ def compare_gradient(gradient: Tensor, want: Expected, name: str, axes: str, sub
     else:
         return
     first, *rest = failure.summary
-    if failure.stage == "values":
-        first = first.replace("first difference", "wrong gradient", 1)
+    first = first.replace("first difference", "wrong gradient", 1)
     # One that arrives is a value like others; "gradient" is for one that does not.
     raise CheckFailure(replace(failure, summary=(first, *rest), picture=()), subject)
 

@@ -59,7 +59,7 @@ def supposed_of(error: SubmissionRaised) -> str:
     # Python refuses such a call itself, before a line of the submission runs.
     if error.type_name == "TypeError" and not error.frames and "argument" in error.message:
         return "its parameters are not those of the stub: keep their names, order and defaults"
-    return SUPPOSED["arguments"] if "modified by an inplace operation" in error.message else ""
+    return SUPPOSED["arguments"] if "modified by an inplace operation" in error.message else error.supposed
 
 
 def describe_raised(error: SubmissionRaised) -> list[str]:

@@ -57,6 +57,8 @@ class SubmissionRaised(Exception):
         """What the submission may use."""
         self.helper = ""
         """What was called, where the submission can make that raise anything; see `Facts.helper`."""
+        self.supposed = self.stage = ""
+        """What a check supposes to be the cause, and the property that it asked about."""
 
     @property
     def not_written(self) -> bool:

@@ -26,6 +26,7 @@ from grader.engine.host.source import Source, read_source
 from grader.engine.mistakes.idle import IdleWatch
 from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, fingerprint
 from grader.engine.runner.backend import CheckContext, RunSettings, WorkerBackend, no_reference
+from grader.engine.runner.charge import charge
 from grader.engine.runner.collected import Collected
 from grader.engine.runner.failure_context import Look
 from grader.engine.runner.given_blocks import BlockUse, find_block_use
@@ -139,8 +140,9 @@ class KataRun:
             if attempt.look is None:
                 if attempt.options.name or self.marking:
                     self._recognise()
-                if attempt.options.name:
-                    self._charge_the_mistake_once()
+                if attempt.options.name and self._block_use is None:
+                    self._judge_by_the_mistake()
+                    self._charge()
         finally:
             if self._model is not None:
                 self._model.stop_worker()
@@ -276,7 +278,8 @@ class KataRun:
                     continue
                 if one.report.status == "todo":
                     return Outcome("todo", [f"not written yet: it needs “{one.report.name}” to hold first"])
-                return Outcome("skipped", [f"skipped: it needs “{one.report.name}” to hold first"])
+                lines = [f"skipped: it needs “{one.report.name}” to hold first"]
+                return Outcome("skipped", lines, after=one.report.id)
         return None
 
     def _on_its_own(self, item: pytest.Item, info: CheckInfo, outcome: Outcome, seed: int) -> Outcome:
@@ -300,7 +303,8 @@ class KataRun:
                 return Outcome("pass", [f"judged with our {listed_names} in place of yours"])
         for one in self.done if outcome.status != "todo" else ():
             if one.report.id in info.follows and one.report.status != "pass":
-                return Outcome("skipped", [f"skipped: “{one.report.name}” has to hold first"])
+                lines = [f"skipped: “{one.report.name}” has to hold first"]
+                return Outcome("skipped", lines, after=one.report.id, itself=outcome)
         return outcome
 
     def _attempted(
@@ -464,7 +468,17 @@ class KataRun:
                 one.report.likely = named.say
                 one.report.message = "\n".join(one.outcome.without_guess()) or None
 
-    def _charge_the_mistake_once(self) -> None:
+    def _charge(self) -> None:
+        """Charge each slip once."""
+        kata, prints = self.checks.kata, self.checks.fingerprints
+        reports = [(one.report, one.outcome) for one in self.done if not one.timed]
+        unsure = {
+            name.replace("_", "-"): mistake.checks.keys() & set(prints.free)
+            for name, mistake in prints.mutants.items()
+        }
+        charge(reports, kata.points + kata.hidden_points, unsure)
+
+    def _judge_by_the_mistake(self) -> None:
         """Judge hidden checks that failed by the reference with the mistake that visible ones have named and charged.
 
         Where the mistake is not known, or is not the only one, they stay as they are; so they do where something never

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+import torch
+from torch import Tensor
 
 from grader.engine.checks.describe import describe_call, describe_changed, is_tensor
 from grader.engine.checks.failure import CheckFailure, PreconditionFailed
@@ -52,6 +54,14 @@ class Outcome:
     """Its worker was ended by SIGKILL, which may have come from the machine."""
     shortage: str = ""
     """What would help, where the grader ran out of something in this check; whose fault that is, is not known yet."""
+    stage: str = ""
+    """What it failed at, where it failed: see `failure.Stage`."""
+    after: str = ""
+    """The check that has to hold first, where it was skipped for that."""
+    itself: Outcome | None = None
+    """How it ended before it was skipped for that, where it was run."""
+    idle: bool | None = None
+    """Whether what it looked at is one number everywhere, or an argument; None where that is not a tensor."""
     by_numbers: bool = False
     """Whether it failed by what was returned, and not by what nothing that was returned shows."""
 
@@ -123,7 +133,14 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         lines = [*_called(call, calls, signatures), *wrote, *failed, *star]
         by_numbers = failure.stage != "gradient"  # a result that is cut off looks like one that is not
         judged = Outcome(
-            "fail", lines, failure.location, used=error.used, guess=failure.guess, by_numbers=by_numbers
+            "fail",
+            lines,
+            failure.location,
+            used=error.used,
+            guess=failure.guess,
+            stage=failure.stage,
+            idle=_is_idle(error.subject, call),
+            by_numbers=by_numbers,
         )
         return replace(judged, lines=judged.without_guess()) if star else replace(judged, cause=failure.cause)
     if isinstance(error, PackError):
@@ -140,7 +157,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         if isinstance(error, SubmissionMissing) and not error.frames:
             return Outcome("fail", _missing(error, file, called))
         lines = [*called, *describe_raised(error), *_unstarred(calls.last, wording)]
-        return Outcome("error", lines, cause=supposed_of(error))
+        return Outcome("error", lines, cause=supposed_of(error), stage=error.stage)
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
     # Before WorkerTimeout: this one and the next are kinds of it.
@@ -163,6 +180,16 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         cut = cut_off("the result")
         return Outcome("fail", [*called, *cut.summary], cause=cut.cause)
     return unusable_result(called, [_short(error)])
+
+
+def _is_idle(subject: object, call: CallRecord | None) -> bool | None:
+    """Return whether a value took no work."""
+    if not isinstance(subject, Tensor) or subject.numel() < 2:
+        return None
+    if bool((subject == subject.flatten()[0]).all()):
+        return True
+    given = [] if call is None else [*call.args, *call.kwargs.values()]
+    return any(isinstance(one, Tensor) and torch.equal(one, subject) for one in given)
 
 
 def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: MessageContext) -> Outcome:

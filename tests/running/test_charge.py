@@ -1,0 +1,149 @@
+"""One slip is charged once: what the failed checks of a run cost together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from grader.engine.runner.charge import charge
+from grader.engine.runner.outcome import Outcome
+from grader.report.report import CheckReport
+from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
+
+Check = tuple[CheckReport, Outcome]
+
+
+def check(name: str, points: float, *, hidden: bool = False, mistake: str | None = None, **how: Any) -> Check:
+    """Return a check that failed, with what is known of why."""
+    outcome = Outcome(how.pop("status", "fail"), **how)
+    earned = points if outcome.status == "pass" else 0.0
+    report = CheckReport(
+        name=name,
+        id=name,
+        aspect="values",
+        hidden=hidden,
+        status=outcome.status,
+        points=earned,
+        max_points=points,
+        misconception=mistake,
+    )
+    return report, outcome
+
+
+HOLDS = check("holds", 60, status="pass")
+
+
+def lost(*checks: Check, unsure: dict[str, set[str]] | None = None, holds: Check = HOLDS) -> dict[str, float]:
+    """Return what each check costs in a kata of 100 points."""
+    fresh = [(replace_points(report), outcome) for report, outcome in (*checks, holds)]
+    charge(fresh, 100, unsure or {})
+    return {report.id: report.max_points - report.points for report, _ in fresh[:-1]}
+
+
+def replace_points(report: CheckReport) -> CheckReport:
+    return CheckReport(**{name: getattr(report, name) for name in report.__struct_fields__})
+
+
+def test_checks_that_fail_by_one_cause_cost_the_most_expensive_and_a_tenth() -> None:
+    one, two, three = (
+        check(name, points, cause="it is kept") for name, points in zip("abc", (8, 10, 9), strict=True)
+    )
+    assert lost(one, two, three) == {"a": 1, "b": 10, "c": 9}
+    # Whose cause nobody knows may be another slip each.
+    assert lost(check("a", 8), check("b", 10), check("c", 9)) == {"a": 8, "b": 10, "c": 9}
+
+
+def test_a_mistake_that_is_named_is_one_slip_with_what_it_likely_was() -> None:
+    named = check("a", 8, mistake="kept", cause="it is kept")
+    hidden = check("b", 20, hidden=True, cause="it is kept")
+    assert lost(named, hidden, check("c", 9, cause="it is kept")) == {"a": 1, "b": 20, "c": 9}
+    # In another's design a mistake leaves other numbers: where all that is named fails there as well, it is that.
+    free = check("b", 20)
+    assert lost(check("a", 15, mistake="kept"), free, unsure={"kept": {"b"}}) == {"a": 10, "b": 20}
+    assert lost(check("a", 15, mistake="kept"), free) == {"a": 15, "b": 20}
+    two = check("c", 1, mistake="other")
+    assert lost(check("a", 15, mistake="kept"), free, two, unsure={"kept": {"b"}}) == {
+        "a": 15,
+        "b": 20,
+        "c": 1,
+    }
+
+
+def test_with_what_is_skipped_because_of_it_a_slip_costs_half() -> None:
+    first = check("a", 20, mistake="kept")
+    after = [check(name, 15, status="skipped", after="a") for name in "bcd"]
+    assert sum(lost(first, *after).values()) == 50
+    # What was skipped may hide another slip: below half it costs what it is worth.
+    assert sum(lost(first, after[0]).values()) == 35
+    # Another that was run, and would have failed by the same cause, hides none.
+    first = check("a", 20, cause="it is kept")
+    same = check("b", 15, status="skipped", after="a", itself=Outcome("fail", cause="it is kept"))
+    assert sum(lost(first, same).values()) == 30
+
+
+def test_properties_cost_15_of_100_together_and_one_of_them_its_most_expensive_check() -> None:
+    def wrong(name: str, points: float, cause: str) -> Check:
+        return check(name, points, cause=cause, stage="dtype")
+
+    assert lost(wrong("a", 2, "float32"), wrong("b", 7, "float32")) == {"a": 0, "b": 7}
+    several = (wrong("a", 9, "float32"), wrong("b", 7, "layout"), wrong("c", 3, ""))
+    assert lost(*several) == {"a": 9, "b": 6, "c": 0}
+
+
+def test_no_more_is_given_back_than_was_earned_and_nothing_for_no_work() -> None:
+    slip = [check(name, 20, mistake="zeros") for name in "abcd"]
+    little = check("holds", 5, status="pass")
+    assert sum(lost(*slip, holds=little).values()) == 75
+    idle = [(report, replace(outcome, idle=True)) for report, outcome in slip]
+    assert sum(lost(*idle).values()) == 80
+    assert sum(lost(*idle[:3], slip[3]).values()) == 80
+    assert sum(lost(*idle[:3], (slip[3][0], replace(slip[3][1], idle=False))).values()) == 30
+
+
+def test_what_the_machine_is_to_blame_for_is_no_slip() -> None:
+    assert lost(check("a", 8, status="skipped", machine=True, cause="it is kept")) == {"a": 8}
+
+
+@pytest.mark.slow
+def test_a_report_says_where_a_slip_is_charged(bench: Bench) -> None:  # noqa: F811
+    bench.checks("""
+        from grader.engine.checks import fail
+
+        @check("it holds", aspect="values", points=8)
+        def test_holds(submission):
+            expect(submission.thing(1), "thing").is_value(1)
+
+        @check("its shape", aspect="shape", points=2)
+        def test_shape(submission):
+            fail("no", cause="it is kept")
+
+        @check("its values", aspect="values", points=5)
+        def test_values(submission):
+            fail("no", cause="it is kept")
+
+        @check("its gradient", aspect="gradient", points=2)
+        def test_gradient(submission):
+            fail("no", cause="it is kept")
+    """)
+    toml = bench.folder / "kata.toml"
+    toml.write_text(toml.read_text().replace("points = 1\n", "points = 17\n"))
+    report = bench.check("def thing(x):\n    return x\n")
+    assert statuses(report) == {"holds": "pass", "shape": "fail", "values": "fail", "gradient": "fail"}
+    assert (report.status, report.score, report.max_score) == ("fail", 10, 17)
+    assert message(report, "shape") == "no"
+    assert (
+        message(report, "gradient") == "no\n2 of 2 points are kept: one slip is charged once, in “its values”"
+    )
+
+
+def test_the_rest_says_where_it_is_charged() -> None:
+    slip = [check(name, points, cause="it is kept") for name, points in zip("abc", (8, 10, 9), strict=True)]
+    charge([*slip, HOLDS], 100, {})
+    told = {report.id: report.message for report, _ in slip}
+    assert told == {"a": "7 of 8 points are kept: one slip is charged once, in “b”", "b": None, "c": None}
+    hidden = check("d", 20, hidden=True, cause="it is kept")
+    slip = [check("a", 12, cause="it is kept"), hidden]
+    charge([*slip, HOLDS], 100, {})
+    assert slip[0][0].message == "2 of 12 points are kept: one slip is charged once, in a hidden check"
