@@ -134,7 +134,7 @@ def test_a_report_says_where_a_slip_is_charged(bench: Bench) -> None:  # noqa: F
     assert (report.status, report.score, report.max_score) == ("fail", 10, 17)
     assert message(report, "shape") == "no"
     assert (
-        message(report, "gradient") == "no\n2 of 2 points are kept: one slip is charged once, in “its values”"
+        message(report, "gradient") == "no\n2 of 2 points count: one slip is charged once, in “its values”"
     )
 
 
@@ -142,8 +142,8 @@ def test_the_rest_says_where_it_is_charged() -> None:
     slip = [check(name, points, cause="it is kept") for name, points in zip("abc", (8, 10, 9), strict=True)]
     charge([*slip, HOLDS], 100, {})
     told = {report.id: report.message for report, _ in slip}
-    assert told == {"a": "7 of 8 points are kept: one slip is charged once, in “b”", "b": None, "c": None}
+    assert told == {"a": "7 of 8 points count: one slip is charged once, in “b”", "b": None, "c": None}
     hidden = check("d", 20, hidden=True, cause="it is kept")
     slip = [check("a", 12, cause="it is kept"), hidden]
     charge([*slip, HOLDS], 100, {})
-    assert slip[0][0].message == "2 of 12 points are kept: one slip is charged once, in a hidden check"
+    assert slip[0][0].message == "2 of 12 points count: one slip is charged once, in a hidden check"

@@ -80,7 +80,7 @@ def charge(
                 if same is not one.report
                 else "so much at most is charged for one slip"
             )
-            lines = [one.report.message, f"{back:g} of {one.report.max_points:g} points are kept: {why}"]
+            lines = [one.report.message, f"{back:g} of {one.report.max_points:g} points count: {why}"]
             one.report.message = "\n".join(line for line in lines if line)
 
 
