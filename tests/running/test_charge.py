@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.engine.runner.charge import charge
@@ -37,13 +38,13 @@ HOLDS = check("holds", 60, status="pass")
 
 def lost(*checks: Check, unsure: dict[str, set[str]] | None = None, holds: Check = HOLDS) -> dict[str, float]:
     """Return what each check costs in a kata of 100 points."""
-    fresh = [(replace_points(report), outcome) for report, outcome in (*checks, holds)]
+    fresh = [(copied(report), outcome) for report, outcome in (*checks, holds)]
     charge(fresh, 100, unsure or {})
     return {report.id: report.max_points - report.points for report, _ in fresh[:-1]}
 
 
-def replace_points(report: CheckReport) -> CheckReport:
-    return CheckReport(**{name: getattr(report, name) for name in report.__struct_fields__})
+def copied(report: CheckReport) -> CheckReport:
+    return msgspec.structs.replace(report)
 
 
 def test_checks_that_fail_by_one_cause_cost_the_most_expensive_and_a_tenth() -> None:
@@ -68,6 +69,19 @@ def test_a_mistake_that_is_named_is_one_slip_with_what_it_likely_was() -> None:
         "a": 15,
         "b": 20,
         "c": 1,
+    }
+
+
+def test_what_is_raised_in_one_line_is_one_slip() -> None:
+    line = {"status": "error", "raised_at": "RuntimeError at a.py:3"}
+    assert lost(check("a", 15, **line), check("b", 20, **line)) == {"a": 10, "b": 20}
+    other = {"status": "error", "raised_at": "RuntimeError at a.py:4"}
+    assert lost(check("a", 15, **line), check("b", 20, **other)) == {"a": 15, "b": 20}
+    named = check("a", 15, mistake="turned", **line)
+    assert lost(named, check("b", 20, hidden=True, **line), check("c", 2, mistake="turned")) == {
+        "a": 10,
+        "b": 20,
+        "c": 0,
     }
 
 
@@ -133,9 +147,7 @@ def test_a_report_says_where_a_slip_is_charged(bench: Bench) -> None:  # noqa: F
     assert statuses(report) == {"holds": "pass", "shape": "fail", "values": "fail", "gradient": "fail"}
     assert (report.status, report.score, report.max_score) == ("fail", 10, 17)
     assert message(report, "shape") == "no"
-    assert (
-        message(report, "gradient") == "no\n2 of 2 points count: one slip is charged once, in “its values”"
-    )
+    assert message(report, "gradient") == "no\n2 of 2 points count: one slip is charged once, in “its values”"
 
 
 def test_the_rest_says_where_it_is_charged() -> None:

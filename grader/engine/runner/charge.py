@@ -26,7 +26,7 @@ class Failed:
     after: str
     charged: float
     cause: str = ""
-    """The mistake that it is named after, or the sentence of what is likely; "" where neither is known."""
+    """The mistake that it is named after, else what is likely, else what was raised where; "" where none is known."""
     seen: bool = True
     """Whether the cause was seen in this check, or it was skipped because of one in which it was."""
 
@@ -64,8 +64,9 @@ def charge(
         if not wrong or works == {True} or works == {True, None}:
             continue
         more = 0 if all(one.is_property for one in wrong) else math.ceil(TENTH * most)
-        _limit(wrong, max(one.report.max_points for one in wrong) + more)
-        _limit(members, math.ceil(HALF * most))
+        dearest = max(one.report.max_points for one in wrong)
+        _limit(wrong, dearest + more)
+        _limit(members, max(math.floor(HALF * most), dearest))
     _limit([one for one in failed if one.is_property], math.ceil(PROPERTY * most))
     left = sum(report.points for report, _ in reports)
     for one in failed:
@@ -86,13 +87,17 @@ def charge(
 
 def _find_causes(failed: Sequence[Failed], unsure: Mapping[str, Collection[str]]) -> None:
     """Find out which failures are of one slip."""
-    named = {one.report.misconception: one.outcome.cause for one in failed if one.report.misconception}
-    names = {cause: name for name, cause in named.items() if cause}
-    only = next(iter(named)) or "" if len(named) == 1 else ""
+
+    def signs(one: Failed) -> list[str]:
+        return [sign for sign in (one.outcome.cause, one.outcome.raised_at) if sign]
+
+    named = [one for one in failed if one.report.misconception]
+    names = {sign: one.report.misconception or "" for one in named for sign in signs(one)}
+    only = named[0].report.misconception if len({one.report.misconception for one in named}) == 1 else None
     for one in failed:
-        likely = one.outcome.cause
-        one.cause = one.report.misconception or names.get(likely) or likely
-        if not one.cause and one.report.id in unsure.get(only, ()):
+        known = [names.get(sign, sign) for sign in signs(one)]
+        one.cause = one.report.misconception or next(iter(known), "")
+        if only and not one.cause and one.report.id in unsure.get(only, ()):
             one.cause = only
     wrong = {one.cause for one in failed if one.report.status in WRONG}
     by_id = {one.report.id: one for one in failed}

@@ -50,6 +50,8 @@ class Outcome:
     """The line that what names the mistake takes the place of."""
     cause: str = ""
     """What likely made it fail, where no catalogued mistake is recognised."""
+    raised_at: str = ""
+    """What was raised in which line of the submission, where it raised."""
     killed: bool = False
     """Its worker was ended by SIGKILL, which may have come from the machine."""
     shortage: str = ""
@@ -157,7 +159,8 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         if isinstance(error, SubmissionMissing) and not error.frames:
             return Outcome("fail", _missing(error, file, called))
         lines = [*called, *describe_raised(error), *_unstarred(calls.last, wording)]
-        return Outcome("error", lines, cause=supposed_of(error), stage=error.stage)
+        at = "".join(f"{error.type_name} at {frame.file}:{frame.line}" for frame in error.frames[-1:])
+        return Outcome("error", lines, cause=supposed_of(error), raised_at=at, stage=error.stage)
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
     # Before WorkerTimeout: this one and the next are kinds of it.
