@@ -206,6 +206,14 @@ def test_every_usual_csv_is_read(tmp_path: Path, text: str) -> None:
         (b"learner,name\nada,x\n,y\n", "csv:3: the column `learner` is empty"),
         (b"learner\nada\n\nbob\nada\n", "csv:5: ada is already in line 2"),
         ("learner\nzo\u00eb\nzoe\u0308\n".encode(), "csv:3: .* is already in line 2"),
+        (
+            b"learner,canvas_id\nada,1.2E+15\n",
+            r"csv:2: 1.2E\+15 in `canvas_id` is what a spreadsheet makes of a long",
+        ),
+        (
+            b"Student,ID,SIS Login ID,Section\nAda,7,ada,A\nBob,7,bob,A\n",
+            "csv:3: bob has the number in Canvas 7, as the learner in line 2 has",
+        ),
         (b"learner,name\nada,\xff\n", r"not UTF-8 \(byte 17\)"),
         (b'learner,name\nada,"x\n', "not CSV"),
         (b"learner,name\nada,x\0\n", "not CSV"),

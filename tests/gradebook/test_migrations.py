@@ -24,6 +24,7 @@ UNDO = (
     "ALTER TABLE submissions DROP COLUMN arrived",
     "ALTER TABLE runs DROP COLUMN planned, DROP COLUMN stopped_at",
     "DROP TABLE awaited",
+    "DROP TABLE unused_times",
 )
 """What makes today's tables those of version 0005, in PostgreSQL."""
 

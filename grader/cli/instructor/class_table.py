@@ -38,6 +38,7 @@ WIDE = 100
 HEAD = "# "
 """Before the assignments that a part of the notes is about."""
 _TROUBLES = "The checks could not judge"
+_UNUSED = "Times that are nobody's"
 _NEWER = "A newer attempt does not count"
 STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "missing", "not_graded")
 
@@ -58,6 +59,8 @@ class Remarks:
     """Decisions without effect, each with the command that takes it back."""
     late: Sequence[str] = ()
     """What counts although a system marks it late and nobody knows the time, in a sentence each."""
+    unused: Sequence[str] = ()
+    """Times that are nobody's, and why."""
     newer: Sequence[str] = ()
     """Of whom something came in that is newer than what counts, and why it does not count."""
 
@@ -154,6 +157,7 @@ def _print_remarks(remarks: Remarks, notes: str, out: Console) -> None:
         ("No file of the right name, but one that may be the answer:", _proposals(tally)),
         ("Decided, and without effect by now:", remarks.idle),
         ("Marked late without a time:", remarks.late),
+        (f"{_UNUSED}:", remarks.unused),
         (f"{_NEWER}:", remarks.newer),
     ):
         _print_some(title, lines, notes, out)
@@ -231,6 +235,7 @@ def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> st
         "No file of the right name, but one that may be the answer": _proposals(tally),
         "Decided, and without effect by now": remarks.idle,
         "Marked late without a time": remarks.late,
+        _UNUSED: remarks.unused,
         _NEWER: remarks.newer,
         "Worth a look": _notes(tally),
     }

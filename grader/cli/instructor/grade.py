@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -24,6 +24,7 @@ from grader.report.style import console
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
+    from grader.instructor.gradebook.records import UnusedTime
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.grading.run import Tally
     from grader.instructor.submissions import LearnerFolder, Scan
@@ -102,18 +103,17 @@ def grade(
     known_times = list(read_times(times, wanted.course.timezone, wanted.catalogue)) if times else []
     with Gradebook.open(options.where, create=True, course=wanted.course) as book:
         found = match_learners(scan.learners, book, known_times, times.name if times else "")
-        for text in found.notes:
-            note(f"note: {text}")
         learners = _chosen(found.learners, wanted.names, book)
         ids, slugs = [learner.learner for learner in learners], [kata.slug for kata in katas]
         try:
-            tally = graded(book, katas, learners, options, submissions, times)
+            tally = graded(book, katas, learners, options, GradedFiles(submissions, times, found.unused))
             if take_proposed and tally.proposed:
                 _take(book, tally.proposed)
                 found = match_learners(scan.learners, book, known_times, times.name if times else "")
                 learners = _chosen(found.learners, wanted.names, book)
-                tally = graded(book, katas, learners, options, submissions, times)
-            remarks = Remarks(tally, found.matches, (*scan.notes, *found.notes), options.where)
+                tally = graded(book, katas, learners, options, GradedFiles(submissions, times, found.unused))
+            unused = [one.words(book.course.timezone) for one in found.unused]
+            remarks = Remarks(tally, found.matches, scan.notes, options.where, unused=unused)
             print_summary(book, katas, ids, remarks, console(stderr=json_file == "-"))
             if len(tally.proposed) > 1:
                 note("all of these names  the same command with --take-proposed")
@@ -196,22 +196,35 @@ def _katas_of(scan: Scan, wanted: KataChoice, options: GradingOptions) -> list[K
     return katas
 
 
+class GradedFiles(NamedTuple):
+    """What a run grades."""
+
+    download: Path
+    times: Path | None
+    """A table of when things were handed in."""
+    unused: Sequence[UnusedTime]
+    """Its lines that are nobody's."""
+
+
 def graded(
     book: Gradebook,
     katas: Sequence[Kata],
     learners: Sequence[LearnerFolder],
     options: GradingOptions,
-    *sources: Path | None,
+    sources: GradedFiles,
 ) -> Tally:
-    """Grade a class, as a run of this gradebook; `sources` are the download and a file of times."""
+    """Grade a class, as a run of this gradebook."""
     from grader.cli.progress import watching
     from grader.instructor.grading.run import Run
 
     # People who are in the roster alone have nothing in this download.
     there = [one.learner for one in learners if one.places]
     number = book.start_run(
-        options.arguments(*sources), [(name, kata.slug) for name in there for kata in katas]
+        options.arguments(sources.download, sources.times),
+        [(name, kata.slug) for name in there for kata in katas],
     )
+    if sources.times is not None:
+        book.record_unused_times(number, sources.times.name, [kata.slug for kata in katas], sources.unused)
     run = Run(katas, book, options.policy, number)
     with options.slots() as slots, watching(len(learners) * len(katas), slots.where) as watch:
         tally = run.grade(learners, slots.executor, slots.count, watch)

@@ -22,10 +22,12 @@ from grader.instructor.gradebook.records import (
     Key,
     RunRecord,
     StoredSubmission,
+    UnusedTime,
 )
 from grader.instructor.gradebook.serialization import (
     arguments_of,
     booked,
+    notes_of,
     report_of,
     sanitize,
     unpack_bundle,
@@ -53,6 +55,23 @@ def runs(connection: Connection) -> list[RunRecord]:
             version=row.version,
         )
         for row in connection.execute(schema.runs.select().order_by(schema.runs.c.id))
+    ]
+
+
+def unused_times(connection: Connection) -> list[UnusedTime]:
+    """Return the lines of tables of times that are nobody's, in their order."""
+    table = schema.unused_times
+    return [
+        UnusedTime(
+            kata=row.kata,
+            source=row.source,
+            line=row.line,
+            name=row.name,
+            at=row.at,
+            reason=row.reason,
+            candidates=notes_of(row.candidates),
+        )
+        for row in connection.execute(table.select().order_by(table.c.id))
     ]
 
 

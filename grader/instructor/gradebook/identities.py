@@ -96,7 +96,7 @@ def whole_name(one: Found, found: Collection[Found], course: Course) -> str:
     if not ends or not course.roster:
         return one.name
     download = _Download(found, course.roster.values())
-    owners = {person.learner: {key for key, _ in _identifiers(person)} for person in course.roster.values()}
+    owners = {person.learner: {key for key, _ in identifiers_of(person)} for person in course.roster.values()}
     guessed = {learner for learner, keys in owners.items() if _folded(one.name) in keys}
     identities = {
         learner for key in download.endings(one) for learner, keys in owners.items()
@@ -149,12 +149,7 @@ class _Download:
         yield _folded(one.name), f"except for upper and lower case, it is {IN_THE_ROSTER}"
         for ending in self._split(one):
             yield ending, f"it ends in {IN_THE_ROSTER}"
-        for key, what in (("email", "e-mail address"), ("sid", "student number")):
-            if one.ids.get(key):
-                yield _folded(one.ids[key]), f"its {what} is the roster's"
-        for known in _NUMBERS:
-            if value := one.ids.get(known.id):
-                yield f"{known.id} {value}" if known.column else _folded(value), known.reason
+        yield from ids_in(one)
 
     @staticmethod
     def _split(one: Found) -> dict[str, str]:
@@ -165,6 +160,16 @@ class _Download:
         parts = text.split(mark)
         cut = range(1, len(parts))
         return {_folded(mark.join(parts[at:])): mark.join(parts[:at]) for at in cut}
+
+
+def ids_in(one: Found) -> Iterator[tuple[str, str]]:
+    """Yield what systems know somebody by, beyond the name, and how to put it."""
+    for key, what in (("email", "e-mail address"), ("sid", "student number")):
+        if one.ids.get(key):
+            yield _folded(one.ids[key]), f"its {what} is the roster's"
+    for known in _NUMBERS:
+        if value := one.ids.get(known.id):
+            yield f"{known.id} {value}" if known.column else _folded(value), known.reason
 
 
 def merge_rosters(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], list[str]]:
@@ -214,7 +219,7 @@ def _take_what_is_sure(
 ) -> None:
     """Believe identifiers, then names, wherever one means a single person, and nobody else is called so already."""
     people = list(everybody)
-    for keys_of, keys_in in ((download.identifiers, _identifiers), (_names_in, _names)):
+    for keys_of, keys_in in ((download.identifiers, identifiers_of), (_names_in, _names)):
         owners: dict[str, set[str]] = {}
         kinds: dict[str, str] = {}
         for person in people:
@@ -241,7 +246,7 @@ def _take_what_is_sure(
                 matches.learnt[name] = Match(learner, what)
 
 
-def _identifiers(person: Person) -> Iterator[tuple[str, str]]:
+def identifiers_of(person: Person) -> Iterator[tuple[str, str]]:
     """Yield what stands for a person alone, and what kind of thing it is."""
     for word in (person.learner, *person.aliases):
         yield _folded(word), IDENTITY

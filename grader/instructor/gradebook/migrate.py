@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from grader import __version__
 from grader.instructor.gradebook.database_url import Address
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
-from grader.instructor.gradebook.schema import UtcTime, awaited, meta, metadata, version
+from grader.instructor.gradebook.schema import UtcTime, awaited, meta, metadata, unused_times, version
 
 
 def _order_of_arrival(connection: Connection) -> None:
@@ -32,9 +32,14 @@ def _what_runs_have_left(connection: Connection) -> None:
     awaited.create(connection)
 
 
+def _times_that_are_nobodys(connection: Connection) -> None:
+    unused_times.create(connection)
+
+
 _STEPS: dict[str, Callable[[Connection], None]] = {
     "0005": _order_of_arrival,
     "0006": _what_runs_have_left,
+    "0007": _times_that_are_nobodys,
 }
 """By the version that it starts from, oldest first: what makes tables those of the next version."""
 

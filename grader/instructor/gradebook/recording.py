@@ -17,7 +17,7 @@ from grader.instructor.gradebook import answers, schema, unfinished
 from grader.instructor.gradebook.connections import Connections, RunSession
 from grader.instructor.gradebook.database_url import redact
 from grader.instructor.gradebook.errors import GradebookError
-from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.records import Key, UnusedTime
 from grader.instructor.gradebook.serialization import (
     insert,
     insert_all,
@@ -271,6 +271,31 @@ class Recording:
             values = {"notes": encode((*earlier, note)).decode()}
             table = schema.submissions
             connection.execute(table.update().where(table.c.id == row).values(values))
+
+    def record_unused_times(
+        self, source: str, katas: Collection[str], unused: Collection[UnusedTime]
+    ) -> None:
+        """Keep which lines of a table were nobody's, in place of what was kept of it for these katas."""
+        table = schema.unused_times
+        with self._own.writing(f"recording {source}") as connection:
+            same = table.c.source == sanitize(source), table.c.kata.in_(list(katas))
+            connection.execute(table.delete().where(*same))
+            rows = [
+                {
+                    "run_id": self.run,
+                    "kata": kata,
+                    "source": sanitize(one.source),
+                    "line": one.line,
+                    "name": sanitize(one.name),
+                    "at": one.at,
+                    "reason": one.reason,
+                    "candidates": encode(one.candidates).decode(),
+                }
+                for kata in katas
+                for one in unused
+                if one.kata in ("", kata)
+            ]
+            insert_all(connection, table, rows)
 
     def record_answers(self, submission: Submission) -> None:
         """Keep a sheet of written answers, unless the learner's newest one for the kata holds the same."""

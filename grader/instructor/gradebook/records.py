@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, tzinfo
 from itertools import groupby
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple
@@ -276,6 +276,36 @@ class UnfinishedRun(msgspec.Struct, frozen=True, kw_only=True):
                     option = f"--{name.replace('_', '-')}"
                     words.append(option if one is True else f"{option} {shlex.quote(str(one))}")
         return " ".join(words)
+
+
+UnusedReason = Literal["nobody", "nameless", "several", "lines"]
+
+
+class UnusedTime(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of a table of times that was not used."""
+
+    kata: str
+    """Empty for everything in the download."""
+    source: str
+    """What the table is called."""
+    line: int
+    name: str
+    at: datetime
+    reason: UnusedReason
+    candidates: tuple[str, ...] = ()
+    """Learners whom the name could mean."""
+
+    def words(self, zone: tzinfo) -> str:
+        """Return what was not used, and why."""
+        count = {2: "two"}.get(len(self.candidates), len(self.candidates))
+        why = {
+            "nobody": f"nobody is called {self.name}",
+            "nameless": "the line names nobody",
+            "several": f"{count} learners are called {self.name} ({', '.join(self.candidates)})",
+            "lines": f"several lines may be about {', '.join(self.candidates)}",
+        }[self.reason]
+        at = f"{self.at.astimezone(zone):%Y-%m-%d %H:%M}"
+        return f"{self.source}:{self.line}: {why}; {at} was not used"
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):

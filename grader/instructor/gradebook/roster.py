@@ -78,7 +78,37 @@ def read_roster(path: Path) -> dict[str, Person]:
             raise UsageError(f"{path}:{line}: {person.learner} is already in line {first}.", "Leave one out.")
         people[person.learner] = person
     _refuse_shared_aliases(path, people, seen)
+    _refuse_shared_numbers(path, people, seen)
     return people
+
+
+def _refuse_shared_numbers(path: Path, people: dict[str, Person], lines: dict[str, int]) -> None:
+    """Refuse a system's number that two people have, or that a spreadsheet made of a long one: it leads to nobody.
+
+    Args:
+        path: the roster.
+        people: who is in it.
+        lines: where, by identity.
+    """
+    columns = {known.column: known.kind for system in SYSTEMS for known in system.identifiers if known.column}
+    ids = (*columns, *(column for system in SYSTEMS for column in system.logins))
+    owners: dict[tuple[str, str], str] = {}
+    for person in people.values():
+        own = normalized_name(person.learner)
+        for column in dict.fromkeys(ids):
+            cell = person.cell(column)
+            if re.fullmatch(r"\d([.,]\d+)?E\+\d+", cell):
+                raise UsageError(
+                    f"{path}:{lines[own]}: {cell} in `{column}` is what a spreadsheet makes of a long number.",
+                    "Export the roster again; in a spreadsheet, open it with this column as text.",
+                )
+            other = owners.setdefault((column, cell), own) if cell and column in columns else own
+            if other != own:
+                raise UsageError(
+                    f"{path}:{lines[own]}: {person.learner} has the {columns[column]} {cell}, as the learner in line "
+                    f"{lines[other]} has.",
+                    "Such a number belongs to one learner alone.",
+                )
 
 
 def _refuse_shared_aliases(path: Path, people: dict[str, Person], lines: dict[str, int]) -> None:

@@ -126,6 +126,22 @@ awaited = Table(
 )
 """What a run has not come to yet. By names: nobody is in the class for what a run that was stopped never looked at."""
 
+unused_times = Table(
+    "unused_times",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", ForeignKey("runs.id"), nullable=False),
+    Column("kata", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("line", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("candidates", Text, nullable=False),
+)
+"""Lines of tables of times that are nobody's, until the same table is read again. `candidates` is JSON: whom the name
+could mean."""
+
 contents = Table(
     "contents",
     metadata,

@@ -26,7 +26,16 @@ from grader.instructor.gradebook.decisions import Draft, What
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
-from grader.instructor.gradebook.records import Decision, DecisionKind, Given, Key, Mark, Row, RunRecord
+from grader.instructor.gradebook.records import (
+    Decision,
+    DecisionKind,
+    Given,
+    Key,
+    Mark,
+    Row,
+    RunRecord,
+    UnusedTime,
+)
 from grader.instructor.submissions.submission import Bundle, Submission
 from grader.report.report import KataReport
 
@@ -191,6 +200,13 @@ class Gradebook:
         """Note that nothing of what somebody handed in for a kata is left to be graded in this run."""
         with self._guard:
             self._in(run).reach(submission)
+
+    def record_unused_times(
+        self, run: int, source: str, katas: Collection[str], unused: Collection[UnusedTime]
+    ) -> None:
+        """Keep which lines of a table of times are nobody's, in place of what was kept of it for these katas."""
+        with self._guard:
+            self._in(run).record_unused_times(source, katas, unused)
 
     def record_answers(self, run: int, submission: Submission) -> None:
         """Keep the sheet of written answers that came in with a submission, unless it is the one known last."""
@@ -480,6 +496,11 @@ class Gradebook:
             pushes.record_push(connection, self.course, learner, target, push)
 
     # What happened
+
+    def unused_times(self) -> list[UnusedTime]:
+        """Return the lines of tables of times that are nobody's, in their order."""
+        with self._connections.reading("reading unused times") as connection:
+            return of_history.unused_times(connection)
 
     def runs(self) -> list[RunRecord]:
         """Return every run, the newest last."""

@@ -68,7 +68,7 @@ def _numbers(table: Table) -> list[ColumnElement[int]]:
         found.append(func.count(table.c.revoked_at))
     if table is schema.submissions:
         found.append(func.coalesce(func.sum(table.c.seen + table.c.run_id), 0))
-    if table is schema.awaited:  # the same number may be left of another run
+    if table in (schema.awaited, schema.unused_times):  # there may be as many of another run
         found.append(func.coalesce(func.sum(table.c.run_id), 0))
     return found
 
@@ -76,7 +76,7 @@ def _numbers(table: Table) -> list[ColumnElement[int]]:
 _STATE = select(
     *(
         select(number).select_from(table).scalar_subquery()
-        for table in (*_KEPT, schema.learners, schema.awaited)
+        for table in (*_KEPT, schema.learners, schema.awaited, schema.unused_times)
         for number in _numbers(table)
     )
 )

@@ -23,6 +23,7 @@ UNREAD = "unread"
 UNMATCHED = "unmatched"
 NOT_GRADED = "not graded"
 NEWER_ATTEMPT = "a newer attempt does not count"
+UNUSED_TIME = "time not used"
 WITHOUT_EFFECT = "decision without effect"
 
 
@@ -70,6 +71,7 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
     found = [problem for mark in every for problem in _of_mark(mark, book.course, why)]
     found += _strangers(book, marks)
     found += _unfinished(book)
+    found += _unused_times(book, marks)
     found += without_effect(book, {(mark.learner, mark.kata): mark.notes for mark in every})
     order = {name: place for place, name in enumerate((*book.course.assignments, *book.katas()))}
     identity = book.identity()
@@ -148,6 +150,20 @@ def _unfinished(book: Gradebook) -> Iterator[Problem]:
         left = Counter(_group(book.course, kata) for _, kata in run.left)
         for of, count in left.items():
             yield Problem(of, NOT_GRADED, "", "", f"{counted(count, 'hand-in')}: {run.words}", run.command)
+
+
+def _unused_times(book: Gradebook, marks: Marks) -> Iterator[Problem]:
+    """Yield the times that are nobody's; not where all whom a name could mean have theirs by now."""
+    found = []
+    for one in book.unused_times():
+        whose = [
+            mark for name in one.candidates if (mark := marks.get(name, {}).get(one.kata)) and mark.handed_in
+        ]
+        if not one.candidates or any(mark.submitted_at is None for mark in whose):
+            command = "kata grade DOWNLOAD --times FILE"
+            of, what = _group(book.course, one.kata), one.words(book.course.timezone)
+            found.append(Problem(of, UNUSED_TIME, "", "", what, command))
+    yield from dict.fromkeys(found)  # one line of a table is about all katas of an assignment
 
 
 def _strangers(book: Gradebook, marks: Marks) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC
 
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import active_decisions
@@ -17,9 +17,10 @@ from grader.instructor.gradebook.identities import (
     similar_names,
     whole_name,
 )
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.records import Mark, UnusedTime
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt
+from grader.instructor.grading.time_matching import match_times, with_ids_of
 from grader.instructor.lms.person import Found
 from grader.instructor.submissions import LearnerFolder
 
@@ -30,8 +31,8 @@ class ClassList:
 
     learners: tuple[LearnerFolder, ...]
     matches: Matches
-    notes: tuple[str, ...] = ()
-    """What the instructor should know of the times that were given."""
+    unused: tuple[UnusedTime, ...] = ()
+    """Times that were given and are nobody's."""
 
 
 def match_learners(
@@ -47,7 +48,7 @@ def match_learners(
     """
     # Of a course that does not say where it is, nobody knows more than this machine's clock.
     zone = None if book.course.timezone is UTC else book.course.timezone
-    folders = [replace(_as_told(one, times), zone=zone) for one in found]
+    folders = [replace(one, zone=zone) for one in with_ids_of(found, times)]
     found_as = [Found(one.learner, one.ids) for one in folders]
     folders = [
         replace(folder, learner=whole_name(one, found_as, book.course))
@@ -64,47 +65,21 @@ def match_learners(
     best = frozenset(
         kata for one in book.course.assignments.values() if one.attempts == "best" for kata in one.katas
     )
+    whose = [(matches.known.get(one.learner, one.learner), one) for one in folders]
     together: dict[str, LearnerFolder] = {}
-    for one in folders:
-        learner = matches.known.get(one.learner, one.learner)
+    for learner, one in whose:
         files = {ruling.kata or "": str(ruling.value) for ruling in taken if ruling.learner == learner}
         mine = replace(one, learner=learner, taken=files, assignments=assignments, best=best)
         other = together.get(learner)
         together[learner] = mine if other is None else _joined(other, mine)
-    known_times, notes = _times_of(times, together, book, source)
-    learners = tuple(replace(one, times=known_times.get(name, {})) for name, one in together.items())
-    return ClassList(learners, matches, tuple(notes))
+    timed = match_times(times, whose, book, source)
+    learners = tuple(replace(one, times=timed.known.get(name, {})) for name, one in together.items())
+    return ClassList(learners, matches, timed.unused)
 
 
 def is_known(course: Course) -> Callable[[str], bool] | None:
     """Return what says whether somebody in the roster is called so; None without a roster."""
     return (lambda name: name in match([Found(name)], course, {}).known) if course.roster else None
-
-
-def _as_told(folder: LearnerFolder, times: Sequence[HandedInAt]) -> LearnerFolder:
-    """Add what Moodle's worksheet says of a participant: the download itself knows a number and a name alone."""
-    number = folder.ids.get("moodle")
-    line = next((one.who for one in times if number and one.who.ids.get("moodle") == number), None)
-    return folder if line is None else replace(folder, ids={**line.ids, **folder.ids})
-
-
-def _times_of(
-    times: Sequence[HandedInAt], folders: Mapping[str, LearnerFolder], book: Gradebook, source: str
-) -> tuple[dict[str, dict[str, tuple[datetime, str]]], list[str]]:
-    """Return, by learner and kata, when they handed in, and a note on every line that is nobody's."""
-    people = [*book.course.roster, *folders]
-    matches = match([one.who for one in times], book.course, book.aliases(), people)
-    known_times: dict[str, dict[str, tuple[datetime, str]]] = {}
-    notes = []
-    for one in times:
-        learner = matches.known.get(one.who.name)
-        if learner is None and one.who.name in folders:
-            learner = one.who.name
-        if learner is None:
-            notes.append(f"{source}:{one.line}: nobody is called {one.who.name}; this time was not used")
-        else:
-            known_times.setdefault(learner, {})[one.kata or ""] = one.at, source
-    return known_times, notes
 
 
 def _joined(one: LearnerFolder, other: LearnerFolder) -> LearnerFolder:

@@ -43,7 +43,11 @@ class GitHub(System):
     )
     times = Times(
         "submission_timestamp",
-        lambda cells: Found(cells["github_username"], {"email": cells.get("roster_identifier", "")}),
+        lambda cells: Found(
+            # Without an account: a clone is called so, and ends in the login.
+            cells["github_username"] or cells.get("student_repository_name", ""),
+            {"email": cells["roster_identifier"]} if cells.get("roster_identifier") else {},
+        ),
     )
     logins = ("github_username",)
     own_files = frozenset({"scores.csv"})

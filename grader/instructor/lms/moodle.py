@@ -58,7 +58,7 @@ def _person(cells: Cells, name: str, ids: dict[str, str], section: str = "") -> 
 def _who(cells: Cells) -> Found:
     name = cells.get("full_name", "")
     ids = {"moodle": _participant(cells), "email": cells.get("email_address", ""), "name": name}
-    return Found(name, ids)
+    return Found(name, ids | {"sid": cells.get("id_number", "")})
 
 
 class Moodle(System):
