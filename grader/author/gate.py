@@ -275,7 +275,7 @@ class Gate:
         first: list[HandIn] = [(mutant, telling | set(mutant.fails)) for mutant in mutants]
         for mutant, (report, marks) in zip(mutants, hand_in(first, "mistakes"), strict=True):
             reports[mutant.name] = report
-            fresh.mutants[mutant.name] = MutantSignatures(mutant.say, marks)
+            fresh.mutants[mutant.name] = MutantSignatures(mutant.say, marks, mutant.idle is not None)
             _look_at_mutant(mutant, report, verdict)
         _look_for_twins(fresh, mutants, verdict)
         stored = Fingerprints.load(kata.fingerprints)
@@ -618,7 +618,7 @@ def _renewed(stored: Fingerprints, fresh: Fingerprints) -> Fingerprints:
                 check: old[check] if equal_fingerprints(old.get(check), marks) else marks
                 for check, marks in mutant.checks.items()
             }
-            mutants[name] = MutantSignatures(mutant.say, checks)
+            mutants[name] = MutantSignatures(mutant.say, checks, mutant.idle)
         return mutants
 
     return Fingerprints(
@@ -635,7 +635,10 @@ def _same_marks(stored: Mapping[str, MutantSignatures], fresh: Mapping[str, Muta
         return False
     for name, mutant in fresh.items():
         other = stored[name]
-        if other.say != mutant.say or other.checks.keys() != mutant.checks.keys():
+        if (other.say, other.idle) != (
+            mutant.say,
+            mutant.idle,
+        ) or other.checks.keys() != mutant.checks.keys():
             return False
         if not all(equal_fingerprints(other.checks[check], marks) for check, marks in mutant.checks.items()):
             return False

@@ -36,10 +36,10 @@ def check(name: str, points: float, *, hidden: bool = False, mistake: str | None
 HOLDS = check("holds", 60, status="pass")
 
 
-def lost(*checks: Check, unsure: dict[str, set[str]] | None = None, holds: Check = HOLDS) -> dict[str, float]:
+def lost(*checks: Check, holds: Check = HOLDS, unsure: Any = {}, idle: Any = ()) -> dict[str, float]:  # noqa: B006
     """Return what each check costs in a kata of 100 points."""
     fresh = [(copied(report), outcome) for report, outcome in (*checks, holds)]
-    charge(fresh, 100, unsure or {})
+    charge(fresh, 100, unsure, idle)
     return {report.id: report.max_points - report.points for report, _ in fresh[:-1]}
 
 
@@ -110,6 +110,8 @@ def test_no_more_is_given_back_than_was_earned_and_nothing_for_no_work() -> None
     slip = [check(name, 20, mistake="zeros") for name in "abcd"]
     little = check("holds", 5, status="pass")
     assert sum(lost(*slip, holds=little).values()) == 75
+    assert sum(lost(*slip).values()) == 30
+    assert sum(lost(*slip, idle={"zeros"}).values()) == 80
     idle = [(report, replace(outcome, idle=True)) for report, outcome in slip]
     assert sum(lost(*idle).values()) == 80
     assert sum(lost(*idle[:3], slip[3]).values()) == 80

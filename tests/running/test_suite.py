@@ -304,6 +304,10 @@ CAUSES = """
         x, y = draw.normal(n=5), draw.normal(n=5)
         Part("kept").expect(submission, lambda x, y: x - y, draw, [{"x": x, "y": y}])
 
+    @check("it takes any layout", aspect="arguments")
+    def test_layout(submission, draw):
+        Part("viewed").expect(submission, lambda x: x.flatten(), draw, [{"x": draw.normal(row=2, column=3)}])
+
     @check("it is something else", aspect="values")
     def test_other(submission, draw):
         x = draw.normal(n=5)
@@ -323,6 +327,9 @@ CAUSED = """
 
     def kept(x, y):
         return x - FIRST.setdefault("y", y)
+
+    def viewed(x):
+        return x.view(-1)
 """
 
 
@@ -332,6 +339,7 @@ def test_what_most_likely_caused_a_failure_is_said(bench: Bench) -> None:
     likely = {check.id: check.likely for check in bench.check(CAUSED).checks}
     assert likely.pop("test_other") is None
     words = {"called": "stub", "argument": "in place", "rounded": "float32", "memory": "earlier call"}
+    words["layout"] = "contiguous"  # raised by torch, which says "view size is not compatible"
     assert [name for name, word in words.items() if word not in str(likely[f"test_{name}"])] == []
 
 

@@ -56,6 +56,8 @@ class MutantSignatures(msgspec.Struct, forbid_unknown_fields=True, omit_defaults
 
     say: str = ""
     checks: dict[str, list[Mark]] = {}
+    idle: bool = False
+    """Whether its author says that it leaves out what the kata is about."""
 
 
 class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.engine.checks.failure import PROPERTIES
@@ -37,7 +37,10 @@ class Failed:
 
 
 def charge(
-    reports: Sequence[tuple[CheckReport, Outcome]], most: float, unsure: Mapping[str, Collection[str]]
+    reports: Sequence[tuple[CheckReport, Outcome]],
+    most: float,
+    unsure: Mapping[str, Collection[str]],
+    idle: Container[str] = (),
 ) -> None:
     """Give points back where one slip failed several checks; what failed still fails, and says why it costs less.
 
@@ -47,6 +50,7 @@ def charge(
         reports: the checks of a run, with how each ended, after mistakes have been named.
         most: the kata's points, hidden ones included.
         unsure: for each mistake the checks that it fails, with other numbers in other designs.
+        idle: the mistakes that take no work.
     """
     failed = [
         Failed(report, outcome.itself or outcome, outcome.after, report.max_points)
@@ -58,10 +62,10 @@ def charge(
     for one in failed:
         slips[one.cause].append(one)
     slips.pop("", None)
-    for members in slips.values():
+    for cause, members in slips.items():
         wrong = [one for one in members if one.seen]
         works = {one.outcome.idle for one in wrong}
-        if not wrong or works == {True} or works == {True, None}:
+        if not wrong or cause in idle or works == {True} or works == {True, None}:
             continue
         more = 0 if all(one.is_property for one in wrong) else math.ceil(TENTH * most)
         dearest = max(one.report.max_points for one in wrong)

@@ -472,11 +472,15 @@ class KataRun:
         """Charge each slip once."""
         kata, prints = self.checks.kata, self.checks.fingerprints
         reports = [(one.report, one.outcome) for one in self.done if not one.timed]
-        unsure = {
-            name.replace("_", "-"): mistake.checks.keys() & set(prints.free)
-            for name, mistake in prints.mutants.items()
-        }
-        charge(reports, kata.points + kata.hidden_points, unsure)
+        known = {name.replace("_", "-"): mistake for name, mistake in prints.mutants.items()}
+        unsure = {name: mistake.checks.keys() & set(prints.free) for name, mistake in known.items()}
+        seen_idle = any(report.same_mistake == "idle" for report, _ in reports)
+        charge(
+            reports,
+            kata.points + kata.hidden_points,
+            unsure,
+            {name for name, mistake in known.items() if mistake.idle or seen_idle},
+        )
 
     def _judge_by_the_mistake(self) -> None:
         """Judge hidden checks that failed by the reference with the mistake that visible ones have named and charged.
