@@ -83,6 +83,28 @@ def parser_of_which_python_warns() -> Made:
     return "insertion_sort.py", WRONG.encode() + b"def warned(x):\n" + b"    x is 1\n" * 4_000
 
 
+def parser_endless_name() -> Made:
+    """Imports a name of forty thousand parts, for which Python's parser takes gigabytes.
+
+    status = "error"
+    words = ["a name of hundreds of parts"]
+    """
+    return "insertion_sort.py", WRONG.encode() + b"def never():\n    import " + b"a." * 40_000 + b"b\n"
+
+
+def parser_endless_name_hidden_by_an_encoding() -> Made:
+    """Imports such a name, whose dots are dots in another encoding alone.
+
+    status = "error"
+    words = ["a name of hundreds of parts"]
+    """
+    name = b"a+AC4-" * 15_000
+    return (
+        "insertion_sort.py",
+        b"# coding: utf-7\n" + WRONG.encode() + b"def never():\n    import " + name + b"b\n",
+    )
+
+
 def parser_one_long_line() -> Made:
     """Has one line of two million characters, in which it raises.
 

@@ -13,7 +13,7 @@ import pytest
 from grader import notebooks
 from grader.engine.checks.raised import describe_raised
 from grader.engine.host.errors import SubmissionMissing, SubmissionRaised, WorkerTimeout
-from grader.notebooks import UnreadableNotebook, read_notebook
+from grader.notebooks import UnreadableNotebook, parse_cell, parse_module, read_notebook
 
 DEFINES = "def f(x):\n    return x + 1\n"
 
@@ -374,3 +374,35 @@ def test_a_message_is_whole_with_its_remedy_at_the_end(load: Any) -> None:
         load("import torch\ndef f(x):\n    return torch.ones(3, 4).t().view(12)\n").f(1)
     assert describe_raised(caught.value)[-1].endswith("Use .reshape(...) instead.")
     assert caught.value.frames[-1].call == "view"
+
+
+ENDLESS = {
+    "an import": "import " + "a." * 300 + "b\n",
+    "blanks": "import " + "a . " * 300 + "b\n",
+    "lines": "import " + "a.\\\n" * 300 + "b\n",
+    "another encoding": b"# coding: utf-7\nimport " + b"a+AC4-" * 300 + b"b\n",
+    "the second line": b"\n# -*- coding: utf-7 -*-\nimport " + b"a+AC4-" * 300 + b"b\n",
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_name_for_which_the_parser_takes_gigabytes_is_not_parsed(name: str) -> None:
+    source = ENDLESS[name]
+    with pytest.raises(ValueError, match="a name of hundreds of parts"):
+        parse_module(source)
+    if isinstance(source, str):
+        with pytest.raises(ValueError, match="a name of hundreds of parts"):
+            parse_cell("answer.ipynb, cell 1", 1, source)
+
+
+@pytest.mark.parametrize(
+    "source", ["x = a" + ".b" * 150, "x = 1\n" * 100, "x = [1.5, " + "2.5, " * 500 + "]"]
+)
+def test_other_names_are(source: str) -> None:
+    assert isinstance(parse_module(source), ast.Module)
+
+
+@pytest.mark.parametrize("source", ["x = 1\n" * 50_000, "(" * 300])
+def test_a_module_is_parsed_within_bounds(source: str) -> None:
+    with pytest.raises((ValueError, SyntaxError)):
+        parse_module(source)

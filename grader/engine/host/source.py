@@ -12,7 +12,7 @@ from grader.data_files import NotRegularError, read_bounded
 from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault
 from grader.machine import shortage
-from grader.notebooks import parse_module
+from grader.notebooks import has_endless_name, named_encoding, parse_module
 
 MAX_SOURCE = 2 << 20
 MAX_NOTEBOOK = 32 << 20
@@ -109,6 +109,8 @@ def source_of(path: Path, data: bytes) -> Source:
         raise Unreadable(
             "error", f"{path.name} holds NUL bytes (the first in line {line}): it is not Python source."
         )
+    if path.suffix != ".ipynb" and has_endless_name(data):
+        raise Unreadable("error", f"{path.name} has a name of hundreds of parts, which no Python needs.")
     return Source(path, data)
 
 
@@ -130,8 +132,6 @@ _FORMATS = {
 """What other kinds of files begin with, and what to say of them."""
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _PYTHON = re.compile(rb"^(?:def|class|import|from|@)\b", re.MULTILINE)
-_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-"""A line that names the encoding, as PEP 263 has it."""
 _CONFLICT = re.compile(rb"^(?:<{7}|>{7}) ", re.MULTILINE)
 
 
@@ -183,8 +183,8 @@ def _parses(data: bytes) -> bool:
 
 def _not_utf8(data: bytes, notebook: bool) -> str | None:
     """Say where a file is not UTF-8 that names no other encoding."""
-    named = [found[1].lower() for line in data.split(b"\n", 2)[:2] if (found := _CODING.match(line))]
-    if named and not notebook and not named[0].replace(b"_", b"-").startswith(b"utf-8"):
+    named = None if notebook else named_encoding(data)
+    if named and not named.startswith("utf-8"):
         return None  # the worker decodes it: an encoding may be work
     try:
         data.decode()

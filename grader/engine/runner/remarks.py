@@ -17,6 +17,8 @@ from grader.engine.host.names import MAX_CODE, UNPARSED, base_name, flat, global
 from grader.engine.host.source import Source, Unreadable, read_source
 from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
 
+LONGEST = 200
+"""Letters of a module's name that are looked at: each of its parts may be a file."""
 MOST = 3
 """So many remarks are made about one failure."""
 _SETTINGS = {
@@ -136,7 +138,7 @@ class SourceRemarks:
                 full = f"{source}.{alias.name}" if source else alias.name
                 bound = alias.asname or alias.name
                 # Of `a.b.c` any beginning may be a file, and each that is one runs.
-                ends = [place for place, letter in enumerate(f"{full}.") if letter == "."]
+                ends = [place for place, letter in enumerate(f"{full[:LONGEST]}.") if letter == "."]
                 for module in (full[:end] for end in ends):
                     names = self._names(module)
                     self._reads[f"{within}{owner}"] |= {f"{module}."} if names else set()

@@ -13,7 +13,7 @@ from functools import cached_property
 from grader.instructor.similarity.fingerprints import fingerprints
 from grader.instructor.similarity.tokens import Piece, TooMuch, Words
 from grader.instructor.submissions.submission import Bundle
-from grader.notebooks import UnreadableNotebook, read_notebook
+from grader.notebooks import UnreadableNotebook, parse_module, read_notebook
 
 MAX_CODE = 256 << 10
 """Bytes of Python that are read of a hand-in; no honest answer comes near."""
@@ -133,7 +133,7 @@ def _module(data: bytes) -> tuple[_Cells, str]:
     # Line ends as Python's parser counts them, or lines would be shown next to the wrong numbers.
     text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
     try:
-        return [(text, ast.parse(data).body)], ""
+        return [(text, parse_module(data).body)], ""
     except SyntaxError as error:
         why = f"not valid Python (line {error.lineno or 1}: {error.msg})"
     except ValueError as error:
@@ -147,7 +147,7 @@ def _module(data: bytes) -> tuple[_Cells, str]:
 
 def _statements(text: str) -> list[ast.stmt]:
     try:
-        return ast.parse(text).body
+        return parse_module(text).body
     except (SyntaxError, ValueError):
         return []
 
