@@ -25,6 +25,7 @@ UNDO = (
     "ALTER TABLE runs DROP COLUMN planned, DROP COLUMN stopped_at",
     "DROP TABLE awaited",
     "DROP TABLE unused_times",
+    "ALTER TABLE results DROP COLUMN redrawn",
 )
 """What makes today's tables those of version 0005, in PostgreSQL."""
 

@@ -22,7 +22,7 @@ from grader.instructor.grading.problems import problems
 from grader.instructor.grading.run import Tally
 from grader.instructor.submissions.submission import Proposal
 from grader.report.style import console
-from tests.gradebook.handmade import MONDAY, grade, key, report, submission
+from tests.gradebook.handmade import MONDAY, check, grade, key, report, submission
 
 COURSE = Course(
     roster={name: Person(learner=name) for name in ("ada", "bob", "eve", "zed")},
@@ -85,3 +85,29 @@ def test_the_notes_of_one_week_leave_those_of_another(book: Gradebook, tmp_path:
     assert again.count("the first week's") == again.count("the second week's") == 1
     assert "the second week's" in graded("masks")
     assert graded("layer-norm") == ""
+
+
+def test_a_check_that_was_drawn_again_is_the_authors(book: Gradebook) -> None:
+    """Of what counts now: once a content is graded without, it is no problem any more."""
+    for learner, times in (("ada", 2), ("bob", 1), ("eve", 0)):
+        run, drawn = book.start_run({}), check("the mask is causal")
+        if times:
+            drawn.redrawn = times
+        grade(book, run, learner, source=learner, score=10.0, status="pass", checks=[drawn, check("other")])
+        book.finish_run(run)
+    (found,) = problems(book)
+    assert (found.of, found.learner, found.command) == ("week1", "", "kata pack check masks")
+    assert "masks, the mask is causal: drawn again 3 times in 2 hand-ins" in found.what
+    for learner in ("ada", "bob"):
+        run = book.start_run({})
+        grade(
+            book,
+            run,
+            learner,
+            source=learner,
+            score=10.0,
+            status="pass",
+            checks=[check("the mask is causal")],
+        )
+        book.finish_run(run)
+    assert problems(book) == []

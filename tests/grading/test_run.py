@@ -39,6 +39,9 @@ class Book:
 
     def reach(self, run: int, submission: Submission) -> None: ...
 
+    def ungraded_tries(self, learner: str) -> dict[tuple[str, str], int]:
+        return {}
+
 
 @dataclass(frozen=True)
 class Pupil:

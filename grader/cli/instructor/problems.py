@@ -41,8 +41,8 @@ def problems(book: Gradebook, assignment: str | None, as_json: bool) -> None:
         print_line(f"{of or 'the course'}:")
         for one in those:
             about = ", ".join(filter(None, (one.learner, one.kata)))
-            decides = one.command.startswith("kata gradebook")
+            options = {"gradebook": comment, "grade": same_book()}.get(one.command.split()[1], "")
             print_line(f"  {': '.join(filter(None, (one.kind, about, one.what)))}")
-            print_line(f"      {one.command}{comment if decides else same_book()}")
+            print_line(f"      {one.command}{options}")
     if not found:
         note("Nothing is open.")

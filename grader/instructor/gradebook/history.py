@@ -20,6 +20,7 @@ from grader.instructor.gradebook.records import (
     DecisionKind,
     HistoryEvent,
     Key,
+    RedrawnCheck,
     RunRecord,
     StoredSubmission,
     UnusedTime,
@@ -55,6 +56,25 @@ def runs(connection: Connection) -> list[RunRecord]:
             version=row.version,
         )
         for row in connection.execute(schema.runs.select().order_by(schema.runs.c.id))
+    ]
+
+
+def redrawn(connection: Connection) -> list[RedrawnCheck]:
+    """Return the checks that were drawn again in the newest grading of anything that was handed in."""
+    results, checks = schema.results.c, schema.checks.c
+    newest = select(schema.submissions.c.attempt_id).distinct()
+    wanted = (
+        select(schema.katas.c.slug, checks.name, func.count(), func.sum(results.redrawn))
+        .select_from(schema.results)
+        .join(schema.checks, checks.id == results.check_id)
+        .join(schema.katas, schema.katas.c.id == checks.kata_id)
+        .where(results.redrawn > 0, results.attempt_id.in_(newest))
+        .group_by(schema.katas.c.slug, checks.name)
+        .order_by(schema.katas.c.slug, checks.name)
+    )
+    return [
+        RedrawnCheck(kata=slug, name=name, hand_ins=count, draws=int(draws))
+        for slug, name, count, draws in connection.execute(wanted)
     ]
 
 

@@ -36,10 +36,15 @@ def _times_that_are_nobodys(connection: Connection) -> None:
     unused_times.create(connection)
 
 
+def _checks_that_were_drawn_again(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE results ADD COLUMN redrawn INTEGER"))
+
+
 _STEPS: dict[str, Callable[[Connection], None]] = {
     "0005": _order_of_arrival,
     "0006": _what_runs_have_left,
     "0007": _times_that_are_nobodys,
+    "0008": _checks_that_were_drawn_again,
 }
 """By the version that it starts from, oldest first: what makes tables those of the next version."""
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Table, and_, bindparam, select, true
+from sqlalchemy import Connection, Table, and_, bindparam, func, select, true
 
 from grader import __version__
 from grader.instructor.gradebook import answers, schema, unfinished
@@ -47,6 +47,14 @@ _STANDING = (
     .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
     .join(schema.katas, schema.katas.c.id == schema.submissions.c.kata_id)
     .where(schema.learners.c.name == bindparam("learner"))
+)
+_TRIES = (
+    select(schema.katas.c.slug, schema.attempts.c.digest, func.count())
+    .select_from(schema.learners)
+    .join(schema.attempts, schema.attempts.c.learner_id == schema.learners.c.id)
+    .join(schema.katas, schema.katas.c.id == schema.attempts.c.kata_id)
+    .where(schema.learners.c.name == bindparam("learner"), schema.attempts.c.terms == "")
+    .group_by(schema.katas.c.slug, schema.attempts.c.digest)
 )
 _OF_CELL = (
     select(
@@ -119,6 +127,14 @@ def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
         # A report that is damaged is made again: it has terms that never recur.
         found.setdefault(slug, set()).add(Key(digest, terms if is_valid_report(report) else ""))
     return {slug: frozenset(keys) for slug, keys in found.items()}
+
+
+def ungraded_tries(connection: Connection, learner: str) -> dict[tuple[str, str], int]:
+    """Return, by kata and digest, how often something that a learner handed in could not be graded."""
+    return {
+        (slug, digest): count
+        for slug, digest, count in connection.execute(_TRIES, {"learner": sanitize(learner)})
+    }
 
 
 class Recording:
@@ -494,6 +510,7 @@ def _results(numbering: _IdCache, kata: int, attempt: int, report: KataReport) -
             "points": check.points,
             "max_points": check.max_points,
             "misconception": storable_or_none(check.misconception),
+            "redrawn": check.redrawn or None,
         }
         for position, check in enumerate(report.checks)
     ]

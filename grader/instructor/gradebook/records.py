@@ -278,6 +278,17 @@ class UnfinishedRun(msgspec.Struct, frozen=True, kw_only=True):
         return " ".join(words)
 
 
+class RedrawnCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """A check that was drawn again, because the reference failed it in the same draw."""
+
+    kata: str
+    name: str
+    hand_ins: int
+    """Of how many."""
+    draws: int
+    """All draws that the reference failed."""
+
+
 UnusedReason = Literal["nobody", "nameless", "several", "lines"]
 
 

@@ -221,6 +221,7 @@ results = Table(
     Column("points", Double, nullable=False),
     Column("max_points", Double, nullable=False),
     Column("misconception", Text),
+    Column("redrawn", Integer),
     # Stored in the order of the key: the results of an attempt lie together, and are read together.
     sqlite_with_rowid=False,
 )

@@ -32,6 +32,7 @@ from grader.instructor.gradebook.records import (
     Given,
     Key,
     Mark,
+    RedrawnCheck,
     Row,
     RunRecord,
     UnusedTime,
@@ -172,6 +173,14 @@ class Gradebook:
                 return {}
         with self._connections.reading(f"reading what {learner} has") as connection:
             return recording.keys(connection, learner)
+
+    def ungraded_tries(self, learner: str) -> dict[tuple[str, str], int]:
+        """Return, by kata and digest, how often something that a learner handed in could not be graded."""
+        with self._guard:
+            if self._recording is not None and not self._recording.may_have_attempts(learner):
+                return {}
+        with self._connections.reading(f"reading what {learner} has") as connection:
+            return recording.ungraded_tries(connection, learner)
 
     def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
         """Keep a report and what was graded, in one transaction; it is durable when this returns.
@@ -496,6 +505,11 @@ class Gradebook:
             pushes.record_push(connection, self.course, learner, target, push)
 
     # What happened
+
+    def redrawn(self) -> list[RedrawnCheck]:
+        """Return the checks that were drawn again in the newest grading of anything that was handed in."""
+        with self._connections.reading("reading what was drawn again") as connection:
+            return of_history.redrawn(connection)
 
     def unused_times(self) -> list[UnusedTime]:
         """Return the lines of tables of times that are nobody's, in their order."""

@@ -56,7 +56,7 @@ def kata_digest(kata: Kata) -> str:
     return total.hexdigest()
 
 
-def seed_for(nonce: bytes, kata: str, digest: str, fixed: int | None) -> int:
+def seed_for(nonce: bytes, kata: str, digest: str, fixed: int | None, tries: int = 0) -> int:
     """Return the seed for one content: equal content gets equal inputs, and what others were told fits none of its own.
 
     Args:
@@ -64,11 +64,13 @@ def seed_for(nonce: bytes, kata: str, digest: str, fixed: int | None) -> int:
         kata: the slug.
         digest: of what was handed in; empty where nothing could be read.
         fixed: what somebody asked for instead.
+        tries: how often the content could not be graded: what failed for its draw must not fail for ever.
     """
     if fixed is not None:
         return fixed
     # Keyed: without the gradebook's secret nobody can try out at home what the hidden checks will draw.
-    return int.from_bytes(hmac.digest(nonce, f"{kata}\0{digest}".encode(), "sha256")[:8], "big") % SEEDS
+    text = f"{kata}\0{digest}" + (f"\0{tries}" if tries else "")
+    return int.from_bytes(hmac.digest(nonce, text.encode(), "sha256")[:8], "big") % SEEDS
 
 
 def terms_of(setup: Setup, kata: str, seed: int) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import active_decisions
-from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Decision, Mark
+from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Decision, Mark, RedrawnCheck
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.roster_matching import Unmatched, unmatched
 from grader.instructor.submissions.submission import DECIDED, MAY_BE
@@ -23,6 +23,7 @@ UNREAD = "unread"
 UNMATCHED = "unmatched"
 NOT_GRADED = "not graded"
 NEWER_ATTEMPT = "a newer attempt does not count"
+REDRAWN = "check drawn again"
 UNUSED_TIME = "time not used"
 WITHOUT_EFFECT = "decision without effect"
 
@@ -72,6 +73,10 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
     found += _strangers(book, marks)
     found += _unfinished(book)
     found += _unused_times(book, marks)
+    found += [
+        Problem(_group(book.course, one.kata), REDRAWN, "", "", _redrawn(one), f"kata pack check {one.kata}")
+        for one in book.redrawn()
+    ]
     found += without_effect(book, {(mark.learner, mark.kata): mark.notes for mark in every})
     order = {name: place for place, name in enumerate((*book.course.assignments, *book.katas()))}
     identity = book.identity()
@@ -150,6 +155,13 @@ def _unfinished(book: Gradebook) -> Iterator[Problem]:
         left = Counter(_group(book.course, kata) for _, kata in run.left)
         for of, count in left.items():
             yield Problem(of, NOT_GRADED, "", "", f"{counted(count, 'hand-in')}: {run.words}", run.command)
+
+
+def _redrawn(one: RedrawnCheck) -> str:
+    return (
+        f"{one.kata}, {one.name}: drawn again {counted(one.draws, 'time')} in {counted(one.hand_ins, 'hand-in')}, "
+        "because the reference failed these draws; it cost nobody points, and is for the author to mend"
+    )
 
 
 def _unused_times(book: Gradebook, marks: Marks) -> Iterator[Problem]:

@@ -89,6 +89,10 @@ class Regrading:
         """Return, by kata, the keys of everything that was handed in."""
         return self.book.keys(learner)
 
+    def ungraded_tries(self, learner: str) -> dict[tuple[str, str], int]:
+        """Return, by kata and content, how often it could not be graded."""
+        return self.book.ungraded_tries(learner)
+
     def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
         """Note what changes, and keep it unless this is a rehearsal."""
         number = self.book.newest_attempt(submission.learner, submission.kata, key.digest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -170,7 +170,7 @@ class Run:
 
     def _wanted(self, learners: Iterable[Learner], tally: Tally, watch: Watch) -> Iterator[_PendingTask]:
         for learner in learners:
-            known = self._book.keys(learner.learner)
+            known, tries = self._book.keys(learner.learner), self._book.ungraded_tries(learner.learner)
             submissions = list(learner.submissions(self._katas))
             self._left.update((one.learner, one.kata) for one in submissions)
             for submission in submissions:
@@ -193,11 +193,7 @@ class Run:
                     why = NotGraded(f"{submission.denied}.", "Correct its permissions: chmod -R u+rX")
                     self._keep(one, why, tally, watch)
                     continue
-                # The seed depends on the content: the same hand-in gets the same draw, whenever it is
-                # graded again.
-                digest = submission.bundle.digest if submission.bundle is not None else ""
-                seed = seed_for(self._book.nonce, submission.kata, digest, self._policy.seed)
-                key = self._key(submission, seed)
+                key, seed = self._draw(submission, had, tries)
                 if key in had and not self._policy.force:
                     self._book.mark_unchanged(self._number, submission, key)
                     tally.unchanged += 1
@@ -206,6 +202,22 @@ class Run:
                 else:
                     known[submission.kata] = had | {key}  # an earlier attempt may be among them
                     yield _PendingTask(submission, key, seed, self._task(submission, seed))
+
+    def _draw(
+        self, submission: Submission, had: Collection[Key], tries: Mapping[tuple[str, str], int]
+    ) -> tuple[Key, int]:
+        """Return the key and the seed of what is to be graded: of its mark where it has one, else of the next try.
+
+        The seed depends on the content: the same hand-in gets the same draw, whenever it is graded again. Only where it
+        could not be graded with one, through no fault of its own, it gets another.
+        """
+        digest = submission.bundle.digest if submission.bundle is not None else ""
+        for number in range(tries.get((submission.kata, digest), 0) + 1):
+            seed = seed_for(self._book.nonce, submission.kata, digest, self._policy.seed, number)
+            key = self._key(submission, seed)
+            if key in had:
+                break
+        return key, seed
 
     def _key(self, submission: Submission, seed: int) -> Key:
         terms = terms_of(self.setup, submission.kata, seed)
