@@ -99,8 +99,8 @@ class Clipper:
         """Return what `clip` returns, and the very tensors that were the gradients before."""
         shapes = [(2,) if gradient is None else gradient.shape for gradient in gradients]
         # Every second number of a longer row: who reads the memory of one for a whole finds another.
-        device = next((gradient.device for gradient in gradients if gradient is not None), None)
-        self.parameters = [nn.Parameter(torch.zeros(*shape, 2, device=device)[..., 0]) for shape in shapes]
+        like = next((gradient for gradient in gradients if gradient is not None), torch.zeros(()))
+        self.parameters = [nn.Parameter(like.new_zeros(*shape, 2)[..., 0]) for shape in shapes]
         held = []
         for parameter, gradient in zip(self.parameters, gradients, strict=True):
             if gradient is not None:

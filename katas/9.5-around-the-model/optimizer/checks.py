@@ -154,14 +154,18 @@ def test_norm(submission, draw):
     asked=[
         "Scale all gradients by one factor, so that their common norm is at most max_norm.",
         "Gradients are changed in place",
+        "without an epsilon",
         "Parameters are not touched.",
     ],
     on_workers_word=WORD,
 )
 def test_clipped(submission, draw):
-    for max_norm in (1.0, 0.25):
+    for max_norm in (1.0, 0.25, 1e-5):  # the last so small that an epsilon next to the norm shows
         _, [one, other] = drawn(draw, 2, 1)
-        values = expect_clipped(submission, [one[0], 3 * other[0], draw.normal(wide=5)], max_norm)
+        gradients = [one[0], 3 * other[0], draw.normal(wide=5)]
+        if max_norm < 1e-3:
+            gradients = [1e-4 * gradient for gradient in gradients]
+        values = expect_clipped(submission, gradients, max_norm)
         for place, value in enumerate(values):
             expect(value, f"parameter {place}, whose gradient was clipped").equals(torch.zeros_like(value))
 
@@ -170,7 +174,7 @@ def test_clipped(submission, draw):
     "gradients whose norm is small enough stay as they are",
     aspect="values",
     follows=["test_norm"],
-    asked="below it they stay as they are.",
+    asked=["below it they stay as they are.", "Squares of float16 gradients may overflow; their norm does not."],
     on_workers_word=WORD,
 )
 def test_not_clipped(submission, draw):
@@ -178,6 +182,12 @@ def test_not_clipped(submission, draw):
         _, [gradients] = drawn(draw, 1, 2)
         expect_clipped(submission, gradients, max_norm)
     expect_clipped(submission, [torch.zeros_like(gradients[0])], 0.5)
+    large = [(400 * gradient).half() for gradient in gradients]
+    norm, left = clipper(submission)(large, 1e4)
+    total = float(length(*(gradient.cpu().double() for gradient in large)))
+    number(norm, "norm of float16 gradients", total, 0.01 * total)
+    for place, (found, gradient) in enumerate(zip(left, large, strict=True)):
+        expect(found, f"float16 gradient {place}, of a norm below 1e4").equals(gradient)
 
 
 @check(

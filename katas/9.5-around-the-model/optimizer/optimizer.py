@@ -20,7 +20,8 @@ def clip_gradients(parameters: Iterable[torch.nn.Parameter], max_norm: float) ->
             norm without an epsilon; below it they stay as they are. Parameters are not touched.
 
     Returns:
-        a Python float: the norm of all gradients together, as it was before; 0.0 when there are none.
+        a Python float: the norm of all gradients together, as it was before; 0.0 when there are none. Squares of
+        float16 gradients may overflow; their norm does not.
     """
     # TODO: parameters may be a generator: how often can you iterate over it? One norm for all, then one factor for all.
     raise NotImplementedError("clip_gradients")

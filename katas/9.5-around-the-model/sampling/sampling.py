@@ -22,7 +22,7 @@ def top_k(logits: torch.Tensor, k: int) -> torch.Tensor:
     Returns:
         [.., V], with -inf elsewhere.
     """
-    # TODO: how many are kept when two logits are equal to the k-th? Choose places, not values.
+    # TODO: the k-th best logit of each row, then -inf where a logit is below it. What if k is larger than V?
     raise NotImplementedError("top_k")
 
 

@@ -87,6 +87,31 @@ class entries_clamped:
     """
 
 
+class epsilon_in_the_factor:
+    """your factor divides by the norm plus an epsilon, so short gradients end shorter than max_norm; divide by the norm
+
+    Fails: test_clipped
+    """
+
+    clip_gradients = """
+        - gradient.mul_(max_norm / norm)
+        + gradient.mul_(max_norm / (norm + 1e-6))
+    """
+
+
+class squares_overflow:
+    """your norm squares gradients in their own dtype, and squares of float16 numbers overflow; it should be computed in
+    float32 at least
+
+    Fails: test_not_clipped
+    """
+
+    clip_gradients = """
+        - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
+        + norm = sum(gradient.square().sum() for gradient in gradients).sqrt().item()
+    """
+
+
 class gradients_replaced:
     """your clipped gradients are new tensors: change those that are there, in place
 

@@ -245,6 +245,19 @@ class centred_in_place:
     """
 
 
+class features_read_again:
+    """your probe reads the features that it was fitted to again when it is asked, so it changes when they do; compute
+    their mean once, while it is fitted
+
+    Fails: test_probe_apart
+    """
+
+    probe = """
+        - scores = (new.detach().double() - x_mean) @ weight + y_mean
+        + scores = (new.detach().double() - features.detach().double().mean(dim=0)) @ weight + y_mean
+    """
+
+
 class asked_the_other_way:
     """your probes share what they were fitted to: the newest fit overwrites the others
 
