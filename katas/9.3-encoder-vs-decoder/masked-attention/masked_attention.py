@@ -63,8 +63,8 @@ class MultiHeadAttention(nn.Module):
 
         Args:
             x: [B, T, D], where the queries come from.
-            mask: bool [T, Tk], or broadcastable to [B, H, T, Tk], so one of three axes is [H, T, Tk]; Tk is the length
-                of what is looked at.
+            mask: bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at. So a mask of
+                three axes is [H, T, Tk].
             context: [B, Tk, D], where keys and values come from; None means x itself.
 
         Returns:
