@@ -657,7 +657,7 @@ def test_probe_apart(submission, draw):
     features, labels = clusters(draw, [5, 6, 7])
     others, names = clusters(draw, [1, 2, 3])
     others = others.flip(1).contiguous()
-    others[:, 0] += 8.0  # a constant says nothing of them, and moves whoever looks there again for a mean
+    others[:, 0] += 8.0  # a constant says nothing of them, but moves a mean that is computed again
     with same_tensors(submission):  # refilled for the second: what the first was fitted to is gone
         first = fitted(submission, features, labels)
         second = fitted(submission, others, names)
