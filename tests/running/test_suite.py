@@ -343,6 +343,56 @@ def test_what_most_likely_caused_a_failure_is_said(bench: Bench) -> None:
     assert [name for name, word in words.items() if word not in str(likely[f"test_{name}"])] == []
 
 
+RELATIONS = """
+    from grader.checks import expect, supposing
+
+    ASKED = []
+
+    def slips(submission, x, y):
+        ASKED.append(x)
+        return {
+            "your thing adds 2": lambda: x + 2,
+            "your thing adds 3 or 4": lambda: [x + 3, x + 4],
+            "your thing is constant": lambda: (submission.thing(x) == submission.thing(x + 1)).all(),
+            "your thing gives nothing": lambda: y is None,
+            "your thing gives 5": lambda: torch.full_like(x, 5),
+            "your thing gives a whole number": lambda: y[0] == 5,
+            "your thing has another axis": lambda: y[0, 0] > 0,
+        }
+
+    @check("it adds 1", aspect="values")
+    def test_sum(submission, draw):
+        x = draw.normal(n=5)
+        with supposing("your thing fails for ones"):
+            y = submission.thing(x)
+            with supposing(slips(submission, x, y)):
+                expect(y).close_to(x + 1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("thing", "likely"),
+    [
+        ("x + 1", None),
+        ("x + 2", "your thing adds 2"),
+        ("x + 4", "your thing adds 3 or 4"),
+        ("x.round()", "your thing fails for ones"),  # the relation that would hold asks for what it does not have
+        ("None", "your thing gives nothing"),
+        ("x * 0 + 1", "your thing is constant"),
+        ("x * 0 + 2.5", "your thing is constant"),
+        ("x * 0 + 5", "your thing fails for ones"),  # three hold: nothing tells which it is
+        ("{}[0]", "your thing fails for ones"),  # an exception
+    ],
+)
+def test_a_relation_says_the_cause_in_any_design(bench: Bench, thing: str, likely: str | None) -> None:
+    bench.checks(RELATIONS)
+    report = bench.check(f"def thing(x):\n    return {thing}")
+    assert report.checks[0].likely == likely
+    # What a relation asks for is not what the message is about.
+    assert likely is None or "thing(x)" in (report.checks[0].message or "")
+
+
 VISIBLE = """
     from grader.checks import Part
 

@@ -27,7 +27,7 @@ from grader.engine.checks.decorators import check
 from grader.engine.checks.describe import type_names
 from grader.engine.checks.draw import Draw, with_axes
 from grader.engine.checks.expect import expect
-from grader.engine.checks.failure import fail
+from grader.engine.checks.failure import fail, supposing
 from grader.engine.checks.gradients import expect_gradients, oracle_gradients
 from grader.engine.checks.oracle import Expected, oracle
 from grader.engine.checks.slopes import expect_parameter_gradients
@@ -62,6 +62,7 @@ __all__ = [
     "precondition",
     "same_tensors",
     "stand_in",
+    "supposing",
     "type_names",
     "with_axes",
 ]  # fmt: skip

@@ -11,7 +11,14 @@ import torch
 
 from grader.engine.checks.describe import changed_arguments, describe
 from grader.engine.checks.expect import expect
-from grader.engine.checks.failure import CheckFailure, PreconditionFailed, fail, fail_policy, supposing
+from grader.engine.checks.failure import (
+    IN_PLACE,
+    CheckFailure,
+    PreconditionFailed,
+    fail,
+    fail_policy,
+    supposing,
+)
 from grader.engine.checks.raised import supposed_of
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.callbacks import Lent
@@ -181,6 +188,7 @@ def expect_unchanged(submission: Any) -> None:
         f"changed what it was given: {', '.join(names)}",
         *(f"  it was {describe(value)}" for value in call.changed[:2]),
         stage="arguments",
+        cause=IN_PLACE,
     )
 
 

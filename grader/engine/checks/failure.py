@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NoReturn
 
 from grader.engine.checks.text import LINE, WHOLE, clean
 from grader.engine.host.errors import SubmissionRaised
 
+Relations = Mapping[str, Callable[[], object]]
 Stage = Literal[
     "type",
     "shape",
@@ -29,12 +30,12 @@ PROPERTIES: frozenset[Stage] = frozenset({"dtype", "device", "layout", "argument
 """Stages at which the numbers themselves may be right: a slip that every function of an answer may share."""
 NOT_SAID = object()
 """In place of an expected value where there is none."""
-SUPPOSED: dict[Stage, str] = {
-    "arguments": "+=, an assignment into it or an operation that ends in _ works in place: make a new one instead",
-    "gradient": "something on the way is not used, or detached: .detach(), .data, .item(), NumPy, torch.tensor(...) "
-    "and torch.no_grad() let no gradient through",
-}
-"""What caused a failure of such a stage most often."""
+IN_PLACE = "+=, an assignment into it or an operation that ends in _ works in place: make a new one instead"
+CUT_OFF = (
+    "something on the way is not used, or detached: .detach(), .data, .item(), NumPy, torch.tensor(...) "
+    "and torch.no_grad() let no gradient through"
+)
+"""What causes a gradient that does not arrive; one that is wrong has other causes."""
 LINES = 40
 """Lines of the longest message."""
 
@@ -65,7 +66,6 @@ class Failure:
             self, "summary", _bounded(tuple(line for line in self.summary if line), LINES // 2)
         )
         object.__setattr__(self, "picture", _bounded(self.picture, LINES - len(self.summary)))
-        object.__setattr__(self, "cause", self.cause or SUPPOSED.get(self.stage, ""))
 
     def lines(self) -> list[str]:
         """Return the message without the called, seed and repeat lines, which the caller knows."""
@@ -102,6 +102,9 @@ class CheckFailure(AssertionError):
         """What the message calls `subject`."""
         self.used = tuple(used)
         """What the kata excludes and was used."""
+        self.supposed = ""
+        self.relations: Relations = {}
+        """The cause, or what shows it, by the sentence that says it; see `supposing`."""
 
 
 class PreconditionFailed(Exception):
@@ -138,19 +141,25 @@ def fail(
 
 
 @contextmanager
-def supposing(cause: str, stage: Stage | None = None) -> Iterator[None]:
-    """Say of a failure inside what most likely caused it, completing "likely …", where nothing else does.
+def supposing(causes: str | Relations, stage: Stage | None = None) -> Iterator[None]:
+    """Say of a failure or an exception inside what caused it, completing "likely …", where nothing else does.
 
-    For checks of one property alone, whose failure has one cause: a value of the first call that comes again. With
-    `stage` that is what it failed at, whatever showed it.
+    Args:
+        causes: the sentence, for a check whose failure has one cause; or relations by sentence, which show the cause in
+            any design. A relation returns what the mistake gives in place of the tensor that failed (or a list of what
+            forms of it give), or whether it holds; it is called after a failure only, and may call the submission. Of
+            two that hold both are said, and of more nothing.
+        stage: what it failed at, whatever showed it.
     """
     __tracebackhide__ = True
     try:
         yield
-    except CheckFailure as error:
-        failure = error.failure
-        error.failure = replace(failure, cause=failure.cause or cause, stage=stage or failure.stage)
-        raise
-    except SubmissionRaised as error:
-        error.supposed, error.stage = cause, stage or ""
+    except (CheckFailure, SubmissionRaised) as error:
+        if not isinstance(causes, str):
+            error.relations = {**causes, **error.relations}
+        elif isinstance(error, CheckFailure):
+            failure = error.failure
+            error.failure = replace(failure, cause=failure.cause or causes, stage=stage or failure.stage)
+        else:
+            error.supposed, error.stage = error.supposed or causes, error.stage or stage or ""
         raise

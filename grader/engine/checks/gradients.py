@@ -12,7 +12,7 @@ from torch import Tensor
 from grader.engine.checks.conduct import only_if, precondition
 from grader.engine.checks.draw import Draw, axes_of
 from grader.engine.checks.expect import Expectation, expect
-from grader.engine.checks.failure import CheckFailure, Failure, fail
+from grader.engine.checks.failure import CUT_OFF, CheckFailure, Failure, fail
 from grader.engine.checks.oracle import Expected
 from grader.engine.checks.oracle import oracle as run_oracle
 from grader.engine.wire.cotangents import products
@@ -138,7 +138,9 @@ def compare_gradient(gradient: Tensor, want: Expected, name: str, axes: str, sub
 def cut_off(name: str) -> Failure:
     """Say of a result that no gradient can go back from it."""
     return Failure(
-        "gradient", (f"no gradient  {name}  is cut off from its inputs: backward finds no way in",)
+        "gradient",
+        (f"no gradient  {name}  is cut off from its inputs: backward finds no way in",),
+        cause=CUT_OFF,
     )
 
 
@@ -161,4 +163,5 @@ def no_path(output: Tensor, name: str) -> None:
         f"no gradient  {name}  none arrives, though the result depends on it",
         stage="gradient",
         subject=output,
+        cause=CUT_OFF,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from grader.engine.checks.failure import SUPPOSED
+import re
+
+from grader.engine.checks.failure import CUT_OFF, IN_PLACE
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.errors import SubmissionRaised
 from grader.engine.sandbox import ResourceLimits
@@ -38,6 +40,16 @@ _HINTS = {
 }
 """What to add where the exception alone leaves a learner puzzled."""
 
+_CAUSES = {
+    "modified by an inplace operation": IN_PLACE,
+    "does not require grad and does not have a grad_fn": CUT_OFF,
+    "view size is not compatible": "a tensor is not contiguous in memory, which .view needs: .reshape works on any",
+    r"^(?!.*\bLong\b).*(mixed dtype|same dtype|expected scalar type)": (
+        "something on the way has another dtype than the input: create it with dtype=x.dtype"
+    ),
+    "Expected more than 1 value per channel": "batch norm mixes the examples: a layer norm takes each vector by itself",
+}
+"""What torch says these words of, and of nothing else."""
 
 REST = 12
 """Lines of an exception's own message after the first."""
@@ -59,7 +71,7 @@ def supposed_of(error: SubmissionRaised) -> str:
     # Python refuses such a call itself, before a line of the submission runs.
     if error.type_name == "TypeError" and not error.frames and "argument" in error.message:
         return "its parameters are not those of the stub: keep their names, order and defaults"
-    return SUPPOSED["arguments"] if "modified by an inplace operation" in error.message else error.supposed
+    return next((cause for words, cause in _CAUSES.items() if re.search(words, error.message)), error.supposed)
 
 
 def describe_raised(error: SubmissionRaised) -> list[str]:

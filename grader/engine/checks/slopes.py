@@ -18,7 +18,7 @@ from torch import Tensor
 from grader.engine.checks.conduct import precondition, without_fingerprint
 from grader.engine.checks.draw import Draw
 from grader.engine.checks.expect import expect
-from grader.engine.checks.failure import fail
+from grader.engine.checks.failure import CUT_OFF, fail
 
 STEPS = tuple(10 ** (-k / 2) for k in range(2, 14))
 """From 0.1, over which few functions are straight, to 3e-7; in float32 3e-3 is best."""
@@ -152,6 +152,7 @@ class _Moves:
             *notes,
             stage="values" if reported[first] else "gradient",
             subject=subject,
+            cause="" if reported[first] else CUT_OFF,
         )
 
 

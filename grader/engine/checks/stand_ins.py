@@ -24,7 +24,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 STAND_IN = "grader.engine.worker.stand_in"
 MAX_CALLS, MAX_ENTRIES, MAX_SIZE, MAX_NUMBER = 256, 8192, 72, 512
 """What a submission may ask of one stand-in: so many calls, in each so many entries of what its tensors broadcast to,
-no axis longer (checks have 66) and no integer larger. What comes of it is computed in the grader: it stays small."""
+no axis or text longer (checks have 66) and no integer larger. What comes of it is computed in the grader: it stays
+small."""
 
 
 def stand_in(name: str) -> Callable[[F], F]:
@@ -106,5 +107,6 @@ def _is_large(arguments: list[Any]) -> bool:
         math.prod(max(size, 1) for size in together) > MAX_ENTRIES
         or max(together, default=0) > MAX_SIZE
         or max(numbers, default=0) > MAX_NUMBER
-        or not all(value is None or isinstance(value, Tensor | int | float) for value in arguments)
+        or any(len(value) > MAX_SIZE for value in arguments if isinstance(value, str))
+        or not all(value is None or isinstance(value, Tensor | int | float | str) for value in arguments)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from grader.engine.wire import messages
 
@@ -59,6 +59,8 @@ class SubmissionRaised(Exception):
         """What was called, where the submission can make that raise anything; see `Facts.helper`."""
         self.supposed = self.stage = ""
         """What a check supposes to be the cause, and the property that it asked about."""
+        self.relations: Mapping[str, Callable[[], object]] = {}
+        """What shows the cause, by the sentence that says it."""
 
     @property
     def not_written(self) -> bool:

@@ -328,6 +328,15 @@ class Session:
         yield
         self.log.back_to(before)
 
+    @contextmanager
+    def off_the_record(self) -> Iterator[None]:
+        """Log nothing of what is asked inside: it explains the check's failure and is not a part of the check."""
+        before, self.log = self.log, CheckLog()
+        try:
+            yield
+        finally:
+            self.log = before
+
     # ------------------------------------------------------------------------------------------------------------
 
     @contextmanager

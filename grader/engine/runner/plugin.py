@@ -7,13 +7,16 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from grader.engine.checks.causes import find_cause
 from grader.engine.checks.decorators import CheckInfo
+from grader.engine.checks.failure import CheckFailure
+from grader.engine.host.errors import SubmissionRaised
 from grader.engine.runner.backend import FIXTURES, CheckContext
 from grader.engine.runner.failure_context import FailureContext
 from grader.engine.runner.outcome import Outcome, judge, too_much
@@ -135,6 +138,14 @@ class KataPlugin:
             if shortage(error) is not None:
                 raise error
             self._outcome = judge(error, who.calls, conditions.wording, who.session.log.observed)
+            if (
+                isinstance(error, CheckFailure | SubmissionRaised)
+                and (error.relations or error.supposed)
+                and self._outcome.status in WRONG
+            ):
+                # After the wording: what a relation calls is not what failed.
+                with who.session.off_the_record():
+                    self._outcome = replace(self._outcome, cause=find_cause(error))
         # To judge takes memory as well, and may run out of it like the check did.
         except Exception as late:
             if (help_for := shortage(late)) is None:

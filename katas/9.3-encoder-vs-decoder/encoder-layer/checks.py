@@ -421,7 +421,7 @@ def test_dropout_rate(submission, draw):
         if active == "attention":  # the network's own dropout makes its values unforeseeable
 
             def kept(x, state):
-                return torch.where(dropped, x, x + (layer()(x, None, state) - x) / (1 - rate))  # noqa: B023
+                return torch.where(dropped, x, x + (layer()(x, None, state) - x) / (1 - rate))
 
             expect(y, f"output with dropout={rate}", axes=AXES).close_to(
                 oracle(kept, x, state), why="what is kept is divided by 1 - dropout before it is added"

@@ -42,7 +42,7 @@ class seed_fixed:
 
 
 class drawn_with_replacement:
-    """your fit draws examples with replacement: an epoch repeats some and misses others
+    """your epochs repeat some examples and miss others; each should go through all of them once
 
     Fails: test_fit_every_example
     """

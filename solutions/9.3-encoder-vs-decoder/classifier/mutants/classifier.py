@@ -5,7 +5,7 @@ Tokens become vectors with positions, every real token sees every real token, an
 
 
 class positions_missing:
-    """your classifier adds no positions: it reads a bag of words
+    """your classifier reads a bag of words; add to each token's vector one of its position
 
     Fails: test_order_matters, test_learning
     """
@@ -37,7 +37,8 @@ class positions_keep_float32:
 
 
 class attention_sees_padding:
-    """your encoder gets no mask: real tokens attend to padding
+    """real tokens attend to padding in your encoder, so a text is judged by its neighbours; give the encoder a mask
+    [B, 1, 1, T] that is True where the token is real
 
     Fails: test_padding_invariance, test_pad_id
     """
@@ -50,7 +51,7 @@ class attention_sees_padding:
 
 
 class mask_inverted:
-    """your mask is upside down: attention sees padding and nothing else
+    """your mask is upside down, so attention sees padding alone; it should be True where the token is real
 
     Fails: test_tokens_matter, test_padding_invariance
     """
@@ -63,7 +64,8 @@ class mask_inverted:
 
 
 class causal_encoder:
-    """your encoder is causal: what comes after position 0 never reaches cls
+    """what comes after position 0 never reaches cls, as in a causal encoder; every real token should attend to every
+    real token
 
     Fails: test_tokens_matter
     """

@@ -102,7 +102,7 @@ class max_padding_is_zero:
 
 
 class max_finite_fill:
-    """your max fills padding with -1e9, which is no longer the smallest number when values are smaller still
+    """your max fills padding with a number such as -1e9, and real values may be smaller still; fill it with -inf
 
     Fails: test_pool_max
     """
@@ -181,7 +181,7 @@ class mean_count_inexact:
 
 
 class max_pair_returned:
-    """your max returns values and indices: max over an axis gives both, and the values alone are asked for
+    """your max returns values and indices, as max over an axis gives both; return the values
 
     Fails: test_pool_shapes
     Costs: what is pooled is a pair, with which nothing that follows can be computed
@@ -212,7 +212,7 @@ class pooled_over_the_batch:
 
 
 class pool_mask_inverted:
-    """your mean and max look at padding and at nothing else: the mask is True where the token is real
+    """your pooling looks at padding and at nothing else; the mask is True where the token is real
 
     Fails: test_pool_mean, test_pool_max
     """
@@ -225,7 +225,7 @@ class pool_mask_inverted:
 
 
 class cls_of_first_row:
-    """your cls takes all positions of the first sequence: of every sequence the first position is asked for
+    """your cls takes all positions of the first sequence; it should take the first position of each
 
     Fails: test_pool_shapes
     """
