@@ -30,6 +30,7 @@ from grader.checks import (
     oracle,
     precondition,
     same_tensors,
+    supposing,
     with_axes,
 )
 
@@ -88,17 +89,29 @@ class Search:
     """The right search with one source: the translation, whether it was clear, and what it met.
 
     `on_the_way` is the penalty of all choices but the last, where it is another one. `again` searches once
-    more, with something changed.
+    more, with something changed: `divisor` gives what a sum is divided by for a length and a penalty, and `slip`
+    names what else is done wrongly.
     """
 
-    def __init__(self, logs, source, max_len, beams=1, penalty=0.0, ids=(PAD, BOS, EOS), on_the_way=None):
+    def __init__(
+        self,
+        logs,
+        source,
+        max_len,
+        beams=1,
+        penalty=0.0,
+        ids=(PAD, BOS, EOS),
+        on_the_way=None,
+        divisor=lambda length, power: max(length, 1) ** power,
+        slip="",
+    ):
         given = {"logs": logs, "source": source, "max_len": max_len, "beams": beams, "penalty": penalty}
         self.logs, self.again = logs, functools.partial(Search, **given, ids=ids)
         _, bos, eos = ids
         V = logs.shape[1]
 
         def scored_by(power):
-            return lambda hypothesis: hypothesis[0] / max(len(hypothesis[1]), 1) ** power
+            return lambda hypothesis: hypothesis[0] / divisor(len(hypothesis[1]), power)
 
         score, last_score = scored_by(penalty if on_the_way is None else on_the_way), scored_by(penalty)
 
@@ -107,19 +120,22 @@ class Search:
         self.clear, self.met_end, self.ended_early, self.moved = True, False, False, False
         table = logs.tolist()
         for _ in range(max_len):
-            if all(ended for *_, ended in kept):
+            if all(ended for *_, ended in kept) or (slip == "the best has ended" and kept[0][3]):
                 break
-            candidates = [hypothesis for hypothesis in kept if hypothesis[3]]
+            candidates = [hypothesis for hypothesis in kept if hypothesis[3] and slip != "ended ones leave"]
             for total, words, state, ended in kept:
                 if not ended:
+                    best = max(table[state])
                     candidates += [
                         (
                             total + table[state][word],
                             (*words, word),
-                            (5 * state + word + 1) % STATES,
+                            (5 * (state_of(source) if slip == "the last word alone" else state) + word + 1)
+                            % STATES,
                             word == eos,
                         )
                         for word in range(V)
+                        if table[state][word] == best or slip != "each by its own best"
                     ]
             candidates.sort(key=score, reverse=True)
             if len(candidates) > beams:
@@ -128,7 +144,7 @@ class Search:
             self.moved |= any(one in before and before.index(one) != kept.index(one) for one in kept)
             self.met_end |= any(ended for *_, ended in kept)
             self.ended_early |= kept[0][3] and not all(ended for *_, ended in kept)
-        kept.sort(key=last_score, reverse=True)
+        kept.sort(key=last_score, reverse=slip != "the worst is returned")
         if len(kept) > 1:
             self.clear &= last_score(kept[0]) - last_score(kept[1]) > CLEAR
         self.words, self.ended = list(kept[0][1]), kept[0][3]
@@ -140,6 +156,222 @@ def rows_of(searches, pad=PAD):
     length = max(len(search.words) for search in searches)
     rows = [search.words + [pad] * (length - len(search.words)) for search in searches]
     return with_axes(torch.tensor(rows), "batch", "time")
+
+
+# --- what shows a mistake in any design ---
+
+
+def causal_slips():
+    """Return which logits depend on which target words, by mistake: of the two layers each looks once."""
+    every = torch.ones(6, 6, dtype=torch.bool)
+    return {
+        "the words that follow get in: your decoder has no causal mask or masks after the softmax, or a norm runs over "
+        "the positions": lambda: every,
+        "your causal mask is the upper triangle: True marks what may be attended to, 0 to t": lambda: (
+            every.triu()
+        ),
+        "your causal mask is one position late, so each position reads the word that it has to predict": lambda: [
+            every.tril(1),
+            every.tril(2),
+        ],
+        "each position of your decoder reads its own word alone; it should read all before it": lambda: (
+            every.tril().triu()
+        ),
+        "your decode shifts the target by one: it is given what was written so far, and shifted already": lambda: (
+            every.tril(-1)
+        ),
+    }
+
+
+def source_slips():
+    """Return which logits depend on which source words, by mistake."""
+    every = torch.ones(5, 5, dtype=torch.bool)
+    return {
+        "your decoder looks at the memory under a causal mask: the whole source was there before the first word": (
+            every.tril
+        ),
+        "your decoder looks at nothing of the memory": lambda: ~every,
+        "your decoder looks at one position of the memory for each of its own; it should look at all": lambda: (
+            every.tril().triu()
+        ),
+    }
+
+
+def reading_slips():
+    """Return which positions of the memory depend on which source words, by mistake."""
+    every = torch.ones(5, 5, dtype=torch.bool)
+    return {
+        "your encoder reads under a causal mask: a source is read in both directions": lambda: every.tril(),
+        "each vector of your memory is made of its own word alone: attention in the encoder sees no other": lambda: (
+            every.tril().triu()
+        ),
+    }
+
+
+def loss_slips(logits, targets, smoothing, found, pad_id=PAD):
+    """Return what mistakes in the loss give."""
+    logs, V, counted = logits.log_softmax(dim=-1), logits.shape[-1], targets != pad_id
+
+    def right(logs=logs):
+        return -logs.gather(-1, targets[..., None])[..., 0]
+
+    def smoothed(to_right, to_every, logs=logs):
+        return to_right * right(logs) - to_every * logs.sum(dim=-1)
+
+    def each():
+        return smoothed(1 - smoothing, smoothing / V)
+
+    slips = {
+        "your loss has no smoothing: a share of it goes to every word": lambda: right()[counted].mean(),
+        "your smoothing is spread over the wrong words alone: every word gets smoothing / V, the right one too": (
+            lambda: smoothed(1 - smoothing - smoothing / (V - 1), smoothing / (V - 1))[counted].mean()
+        ),
+        "your smoothing goes to every word undivided: each gets smoothing / V": lambda: smoothed(
+            1 - smoothing, smoothing
+        )[counted].mean(),
+        "your smoothing is added to a full target: the right word keeps 1 - smoothing and its share": lambda: (
+            smoothed(1, smoothing / V)[counted].mean()
+        ),
+        "your smoothing divides by another number than V: each of the V words gets smoothing / V": lambda: [
+            smoothed(1 - smoothing, smoothing / n)[counted].mean() for n in (V - 1, V - 2)
+        ],
+        "your smoothing and the rest are exchanged: 1 - smoothing goes to the right word": lambda: smoothed(
+            smoothing, (1 - smoothing) / V
+        )[counted].mean(),
+        "your loss is the sum over all targets: it is their mean": lambda: each()[counted].sum(),
+        "your loss is divided by the number of rows: it is the mean over all targets that count": lambda: (
+            each()[counted].sum() / len(targets)
+        ),
+        "your loss has a number for each target: it is their mean": lambda: (
+            found.numel() in (targets.numel(), int(counted.sum())) and found.numel() > 1
+        ),
+        "your loss is divided by V as well: it is a sum over the words": lambda: each()[counted].mean() / V,
+        "your loss shifts the targets by one: the caller has done so": lambda: (
+            targets.shape[1] > 1
+            and [
+                (-(1 - smoothing) * a.gather(-1, b[..., None])[..., 0] - smoothing * a.mean(dim=-1)).mean()
+                for a, b in ((logs[:, :-1], targets[:, 1:]),)
+            ]
+        ),
+        "your loss takes the softmax twice: log_softmax takes the logits": lambda: smoothed(
+            1 - smoothing, smoothing / V, logits.softmax(dim=-1).log_softmax(dim=-1)
+        )[counted].mean(),
+        "your loss has the wrong sign: it is minus the sum of q · log p": lambda: -each()[counted].mean(),
+    }
+    if bool(counted.all()):
+        return slips
+    return slips | {
+        "your loss counts targets that are padding": lambda: each().mean(),
+        "your loss sets padding to 0 and divides by all positions: divide by those that count": lambda: (
+            each() * counted
+        ).mean(),
+        "your loss is a mean of the rows' means: it is one mean over all targets that count, of all rows": lambda: (
+            ((each() * counted).sum(dim=1) / counted.sum(dim=1)).mean()
+        ),
+        "your loss skips token 0, whatever pad_id is": lambda: (
+            pad_id != 0
+            and [
+                each()[targets != 0].mean(),
+                each()[(targets != 0) & counted].mean(),
+            ]
+        ),
+        "your loss leaves padding out of the right words' part alone: their smoothing does not count either": lambda: [
+            ((1 - smoothing) * right() * counted - smoothing * logs.mean(dim=-1)).sum() / n
+            for n in (int(counted.sum()), counted.numel())
+        ],
+    }
+
+
+def translation_slips(found, searches, max_len, ids):
+    """Return what mistakes in the search write, with one beam or several; a row that is not longer is padded."""
+    pad, bos, eos = ids
+
+    def is_(rows, filler=pad):
+        length = max(found.shape[1], *(len(row) for row in rows))
+        wanted = torch.tensor([list(row) + [filler] * (length - len(row)) for row in rows])
+        mine = torch.nn.functional.pad(found.cpu(), (0, length - found.shape[1]), value=filler)
+        return torch.equal(mine, wanted)
+
+    def by(**changes):
+        return is_([search.again(**changes).words for search in searches])
+
+    def has_beams():
+        return any(search.words != search.again(beams=1).words for search in searches)
+
+    def has_penalty():
+        return any(search.words != search.again(penalty=0.0).words for search in searches)
+
+    words = [search.words for search in searches]
+    first_end = min((len(search.words) for search in searches if search.ended), default=max_len)
+    return {
+        "your translations begin with bos_id: it comes before the first word, and is not returned": lambda: (
+            is_([[bos, *row] for row in words])
+        ),
+        "your translations lack their eos_id: it is one of their words": lambda: (
+            any(search.ended for search in searches)
+            and is_([[word for word in row if word != eos] for row in words])
+        ),
+        "your translations are filled with eos_id: after the first one comes model.pad_id": lambda: is_(
+            words, eos
+        ),
+        "your translations are filled with 0, whatever model.pad_id is": lambda: pad != 0 and is_(words, 0),
+        "your rows go on after their eos_id: what has ended stays as it is": lambda: by(ids=(pad, bos, -1)),
+        "your search takes one step too many: max_len tokens in all, eos_id included": lambda: by(
+            max_len=max_len + 1
+        ),
+        "your search takes one step too few: bos_id does not count among max_len tokens": lambda: by(
+            max_len=max_len - 1
+        ),
+        "your search ends for all rows when one has ended": lambda: is_([row[:first_end] for row in words]),
+        "your search feeds the last word alone: the model decides by all words written so far": lambda: by(
+            slip="the last word alone"
+        ),
+        "your beams find what one beam finds: they are ignored, or all begin alike and stay alike": lambda: (
+            has_beams() and by(beams=1)
+        ),
+        "your hypotheses are each continued by their own best word: the best K of all K·V are kept": lambda: (
+            has_beams() and by(slip="each by its own best")
+        ),
+        "your score sums up probabilities: it sums up their logarithms": lambda: (
+            has_beams() and is_([search.again(logs=search.logs.exp()).words for search in searches])
+        ),
+        "your search returns its last hypothesis: the one with the best score is wanted": lambda: (
+            has_beams() and by(slip="the worst is returned")
+        ),
+        "your ended hypotheses leave the search, or keep paying: they stay as they are while among the best": lambda: (
+            has_beams() and by(slip="ended ones leave")
+        ),
+        "your length penalty changes nothing: each sum is divided by its length, up to eos_id, to that power": lambda: (
+            has_penalty() and by(penalty=0.0)
+        ),
+        "your length penalty acts on the last choice alone: the score decides at each step, too": lambda: (
+            has_penalty() and by(on_the_way=0.0)
+        ),
+        "your last choice is by the sum: the score decides there as at each step": lambda: (
+            has_penalty()
+            and is_(
+                [
+                    search.again(penalty=0.0, on_the_way=search.again.keywords["penalty"]).words
+                    for search in searches
+                ]
+            )
+        ),
+        "your score multiplies the sum by the length's power: it divides": lambda: (
+            has_penalty() and by(divisor=lambda length, power: max(length, 1) ** -power)
+        ),
+        "your length penalty is ((5 + length) / 6) to its power: here the length itself is raised": lambda: (
+            has_penalty() and by(divisor=lambda length, power: ((5 + length) / 6) ** power)
+        ),
+        "your length counts bos_id as well, which the score does not": lambda: (
+            has_penalty() and by(divisor=lambda length, power: (length + 1) ** power)
+        ),
+        "your length leaves eos_id out, which counts": lambda: (
+            has_penalty() and by(divisor=lambda length, power: max(length - 1, 1) ** power)
+        ),
+        "your score divides by penalty times length: the length is raised to the power of the penalty": lambda: (
+            has_penalty() and by(divisor=lambda length, power: max(length, 1) * power)
+        ),
+    }
 
 
 # --- helpers ---
@@ -293,14 +525,16 @@ def ask(submission, model, source, max_len, ids=(PAD, BOS, EOS), **options):
     return submission.translate(model, source, bos_id=bos, eos_id=eos, max_len=max_len, **options)
 
 
-def expect_translations(found, searches, max_len, pad=PAD, name="translations", why=""):
+def expect_translations(found, searches, max_len, ids=(PAD, BOS, EOS), name="translations", why=""):
     """Compare with the right ones; after the longest of them there may be padding."""
+    pad, *_ = ids
     wanted = rows_of(searches, pad)
-    expect(found, name, axes="batch time").is_tensor(shape=(len(searches), None), dtype=torch.int64)
-    expect(found.shape[1], "length of the result").is_between(wanted.shape[1], max_len)
-    more = found.shape[1] - wanted.shape[1]
-    wanted = torch.cat((wanted, torch.full((len(searches), more), pad)), dim=1)
-    expect(found, name, axes="batch time").equals(tokens(wanted).to(found.device), why=why)
+    with supposing(translation_slips(found, searches, max_len, ids)):
+        expect(found, name, axes="batch time").is_tensor(shape=(len(searches), None), dtype=torch.int64)
+        expect(found.shape[1], "length of the result").is_between(wanted.shape[1], max_len)
+        more = found.shape[1] - wanted.shape[1]
+        wanted = torch.cat((wanted, torch.full((len(searches), more), pad)), dim=1)
+        expect(found, name, axes="batch time").equals(tokens(wanted).to(found.device), why=why)
 
 
 # --- Translator ---
@@ -368,10 +602,13 @@ def test_causal(submission, draw):
         changed = target.clone()
         changed[:, position] = changed[:, position] % 12 + 1
         touched[:, position] = dependence(before, score(model, source, tokens(changed)))
-    expect(touched, "whether the logit depends on the target word", axes="logit word", picture="mask").equals(
-        torch.ones(6, 6, dtype=torch.bool).tril(),
-        why="the logits at position t depend on target words 0 to t, on each of them, and on none after",
-    )
+    with supposing(causal_slips()):
+        expect(
+            touched, "whether the logit depends on the target word", axes="logit word", picture="mask"
+        ).equals(
+            torch.ones(6, 6, dtype=torch.bool).tril(),
+            why="the logits at position t depend on target words 0 to t, on each of them, and on none after",
+        )
 
 
 @check(
@@ -388,9 +625,13 @@ def test_sees_source(submission, draw):
         changed = source.clone()
         changed[:, position] = changed[:, position] % 16 + 1
         touched[:, position] = dependence(before, score(model, tokens(changed), target))
-    expect(touched, "whether the logit depends on the source word", axes="logit word", picture="mask").equals(
-        torch.ones(5, 5, dtype=torch.bool), why="the whole source was there before the first word was written"
-    )
+    with supposing(source_slips()):
+        expect(
+            touched, "whether the logit depends on the source word", axes="logit word", picture="mask"
+        ).equals(
+            torch.ones(5, 5, dtype=torch.bool),
+            why="the whole source was there before the first word was written",
+        )
 
 
 @check(
@@ -414,12 +655,14 @@ def test_memory(submission, draw):
         other = source.clone()
         other[:, position] = other[:, position] % 16 + 1
         read[:, position] = dependence(memory, remember(model, tokens(other)))
-    expect(touched, "whether the logit depends on the memory", axes="logit memory", picture="mask").equals(
-        torch.ones(5, 5, dtype=torch.bool)
-    )
-    expect(read, "whether the memory depends on the source word", axes="memory word", picture="mask").equals(
-        torch.ones(5, 5, dtype=torch.bool), why="an encoder has no causal mask"
-    )
+    with supposing(source_slips()):
+        expect(
+            touched, "whether the logit depends on the memory", axes="logit memory", picture="mask"
+        ).equals(torch.ones(5, 5, dtype=torch.bool))
+    with supposing(reading_slips()):
+        expect(
+            read, "whether the memory depends on the source word", axes="memory word", picture="mask"
+        ).equals(torch.ones(5, 5, dtype=torch.bool), why="an encoder has no causal mask")
 
 
 @check(
@@ -434,9 +677,19 @@ def test_padding_read(submission, draw):
         source, _ = pair(draw, pad_id=pad_id)
         padded = torch.cat((source, torch.full_like(source[:, :3], pad_id)), dim=1)
         short = remember(model, source)
-        expect(
-            remember(model, tokens(padded))[:, :6], f"memory of the words with pad_id={pad_id}", axes=MEMORY
-        ).same_as(short, name="that of the same source without padding", why="three tokens of padding follow")
+        reads_padding = (
+            "your encoder reads the padding: its attention needs the padding mask of the source"
+            if pad_id == PAD
+            else "your masks take token 0 for padding, whatever pad_id is"
+        )
+        with supposing(reads_padding):
+            expect(
+                remember(model, tokens(padded))[:, :6],
+                f"memory of the words with pad_id={pad_id}",
+                axes=MEMORY,
+            ).same_as(
+                short, name="that of the same source without padding", why="three tokens of padding follow"
+            )
 
 
 @check(
@@ -451,15 +704,21 @@ def test_padding_looked_at(submission, draw):
         source[0, 3:], source[1, ::4] = pad_id, pad_id
         memory = remember(model, source)
         changed = torch.where((source == pad_id)[..., None], draw.normal(batch=2, time=6, width=12), memory)
-        expect(
-            write(model, target, with_axes(changed, "batch", "source", "width"), source),
-            f"logits with pad_id={pad_id}",
-            axes=LOGITS,
-        ).same_as(
-            write(model, target, memory, source),
-            name="those with another memory where the source is padding",
-            why="row 0 has padding from position 3 on, row 1 at positions 0 and 4",
+        looks_at_padding = (
+            "your decoder looks at the memory's padding: its cross-attention needs the padding mask of the source"
+            if pad_id == PAD
+            else "your masks take token 0 for padding, whatever pad_id is"
         )
+        with supposing(looks_at_padding):
+            expect(
+                write(model, target, with_axes(changed, "batch", "source", "width"), source),
+                f"logits with pad_id={pad_id}",
+                axes=LOGITS,
+            ).same_as(
+                write(model, target, memory, source),
+                name="those with another memory where the source is padding",
+                why="row 0 has padding from position 3 on, row 1 at positions 0 and 4",
+            )
 
 
 @check(
@@ -474,9 +733,10 @@ def test_pad_id(submission, draw):
     memory = remember(model, source)
     changed = memory.clone()
     changed[:, 2] += draw.normal(batch=2, width=12)
-    expect(write(model, target, changed, source), "logits with pad_id=4", axes=LOGITS).differs_from(
-        write(model, target, memory, source), why="the memory was changed at position 2, whose token is 0"
-    )
+    with supposing("your masks take token 0 for padding, whatever pad_id is"):
+        expect(write(model, target, changed, source), "logits with pad_id=4", axes=LOGITS).differs_from(
+            write(model, target, memory, source), why="the memory was changed at position 2, whose token is 0"
+        )
     expect(model.pad_id, "model.pad_id").is_value(4)
 
 
@@ -495,19 +755,22 @@ def test_positions(submission, draw):
     target = tokens(torch.stack([draw.permutation(12)[:5] + 1 for _ in range(2)]))
     before = score(model, source, target)
     swapped = score(model, tokens(source[:, [2, 1, 0, 3, 4, 5]]), target)
-    expect(swapped, "logits", axes=LOGITS).differs_from(
-        before, why="source words 0 and 2 were exchanged: attention alone sees a bag of words"
-    )
+    with supposing("your source has no positions: an encoder alone reads a bag of words"):
+        expect(swapped, "logits", axes=LOGITS).differs_from(
+            before, why="source words 0 and 2 were exchanged: attention alone sees a bag of words"
+        )
     swapped = score(model, source, tokens(target[:, [2, 1, 0, 3, 4]]))
-    expect(swapped[:, -1], "logits at position 4", axes="batch token").differs_from(
-        before[:, -1], why="target words 0 and 2 were exchanged: attention alone sees a bag of words"
-    )
+    with supposing("your target has no positions: attention alone takes what was written as a bag of words"):
+        expect(swapped[:, -1], "logits at position 4", axes="batch token").differs_from(
+            before[:, -1], why="target words 0 and 2 were exchanged: attention alone sees a bag of words"
+        )
     source = texts(draw, 2, 16, 17)
     source[:, -2:] = torch.tensor([3, 4], device=source.device)
     swapped = score(model, torch.cat((source[:, :-2], source[:, -2:].flip(1)), dim=1), target)
-    expect(swapped, "logits for max_len words", axes=LOGITS).differs_from(
-        score(model, source, target), why="the last two of max_len=16 source words were exchanged"
-    )
+    with supposing("your last positions are one: max_len words need max_len vectors"):
+        expect(swapped, "logits for max_len words", axes=LOGITS).differs_from(
+            score(model, source, target), why="the last two of max_len=16 source words were exchanged"
+        )
 
 
 @check(
@@ -521,9 +784,12 @@ def test_rows(submission, draw):
     together = score(model, source, target)
     for row in range(3):
         alone = score(model, tokens(source[row : row + 1]), tokens(target[row : row + 1]))
-        expect(together[row : row + 1], f"logits of row {row}", axes=LOGITS).same_as(
-            alone, name="the row alone"
-        )
+        with supposing(
+            "rows of a batch read each other in your model: something, such as a norm, runs over axis 0"
+        ):
+            expect(together[row : row + 1], f"logits of row {row}", axes=LOGITS).same_as(
+                alone, name="the row alone"
+            )
 
 
 @check(
@@ -538,12 +804,14 @@ def test_scores(submission, draw):
             "softmaxed  logits  sum to one over the vocabulary",
             "  smoothed_loss and translate apply the softmax; twice is once too often",
             stage="values",
+            cause="your logits are probabilities: the loss and the search take the softmax themselves",
         )
     if bool(found.double().logsumexp(dim=-1).abs().max() < 1e-3):
         fail(
             "log-softmaxed  logits  are logarithms of probabilities: none is above zero",
             "  smoothed_loss and translate apply the softmax; the head's scores are to be given as they are",
             stage="values",
+            cause="your logits are logarithms of probabilities: the loss and the search take the softmax themselves",
         )
 
 
@@ -577,23 +845,33 @@ def test_sizes(submission, draw):
             for more in (two - one, three - two)
         ],
     )
-    expect(two - one, "parameters that a second layer adds").is_between(
-        matrices, float("inf"), why="to the encoder and to the decoder: three attentions and two networks"
-    )
+    network_alone = "your {} has one layer, or the same one again, whatever num_layers is"
+    layers = {
+        network_alone.format("decoder"): lambda: 0 < two - one < 2 * attention + network,
+        network_alone.format("encoder"): lambda: 2 * attention + network <= two - one < matrices,
+        network_alone.format("model"): lambda: two == one,
+    }
+    with supposing(layers):
+        expect(two - one, "parameters that a second layer adds").is_between(
+            matrices, float("inf"), why="to the encoder and to the decoder: three attentions and two networks"
+        )
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
     for name, larger in (("source_vocab", 20), ("target_vocab", 20), ("d_ff", 30), ("d_model", 24)):
-        expect(count(**{name: larger}) - two, f"parameters that {name}={larger} adds").is_between(
-            1, float("inf"), why=f"it was {SIZES[name]}"
+        with supposing(f"your model makes nothing of {name}; hand it on to the part that it sizes"):
+            expect(count(**{name: larger}) - two, f"parameters that {name}={larger} adds").is_between(
+                1, float("inf"), why=f"it was {SIZES[name]}"
+            )
+    with supposing("your model has other sizes by default than the stub"):
+        expect(size(submission.Translator(9, 8)), "parameters of Translator(9, 8)").is_value(
+            size(submission.Translator(9, 8, 64, 4, 128, 2, 64)),
+            why="those of Translator(9, 8, 64, 4, 128, 2, 64)",
         )
-    expect(size(submission.Translator(9, 8)), "parameters of Translator(9, 8)").is_value(
-        size(submission.Translator(9, 8, 64, 4, 128, 2, 64)),
-        why="those of Translator(9, 8, 64, 4, 128, 2, 64)",
-    )
     source, target = pair(draw)
     few, many = build(submission, draw, num_heads=2), build(submission, draw, num_heads=4)
-    expect(score(many, source, target), "logits with num_heads=4", axes=LOGITS).differs_from(
-        score(few, source, target), why="2 heads with the same parameters give others"
-    )
+    with supposing("your model makes nothing of num_heads; hand it on to the encoder and to the decoder"):
+        expect(score(many, source, target), "logits with num_heads=4", axes=LOGITS).differs_from(
+            score(few, source, target), why="2 heads with the same parameters give others"
+        )
 
 
 @check(
@@ -607,19 +885,22 @@ def test_modes(submission, draw):
     model = build(submission, draw, dropout=0.5)
     model.train()
     memory = remember(model, source)
-    expect(remember(model, source), "memory in train mode", axes=MEMORY).differs_from(
-        memory, why="with dropout=0.5 two passes drop different things"
-    )
+    with supposing("your dropout does not act in the encoder: pass it on to the encoder and to the decoder"):
+        expect(remember(model, source), "memory in train mode", axes=MEMORY).differs_from(
+            memory, why="with dropout=0.5 two passes drop different things"
+        )
     first = write(model, target, memory, source)
-    expect(write(model, target, memory, source), "logits of decode in train mode", axes=LOGITS).differs_from(
-        first, why="with dropout=0.5 two passes drop different things"
-    )
+    with supposing("your dropout does not act in the decoder: pass it on to the encoder and to the decoder"):
+        expect(
+            write(model, target, memory, source), "logits of decode in train mode", axes=LOGITS
+        ).differs_from(first, why="with dropout=0.5 two passes drop different things")
     for sizes, training in (({"dropout": 0.5}, False), ({}, True)):
         model = build(submission, draw, **sizes)
         model.train(training)
         first = score(model, source, target)
         name = "logits without dropout" if training else "logits in eval mode"
-        expect(score(model, source, target), name, axes=LOGITS).same_as(first, name="the pass before")
+        with supposing("" if training else "your dropout is on in eval mode too"):
+            expect(score(model, source, target), name, axes=LOGITS).same_as(first, name="the pass before")
     sizes = {"d_model": 16, "num_heads": 2, "d_ff": 1, "num_layers": 1, "dropout": 0.015}
     model, word = build(submission, draw, **sizes), source[0, :1]
     model.eval()
@@ -697,9 +978,10 @@ def test_plain_loss(submission, draw):
             texts(draw, batch, time, vocab),
         )
         found = submission.smoothed_loss(logits, targets, smoothing=0.0)
-        expect(found, "loss with smoothing=0.0").is_scalar().close_to(
-            oracle(loss_of(targets, 0.0, PAD), logits)
-        )
+        with supposing(loss_slips(logits, targets, 0.0, found)):
+            expect(found, "loss with smoothing=0.0").is_scalar().close_to(
+                oracle(loss_of(targets, 0.0, PAD), logits)
+            )
 
 
 @check(
@@ -717,13 +999,15 @@ def test_smoothing(submission, draw):
         )
         for smoothing in (0.4, 1.0):
             found = submission.smoothed_loss(logits, targets, smoothing=smoothing)
-            expect(found, f"loss with smoothing={smoothing}").is_scalar().close_to(
-                oracle(loss_of(targets, smoothing, PAD), logits)
-            )
+            with supposing(loss_slips(logits, targets, smoothing, found)):
+                expect(found, f"loss with smoothing={smoothing}").is_scalar().close_to(
+                    oracle(loss_of(targets, smoothing, PAD), logits)
+                )
         found = submission.smoothed_loss(logits, targets)
-        expect(found, "loss").is_scalar().close_to(
-            oracle(loss_of(targets, 0.1, PAD), logits), why="smoothing is 0.1 when nothing is said"
-        )
+        with supposing("your smoothing has another default than 0.1"):
+            expect(found, "loss").is_scalar().close_to(
+                oracle(loss_of(targets, 0.1, PAD), logits), why="smoothing is 0.1 when nothing is said"
+            )
 
 
 def padded(draw, pad_id):
@@ -745,10 +1029,11 @@ def test_loss_padding(submission, draw):
         targets, logits = padded(draw, pad_id), draw.normal(batch=4, time=7, token=11, scale=2.0)
         for smoothing in (0.0, 0.3):
             found = submission.smoothed_loss(logits, targets, smoothing=smoothing, pad_id=pad_id)
-            expect(found, f"loss with pad_id={pad_id}, smoothing={smoothing}").is_scalar().close_to(
-                oracle(loss_of(targets, smoothing, pad_id), logits),
-                why="row 0 has 4 targets that count, row 2 has one, the others 7",
-            )
+            with supposing(loss_slips(logits, targets, smoothing, found, pad_id)):
+                expect(found, f"loss with pad_id={pad_id}, smoothing={smoothing}").is_scalar().close_to(
+                    oracle(loss_of(targets, smoothing, pad_id), logits),
+                    why="row 0 has 4 targets that count, row 2 has one, the others 7",
+                )
 
 
 @check(
@@ -777,9 +1062,24 @@ def test_loss_stability(submission, draw):
     def compare(scale):
         logits = draw.normal(batch=3, time=6, token=11, scale=scale)
         found = submission.smoothed_loss(logits, targets)
-        expect(found, "loss").is_tensor(shape=()).is_finite().close_to(
-            oracle(loss_of(targets, 0.1, PAD), logits)
-        )
+
+        def overflows():
+            moved = submission.smoothed_loss(draw.normal(batch=3, time=6, token=11) + 1000, targets)
+            return not moved.isfinite()
+
+        slips = {
+            "your loss takes exp of the logits as they are, which overflows; log_softmax does not": overflows,
+            "your loss takes the log of a softmax, which is -∞ where it rounds to 0: log_softmax is not": lambda: (
+                not found.isfinite() and not overflows()
+            ),
+            "your loss takes the log of a softmax and a small number, which cuts off large surprises": lambda: (
+                found.isfinite() and found < 0.5 * loss_of(targets, 0.1, PAD)(logits)
+            ),
+        }
+        with supposing(slips):
+            expect(found, "loss").is_tensor(shape=()).is_finite().close_to(
+                oracle(loss_of(targets, 0.1, PAD), logits)
+            )
 
     with only_if("the loss of ordinary logits must be right", lambda: compare(1.0)):
         compare(300.0)
@@ -847,7 +1147,7 @@ def test_ends(submission, draw):
             found,
             searches,
             6,
-            pad=ids[0],
+            ids,
             name=f"translations with pad_id={ids[0]}, bos_id={ids[1]}, eos_id={ids[2]}",
             why="row 0 ends with its second word, row 1 never, row 2 with its fourth",
         )
@@ -939,6 +1239,21 @@ def test_length_penalty(submission, draw):
             name=f"translations with length_penalty={penalty}",
             why="in row 0 a hypothesis that has ended is overtaken by a longer one",
         )
+        # Alone, since in a batch it has as many steps as the others need.
+        alone, first = searches[:1], tokens(source[:1])
+        found = ask(submission, model, first, 5, beams=3, length_penalty=penalty)
+        stops = (
+            "your search ends when the best hypothesis has ended, and one that goes on may overtake it; wait until all "
+            "that are kept have ended"
+        )
+        with supposing({stops: lambda: found[0].tolist() == alone[0].again(slip="the best has ended").words}):
+            expect_translations(
+                found,
+                alone,
+                5,
+                name="translation of row 0 alone",
+                why="a longer hypothesis overtakes one that has ended",
+            )
 
 
 @check(
@@ -976,7 +1291,10 @@ def test_read_once(submission, draw):
         with precondition("translate must return translations"):
             ask(submission, model, source, 5, beams=beams)
         fingerprint_facts(submission, more_than_once=len(readings) > 1)
-        expect(len(readings), f"how often encode was called, with beams={beams}").is_value(1)
+        with supposing(
+            "your search encodes the source at every step: once is enough, since it does not change"
+        ):
+            expect(len(readings), f"how often encode was called, with beams={beams}").is_value(1)
 
 
 @check(
@@ -991,9 +1309,10 @@ def test_rests(submission, draw):
         wanted = ask(submission, model, source, 8)
         expect(wanted, "translations", axes="batch time").is_tensor(shape=(3, 8), dtype=torch.int64)
     model.train()
-    expect(ask(submission, model, source, 8), "translations", axes="batch time").same_as(
-        wanted, name="the result in eval mode", why="this model has dropout=0.5 and was in train mode"
-    )
+    with supposing("your translate leaves the model in the mode it was in: in train mode its dropout acts"):
+        expect(ask(submission, model, source, 8), "translations", axes="batch time").same_as(
+            wanted, name="the result in eval mode", why="this model has dropout=0.5 and was in train mode"
+        )
 
 
 @check(
@@ -1015,14 +1334,27 @@ def test_restored(submission, draw):
                     first, second = (model(source, target) for _ in range(2))
             for found in (first, second):
                 expect(found, "logits afterwards", axes=LOGITS).is_tensor(shape=(2, 3, WORDS))
-            expect(not torch.equal(first, second), f"model.training after beams={beams}").is_value(training)
-            expect(first.requires_grad, f"torch.is_grad_enabled() after beams={beams}").is_value(grad)
+            left = (
+                "your translate leaves the model in eval mode: training would continue without dropout"
+                if training
+                else "your translate leaves the model in train mode, even if it was in eval mode"
+            )
+            with supposing(left):
+                expect(not torch.equal(first, second), f"model.training after beams={beams}").is_value(
+                    training
+                )
+            switched = "your translate switches gradients off and never on again" if grad else ""
+            with supposing(switched):
+                expect(first.requires_grad, f"torch.is_grad_enabled() after beams={beams}").is_value(grad)
     modes = given_module(submission, "probes").modes_after_error(
         submission.translate, model.table, source, bos_id=BOS, eos_id=EOS, max_len=4
     )
-    expect(list(modes), "model.training after errors in encode and decode").is_value(
-        [True, True, False, False]
-    )
+    with supposing(
+        "your translate restores modes only if the model does not raise: restore them in a finally"
+    ):
+        expect(list(modes), "model.training after errors in encode and decode").is_value(
+            [True, True, False, False]
+        )
 
 
 @check(

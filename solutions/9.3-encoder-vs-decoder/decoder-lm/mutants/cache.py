@@ -75,7 +75,7 @@ class cache_of_latest_only:
 
 
 class cache_of_first_layer:
-    """your layers all go on from the first layer's cache: each needs its own
+    """your layers share a cache: one layer reads right, and two do not; each needs a cache of its own
 
     Fails: test_cache_steps
     """
@@ -132,7 +132,7 @@ class offset_one_short:
 
 
 class mask_top_rows:
-    """your mask with a cache is made of the first rows of the causal one: the new queries are its last rows
+    """your mask with a cache has the first rows of the causal one; the new queries are its last rows
 
     Fails: test_cache_steps
     """
@@ -158,7 +158,7 @@ class chunk_not_causal:
 
 
 class chunk_mask_square:
-    """your mask covers the new tokens only when there is a cache, so that several of them cannot see the past
+    """your mask covers the new tokens only when there is a cache, so several of them do not see the past
 
     Fails: test_cache_chunks
     """

@@ -5,7 +5,8 @@ Position t reads tokens 0 to t.
 
 
 class mask_missing:
-    """your attention has no causal mask: each position reads the tokens that it should predict
+    """the future gets in: your attention has no causal mask or masks after the softmax, or a norm runs over the
+    positions
 
     Fails: test_causal
     """
@@ -31,7 +32,7 @@ class mask_reversed:
 
 
 class mask_shifted_late:
-    """your causal mask is one position late: each position also reads the next token, which it should predict
+    """your causal mask is one position late, so each position reads the next token as well
 
     Fails: test_causal
     """
@@ -45,7 +46,7 @@ class mask_shifted_late:
 
 
 class rows_mixed:
-    """your model normalises over the whole batch, so that rows read each other
+    """rows of a batch read each other in your model: something, such as a norm, runs over axis 0
 
     Fails: test_rows
     """

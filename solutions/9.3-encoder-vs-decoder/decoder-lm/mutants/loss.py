@@ -138,7 +138,7 @@ class loss_axes_not_flattened:
 
 
 class loss_log_clamped:
-    """your loss takes the logarithm of a softmax and a small number: large surprises are cut off by it
+    """your loss takes the logarithm of a softmax and a small number, which cuts off large surprises
 
     Fails: test_loss_stability
     """

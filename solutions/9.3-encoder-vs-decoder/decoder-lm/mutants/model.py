@@ -5,7 +5,7 @@ Token and position vectors, blocks of their own, a norm, a head: a score for eve
 
 
 class positions_missing:
-    """your model adds no positions: the order of the earlier tokens is lost
+    """your model adds no positions, or the same to each token: the order of the earlier ones is lost
 
     Fails: test_positions
     """
@@ -187,7 +187,7 @@ class torch_encoder:
 
 
 class d_ff_ignored:
-    """your feed-forward networks are four times as wide as the stream, whatever d_ff is
+    """your feed-forward networks have a width of their own, whatever d_ff is
 
     Fails: test_sizes
     """

@@ -5,7 +5,8 @@ The encoder reads both ways and passes over padding; the decoder looks left, and
 
 
 class decoder_sees_ahead:
-    """your decoder has no causal mask: each position sees the word that it has to predict
+    """the words that follow get in: your decoder has no causal mask or masks after the softmax, or a norm runs over the
+    positions
 
     Fails: test_causal, test_learning
     """

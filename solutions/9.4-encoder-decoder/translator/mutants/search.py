@@ -104,7 +104,7 @@ class all_stop_with_the_first:
 
 
 class beams_alike:
-    """your beams find what one beam finds: they begin with one hypothesis, not K equal ones, and stay different
+    """your beams find what one beam finds: they are ignored, or all begin alike and stay alike
 
     Fails: test_beams
     """
@@ -117,7 +117,7 @@ class beams_alike:
 
 
 class each_beam_alone:
-    """your hypotheses are each continued by their own best word: the best K of all K·V candidates are kept
+    """your hypotheses are each continued by their own best word: the best K of all K·V are kept
 
     Fails: test_beams
     """
@@ -203,8 +203,21 @@ class ended_dropped:
     """
 
 
+class stops_with_the_best:
+    """your search ends when the best hypothesis has ended, and one that goes on may overtake it; wait until all that are
+    kept have ended
+
+    Fails: test_length_penalty
+    """
+
+    _search = """
+        - if ended.all():
+        + if ended[:, 0].all():
+    """
+
+
 class penalty_ignored:
-    """your length penalty changes nothing: each sum is divided by its own length, up to eos_id, to that power
+    """your length penalty changes nothing: each sum is divided by its length, up to eos_id, to that power
 
     Fails: test_length_penalty
     """
