@@ -171,7 +171,11 @@ def cache_slips(submission, draw, model, piece):
         return torch.allclose(found, other, atol=1e-4)
 
     def kept_apart():
-        """Tell whether one layer reads right in pieces, where two did not."""
+        """Tell whether one layer reads right in pieces, where two did not, and rows do not read each other."""
+        text = tokens_of(draw, 2, 5)
+        alone_in_batch = read(submission, model, with_axes(text[:1].clone(), "batch", "time"))
+        if not torch.allclose(read(submission, model, text)[:1], alone_in_batch, atol=1e-3):
+            return False
         compare_pieces(submission, draw, one_layer(submission, draw), tokens_of(draw, 2, 8), (3, 1, 4))
         return True
 
@@ -601,6 +605,10 @@ def test_shapes(submission, draw):
                 reads(length + 1)
             return reads(length)
 
+        def first_is_nan():
+            with torch.no_grad():
+                return model(tokens_of(draw, 1, 1, sizes[0]))[0].isnan().any()
+
         slips = {
             "your positions start at 1, so that the last of max_len has no vector": lambda: only_to(time - 1),
             "your model has as many positions by default, whatever max_len is": lambda: (
@@ -609,6 +617,8 @@ def test_shapes(submission, draw):
             "your model gives logits for the last position only: each position predicts its next token": lambda: (
                 time > 1 and found.numel() == batch * sizes[0]
             ),
+            "a position of yours may attend to nothing, of which the softmax is NaN: each sees itself and what was "
+            "before": lambda: bool(found.isnan().any()) and first_is_nan(),
             "your forward returns the logits alone, without a cache": lambda: isinstance(
                 result, torch.Tensor
             ),
@@ -690,9 +700,14 @@ def test_positions(submission, draw):
     swapped = tokens[:, [2, 1, 0, 3, 4]]
     before = read(submission, model, with_axes(tokens, "batch", "time"))
     after = read(submission, model, with_axes(swapped, "batch", "time"))
-    with supposing(
-        "your model adds no positions, or the same to each token: the order of the earlier ones is lost"
-    ):
+    changed = tokens.clone()
+    changed[:, :3] = (changed[:, :3] + 1) % 13
+    no_positions = {
+        "your model adds no positions, or the same to each token: the order of the earlier ones is lost": lambda: (
+            not torch.allclose(read(submission, model, changed)[:, -1], before[:, -1], atol=1e-3)
+        )
+    }
+    with supposing(no_positions):
         expect(after[:, -1], "logits at position 4", axes="batch token").differs_from(
             before[:, -1], why="tokens 0 and 2 were exchanged: attention alone sees a bag of tokens"
         )
@@ -770,7 +785,16 @@ def test_cache_fresh(submission, draw):
                 piece = with_axes(text[:, part].contiguous(), "batch", "time")
                 pieces.append(reader(tokens=piece, cache=cache))
     right = read(submission, unused, texts[1])
-    with supposing("your model keeps its cache in itself, and goes on from it when a new text begins"):
+
+    def goes_on():
+        model = build(submission, draw)
+        before = read(submission, model, texts[1])
+        in_pieces(submission, model, texts[0], (3, 2))
+        return not torch.allclose(before, read(submission, model, texts[1]), atol=1e-3)
+
+    with supposing(
+        {"your model keeps its cache in itself, and goes on from it when a new text begins": goes_on}
+    ):
         expect(read(submission, used, texts[1]), "logits", axes=AXES).same_as(
             right,
             name="a model that has read nothing",
@@ -810,17 +834,18 @@ def test_sizes(submission, draw):
         return size(submission.DecoderLM(vocab_size, 12, 3, d_ff, num_layers, 16))
 
     one, two, three = (count(num_layers=n) for n in (1, 2, 3))
-    facts = {
-        "layers": ["more" if more else "no more" for more in (two - one, three - two)],
-        "first": one >= 4 * 12**2 + 2 * 12 * 20,
-    }
-    fingerprint_facts(submission, **facts)
 
     def same_depth():
         models = [build(submission, draw, *SIZES[:4], layers, SIZES[5]) for layers in (1, 2)]
         tokens = tokens_of(draw, 2, 5)
         return torch.equal(*(read(submission, model, tokens) for model in models))
 
+    facts = {
+        "layers": ["more" if more else "no more" for more in (two - one, three - two)],
+        "first": one >= 4 * 12**2 + 2 * 12 * 20,
+        "deeper": two > one or not same_depth(),
+    }
+    fingerprint_facts(submission, **facts)
     layers = {
         "your model has the same number of layers, whatever num_layers is": same_depth,
         "your layers are one layer, several times: [layer] * n repeats the same object": lambda: (
@@ -1334,7 +1359,14 @@ def test_restored(submission, draw):
                     submission.generate(model, prompt, 5, eos_id=eos_id)
                 early = "your generate returns early without putting the mode back" if eos_id else ""
                 compare_modes(
-                    submission, reader, prompt, f"after generate(eos_id={eos_id})", training, grad, early
+                    submission,
+                    model,
+                    reader,
+                    prompt,
+                    f"after generate(eos_id={eos_id})",
+                    training,
+                    grad,
+                    early,
                 )
             if grad and not training:
                 wanted = visits(prompt.cpu()).to(draw.device)
@@ -1362,10 +1394,10 @@ def test_restored(submission, draw):
         model.train(training)
         with precondition("generate must continue a prompt"):
             submission.generate(model, prompt, 3)
-        compare_modes(submission, reader, prompt, "after generate()", training, True)
+        compare_modes(submission, model, reader, prompt, "after generate()", training, True)
 
 
-def compare_modes(submission, reader, prompt, when, training, grad, early=""):
+def compare_modes(submission, model, reader, prompt, when, training, grad, early=""):
     """Read twice with the model as it was left: dropout and the graph say in which modes that is.
 
     `early` is the cause where another call, which ran to its end, has put the modes back.
@@ -1378,7 +1410,12 @@ def compare_modes(submission, reader, prompt, when, training, grad, early=""):
         first, second = (reader(tokens=prompt) for _ in range(2))
     for found in (first, second):
         expect(found, "logits", axes=AXES).is_tensor(shape=(*prompt.shape, None))
-    with supposing(early or (left if training else turned)):
+
+    def drops_in_train_mode_alone():
+        model.eval()
+        return torch.equal(*(reader(tokens=prompt) for _ in range(2)))
+
+    with supposing({early or (left if training else turned): drops_in_train_mode_alone}):
         expect(not torch.equal(first, second), f"model.training {when}").is_value(training)
     with supposing(early or (off if grad else on)):
         expect(first.requires_grad, f"torch.is_grad_enabled() {when}").is_value(grad)

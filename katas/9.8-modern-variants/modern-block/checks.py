@@ -23,6 +23,7 @@ from grader.checks import (
     label_calls,
     oracle,
     precondition,
+    supposing,
     with_axes,
 )
 
@@ -85,6 +86,342 @@ def read(tokens, num_heads, num_kv_heads, state):
 
 
 PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
+
+
+# --- what shows a mistake in any design ---
+
+
+def norm_slips(x, weight, eps=1e-6):
+    """Return what mistakes in a norm give."""
+    square = x.square().mean(-1, keepdim=True)
+    every = tuple(range(x.ndim))
+    return {
+        "your norm subtracts the mean as LayerNorm does: RMSNorm leaves it in": lambda: [
+            rms(x - x.mean(-1, keepdim=True), weight, eps),
+            F.layer_norm(x, x.shape[-1:], weight, None, eps),
+        ],
+        "your norm divides by the mean of the squares, without the root": lambda: x / (square + eps) * weight,
+        "your norm multiplies by the root; divide by it, or multiply by rsqrt": lambda: [
+            x * (square + eps).sqrt() * weight,
+            x / (square + eps).rsqrt() * weight,
+        ],
+        "your norm divides by the vector's length: the mean of the squares is wanted, not their sum": lambda: [
+            x / (x.square().sum(-1, keepdim=True) + eps).sqrt() * weight,
+            x / (x.norm(dim=-1, keepdim=True) + eps) * weight,
+        ],
+        "your norm takes one mean over the whole tensor: each position has its own": lambda: (
+            x / (x.square().mean(every, keepdim=True) + eps).sqrt() * weight
+        ),
+        "your norm takes its mean over the positions: each position has its own, over the columns": lambda: (
+            x.ndim > 1 and x / (x.square().mean(-2, keepdim=True) + eps).sqrt() * weight
+        ),
+        "your norm does not multiply by its weight": lambda: rms(x, 1.0, eps),
+        "your norm multiplies by 1 + weight: the weight begins with ones": lambda: rms(x, 1 + weight, eps),
+        "your norm adds its weight: it multiplies by it": lambda: rms(x, 1.0, eps) + weight,
+        "your eps is added to the root: it belongs under it, to the mean of the squares": lambda: (
+            x / (square.sqrt() + eps) * weight
+        ),
+        "your norm does not use the eps it is given: it belongs under the root, to the mean of the squares": lambda: (
+            [rms(x, weight, other) for other in (0.0, 1e-6, 1e-5, 1e-8) if other != eps]
+        ),
+        "your eps is squared: it is added to the mean of the squares as it is": lambda: rms(
+            x, weight, eps**2
+        ),
+        "your eps is added to the sum of the squares: it belongs to their mean": lambda: rms(
+            x, weight, eps / x.shape[-1]
+        ),
+    }
+
+
+def turned_by(x, angle, half=False, other_way=False):
+    """Return x [.., T, d] with pairs of columns turned by angle [T, d / 2]; columns i and i + d / 2 if `half`."""
+    cosine, sine = angle.cos().to(x), angle.sin().to(x) * (-1 if other_way else 1)
+    a, b = x.chunk(2, dim=-1) if half else (x[..., 0::2], x[..., 1::2])
+    pair = (a * cosine - b * sine, a * sine + b * cosine)
+    return torch.cat(pair, dim=-1) if half else torch.stack(pair, dim=-1).flatten(-2)
+
+
+def mixed(
+    x, weights, counts, queries=turned, keys=turned, values=lambda v: v, share=None, width=None, mask=None
+):
+    """Return what attention with a mistake makes of x; heads are shared as `share` says, neighbours by default."""
+    w_q, w_k, w_v, w_o = weights
+    q, k, v = (
+        F.linear(x, w).unflatten(-1, (count, -1)).transpose(1, 2)
+        for w, count in ((w_q, counts[0]), (w_k, counts[1]), (w_v, counts[1]))
+    )
+    share = share or (lambda heads: heads.repeat_interleave(counts[0] // counts[1], dim=1))
+    scores = queries(q) @ share(keys(k)).transpose(-1, -2) * (width or q.shape[-1]) ** -0.5
+    future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1) if mask is None else mask
+    heads = scores.masked_fill(future, -torch.inf).softmax(-1) @ share(values(v))
+    return F.linear(heads.transpose(1, 2).flatten(2), w_o)
+
+
+def attention_slips(module, x, d_model=D, num_heads=H, num_kv_heads=G):
+    """Return what mistakes in sharing heads, in turning and in scoring give, with the module's own weights."""
+    state, counts = dict(module.state_dict()), (num_heads, num_kv_heads)
+    weights = [state[f"{name}.weight"].detach().cpu().double() for name in PROJECTIONS]
+    x, d, copies = x.detach().cpu().double(), d_model // num_heads, num_heads // num_kv_heads
+    time, columns = x.shape[1], torch.arange(0, d, 2, dtype=torch.float64)
+
+    def by(**changes):
+        return mixed(x, weights, counts, **changes).float()
+
+    def turning(angles=None, start=0, base=10000.0, places=None, **options):
+        where = torch.arange(start, start + time, dtype=torch.float64)[:, None] if places is None else places
+        angle = where * base ** (-columns / d) if angles is None else angles(where)
+        return by(
+            queries=lambda q: turned_by(q, angle, **options), keys=lambda k: turned_by(k, angle, **options)
+        )
+
+    def as_it_is(heads):
+        return heads
+
+    return {
+        "your shared heads lie as 0 1 0 1: neighbours share, so 0 0 1 1 is wanted (repeat_interleave)": lambda: (
+            by(share=lambda heads: heads.repeat(1, copies, 1, 1))
+        ),
+        "your query heads all read the first head of keys and values: each group has its own": lambda: by(
+            share=lambda heads: heads[:, :1]
+        ),
+        "your query heads are cut across the columns: head h has columns h · d to (h + 1) · d - 1": lambda: (
+            by(
+                queries=lambda q: turned(
+                    q.transpose(1, 2).flatten(2).unflatten(-1, (d, num_heads)).permute(0, 3, 1, 2)
+                )
+            )
+        ),
+        "your rotation pairs column i with i + d/2: neighbours, 2i and 2i + 1, are a pair": lambda: turning(
+            half=True
+        ),
+        "your pairs are columns i and i + d/2 and your angles those of 2i and 2i + 1: follow one convention": lambda: (
+            by(queries=halves_by_neighbours, keys=halves_by_neighbours)
+        ),
+        "your rotation goes the other way: the sign of the sine is wrong": lambda: turning(other_way=True),
+        "your queries and keys are not turned: nothing tells where they are": lambda: by(
+            queries=as_it_is, keys=as_it_is
+        ),
+        "your keys are not turned, only queries: scores depend on the query's place, not on the distance": lambda: (
+            by(keys=as_it_is)
+        ),
+        "your queries are not turned, only keys: scores depend on the key's place, not on the distance": lambda: (
+            by(queries=as_it_is)
+        ),
+        "your values are turned as well: only queries and keys are": lambda: by(values=turned),
+        "your angles have another exponent: pair i turns by position · 10000^(-2i / d)": lambda: [
+            turning(angles=lambda where, power=power: where * 10000.0**-power)
+            for power in (columns / (2 * d), 2 * columns / d, columns / d_model, torch.arange(d // 2) / d)
+        ],
+        "your rotation's base is not 10000": lambda: [
+            turning(base=base) for base in (5e5, 1e6, 1e5, 1e3, 100.0)
+        ],
+        "your scores are divided by the root of d_model: a head's width is what counts": lambda: by(
+            width=d_model
+        ),
+        "your scores are not divided by the root of a head's width": lambda: by(width=1),
+        "your scores are divided by a head's width: its root is wanted": lambda: by(width=d * d),
+        "your attention has no causal mask: every position sees what comes after it": lambda: by(
+            mask=torch.zeros(time, time, dtype=torch.bool)
+        ),
+        "your mask lets every position see the next one": lambda: by(
+            mask=torch.ones(time, time, dtype=torch.bool).triu(2)
+        ),
+    }
+
+
+def halves_by_neighbours(x):
+    time, d = x.shape[-2:]
+    columns = torch.arange(0, d, 2, dtype=torch.float64)
+    angle = torch.arange(time, dtype=torch.float64)[:, None] * 10000.0 ** (-columns / d)
+    angle = angle.repeat_interleave(2, dim=-1)
+    low, high = x.chunk(2, dim=-1)
+    return x * angle.cos() + torch.cat((-high, low), dim=-1) * angle.sin()
+
+
+def feed_slips(x, gate, linear1, linear2):
+    def by(left, right):
+        return F.linear(left * right, linear2)
+
+    g, h = F.linear(x, gate), F.linear(x, linear1)
+    return {
+        "your gate and linear1 have each other's work: silu is applied to gate(x)": lambda: by(g, F.silu(h)),
+        "your feed-forward network does not use its gate": lambda: [
+            by(F.silu(h), 1),
+            by(F.relu(h), 1),
+            by(F.gelu(h), 1),
+        ],
+        "your feed-forward network does not use linear1": lambda: by(F.silu(g), 1),
+        "your gate is a plain sigmoid: silu(a) is a · sigmoid(a)": lambda: by(g.sigmoid(), h),
+        "your gate goes through gelu, which makes it GEGLU: SwiGLU has silu": lambda: [
+            by(F.gelu(g), h),
+            by(F.gelu(g, approximate="tanh"), h),
+        ],
+        "your gate goes through relu: SwiGLU has silu": lambda: by(F.relu(g), h),
+        "your gate has no silu: it is silu(gate(x))": lambda: by(g, h),
+        "your silu acts on the product: it acts on gate(x) alone": lambda: by(F.silu(g * h), 1),
+        "your gate and linear1 are added: they are multiplied": lambda: F.linear(F.silu(g) + h, linear2),
+    }
+
+
+def part_slips(model, tokens):
+    """Return what a model's own parts give where they are put together otherwise."""
+
+    def of(step, last=model.norm, scale=1.0):
+        with torch.no_grad():
+            x = model.tokens(tokens).detach() * scale
+            for index in range(SIZES[5]):
+                x = step(model.layers[index], x).detach()
+            return model.head(last(x)).detach()
+
+    def attend_to(layer, x):
+        return output_of(layer.attention(x)).detach()
+
+    def stack(norm1="norm1", norm2="norm2", first=1, second=1):
+        def step(layer, x):
+            h = first * x + attend_to(layer, getattr(layer, norm1)(x))
+            return second * h + layer.feed_forward(getattr(layer, norm2)(h))
+
+        return step
+
+    def right(layer, x):
+        return stack()(layer, x)
+
+    def parallel(layer, x):
+        return x + attend_to(layer, layer.norm1(x)) + layer.feed_forward(layer.norm2(x))
+
+    def after_the_sum(layer, x):
+        h = layer.norm1(x + attend_to(layer, x)).detach()
+        return layer.norm2(h + layer.feed_forward(h))
+
+    def after_the_sublayer(layer, x):
+        h = x + layer.norm1(attend_to(layer, x)).detach()
+        return h + layer.norm2(layer.feed_forward(h))
+
+    def from_the_norm(layer, x):
+        y = layer.norm1(x).detach()
+        z = layer.norm2(y + attend_to(layer, y)).detach()
+        return z + layer.feed_forward(z)
+
+    def without_norm(number):
+        def step(layer, x):
+            h = x + attend_to(layer, layer.norm1(x) if number == 2 else x)
+            return h + layer.feed_forward(layer.norm2(h) if number == 1 else h)
+
+        return step
+
+    return {
+        "your layers pass on what feed_forward gives: it is added to the stream": lambda: of(stack(second=0)),
+        "your layers pass on what attention gives: it is added to the stream": lambda: of(stack(first=0)),
+        "your layers pass on what a sublayer gives: it is added to the stream": lambda: of(
+            stack(first=0, second=0)
+        ),
+        "your norm1 and norm2 are exchanged: norm1 is attention's": lambda: of(stack("norm2", "norm1")),
+        "your layers use norm1 twice: norm2 is feed_forward's": lambda: of(stack("norm1", "norm1")),
+        "your attention and feed_forward read the same stream: the latter reads what the former has added to": (
+            lambda: of(parallel)
+        ),
+        "your norms come after the sum, as in 2017: what a sublayer reads is normalised, the stream is not": (
+            lambda: of(after_the_sum)
+        ),
+        "your norms come after the sublayers: what a sublayer reads is normalised": lambda: of(
+            after_the_sublayer
+        ),
+        "your sublayers are added to what the norm made: the stream goes on as it was": lambda: of(
+            from_the_norm
+        ),
+        "your attention reads the stream without its norm": lambda: of(without_norm(1)),
+        "your feed_forward reads the stream without its norm": lambda: of(without_norm(2)),
+        "your model has no norm in front of its head": lambda: of(right, last=lambda x: x),
+        "your embeddings are multiplied by the root of d_model: here they are taken as they are": lambda: of(
+            right, scale=SIZES[1] ** 0.5
+        ),
+        "your model returns probabilities: logits are asked for": lambda: [
+            of(right).softmax(dim=-1),
+            of(right).log_softmax(dim=-1),
+        ],
+    }
+
+
+def depends_in_pieces(module, x, lengths):
+    """Return which outputs of an attention depend on which inputs, where x [B, T, D] is read in pieces."""
+
+    def run(x):
+        cache, found = None, []
+        for piece in x.split(lengths, dim=1):
+            piece = with_axes(piece.contiguous(), *AXES.split())
+            with torch.no_grad():
+                result = module(piece, cache) if found else module(piece)
+            output, cache = result
+            found.append(output)
+        return torch.cat(found, dim=1)
+
+    before, touched = run(x), []
+    for position in range(x.shape[1]):
+        changed = x.clone()
+        changed[:, position] += 3.0 + torch.arange(x.shape[2]).to(x).cos()
+        touched.append(((run(changed) - before).abs().amax(dim=(0, 2)) > 1e-4).int().cpu())
+    return torch.stack(touched, dim=1).tolist()
+
+
+def turning_slips(module, x):
+    """Return, for the second piece from `start` to `end`, what it gives where positions go on wrongly."""
+    state = dict(module.state_dict())
+    weights = [state[f"{name}.weight"].detach().cpu().double() for name in PROJECTIONS]
+    x = x.detach().cpu().double()
+
+    def by(start, end, key_places, query_places=None):
+        def turning(places):
+            columns = torch.arange(0, D // H, 2, dtype=torch.float64)
+            return lambda heads: turned_by(heads, places[:, None] * 10000.0 ** (-columns * H / D))
+
+        queries, keys = turning(key_places if query_places is None else query_places), turning(key_places)
+        return mixed(x[:, :end], weights, (H, G), queries, keys)[:, start:].float()
+
+    def slips(start, end):
+        past, new = torch.arange(start).double(), torch.arange(start, end).double()
+        return {
+            "your new positions begin with 0 after a cache: the first of them comes after what is cached": lambda: (
+                by(start, end, torch.cat((past, new - start)))
+            ),
+            "your new positions begin one too early after a cache: after n positions the next is n": lambda: (
+                by(start, end, torch.cat((past, new - 1)))
+            ),
+            "your cached keys are turned once more at every call": lambda: [
+                by(start, end, torch.cat((again, new)), torch.cat((past, new)))
+                for again in (2 * past, past + start)
+            ],
+        }
+
+    return slips
+
+
+def cache_slips(module, x):
+    """Return what a cache forgets, by which outputs depend on which inputs."""
+    past = torch.ones(5, 5).int().tril()
+    first = torch.eye(5).int()
+    first[:, 0] = 1
+
+    def steps(pattern):
+        return depends_in_pieces(module, x[:, :5], (1,) * 5) == pattern.tolist()
+
+    def chunk():
+        return depends_in_pieces(module, x[:, :5], (2, 3))[2:]
+
+    return {
+        "your attention does not look at the cache": lambda: steps(torch.eye(5).int()),
+        "your cache holds the keys and values of the latest call alone: it has to grow": lambda: steps(
+            past.triu(-1)
+        ),
+        "your mask after a cache begins at its first key: it has to move right by what is cached": lambda: (
+            chunk() == [[1, 0, 0, 0, 0], [1, 1, 0, 1, 0], [1, 1, 1, 0, 1]]
+        ),
+        "your new positions see each other's future after a cache": lambda: (
+            steps(past) and chunk() == [[1] * 5] * 3
+        ),
+        "your new positions see nothing of the cache where there are several": lambda: (
+            steps(past) and chunk() == [[0, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 1, 1, 1]]
+        ),
+    }
 
 
 # --- helpers ---
@@ -193,7 +530,7 @@ def trained(submission, draw):
     return filled(submission.ModernLM(**STORY["SIZES"]), state), state
 
 
-def compare_pieces(module, whole, x, lengths, what, axes):
+def compare_pieces(module, whole, x, lengths, what, axes, slips=lambda start, end: {}):
     """Go through x [B, T, ..] in pieces with the cache; each must give what the whole gave there."""
     start, cache = 0, None
     for length in lengths:
@@ -204,9 +541,10 @@ def compare_pieces(module, whole, x, lengths, what, axes):
         found, cache = expect(result, f"({what}, cache)").is_tuple(2)
         where = f"position {start}" if length == 1 else f"positions {start} to {end - 1}"
         why = f"positions 0 to {start - 1} are in the cache" if start else ""
-        expect(found, f"{what} at {where}", axes=axes).same_as(
-            whole[:, start:end], name="all positions in one go", why=why
-        )
+        with supposing(slips(start, end)):
+            expect(found, f"{what} at {where}", axes=axes).same_as(
+                whole[:, start:end], name="all positions in one go", why=why
+            )
         start = end
 
 
@@ -265,7 +603,8 @@ def test_norm_values(submission, draw):
     module = filled(submission.RMSNorm(6), {"weight": weight})
     for axes in ({}, {"time": 5}, {"batch": 2, "time": 3}, {"batch": 2, "head": 3, "time": 4}):
         x = draw.normal(**axes, width=6, scale=3.0, shift=2.0)
-        expect(module(x), "output", axes=" ".join([*axes, "width"])).close_to(oracle(rms, x, weight))
+        with supposing(norm_slips(x, weight)):
+            expect(module(x), "output", axes=" ".join([*axes, "width"])).close_to(oracle(rms, x, weight))
 
 
 @check(
@@ -285,7 +624,8 @@ def test_norm_eps(submission, draw):
             return rms(x, weight, eps)
 
         name = f"output with eps = {eps:g}"
-        expect(module(x), name, axes=AXES).close_to(oracle(right, x, weight))
+        with supposing(norm_slips(x, weight, eps)):
+            expect(module(x), name, axes=AXES).close_to(oracle(right, x, weight))
         zeros = with_axes(torch.zeros(1, 2, 6, device=draw.device), "batch", "time", "width")
         expect(module(zeros), f"{name}, for zeros", axes=AXES).close_to(torch.zeros(1, 2, 6))
 
@@ -378,9 +718,10 @@ def test_groups(submission, draw):
     for sizes in ((D, H, G), (16, 4, 1), (16, 8, 4)):
         module, right = attention(submission, draw, *sizes)
         x = draw.normal(batch=2, time=1, width=sizes[0])
-        expect(output_of(module(x)), "output at a single position", axes=AXES).close_to(
-            right(x), why="with one position each query head gets its value as it is, whatever the scores"
-        )
+        with supposing(attention_slips(module, x, *sizes)):
+            expect(output_of(module(x)), "output at a single position", axes=AXES).close_to(
+                right(x), why="with one position each query head gets its value as it is, whatever the scores"
+            )
 
 
 @check(
@@ -394,9 +735,16 @@ def test_rotary(submission, draw):
     x = draw.normal(batch=2, time=7, width=16)
     y = output_of(module(x))
     expect(y, "output", axes=AXES).is_tensor(shape=(2, 7, 16))
-    expect(y[:, -1:], "output at the last position", axes=AXES).close_to(
-        right(x)[:, -1:], why="here every head has keys and values of its own"
-    )
+
+    def last(relation):
+        found = relation()
+        return [one[:, -1:] for one in (found if isinstance(found, list) else [found])]
+
+    slips = attention_slips(module, x, 16, 2, 2).items()
+    with supposing({say: lambda relation=relation: last(relation) for say, relation in slips}):
+        expect(y[:, -1:], "output at the last position", axes=AXES).close_to(
+            right(x)[:, -1:], why="here every head has keys and values of its own"
+        )
 
 
 @check(
@@ -417,9 +765,19 @@ def test_causal(submission, draw):
         changed[:, position] += draw.normal(batch=2, width=D)
         after = output_of(module(with_axes(changed, *AXES.split()))).detach()
         touched[:, position] = ((after - before).abs() > 1e-4).any(-1).any(0).cpu()
-    expect(touched, "whether the output depends on the input", axes="output input", picture="mask").equals(
-        torch.ones(5, 5, dtype=torch.bool).tril()
-    )
+    every = torch.ones(5, 5, dtype=torch.bool)
+    patterns = {
+        "your attention has no causal mask: every position sees what comes after it": lambda: every,
+        "your mask lets every position see the next one": lambda: every.tril(1),
+        "your causal mask is upside down: a position sees itself and what comes before it": lambda: (
+            every.triu()
+        ),
+        "each position of your attention sees itself alone": lambda: every.tril().triu(),
+    }
+    with supposing(patterns):
+        expect(
+            touched, "whether the output depends on the input", axes="output input", picture="mask"
+        ).equals(every.tril())
 
 
 @check(
@@ -433,7 +791,8 @@ def test_attention_values(submission, draw):
     for sizes, time in (((D, H, G), 6), ((16, 4, 1), 5), ((12, 2, 2), 1)):
         module, right = attention(submission, draw, *sizes)
         x = draw.normal(batch=2, time=time, width=sizes[0])
-        expect(output_of(module(x)), "output", axes=AXES).close_to(right(x))
+        with supposing(attention_slips(module, x, *sizes)):
+            expect(output_of(module(x)), "output", axes=AXES).close_to(right(x))
 
 
 @check(
@@ -448,8 +807,9 @@ def test_cache(submission, draw):
     with precondition("attention must return a pair with an output [B, T, D]"), torch.no_grad():
         whole = output_of(module(x))
         expect(whole, "output", axes=AXES).is_tensor(shape=(2, 8, D)).is_finite()
-    for lengths in ((3, 1, 1, 1), (1, 1), (2, 4, 2)):
-        compare_pieces(module, whole, x, lengths, "output", AXES)
+    with supposing(cache_slips(module, x)):
+        for lengths in ((3, 1, 1, 1), (1, 1), (2, 4, 2)):
+            compare_pieces(module, whole, x, lengths, "output", AXES, turning_slips(module, x))
 
 
 @check(
@@ -533,10 +893,11 @@ def test_feed_forward(submission, draw):
     model = filled(submission.ModernLM(*SIZES), state)
     for index, scale in ((0, 1.0), (2, 60.0)):  # exp of the larger ones overflows
         x = draw.normal(batch=2, time=3, width=SIZES[1], scale=scale)
-        own = (state[f"layers.{index}.feed_forward.{name}.weight"] for name in ("gate", "linear1", "linear2"))
-        expect(model.layers[index].feed_forward(x), f"layers[{index}].feed_forward(x)", axes=AXES).close_to(
-            oracle(feed, x, *own)
-        )
+        own = [state[f"layers.{index}.feed_forward.{name}.weight"] for name in ("gate", "linear1", "linear2")]
+        with supposing(feed_slips(x, *own)):
+            expect(
+                model.layers[index].feed_forward(x), f"layers[{index}].feed_forward(x)", axes=AXES
+            ).close_to(oracle(feed, x, *own))
 
 
 @check(
@@ -559,7 +920,10 @@ def test_model_parts(submission, draw):
             wanted = model.head(model.norm(x))
             expect(wanted, "head(norm(x))", axes=LOGITS).is_tensor(shape=(2, 5, SIZES[0])).is_finite()
         found = output_of(model(tokens))
-    expect(found, "logits", axes=LOGITS).same_as(wanted, name="its own parts, applied one after the other,")
+    with supposing(part_slips(model, tokens)):
+        expect(found, "logits", axes=LOGITS).same_as(
+            wanted, name="its own parts, applied one after the other,"
+        )
 
 
 @check(
@@ -575,8 +939,11 @@ def test_model_cache(submission, draw):
     with precondition("forward must return (logits [B, T, V], cache)"), torch.no_grad():
         whole = output_of(model(tokens))
         expect(whole, "logits", axes=LOGITS).is_tensor(shape=(2, 8, SIZES[0])).is_finite()
-    for lengths in ((3, 1, 1, 1), (2, 4, 2)):
-        compare_pieces(model, whole, tokens, lengths, "logits", LOGITS)
+    with supposing(
+        "your model does not hand each layer its own cache: attention alone reads right in pieces"
+    ):
+        for lengths in ((3, 1, 1, 1), (2, 4, 2)):
+            compare_pieces(model, whole, tokens, lengths, "logits", LOGITS)
 
 
 @check(

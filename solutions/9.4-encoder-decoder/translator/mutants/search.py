@@ -204,8 +204,8 @@ class ended_dropped:
 
 
 class stops_with_the_best:
-    """your search ends when the best hypothesis has ended, and one that goes on may overtake it; wait until all that are
-    kept have ended
+    """your search ends when the best hypothesis has ended, and one that goes on may overtake it; wait until all that
+    are kept have ended
 
     Fails: test_length_penalty
     """

@@ -101,7 +101,7 @@ class one_layer_many_times:
 
 
 class normed_afterwards:
-    """your norms come after the sum, as in 2017: what a sublayer reads is normalised, and the stream goes on as it is
+    """your norms come after the sum, as in 2017: what a sublayer reads is normalised, the stream is not
 
     Fails: test_model_parts
     """
@@ -166,7 +166,7 @@ class no_residual:
 
 
 class side_by_side:
-    """your attention and feed_forward both read the stream as it came in: the latter reads what the former has added to
+    """your attention and feed_forward read the same stream: the latter reads what the former has added to
 
     Fails: test_model_parts
     """

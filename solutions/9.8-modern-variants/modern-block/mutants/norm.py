@@ -84,7 +84,7 @@ class eps_beside_the_root:
 
 
 class eps_not_used:
-    """your norm does not add the eps that it is given: it belongs under the root, to the mean of the squares
+    """your norm does not use the eps it is given: it belongs under the root, to the mean of the squares
 
     Fails: test_norm_eps
     """
