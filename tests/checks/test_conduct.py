@@ -194,4 +194,4 @@ def test_names_too_many_or_too_few_have_to_be_refused(examine: Any, name: str, w
     expect_strict(submission.Strict(2, 3))
     with pytest.raises(CheckFailure, match=f"load_state_dict was given a state {what}") as failed:
         expect_strict(getattr(submission, name)(2, 3))
-    assert "strict=False" in failed.value.supposed
+    assert "strict=False" in failed.value.failure.cause

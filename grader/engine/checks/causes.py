@@ -20,9 +20,8 @@ def find_cause(error: CheckFailure | SubmissionRaised) -> str:
     found = [sentence for sentence, relation in error.relations.items() if _holds(relation, subject)]
     if len(found) == 2:
         return f"either {found[0]}; or {found[1]}"
-    if len(found) == 1:
-        return found[0]
-    return (error.failure.cause if isinstance(error, CheckFailure) else supposed_of(error)) or error.supposed
+    anyway = error.failure.cause if isinstance(error, CheckFailure) else supposed_of(error)
+    return found[0] if len(found) == 1 else anyway
 
 
 def _holds(relation: Callable[[], object], got: object) -> bool:

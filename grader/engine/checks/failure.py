@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NoReturn
 
 from grader.engine.checks.text import LINE, WHOLE, clean
@@ -102,9 +102,8 @@ class CheckFailure(AssertionError):
         """What the message calls `subject`."""
         self.used = tuple(used)
         """What the kata excludes and was used."""
-        self.supposed = ""
         self.relations: Relations = {}
-        """The cause, or what shows it, by the sentence that says it; see `supposing`."""
+        """What shows the cause, by the sentence that says it; see `supposing`."""
 
 
 class PreconditionFailed(Exception):

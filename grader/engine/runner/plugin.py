@@ -138,11 +138,8 @@ class KataPlugin:
             if shortage(error) is not None:
                 raise error
             self._outcome = judge(error, who.calls, conditions.wording, who.session.log.observed)
-            if (
-                isinstance(error, CheckFailure | SubmissionRaised)
-                and (error.relations or error.supposed)
-                and self._outcome.status in WRONG
-            ):
+            wrong = self._outcome.status in WRONG
+            if wrong and isinstance(error, CheckFailure | SubmissionRaised) and error.relations:
                 # After the wording: what a relation calls is not what failed.
                 with who.session.off_the_record():
                     self._outcome = replace(self._outcome, cause=find_cause(error))
