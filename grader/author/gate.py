@@ -23,11 +23,10 @@ from grader.author.requirements_trace import complaints
 from grader.author.side_by_side import side_by_side
 from grader.author.split import CHECKS, HIDDEN, SOURCE
 from grader.catalogue import Kata, read_hints
-from grader.catalogue.given import BLOCKS
+from grader.catalogue.given import BLOCKS, blocks_in, read_blocks
 from grader.catalogue.katas import RUBRIC
 from grader.catalogue.rubric import rubric_of
 from grader.engine.host.launcher import Launcher
-from grader.engine.host.source import read_source
 from grader.engine.mistakes.mistakes import Mistake, full_text, mistakes, slow_answers
 from grader.engine.mistakes.recognise import (
     SCHEMA,
@@ -38,8 +37,6 @@ from grader.engine.mistakes.recognise import (
     equal_fingerprints,
     in_older_words,
 )
-from grader.engine.runner.given_blocks import find_block_use, unrecognised
-from grader.engine.runner.kata_terms import terms_for
 from grader.engine.runner.suite import Options, Suite
 from grader.errors import PackError
 from grader.files import write_atomic
@@ -142,11 +139,6 @@ class Gate:
             mutants = [one for one in mutants if one.name in drawn or one.name not in stored]
         verdict.tried = len(mutants or [])
         _look_at_files(kata, verdict)
-        try:
-            _look_at_blocks(kata, mutants or [], verdict)
-        except PackError as error:
-            verdict.find("blocks", error.message)
-            return verdict
         _look_at_hints(kata, verdict)
         _look_at_rubric(kata, verdict)
         for message in complaints(kata, suite.infos()):
@@ -154,6 +146,7 @@ class Gate:
         _look_at_preload(kata, verdict)
         with _copies(kata) as copy:
             self._stub(kata, suite, copy, verdict)
+            self._blocks(kata, suite, copy, verdict)
             self._right_answers(kata, suite, copy, verdict)
             # Against a reference that fails itself, every broken property would seem to be noticed.
             if not any(one.rule == "right answers" for one in verdict.findings):
@@ -180,11 +173,6 @@ class Gate:
             drawn = self.draw([answer.name for answer in slow])
             slow = [answer for answer in slow if answer.name in drawn]
         verdict.tried = len(slow)
-        try:
-            _look_at_blocks(kata, slow, verdict)
-        except PackError as error:
-            verdict.find("blocks", error.message)
-            return verdict
         with _copies(kata) as copy:
             self._baseline(kata, suite, copy, verdict)
             self._slow_answers(kata, suite, copy, slow, verdict)
@@ -214,6 +202,23 @@ class Gate:
                 f"visible checks are worth {visible:g} and hidden ones {hidden:g}; "
                 f"kata.toml says {kata.points:g} and {kata.hidden_points:g}",
             )
+
+    def _blocks(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
+        """Demand of the pack's blocks that they earn next to nothing where they are handed in as an answer."""
+        for path in blocks_in(kata.unit.pack):
+            try:
+                shown = [name for name in kata.required if name in read_blocks(path).names]
+            except PackError as error:
+                verdict.find("blocks", error.message)
+                continue
+            if not shown:
+                continue
+            report = suite.check(copy(path), self.launcher, Options(name=False))
+            if report.score > (kata.points + kata.hidden_points) / 10:
+                verdict.find(
+                    "blocks",
+                    f"{', '.join(shown)} of {BLOCKS} would earn {report.score:g} points when handed in",
+                )
 
     def _right_answers(self, kata: Kata, suite: Suite, copy: Copy, verdict: Verdict) -> None:
         assert kata.solution is not None
@@ -482,24 +487,6 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
 
 def _visible(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__pycache__")))
-
-
-def _look_at_blocks(kata: Kata, wrong: list[Mistake], verdict: Verdict) -> None:
-    """Demand of the pack's blocks that they are known again when handed in, and that no answer is taken for one.
-
-    Raises:
-        PackError: they cannot be read or cut.
-    """
-    for name in unrecognised(kata):
-        verdict.find("blocks", f"{name} of {BLOCKS} would not be recognised when it is handed in")
-    assert kata.solution is not None
-    files = (kata.stub, kata.solution, *kata.alternatives)
-    for source in (*map(read_source, files), *(mistake.source for mistake in wrong)):
-        # Right and wrong answers alike: one that is taken for a block would lose a learner all points.
-        if use := find_block_use(source, kata, terms_for(kata)):
-            verdict.find(
-                "blocks", f"{source.path.name}: {use.message()}; write {BLOCKS} as nobody else would"
-            )
 
 
 def _look_at_hints(kata: Kata, verdict: Verdict) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -18,23 +18,14 @@ class NameFamily(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     like: tuple[str, ...] = ()
     """Parts of names, in small letters and without underscores."""
+    operators: tuple[str, ...] = ()
+    """Such parts that mean it in the names of operators alone."""
     names: tuple[str, ...] = ()
-
-    def holds(self, part: str) -> bool:
-        """Tell whether a name without its dots is of this family; in place (`gelu_`) it is the same."""
-        return (
-            part.rstrip("_") in self.names
-            or part in self.names
-            or any(piece in part.lower().replace("_", "") for piece in self.like)
-        )
 
 
 class TorchNames(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """`torch_names.toml`."""
 
-    never: tuple[str, ...]
-    lists: tuple[str, ...]
-    harmless: tuple[str, ...]
     families: dict[str, NameFamily]
 
 
@@ -44,40 +35,41 @@ def torch_names() -> TorchNames:
     return read_data(Path(__file__).with_name("torch_names.toml"), TorchNames)
 
 
+@dataclass(frozen=True)
 class Excluded:
-    """What a kata excludes: decides about full names, such as `torch.nn.functional.gelu`."""
+    """What a kata excludes: decides about names without dots, of functions, classes or operators."""
 
-    def __init__(self, forbid: Iterable[str]) -> None:
-        known = torch_names().families
-        self._dotted = frozenset(name for name in forbid if name not in known)
-        last = (name.rpartition(".")[2] for name in self._dotted if name.startswith("torch."))
-        self._families = [*(known[name] for name in forbid if name in known), NameFamily(names=tuple(last))]
+    like: tuple[str, ...]
+    names: frozenset[str]
 
-    def is_nowhere(self, name: str) -> bool:
-        """Tell whether this may not be anywhere in the file, used or not."""
-        # A name in two underlines, such as `torch.__version__`, hides nothing.
-        private = re.match(r"torch\._(?!_)", name) and not _is_harmless(name)
-        return bool(private) or any(_is_in(name, package) for package in torch_names().never)
+    @property
+    def pattern(self) -> str:
+        """A regular expression that finds these names."""
+        # From the beginning of a word on: a method or property is no `rprop`.
+        starts = (f"(?:(?<![a-z]){piece[0]}|{piece[0].upper()})" for piece in self.like)
+        rests = ("".join(f"_?[{letter}{letter.upper()}]" for letter in piece[1:]) for piece in self.like)
+        parts = [start + rest for start, rest in zip(starts, rests, strict=True)]
+        return "|".join([*parts, f"^(?:{'|'.join(map(re.escape, sorted(self.names)))})_*$"])
 
-    def is_used(self, name: str) -> bool:
-        """Tell whether a required part that names this uses what is excluded, or hides what it uses."""
-        root, *parts = name.split(".")
-        if name in self._dotted or any(_is_in(name, package) for package in torch_names().lists):
-            return True
-        if root != "torch":
-            return False
-        lists = torch_names().lists
-        private = any(part in lists or (part.startswith("_") and part[:2] != "__") for part in parts)
-        return any(map(self.is_of, parts)) or (private and not _is_harmless(name))
-
-    def is_of(self, part: str) -> bool:
-        """Tell whether a name without dots, of a function, class or operator, is that of something excluded."""
-        return any(family.holds(part) for family in self._families)
+    def of(self, names: Iterable[str]) -> list[str]:
+        """Return which of these names are excluded; in place (`gelu_`) it is the same."""
+        finds = re.compile(self.pattern).search
+        # A text is searched for a part of it much faster than for a pattern.
+        flat = ((name, name.replace("_", "").lower()) for name in names)
+        return [
+            name
+            for name, letters in flat
+            if (name.rstrip("_") in self.names or any(piece in letters for piece in self.like))
+            and finds(name)
+        ]
 
 
-def _is_in(name: str, package: str) -> bool:
-    return name == package or name.startswith(f"{package}.")
-
-
-def _is_harmless(name: str) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in torch_names().harmless)
+def excluded(forbid: tuple[str, ...], *, operators: bool = False) -> Excluded:
+    """Return what these families and dotted names stand for among operators, or in torch's Python."""
+    known = torch_names().families
+    families = [known[name] for name in forbid if name in known]
+    dotted = {name.rpartition(".")[2] for name in forbid if name not in known and name.startswith("torch.")}
+    like = [
+        piece for family in families for piece in (*family.like, *(family.operators if operators else ()))
+    ]
+    return Excluded(tuple(like), frozenset(dotted.union(*(family.names for family in families))))

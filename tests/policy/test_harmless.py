@@ -1,20 +1,23 @@
-"""Honest additions to right answers of every kata that excludes something: no point is lost, nobody is accused."""
+"""Honest additions to right answers of every kata: no point is lost, nobody is accused."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.catalogue import Kata, load_pack
 from grader.engine.runner.suite import Options, Suite, suites_of
 from grader.report.report import KataReport
+from tests.ours import ROOT
 
 pytestmark = pytest.mark.slow
-KATAS = {
-    kata.slug: kata for kata in load_pack(Path(__file__).parents[2] / "katas").katas if kata.policy.forbid
-}
+EVERY = {kata.slug: kata for kata in load_pack(Path(__file__).parents[2] / "katas").katas}
+KATAS = {slug: kata for slug, kata in EVERY.items() if kata.policy.forbid}
 HEAD = """
 
 import torch
@@ -108,15 +111,86 @@ def test_an_answer_that_is_compiled_keeps_its_points_and_is_said_to_run_uncompil
     assert not any("uncompiled" in (check.output or "") for check in report.checks)
 
 
-def test_what_nobody_can_read_costs_nothing_and_is_pointed_out(tmp_path: Path, launcher: Any) -> None:
-    kata = KATAS["masked-attention"]
+INSIDE = """
+import gc, io, sys
+import torch.distributed as dist
+from torch import nn
+
+_TABLE = [{table}]
+
+class _Saves:
+    def save(self, path):
+        with open(path, "w") as file:
+            file.write("saved")
+
+def _is_main():
+    return not dist.is_initialized() or dist.get_rank() == 0
+
+def _export(model, x):
+    torch.onnx.export(model, x, "model.onnx")
+
+_once = []
+def _honest():
+    if _once:
+        return
+    _once.append(gc.collect())
+    nn.init._calculate_fan_in_and_fan_out(torch.ones(2, 3))
+    assert getattr(nn, "".join(["Lin", "ear"])) is vars(nn)["Linear"] and "torch" in sys.modules
+    assert nn.Module.__subclasses__() and _is_main()
+    assert "aten::tril of torch.ops.aten" != "blocks.py"
+    _Saves().save("saved.txt")
+    torch._assert(True, "holds")
+    io.StringIO("import torch._refs")
+"""
+"""What honest answers had in them that lost all their points."""
+
+
+class _Calls(ast.NodeTransformer):
+    """Lets every required function, and the methods of every required class, begin with a call of `_honest`."""
+
+    def __init__(self, required: Collection[str]) -> None:
+        self.required = required
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        for part in node.body if node.name in self.required else ():
+            self._begin(part)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._begin(node) if node.name in self.required else node
+
+    def _begin(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.FunctionDef):
+            has_words = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
+            node.body.insert(int(has_words), ast.parse("_honest()").body[0])
+        return node
+
+
+@pytest.mark.gate
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("slug", EVERY)
+def test_what_only_could_be_used_costs_nothing_inside_required_parts(
+    slug: str, tmp_path: Path, launcher: Any
+) -> None:
+    kata = EVERY[slug]
     assert kata.solution is not None
-    text = kata.solution.read_text()
-    assert text.count("math.sqrt(") == 1, "the reference has changed: read its root in another way"
-    text = text.replace(
-        "/ math.sqrt(", "* getattr(torch, ''.join(['a', 'bs']))(torch.ones(())).item() / math.sqrt("
-    )
+    tree = _Calls(kata.required).visit(ast.parse(kata.solution.read_text()))
+    text = ast.unparse(ast.fix_missing_locations(tree)) + HEAD + INSIDE.format(table="1, " * 50_000)
+    # Flat beside it what a later kata is given, as in a folder that a whole unit was worked in.
+    (tmp_path / "blocks.py").write_bytes(next((ROOT / "katas").glob("*/blocks.py")).read_bytes())
     report = graded(kata, text, tmp_path, launcher)
     assert complaints(report) == []
-    line = 1 + text[: text.index("getattr(")].count("\n")
-    assert report.look_at == [f"torch is asked for a name that is made at run time (line {line})"]
+    assert report.look_at is msgspec.UNSET
+
+
+def test_what_may_lead_around_costs_nothing_and_is_pointed_out(tmp_path: Path, launcher: Any) -> None:
+    kata = KATAS["masked-attention"]
+    assert kata.solution is not None
+    text = kata.solution.read_text() + "\nimport ctypes, helper\n"
+    (tmp_path / "helper.py").write_text("import re\nre.compile('eval')\nkept = eval('3')\n")
+    report = graded(kata, text, tmp_path, launcher)
+    assert complaints(report) == []
+    assert report.look_at == [
+        f"ctypes may lead around “from scratch” (line {text.count(chr(10))})",
+        "eval may lead around “from scratch” (helper.py, line 3)",
+    ]

@@ -132,6 +132,44 @@ HONEST: dict[str, tuple[str, str, str]] = {
         "",
         "F.scaled_dot_product_attention(x, x, x), F.layer_norm(x, x.shape[-1:]), nn.MultiheadAttention(4, 1)",
     ),
+    # --- named, or there for nothing ---
+    "a graph that is recorded while loading": (
+        "layer-norm",
+        """
+        from torch.fx.experimental.proxy_tensor import make_fx
+        graph = make_fx(lambda x: F.layer_norm(x, x.shape))(torch.ones(4))
+        """,
+        "return own(x, shape, weight, bias, eps)",
+    ),
+    "under a condition that never holds": (
+        "layer-norm",
+        "DEBUG = False",
+        "if DEBUG:\n    assert torch.allclose(x, F.layer_norm(x, shape))\nreturn own(x, shape, weight, bias, eps)",
+    ),
+    "what attention is made of": (
+        "masked-attention",
+        "",
+        """
+        F._in_projection_packed(*torch.ones(3, 2, 4), torch.ones(12, 4))
+        return own(query, key, value, mask), weights_of(query, key, mask)
+        """,
+    ),
+    "attention for quantization": (
+        "masked-attention",
+        "import torch.ao.nn.quantizable as written",
+        "return own(query, key, value, mask), weights_of(query, key, mask)",
+    ),
+    "torch's own library, called": (
+        "feed-forward",
+        "",
+        """
+        import contextlib, ctypes, pathlib
+        with contextlib.suppress(AttributeError):
+            library = ctypes.CDLL(str(pathlib.Path(torch.__file__).parent / "lib/libtorch_cpu.so"))
+            library._ZN2at3cpu4geluERKNS_6TensorEN3c1017basic_string_viewIcEE
+        return own(x)
+        """,
+    ),
 }
 
 

@@ -6,6 +6,7 @@ import fnmatch
 import subprocess
 import sys
 import types
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ import torch
 import torch._refs.nn.functional
 
 from grader.catalogue import load_pack
-from grader.catalogue.torch_names import Excluded, torch_names
-from grader.engine.wire.uses import operators_of, overloads
+from grader.catalogue.torch_names import Excluded, NameFamily, torch_names
+from grader.engine.host.policy import excluded_names
+from grader.engine.wire.uses import overloads
 
 PACK = Path(__file__).parents[2] / "katas"
 REDUCES = "one number per row, the root of a sum: a building block"
@@ -93,7 +95,7 @@ def test_every_kata_with_a_policy_is_walked() -> None:
 @pytest.mark.parametrize("slug", SUSPECT)
 def test_every_operator_that_may_compute_it_is_excluded_or_excused(slug: str) -> None:
     policy = next(kata.policy for kata in load_pack(PACK).katas if kata.slug == slug)
-    forbidden = set(operators_of(Excluded(policy.forbid).is_of))
+    forbidden = set(excluded_names(policy.forbid)[0])
     excused = EXCUSED[slug]
     left = [
         name
@@ -113,30 +115,39 @@ def public(module: Any) -> list[str]:
     return [name for name in names if not isinstance(getattr(module, name), types.ModuleType)]
 
 
+def held(family: NameFamily, names: Iterable[str]) -> list[str]:
+    return Excluded((*family.like, *family.operators), frozenset(family.names)).of(names)
+
+
 @pytest.mark.parametrize(
     "module",
-    [torch.nn.functional, torch.nn, torch.optim, torch.func, torch._refs, torch._refs.nn.functional],
+    [
+        *(torch.nn.functional, torch.nn, torch.optim, torch.optim.lr_scheduler, torch.func),
+        *(torch._refs, torch._refs.nn.functional),
+    ],
     ids=lambda module: module.__name__,
 )
 def test_every_public_name_is_of_a_family(module: Any) -> None:
-    families = torch_names().families.values()
-    assert [name for name in public(module) if not any(family.holds(name) for family in families)] == []
+    names = public(module)
+    known = {name for family in torch_names().families.values() for name in held(family, names)}
+    assert [name for name in names if name not in known] == []
 
 
 def test_no_name_is_of_two_families() -> None:
     families = torch_names().families
     for name, family in families.items():
-        twice = [
-            one
-            for one in family.names
-            if any(other.holds(one) for other in families.values() if other != family)
-        ]
-        assert twice == [], name
+        for other in families.values():
+            assert other == family or held(other, family.names) == [], name
 
 
 def test_a_dotted_name_stands_for_its_operator_and_the_one_in_place() -> None:
-    assert operators_of(Excluded(["torch.nn.functional.relu"]).is_of) == ["aten::relu", "aten::relu_"] or {
-        "aten::relu",
-        "aten::relu_",
-    } <= set(operators_of(Excluded(["torch.nn.functional.relu"]).is_of))
-    assert "aten::_fused_adamw_" in operators_of(Excluded(["optimizer"]).is_of)
+    operators, functions, _ = excluded_names(("torch.nn.functional.relu",))
+    assert {"aten::relu", "aten::relu_"} <= set(operators)
+    assert functions == ["relu"]
+    assert "aten::_fused_adamw_" in excluded_names(("optimizer",))[0]
+
+
+def test_a_part_of_a_name_begins_where_a_word_does() -> None:
+    every = excluded_names(("optimizer",))[1]
+    assert {"AdamW", "NAdam", "_single_tensor_radam", "SGD"} <= set(every)
+    assert {"is_tensor_method_or_property", "_get_msg_dict", "TensorProperties"}.isdisjoint(every)

@@ -10,30 +10,28 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.engine.host.errors import WorkerDied
+from grader.engine.host.errors import SubmissionRaised, WorkerDied
 from grader.engine.wire import uses
-
-OPERATORS = ["aten::gelu", "aten::gelu_backward"]
 
 
 def test_what_is_written_is_read() -> None:
     there, here = os.pipe()
     note = uses.writer(here)
-    note(1, 0)
-    note(0, 12)
-    assert list(uses.read(os.read(there, 100), OPERATORS)) == [(OPERATORS[1], 0), (OPERATORS[0], 12)]
+    note("torch.nn.LayerNorm", 0)
+    note("torch.ops.aten.gelu", 12)
+    assert list(uses.read(os.read(there, 100))) == [("torch.nn.LayerNorm", 0), ("torch.ops.aten.gelu", 12)]
     os.set_blocking(here, False)
     for _ in range(20_000):
-        note(0, 1)  # a full pipe is no error, and neither is a closed one
+        note("torch.nn.LayerNorm", 1)  # a full pipe is no error, and neither is a closed one
     os.close(there)
     os.close(here)
-    note(0, 1)
+    note("torch.nn.LayerNorm", 1)
 
 
 @given(st.binary(max_size=100))
 def test_any_bytes_are_read_without_a_stumble(data: bytes) -> None:
-    found = list(uses.read(data, OPERATORS))
-    assert all(name in (*OPERATORS, uses.CLOSED) and 0 <= line < uses.MAX_LINE for name, line in found)
+    found = list(uses.read(data))
+    assert all(name == uses.CLOSED or name.isprintable() for name, _ in found)
     assert bool(found) == bool(data)
 
 
@@ -53,8 +51,11 @@ USES = """
         def backward(ctx, y): return g(y)
     def late(x): return Late.apply(x)
     def die(x):
-        g(x)
         import os
+        try:
+            g(x)
+        except RuntimeError:
+            pass
         os._exit(1)
 """
 
@@ -62,9 +63,15 @@ USES = """
 USED = ["torch.ops.aten.gelu (line 4)"]
 
 
-def test_a_use_counts_in_every_later_check(examine: Any) -> None:
+def refused(call: Any, *arguments: Any) -> None:
+    with pytest.raises(SubmissionRaised) as caught:
+        call(*arguments)
+    assert caught.value.type_name.endswith("ExcludedError"), caught.value
+
+
+def test_a_use_is_refused_and_counts_in_every_later_check(examine: Any) -> None:
     opened = examine(USES, forbid=FORBID)
-    opened.submission.g(torch.ones(2))
+    refused(opened.submission.g, torch.ones(2))
     assert opened.session.forbidden_uses() == USED
     opened.begin()
     opened.submission.other(torch.ones(2))
@@ -76,27 +83,12 @@ def test_a_use_is_that_of_the_name_whose_call_it_was_in(examine: Any) -> None:
     opened = examine(USES, required=("g", "other", "late"), forbid=FORBID, within=("other", "late"))
     opened.submission.g(x)
     opened.submission.other(x)
-    assert opened.session.forbidden_uses() == []
     y = opened.submission.late(x)
     opened.submission.g(x)
     assert opened.session.forbidden_uses() == []
-    y.sum().backward()
+    refused(y.sum().backward)
     assert opened.session.forbidden_uses() == USED
     opened.begin()
-    assert opened.session.forbidden_uses() == USED
-
-
-@pytest.mark.slow
-def test_what_is_used_while_loading_is_a_test_of_its_own(examine: Any) -> None:
-    opened = examine(USES + "    g(torch.ones(2))\n    many(torch.ones(2))\n", forbid=FORBID)
-    opened.submission.other(torch.ones(2))
-    assert opened.session.forbidden_uses() == []
-
-
-@pytest.mark.slow
-def test_many_uses_are_one(examine: Any) -> None:
-    opened = examine(USES, forbid=FORBID)
-    opened.submission.many(torch.ones(2))
     assert opened.session.forbidden_uses() == USED
 
 
@@ -131,7 +123,10 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_a_use_is_seen_wherever_the_dispatcher_takes_it(examine: Any, way: str) -> None:
     opened = examine(HIDDEN.replace("WAY", WAYS[way]), forbid=("gelu", "attention"))
-    opened.submission.f(torch.ones(2, 2))
+    if way == "another thread":  # where nobody hears of it
+        opened.submission.f(torch.ones(2, 2))
+    else:
+        refused(opened.submission.f, torch.ones(2, 2))
     uses = opened.session.forbidden_uses()
     assert uses != []
     assert all(one.startswith("torch.ops.aten.") for one in uses)
@@ -147,13 +142,13 @@ def test_a_use_outlives_its_worker(examine: Any) -> None:
 
 def test_where_nothing_is_forbidden_nothing_is_used(examine: Any) -> None:
     opened = examine(USES)
-    opened.submission.g(torch.ones(2))
+    assert opened.submission.g(torch.ones(2)).shape == (2,)
     assert opened.session.forbidden_uses() == []
 
 
 def test_a_record_that_is_written_to_is_a_use(examine: Any) -> None:
     spoil = "import os\ndef f(x):\n    os.{}\n    return x\n"
-    for way in ("write(4, b'x' * 8)", "write(4, b'x')"):
+    for way in ("write(4, b'x' * 8)", "write(4, b'x')", "write(4, b'1 x y\\n')"):
         opened = examine(spoil.format(way), forbid=FORBID)
         opened.submission.f(torch.ones(2))
         assert opened.session.forbidden_uses() == [uses.CLOSED], way

@@ -26,6 +26,8 @@ class Terms:
     """Families of torch's names, and dotted names."""
     within: tuple[str, ...] = ()
     """The required names that may not use what is forbidden; all of them when there are none."""
+    blocks: bool = False
+    """Whether `torch.ops` is for given blocks alone."""
     advice: str = ""
     """What to write instead of what is forbidden."""
     read: tuple[Path, ...] = ()

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cached_property
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
@@ -30,8 +29,8 @@ from grader.engine.host.errors import (
 )
 from grader.engine.host.launcher import Launcher, WorkerConfig, WorkerProcess
 from grader.engine.host.limits import Terms
-from grader.engine.host.names import NamesFound, excluded_operators, read_names, uses_listed
 from grader.engine.host.objects import RemoteObject, handle_id, state_of
+from grader.engine.host.policy import excluded_names, uses_listed
 from grader.engine.host.source import Source, innermost
 from grader.engine.host.stopwatch import Sample, Stopwatch
 from grader.engine.wire import messages, uses
@@ -162,23 +161,13 @@ class Session:
         return text
 
     def forbidden_uses(self) -> list[str]:
-        """Return what is used that is forbidden: in calls of this check or an earlier one, or by name in the source.
+        """Return what calls of this check or an earlier one asked for although it is excluded.
 
         Where the terms say `within`, only calls of those names and what they reach count. What the submission does
         while it is loaded is a test of its own and no use.
         """
-        self.log.asked_uses = bool(self.terms.forbid)
-        return uses_listed(self._uses, self.reading)
-
-    @cached_property
-    def reading(self) -> NamesFound:
-        """What the names in the source say."""
-        return read_names(self.source, self.terms)
-
-    @cached_property
-    def _operators(self) -> list[str]:
-        """The operators that the worker watches."""
-        return excluded_operators(self.terms.forbid)
+        self.log.asked_uses = bool(self.terms.forbid or self.terms.blocks)
+        return uses_listed(self._uses)
 
     def close(self) -> None:
         """End the worker."""
@@ -368,15 +357,14 @@ class Session:
     def _take_uses(self, request: messages.Request) -> None:
         """Read which operators were used in one exchange: they count where a check called for it."""
         assert self._channel is not None
-        within = self.terms.within
-        counts = not isinstance(request, messages.Load) and (not within or self.asked_of in within)
         # Read in any case: what is left in the pipe would be put down to the next exchange.
         data, closed = self._channel.take_uses()
-        for name, line in uses.read(data, self._operators) if self._operators else ():
-            # To close the record hides every later use: that counts whenever it happens.
-            if counts or name == uses.CLOSED:
+        for name, line in uses.read(data) if self.terms.forbid or self.terms.blocks else ():
+            # What a test of one's own asks for while loading is refused, and the test left out. To close the record
+            # hides every later use: that counts whenever it happens.
+            if not isinstance(request, messages.Load) or name == uses.CLOSED:
                 self._uses[name] = self._uses.get(name) or line
-        if closed and self._operators:
+        if closed and self.terms.forbid:
             self._uses.setdefault(uses.CLOSED, 0)
 
     def _start(self) -> None:
@@ -398,9 +386,8 @@ class Session:
         if self.generation == 1:
             self._ends.extend(ours)
         self._tell(self.deadline.left())
-        if self.terms.forbid:
-            watch = messages.Watch(operators=self._operators, path=str(self.source.path))
-            self._checked(*self._ask(watch, []))
+        if self.terms.forbid or self.terms.blocks:
+            self._checked(*self._ask(self._watch(), []))
         self._load(self._channel)
 
     def _launch(self) -> Channel:
@@ -436,6 +423,20 @@ class Session:
             self.on_start(process)
         return channel
 
+    def _watch(self) -> messages.Watch:
+        terms = self.terms
+        operators, names, pattern = excluded_names(terms.forbid)
+        return messages.Watch(
+            path=str(self.source.path),
+            operators=operators,
+            names=names,
+            pattern=pattern,
+            within=bool(terms.within),
+            advice=terms.advice,
+            blocks=terms.blocks,
+            given=str(terms.given) if terms.given else None,
+        )
+
     def _load(self, channel: Channel) -> None:
         terms = self.terms
         request = messages.Load(
@@ -468,6 +469,8 @@ class Session:
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
+        within = self.terms.within
+        request.strict = not within or isinstance(request, messages.Load) or self.asked_of in within
         if self.recorded is not None:
             # As bytes, before they are sent: a check may write over its tensors afterwards.
             self.recorded.append(b"".join(messages.pack(request, buffers)))

@@ -47,7 +47,7 @@ class WorkerBackend:
     def rests_on_policy(self) -> bool:
         """Return whether the check called a name that may not use what the kata excludes."""
         terms = self.session.terms
-        return bool(terms.forbid) and (
+        return bool(terms.forbid or terms.blocks) and (
             not terms.within or not self.session.log.called.isdisjoint(terms.within)
         )
 

@@ -20,16 +20,15 @@ from grader.engine.checks.stand_ins import install_stand_ins
 from grader.engine.host.calls import Calls
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
-from grader.engine.host.names import MAX_CODE, UNPARSED, body_of
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source, read_source
+from grader.engine.host.syntax import MAX_CODE, UNPARSED, body_of
 from grader.engine.mistakes.idle import IdleWatch
 from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, fingerprint
 from grader.engine.runner.backend import CheckContext, RunSettings, WorkerBackend, no_reference
 from grader.engine.runner.charge import charge
 from grader.engine.runner.collected import Collected
 from grader.engine.runner.failure_context import Look
-from grader.engine.runner.given_blocks import BlockUse, find_block_use
 from grader.engine.runner.outcome import MessageContext, Outcome, judge, unusable_result
 from grader.engine.runner.plugin import check_seed
 from grader.engine.runner.remarks import SourceRemarks
@@ -140,7 +139,7 @@ class KataRun:
             if attempt.look is None:
                 if attempt.options.name or self.marking:
                     self._recognise()
-                if attempt.options.name and self._block_use is None:
+                if attempt.options.name and not who.session.forbidden_uses():
                     self._judge_by_the_mistake()
                     self._charge()
         finally:
@@ -194,13 +193,6 @@ class KataRun:
 
     # One check ----------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _block_use(self) -> BlockUse | None:
-        """What of the kata's given blocks was handed in as the submission's own."""
-        if self.attempt.look is not None:
-            return None
-        return find_block_use(self.attempt.source, self.checks.kata, self.checks.terms)
-
     def _judged(self, item: pytest.Item) -> CheckOutcome:
         """Run one check, and decide what it says and what it is worth."""
         who = self.attempt.backend
@@ -223,10 +215,8 @@ class KataRun:
         report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
         report.likely = outcome.cause or None
         report.points = report.max_points if outcome.status == "pass" else 0.0
-        if self._block_use is not None:
-            self._block_use.void_points(report)
         # Nothing that was trained or timed says which mistake it was.
-        silent = self._block_use or report.hidden or info.trained or timed
+        silent = report.hidden or info.trained or timed
         tells = report.status in ("fail", "error") and not silent
         return CheckOutcome(item, report, outcome, rests_on_policy, judged_uses, names, seed, timed, tells)
 

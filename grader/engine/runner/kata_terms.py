@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.catalogue import Kata
-from grader.catalogue.given import given_files
+from grader.catalogue.given import blocks_in, given_files
 from grader.engine.host.calls import Calls
 from grader.engine.host.limits import Terms
 from grader.engine.host.source import Source, read_source
@@ -37,6 +37,7 @@ def terms_for(kata: Kata) -> Terms:
         support=_folder(kata, "support", _support) if kata.support else None,
         forbid=kata.policy.forbid,
         within=kata.policy.within,
+        blocks=bool(blocks_in(kata.unit.pack)),
         advice=kata.policy.say,
         preload=kata.preload,
         attributes=kata.attributes,

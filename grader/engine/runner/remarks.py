@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
 from grader.engine.checks.text import listed
-from grader.engine.host.names import MAX_CODE, UNPARSED, base_name, flat, globals_of, own_nodes
 from grader.engine.host.source import Source, Unreadable, read_source
+from grader.engine.host.syntax import MAX_CODE, UNPARSED, base_name, flat, globals_of, own_nodes
 from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
 
 LONGEST = 200

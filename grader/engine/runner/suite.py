@@ -18,6 +18,7 @@ from grader.engine.checks.raised import describe_raised
 from grader.engine.checks.text import clean
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
+from grader.engine.host.policy import ways_around
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source, Unreadable, read_source, source_of
 from grader.engine.mistakes.recognise import FailureSignature, Mark
@@ -86,8 +87,7 @@ class Suite(Collected):
                     examination.left_behind = left_behind
                 examination.run()
                 report = self._report(examination)
-                unclear = session.reading.unclear.items()
-                report.look_at = [clean(f"{what} ({place})", 200) for what, place in unclear] or UNSET
+                report.look_at = [clean(text, 200) for text in ways_around(source, self.terms)] or UNSET
                 if marks is not None:
                     marks.update(examination.marks())
             options.tell(0.0)

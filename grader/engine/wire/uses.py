@@ -1,4 +1,4 @@
-"""The record of uses: which excluded operators a submission used, written by its worker at the moment of use.
+"""The record of uses: what a submission used that its kata excludes, written by its worker at the moment of use.
 
 It is a pipe of its own, because what was written to a pipe cannot be taken back: a list in the worker could be cleared
 by the submission, which shares its memory.
@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import os
-import struct
-from collections.abc import Callable, Iterator, Sequence
+import re
+import sys
+import types
+from collections.abc import Callable, Iterator
 
 import torch
 
-_RECORD = struct.Struct("<II")
-"""The number of an operator, the line of the submission; 0 where that is unknown."""
-MAX_LINE = 1 << 31
-
+_RECORD = re.compile(rb"(\d{1,10}) ([\w.]{1,200})")
+"""The line of the submission, 0 where that is unknown, and the name of what was used."""
 CLOSED = "a way round the grader's record of what is used"
 """What is reported of a worker that closes its record, or writes something else to it."""
+TORCH = os.path.dirname(torch.__file__) + os.sep
 
-Note = Callable[[int, int], object]
-"""Told the number of an operator, and a line."""
+Note = Callable[[str, int], object]
+"""Called with the name of what was used, and a line."""
 
 
 @functools.cache
@@ -34,30 +36,43 @@ def overloads() -> dict[str, list[str]]:
     return found
 
 
-def operators_of(is_of: Callable[[str], bool]) -> list[str]:
-    """Return the operators of these names, in whatever namespace: `aten::gelu` by `gelu`."""
-    return [name for name in overloads() if is_of(name.partition("::")[2])]
+@functools.cache
+def functions() -> dict[str, list[types.FunctionType]]:
+    """Return torch's functions that are written in Python, methods too, by the name of their outermost definition."""
+    found: dict[str, list[types.FunctionType]] = {}
+    # Whatever wraps them, and in whatever table they are: each is an object that the garbage collector knows.
+    for function in [thing for thing in gc.get_objects() if type(thing) is types.FunctionType]:
+        code = function.__code__
+        if code.co_filename.startswith(TORCH):
+            found.setdefault(code.co_qualname.partition(".")[0], []).append(function)
+    return found
+
+
+@functools.cache
+def sources() -> frozenset[str]:
+    """Return the files of torch's modules that are loaded."""
+    files = (vars(module).get("__file__") for module in list(sys.modules.values()))
+    return frozenset(file for file in files if isinstance(file, str) and file.startswith(TORCH))
 
 
 def writer(descriptor: int) -> Note:
     """Return what writes a record; it never raises for what the pipe does, and never waits."""
-    # Whatever it needs it holds itself: replacing `os.write` later does not silence it.
-    pack, write = _RECORD.pack, os.write
+    write = os.write
 
-    def note(number: int, line: int) -> None:
+    def note(name: str, line: int) -> None:
         # Where the pipe is full, enough has been written to it already.
         with contextlib.suppress(OSError):
-            write(descriptor, pack(number, line))
+            write(descriptor, b"%d %s\n" % (line, name.encode()))
 
     return note
 
 
-def read(data: bytes, operators: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yield the operators used, each with its line, of what came out of the pipe."""
-    whole = len(data) - len(data) % _RECORD.size
-    for number, line in _RECORD.iter_unpack(data[:whole]):
-        known = number < len(operators) and line < MAX_LINE
-        yield (operators[number], line) if known else (CLOSED, 0)
+def read(data: bytes) -> Iterator[tuple[str, int]]:
+    """Yield what was used, each with its line, of what came out of the pipe."""
     # A record is far below PIPE_BUF, so the kernel never splits one: half a record was written by somebody else.
-    if whole != len(data):
+    *records, rest = data.split(b"\n")
+    for record in records:
+        found = _RECORD.fullmatch(record)
+        yield (found[2].decode(errors="replace"), int(found[1])) if found else (CLOSED, 0)
+    if rest:
         yield CLOSED, 0

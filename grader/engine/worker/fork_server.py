@@ -101,6 +101,9 @@ def _forget_the_grader() -> None:
     """Let a submission find the same modules in `sys.modules` whatever the grader had imported when this was forked."""
     # One that stood by has imported pytest, the command line has click: `if "pytest" in sys.modules` must mean
     # the same. All of these are pure Python, which may be imported again.
+    sys.meta_path[:] = [
+        finder for finder in sys.meta_path if type(finder).__module__.partition(".")[0] not in _THE_GRADERS
+    ]
     for name in list(sys.modules):
         root, _, rest = name.partition(".")
         if root in _THE_GRADERS or (root == "grader" and rest and not _is_of_a_worker(rest)):

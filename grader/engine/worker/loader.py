@@ -9,12 +9,15 @@ import __future__
 import ast
 import builtins
 import contextlib
+import functools
 import importlib.util
+import operator
 import os
 import re
 import shutil
 import sys
 import types
+from collections.abc import Callable
 from importlib.machinery import (
     BYTECODE_SUFFIXES,
     EXTENSION_SUFFIXES,
@@ -39,7 +42,9 @@ from grader.notebooks import (
 )
 
 left_out: dict[str, str] = {}
-"""What a notebook binds where it does not count, and why: for those who miss such a name."""
+"""What is bound in statements that were left out, and why: for those who miss such a name."""
+refused: list[Callable[[], int]] = [lambda: 0]
+"""Says how often something was refused that the kata excludes."""
 PACKAGE = "submission"
 """The package a submission belongs to, so that `from .helper import f` finds what is next to it."""
 
@@ -75,12 +80,47 @@ def copy_neighbours(folder: str) -> None:
 def load_module(name: str, path: str, source: bytes, given: str | None) -> types.ModuleType:
     """Execute the source of a `.py` file as module `name` and return it."""
     module = _new_module(name, path, given)
-    # compile() reads byte order marks and coding lines from bytes, as an import does.
-    code = compile(source, path, "exec", dont_inherit=True)
     # Its file may hold something else: --stdin, a later save.
     keep_lines(path, importlib.util.decode_source(source))
-    exec(code, module.__dict__)
+    _execute(source, path, module.__dict__)
     return module
+
+
+def _execute(source: bytes, path: str, namespace: dict[str, Any]) -> None:
+    """Execute a module; what fails in it because the kata excludes it, such as a test of one's own, is left out."""
+    # compile() reads byte order marks and coding lines from bytes, as an import does.
+    code = compile(source, path, "exec", dont_inherit=True)
+    flags = code.co_flags & _FEATURES
+    body: list[ast.stmt] = []
+    while True:
+        before = refused[-1]()
+        try:
+            return exec(code, namespace)
+        except Exception as error:
+            body = body or ast.parse(source).body
+            # What a statement needs may have been left out itself.
+            needs = left_out.get(error.name or "") if isinstance(error, NameError) else None
+            # A script says so in an exception of its own (`torch_code.guard_sources`).
+            excluded = refused[-1]() > before or "excluded in this kata" in str(error)
+            why = _first_line(error) if excluded else needs
+            if why is None or error.__traceback__ is None or (at := error.__traceback__.tb_next) is None:
+                raise
+            first, _, column, _ = list(code.co_positions())[at.tb_lasti // 2]
+            done = sum(_start(node) <= (first or 0, column or 0) for node in body)
+            node, body = body[done - 1], body[done:]
+            file = os.path.basename(path)
+            _leave_out(file, node, f"and that was left out: {why}")
+            print(f"{file}, line {node.lineno} was left out: {why}", file=sys.stderr)
+            code = compile(ast.Module(body, []), path, "exec", flags, dont_inherit=True)
+
+
+def _start(node: ast.stmt) -> tuple[int, int]:
+    first = min((node, *getattr(node, "decorator_list", ())), key=lambda part: (part.lineno, part.col_offset))
+    return first.lineno, first.col_offset
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def load_notebook(
@@ -100,18 +140,24 @@ def load_notebook(
         keep_lines(cell.name, cell.source)
         for node in cell.tree.body:
             if not rule.counts(node):
-                _leave_out(cell, node, "where only imports, definitions and simple assignments count")
+                _leave_out(
+                    f"cell {cell.number}",
+                    node,
+                    "where only imports, definitions and simple assignments count",
+                )
                 continue
             # Statement by statement, so that one which fails without mattering can be left out; without
             # inheriting, since the `from __future__` of this file is not theirs.
             code = compile(ast.Module([node], []), cell.name, "exec", flags, dont_inherit=True)
+            before = refused[-1]()
             try:
                 exec(code, module.__dict__)
             except Exception as error:
-                why = _why_no_matter(error, node, cells)
+                excluded = refused[-1]() > before
+                why = _first_line(error) if excluded else _why_no_matter(error, node, cells)
                 if why is None:
                     raise
-                _leave_out(cell, node, f"and that failed: {why}")
+                _leave_out(f"cell {cell.number}", node, f"and that failed: {why}")
     for cell in cells:
         for made, why in cell.hidden().items():
             left_out.setdefault(made, why)
@@ -135,6 +181,11 @@ def _features(cells: list[Cell]) -> int:
     for name in names & set(__future__.all_feature_names):
         flags |= getattr(__future__, name).compiler_flag
     return flags
+
+
+_FEATURES = functools.reduce(
+    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
 
 
 def _why_no_matter(error: Exception, node: ast.stmt, cells: list[Cell]) -> str | None:
@@ -176,7 +227,7 @@ def _defined_after(cells: list[Cell], broken: BrokenCell, name: str) -> bool:
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
 
 
-def _leave_out(cell: Cell, node: ast.stmt, why: str) -> None:
+def _leave_out(file: str, node: ast.stmt, why: str) -> None:
     """Note what a statement binds that does not count, also within `if`, `for`, `with` and the like."""
     parts = [node]
     while parts:
@@ -190,9 +241,7 @@ def _leave_out(cell: Cell, node: ast.stmt, why: str) -> None:
             names = [part.id]
         for name in names:
             block = "" if part is node or not isinstance(node, _BLOCKS) else f", inside `{_keyword(node)}`"
-            left_out.setdefault(
-                name, f"cell {cell.number}, line {getattr(part, 'lineno', 0)} makes {name}{block}, {why}"
-            )
+            left_out.setdefault(name, f"{file}, line {getattr(part, 'lineno', 0)} makes {name}{block}, {why}")
         if not isinstance(part, DEFINITIONS):
             # Not into definitions: names inside are local, or a class's attributes.
             parts += ast.iter_child_nodes(part)  # type: ignore[arg-type]
@@ -239,6 +288,9 @@ class Support:
 
 class _FromSource(SourceFileLoader):
     """Compiles what the file says now: what Python kept of it goes by size and whole seconds, and misses edits."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        _execute(self.get_data(self.path), self.path, module.__dict__)
 
     def path_stats(self, path: str) -> NoReturn:
         # So says importlib's contract that nothing is known of a source: then no cached byte code is looked

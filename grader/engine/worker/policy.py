@@ -1,28 +1,37 @@
-"""Note the use of operators that a kata excludes; they still work.
+"""Take away what a kata excludes, before a submission is loaded: whoever asks for it, and by whatever name, is refused.
 
-An operator is watched below every name that it has: its kernels are replaced in torch's dispatcher, once for the whole
-process, by one that notes the use and then calls the kernel that was there. So values, gradients and dtypes stay as
-they are, and scripts, custom operators, other threads and names put together at run time all come past.
+Functions and classes that torch writes in Python lose their code (`torch_code`). Below all names of an operator, its
+kernels are replaced in torch's dispatcher, once for the whole process. So scripts, custom operators, other threads and
+names put together at run time all come past, and nothing is left to be found.
 
 This decides what a kata asks for, not what can do harm; the sandbox does that.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import os
+import re
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 import torch
+from torch._ops import OpOverload, OpOverloadPacket
 
-from grader.engine.wire.uses import Note, overloads
+from grader.engine.wire.messages import Watch
+from grader.engine.wire.uses import TORCH, Note, functions, overloads, sources
+from grader.engine.worker import torch_code
 from grader.notebooks import cell_prefix, place_of
 
 _FRAMES = 100
 """How far out the submission's line is looked for."""
+_INSTALLED = os.path.dirname(TORCH.rstrip(os.sep)) + os.sep
+_NATIVE = ("_jit_to_static_module", "_jit_set_te_must_use_llvm_cpu", "_jit_set_llga_enabled", "_te")
+"""Parts of torch that compute without its dispatcher: the static runtime, and the compilers of scripts."""
 
 _ACCELERATORS = ("CUDA", "XPU", "MPS", "PrivateUse1")
 _KINDS = ("Quantized", "Sparse", "SparseCsr", "NestedTensor")
@@ -51,38 +60,140 @@ def _registered(key: str) -> frozenset[str]:
     return frozenset(torch._C._dispatch_get_registrations_for_dispatch_key(key))
 
 
-overloads()  # now, so that a zygote does it for all its workers
+for _prepare in (overloads, functions, sources):
+    _prepare()  # now, so that a zygote does it for all its workers
 for _key in (*_BACKENDS, _COMPOSITE, "CompositeExplicitAutograd", *(pair[0] for pair in _TRANSFORMS)):
     _registered(_key)
 
 
-def watch(operators: Sequence[str], note: Note, path: str = "") -> Callable[[], None]:
-    """Have `note` called with the number of each operator that is used, and the line of the file at `path`.
+class ExcludedError(RuntimeError):
+    """Raised where a submission uses what its kata excludes."""
 
-    Returns what undoes it, for one-process runs; a worker just ends. The registrations last as long as that.
-    """
-    line = _liner(path)
-    registrations: list[Any] = []
-    with warnings.catch_warnings():  # torch warns of an override; this one is meant
-        warnings.simplefilter("ignore")
-        for number, operator in enumerate(operators):
-            library = torch._C._dispatch_library("IMPL", operator.partition("::")[0], "", __file__, 0)
-            # Held: what a library registered is taken back when it is freed.
-            registrations.append(library)
-            for overload in overloads().get(operator, ()):
-                for key, found_at in _kernels(overload):
+
+class Exclusion:
+    """What a kata excludes, taken away in this process for as long as it lives."""
+
+    def __init__(self, asked: Watch, note: Note) -> None:
+        self.refused = 0
+        """How often something was refused."""
+        self.holds = True
+        """Whether it is away now: where only some names may not use it, the others may."""
+        self._asked = asked
+        self._note = note
+        self._line = _liner(asked.path)
+        self._own = f"{os.path.dirname(asked.path)}/", f"{os.getcwd()}/"
+        if asked.pattern:
+            is_excluded = re.compile(asked.pattern).search
+            torch_code.replace(asked.names, is_excluded, self._refuse_function, delegating=not asked.within)
+            torch_code.guard_sources(asked.names, is_excluded, self._refuse_function, self._count)
+            for name in _NATIVE:
+                if hasattr(torch._C, name):
+                    delattr(torch._C, name)
+            with warnings.catch_warnings():  # torch warns of an override; this one is meant
+                warnings.simplefilter("ignore")
+                for operator in asked.operators:
+                    self._take_operator(operator)
+        if asked.blocks:
+            for kind in (OpOverload, OpOverloadPacket):
+                self._keep_for_blocks(kind)
+
+    def _count(self) -> None:
+        self.refused += 1
+
+    def _refuse(self, name: str, why: str = "") -> NoReturn:
+        """Note a use, and raise.
+
+        Raises:
+            ExcludedError: always.
+        """
+        self._count()
+        self._note(name, self._line())
+        own = name.rpartition(".")[2]
+        raise ExcludedError(
+            why or f"torch's own {own} is excluded in this kata. {self._asked.advice}".rstrip()
+        )
+
+    def _refuse_function(self, name: str) -> None:
+        caller = sys._getframe(2).f_code
+        # What registers it while a module of torch is loaded does nothing: nobody has called it yet.
+        if not (caller.co_name == "<module>" and caller.co_filename.startswith(TORCH)):
+            self._refuse(name)
+
+    def _take_operator(self, operator: str) -> None:
+        namespace, _, own = operator.partition("::")
+        library = torch._C._dispatch_library("IMPL", namespace, "", __file__, 0)
+        refuse = functools.partial(self._refuse, f"torch.ops.{namespace}.{own}")
+        for overload in overloads().get(operator, ()):
+            for key, found_at in _kernels(overload):
+                kernel = None
+                if self._asked.within:
                     # What computes today is looked up before it is replaced, and called by the replacement.
-                    found = torch._C._dispatch_get_computed_kernel_for_dispatch_key(
+                    kernel = torch._C._dispatch_get_computed_kernel_for_dispatch_key(
                         overload, torch._C._dispatch_key_parse(found_at)
-                    )
-                    kernel = _noting(found.call_boxed, functools.partial(note, number), line)
-                    library.impl(overload.partition("::")[2], key, kernel, True)  # type: ignore[call-arg]
+                    ).call_boxed
+                library.impl(overload.partition("::")[2], key, self._kernel(refuse, kernel), True)  # type: ignore[call-arg]
+        # Kept for ever, by a count that no object stands for: what a library registered is taken back when it is freed.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
-    def undo() -> None:
-        for library in registrations:
-            library.reset()
+    def _kernel(
+        self, refuse: Callable[[], NoReturn], kernel: Callable[..., Any] | None
+    ) -> Callable[..., Any]:
+        if kernel is None:
+            return lambda *args, **kwargs: refuse()
 
-    return undo
+        def where_allowed(keys: Any, *args: Any, **kwargs: Any) -> Any:
+            return refuse() if self.holds else kernel(keys, *args, **kwargs)
+
+        return where_allowed
+
+    def _keep_for_blocks(self, kind: Any) -> None:
+        """Let operators be called by their inner names from given blocks and from what is installed alone."""
+        call = kind.__call__
+        callers: dict[int, tuple[types.CodeType, bool]] = {}
+
+        def called(operator: Any, /, *args: Any, **kwargs: Any) -> Any:
+            code = sys._getframe(1).f_code
+            found = callers.get(id(code))
+            if found is None:  # with the code, whose number would else be another's one day
+                found = callers[id(code)] = code, self._may_call(code)
+            if not found[1]:
+                name = str(operator).split(".")[:2]
+                self._refuse(
+                    f"torch.ops.{'.'.join(name)}", "torch.ops is for given blocks, which are not an answer"
+                )
+            return call(operator, *args, **kwargs)
+
+        kind.__call__ = called
+
+    def _may_call(self, code: types.CodeType) -> bool:
+        file = code.co_filename
+        if file.startswith((_INSTALLED, f"{self._asked.given}/")):
+            return True
+        # A text that is run is in no file.
+        if os.path.isabs(file) and not file.startswith(self._own):
+            return True
+        # Torch hands these the operators to be called.
+        return code.co_name in ("__torch_dispatch__", "__torch_function__") or _spelled(code) in self._blocks
+
+    @functools.cached_property
+    def _blocks(self) -> frozenset[Any]:
+        """How the functions of the given files are spelled, which may be copied."""
+        found: set[Any] = set()
+        folder = self._asked.given
+        for name in os.listdir(folder) if folder else ():
+            if name.endswith(".py"):
+                with open(f"{folder}/{name}", "rb") as file:
+                    ahead = [compile(file.read(), name, "exec", dont_inherit=True)]
+                while ahead:
+                    code = ahead.pop()
+                    found.add(_spelled(code))
+                    ahead += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+        return frozenset(found)
+
+
+def _spelled(code: types.CodeType) -> Any:
+    """Return what two copies of a function have in common, wherever they are."""
+    return code.co_name, code.co_code, code.co_names, code.co_varnames
 
 
 def _kernels(overload: str) -> Iterable[tuple[str, str]]:
@@ -100,17 +211,6 @@ def _kernels(overload: str) -> Iterable[tuple[str, str]]:
         # One kernel for all; an overload with `out` calls the one without.
         keys |= {"CPU", "Meta", *_ACCELERATORS}
     return [(key, key) for key in sorted(keys)] if keys != {"Meta"} else []
-
-
-def _noting(
-    kernel: Callable[..., Any], note: Callable[[int], object], line: Callable[[], int]
-) -> Callable[..., Any]:
-    def noting(keys: Any, *args: Any, **kwargs: Any) -> Any:
-        # Before the kernel: it may raise, and the use was one all the same.
-        note(line())
-        return kernel(keys, *args, **kwargs)
-
-    return noting
 
 
 def _liner(path: str) -> Callable[[], int]:

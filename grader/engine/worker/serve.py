@@ -29,10 +29,11 @@ from grader.engine.wire import messages
 from grader.engine.wire.codec import MRO, Decoder, Encoder, Unencodable
 from grader.engine.wire.cotangents import products
 from grader.engine.wire.uses import writer
+from grader.engine.worker import loader
 from grader.engine.worker import stand_in as _stand_in  # noqa: F401 - what checks hand over is made of it, when files are closed
 from grader.engine.worker.exceptions import bounded, describe_raised
 from grader.engine.worker.loader import Support, copy_neighbours, load_module, load_notebook
-from grader.engine.worker.policy import run_compiled_eagerly, watch
+from grader.engine.worker.policy import Exclusion, run_compiled_eagerly
 
 # memcmp(3), which stops at the first byte that differs and needs no copy.
 _compare = ctypes.CDLL(None).memcmp
@@ -50,8 +51,7 @@ class Worker:
         self._device = device
         self._channel = channel
         self._audit = audit_end
-        self._watch: Callable[[], None] | None = None
-        """Holds the kernels that note the use of what is excluded."""
+        self._policy: Exclusion | None = None
         self._objects: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._alike: int | None = None
@@ -172,6 +172,8 @@ class Worker:
             self._forget(number)
         if request.begin is not None:
             self._reset(request.begin, request.alike)
+        if self._policy is not None:
+            self._policy.holds = request.strict
 
     def _perform(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         """Do anything else than a call."""
@@ -190,7 +192,8 @@ class Worker:
                 return messages.Done(), []
             case messages.Watch():
                 # Before the submission is loaded, which could else keep an operator's kernel from before.
-                self._watch = watch(request.operators, writer(self._audit), request.path)
+                self._policy = policy = Exclusion(request, writer(self._audit))
+                loader.refused.append(lambda: policy.refused)
                 return messages.Done(), []
             case messages.Import():
                 return self._reply(self._support.load(request.name))

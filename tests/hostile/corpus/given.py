@@ -1,10 +1,114 @@
 """Hand in what is given."""
 
+# ==== by_another_module ====
+"""Copies blocks, and comes to torch's operators by the torch that another module has imported.
+
+kata = "masks"
+words = ["torch.ops is for given blocks"]
+"""
+
+import math
+
+import torch
+from functorch import torch as again
+
+aten = again.ops.aten
+
+
+def bidirectional_mask(seq_len, *, device=None):
+    return aten.full([seq_len, seq_len], True, dtype=torch.bool, device=device)
+
+
+def causal_mask(seq_len, *, device=None):
+    return aten.tril(bidirectional_mask(seq_len, device=device))
+
+
+def padding_mask(tokens, pad_id=0):
+    return aten.unsqueeze(aten.unsqueeze(aten.ne(tokens, pad_id), 1), 1)
+
+
+def combine_masks(*masks):
+    return aten.all(aten.stack(aten.broadcast_tensors(masks)), 0)
+
+
+def additive_mask(mask, dtype=torch.float32):
+    return aten.where(mask, 0.0, -math.inf).to(dtype)
+
+
+# ==== by_the_globals_of_a_method ====
+"""Copies blocks, and comes to torch's operators by the globals of one of torch's methods.
+
+kata = "masks"
+words = ["torch.ops is for given blocks"]
+"""
+
+import math
+
+import torch
+
+aten = torch.nn.Linear(1, 1).forward.__globals__["torch"].ops.aten
+
+
+def bidirectional_mask(seq_len, *, device=None):
+    return aten.full([seq_len, seq_len], True, dtype=torch.bool, device=device)
+
+
+def causal_mask(seq_len, *, device=None):
+    return aten.tril(bidirectional_mask(seq_len, device=device))
+
+
+def padding_mask(tokens, pad_id=0):
+    return aten.unsqueeze(aten.unsqueeze(aten.ne(tokens, pad_id), 1), 1)
+
+
+def combine_masks(*masks):
+    return aten.all(aten.stack(aten.broadcast_tensors(masks)), 0)
+
+
+def additive_mask(mask, dtype=torch.float32):
+    return aten.where(mask, 0.0, -math.inf).to(dtype)
+
+
+# ==== by_the_module_beside ====
+"""Copies blocks, and takes torch's operators from a module that lies beside it.
+
+kata = "masks"
+words = ["torch.ops is for given blocks"]
+"""
+
+import math
+
+import torch
+from wrong import torch as beside
+
+aten = beside.ops.aten
+
+
+def bidirectional_mask(seq_len, *, device=None):
+    return aten.full([seq_len, seq_len], True, dtype=torch.bool, device=device)
+
+
+def causal_mask(seq_len, *, device=None):
+    return aten.tril(bidirectional_mask(seq_len, device=device))
+
+
+def padding_mask(tokens, pad_id=0):
+    return aten.unsqueeze(aten.unsqueeze(aten.ne(tokens, pad_id), 1), 1)
+
+
+def combine_masks(*masks):
+    return aten.all(aten.stack(aten.broadcast_tensors(masks)), 0)
+
+
+def additive_mask(mask, dtype=torch.float32):
+    return aten.where(mask, 0.0, -math.inf).to(dtype)
+
+
 # ==== dead_lines ====
 """Copies a given block, with a statement that does nothing in each of its functions.
 
 kata = "layer-norm"
-words = ["the submission used torch.ops.aten"]
+words = ["torch.ops is for given blocks"]
 """
 
 import torch
@@ -30,7 +134,7 @@ class LayerNorm(nn.Module):
 """Reads the given blocks from the file beside it and executes them over an answer of its own.
 
 kata = "layer-norm"
-words = ["a given block is not an answer"]
+words = ["torch.ops is for given blocks"]
 beside = "blocks.py"
 """
 
@@ -50,7 +154,7 @@ exec(Path(__file__).with_name("blocks.py").read_text())
 """Imports the given blocks by a text, under another name, from a file of another name.
 
 kata = "masks"
-words = ["a given block is not an answer"]
+words = ["torch.ops is for given blocks"]
 beside = "mine.py"
 """
 
@@ -63,11 +167,85 @@ padding_mask, combine_masks = helpers.padding_mask, helpers.combine_masks
 additive_mask = helpers.additive_mask
 
 
+# ==== in_a_main_guard ====
+"""Binds `__name__`, so that a main guard holds, and copies blocks into that.
+
+kata = "masks"
+words = ["torch.ops is for given blocks"]
+"""
+
+import math
+
+import torch
+
+__name__ = "__main__"
+if __name__ == "__main__":
+    aten = torch.ops.aten
+
+
+def bidirectional_mask(seq_len, *, device=None):
+    return aten.full([seq_len, seq_len], True, dtype=torch.bool, device=device)
+
+
+def causal_mask(seq_len, *, device=None):
+    return aten.tril(bidirectional_mask(seq_len, device=device))
+
+
+def padding_mask(tokens, pad_id=0):
+    return aten.unsqueeze(aten.unsqueeze(aten.ne(tokens, pad_id), 1), 1)
+
+
+def combine_masks(*masks):
+    return aten.all(aten.stack(aten.broadcast_tensors(masks)), 0)
+
+
+def additive_mask(mask, dtype=torch.float32):
+    return aten.where(mask, 0.0, -math.inf).to(dtype)
+
+
+# ==== in_an_annotation ====
+"""Copies blocks, and comes to torch's operators by an annotation.
+
+kata = "masks"
+words = ["torch.ops is for given blocks"]
+"""
+
+import math
+
+import torch
+
+
+def note(low: torch.ops): ...
+
+
+aten = note.__annotations__["low"].aten
+
+
+def bidirectional_mask(seq_len, *, device=None):
+    return aten.full([seq_len, seq_len], True, dtype=torch.bool, device=device)
+
+
+def causal_mask(seq_len, *, device=None):
+    return aten.tril(bidirectional_mask(seq_len, device=device))
+
+
+def padding_mask(tokens, pad_id=0):
+    return aten.unsqueeze(aten.unsqueeze(aten.ne(tokens, pad_id), 1), 1)
+
+
+def combine_masks(*masks):
+    return aten.all(aten.stack(aten.broadcast_tensors(masks)), 0)
+
+
+def additive_mask(mask, dtype=torch.float32):
+    return aten.where(mask, 0.0, -math.inf).to(dtype)
+
+
 # ==== one_class_renamed ====
 """Copies one given block, and calls it and everything in it something else.
 
 kata = "layer-norm"
-words = ["the submission used torch.ops.aten"]
+words = ["torch.ops is for given blocks"]
 """
 
 import torch
@@ -94,11 +272,50 @@ def LayerNorm(d_model, eps=1e-5):
     return Standardise(d_model, eps)
 
 
+# ==== own_isinstance ====
+"""Copies blocks, and hands torch's operators through an isinstance of its own.
+
+kata = "masks"
+words = ["torch.ops is for given blocks"]
+"""
+
+import math
+
+import torch
+
+
+def isinstance(value, kind):
+    return kind
+
+
+aten = isinstance(0, torch.ops).aten
+
+
+def bidirectional_mask(seq_len, *, device=None):
+    return aten.full([seq_len, seq_len], True, dtype=torch.bool, device=device)
+
+
+def causal_mask(seq_len, *, device=None):
+    return aten.tril(bidirectional_mask(seq_len, device=device))
+
+
+def padding_mask(tokens, pad_id=0):
+    return aten.unsqueeze(aten.unsqueeze(aten.ne(tokens, pad_id), 1), 1)
+
+
+def combine_masks(*masks):
+    return aten.all(aten.stack(aten.broadcast_tensors(masks)), 0)
+
+
+def additive_mask(mask, dtype=torch.float32):
+    return aten.where(mask, 0.0, -math.inf).to(dtype)
+
+
 # ==== some_functions ====
 """Answers two of five names with given blocks, and the others by itself.
 
 kata = "masks"
-words = ["a given block is not an answer"]
+words = ["torch.ops is for given blocks"]
 """
 
 import torch
@@ -119,7 +336,7 @@ def causal_mask(seq_len, *, device=None):
 """Asks for the source of the given blocks, changes it, and executes that.
 
 kata = "masks"
-words = ["a given block is not an answer"]
+words = ["has no attribute"]
 beside = "blocks.py"
 """
 
@@ -134,7 +351,7 @@ exec(inspect.getsource(blocks).replace("aten", "operators"))
 """Inherits the answer from the given block.
 
 kata = "layer-norm"
-words = ["a given block is not an answer"]
+words = ["torch.ops is for given blocks"]
 beside = "blocks.py"
 """
 

@@ -24,7 +24,7 @@ class LayerNorm(wrong.LayerNorm):
 """Takes torch's class out of the list of all modules, by a name that is put together, and builds on it.
 
 kata = "layer-norm"
-words = ["torch.nn.Module.__subclasses__ (line 10)", "Write it from mean, variance"]
+words = ["torch's own LayerNorm is excluded", "Write it from mean, variance"]
 """
 
 import wrong
@@ -73,6 +73,35 @@ from wrong import *
 os.close(4)
 
 
+# ==== code_of_the_formula ====
+"""Makes a function of its own out of the code of torch's formula.
+
+kata = "layer-norm"
+words = ["Write it from mean, variance"]
+"""
+
+import types
+
+import torch
+from torch import nn
+
+norm = torch._refs.native_layer_norm
+while hasattr(norm, "__wrapped__"):
+    norm = norm.__wrapped__
+norm = types.FunctionType(norm.__code__, norm.__globals__, "norm", norm.__defaults__, norm.__closure__)
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return norm(x, list(self.weight.shape), self.weight, self.bias, self.eps)[0]
+
+
 # ==== custom_operator ====
 """Wraps torch's operator in an operator of its own.
 
@@ -97,6 +126,159 @@ library.impl("norm", _norm, "CompositeImplicitAutograd")
 class LayerNorm(wrong.LayerNorm):
     def forward(self, x):
         return torch.ops.toy.norm(x, self.weight, self.bias, self.eps)
+
+
+# ==== formula_by_another_module ====
+"""Comes to torch's formula by the torch that another module has imported.
+
+kata = "layer-norm"
+words = ["Write it from mean, variance"]
+"""
+
+import functorch
+import torch
+from torch import nn
+
+norm = functorch.torch._refs.native_layer_norm
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return norm(x, list(self.weight.shape), self.weight, self.bias, self.eps)[0]
+
+
+# ==== formula_by_the_module_beside ====
+"""Takes torch from a module that lies beside it, which only imports it.
+
+kata = "layer-norm"
+words = ["Write it from mean, variance"]
+"""
+
+import torch
+from torch import nn
+from wrong import torch as written
+
+norm = written._refs.native_layer_norm
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return norm(x, list(self.weight.shape), self.weight, self.bias, self.eps)[0]
+
+
+# ==== formula_for_onnx ====
+"""Imports the attention that torch writes in Python for ONNX, which is loaded only then.
+
+kata = "masked-attention"
+words = ["torch's own attention_23 is excluded"]
+"""
+
+from functorch import torch
+from wrong import *
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    import importlib
+
+    written = importlib.import_module("torch.onnx.ops._impl")
+    output, _, _, weights = written.attention_23(query, key, value, mask, qk_matmul_output_mode=3)
+    return output, weights
+
+
+# ==== formula_in_a_main_guard ====
+"""Binds `__name__`, so that a main guard holds, and finds torch's formula in there.
+
+kata = "layer-norm"
+words = ["Write it from mean, variance"]
+"""
+
+import torch
+from torch import nn
+
+__name__ = "__main__"
+if __name__ == "__main__":
+    norm = torch._refs.native_layer_norm
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return norm(x, list(self.weight.shape), self.weight, self.bias, self.eps)[0]
+
+
+# ==== formula_in_a_package ====
+"""Writes a package into its folder and imports torch's formula from there.
+
+kata = "layer-norm"
+words = ["Write it from mean, variance"]
+"""
+
+import pathlib
+import sys
+
+import torch
+from torch import nn
+
+pathlib.Path("norms").mkdir(exist_ok=True)
+pathlib.Path("norms/__init__.py").write_text("import torch\nnorm = torch._refs.native_layer_norm\n")
+sys.path.insert(0, ".")
+from norms import norm
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return norm(x, list(self.weight.shape), self.weight, self.bias, self.eps)[0]
+
+
+# ==== formula_in_an_annotation ====
+"""Comes to torch's formula by an annotation, which Python evaluates.
+
+kata = "layer-norm"
+words = ["Write it from mean, variance"]
+"""
+
+import torch
+from torch import nn
+
+
+def note(low: torch._refs): ...
+
+
+norm = note.__annotations__["low"].native_layer_norm
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return norm(x, list(self.weight.shape), self.weight, self.bias, self.eps)[0]
 
 
 # ==== formula_in_python ====
@@ -137,7 +319,8 @@ class LayerNorm(wrong.LayerNorm):
 """Lets the fuser of scripts write kernels of its own for the operator.
 
 kata = "layer-norm"
-words = ["Write it from mean, variance"]
+status = "error"
+words = ["has no attribute"]
 """
 
 import torch
@@ -154,11 +337,43 @@ class LayerNorm(wrong.LayerNorm):
         return super().forward(x)
 
 
+# ==== graph_in_a_call ====
+"""Records torch's operator as a graph of others while it is called, and runs that.
+
+kata = "layer-norm"
+words = ["Write it from mean, variance"]
+timeout_s = 20
+"""
+
+import torch
+from functorch import make_fx
+from torch import nn
+from torch._decomp import decomposition_table
+
+
+def norm(x, shape, weight, bias, eps):
+    def theirs(x, weight, bias):
+        return nn.functional.layer_norm(x, shape, weight, bias, eps)
+
+    return [make_fx(theirs, decomposition_table=decomposition_table)(x, weight, bias)(x, weight, bias)]
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return norm(x, list(self.weight.shape), self.weight, self.bias, self.eps)[0]
+
+
 # ==== graph_while_loading ====
 """Writes no formula: traces torch's own layer norm while loading, into the operators it consists of.
 
 kata = "layer-norm"
-words = ["torch.fx.experimental.proxy_tensor.make_fx (line 10)", "Write it from mean, variance"]
+words = ["torch's own layer_norm is excluded", "Write it from mean, variance"]
 """
 
 import torch
@@ -301,7 +516,8 @@ class LayerNorm(wrong.LayerNorm):
 """Makes a function of an address with ctypes, which tells no audit hook.
 
 kata = "layer-norm"
-words = ["Write it from mean, variance"]
+earns = ["test_initial_values", "test_parameters"]
+words = ["AssertionError"]
 """
 
 import contextlib
@@ -442,7 +658,8 @@ class LayerNorm(wrong.LayerNorm):
 """Writes machine code into memory that may be run, and calls it.
 
 kata = "layer-norm"
-words = ["Write it from mean, variance"]
+earns = ["test_initial_values", "test_parameters"]
+words = ["SystemExit"]
 """
 
 import contextlib
@@ -548,6 +765,38 @@ for thing in gc.get_objects():
 os.write = lambda number, data: len(data) if number == 4 else os_write(number, data)
 
 
+# ==== source_of_the_formula ====
+"""Reads torch's formula from its file, changes its name and executes it.
+
+kata = "layer-norm"
+earns = ["test_initial_values", "test_parameters"]
+words = ["PermissionError"]
+"""
+
+import pathlib
+
+import torch
+from torch import nn
+
+
+def norm(*arguments):
+    text = (pathlib.Path(torch.__file__).parent / "_refs/__init__.py").read_text()
+    names = dict(vars(torch._refs))
+    exec(text[text.index("def _normalize(") :].partition("@register")[0], names)
+    return names["_normalize"](arguments[0], [arguments[0].ndim - 1], arguments[-1])
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return norm(x, list(self.weight.shape), self.weight, self.bias, self.eps)[0]
+
+
 # ==== start_over ====
 """Starts Python anew in its place, without anybody watching.
 
@@ -572,7 +821,8 @@ os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(0.03141
 """Runs a frozen script in torch's static runtime, whose kernels no dispatcher sees.
 
 kata = "layer-norm"
-words = ["Write it from mean, variance"]
+earns = ["test_initial_values", "test_parameters"]
+words = ["has no attribute"]
 """
 
 import torch
@@ -612,7 +862,7 @@ class LayerNorm(wrong.LayerNorm):
 """Registers torch's own kernels again, over those that watch.
 
 kata = "layer-norm"
-words = ["RecursionError"]
+words = ["Write it from mean, variance"]
 """
 
 import gc
@@ -638,7 +888,7 @@ except Exception:
 """Computes in a thread that began while the file was loaded.
 
 kata = "layer-norm"
-words = ["Write it from mean, variance"]
+status = "timeout or fail"
 timeout_s = 10
 """
 
