@@ -142,6 +142,20 @@ def test_how_parameters_are_made_does_not_hide_a_mistake(examine: Any) -> None:
     assert found[0] != found[1]
 
 
+def test_a_buffer_more_does_not_hide_a_mistake(examine: Any) -> None:
+    found = []
+    for more in ("", "; self.register_buffer('calls', torch.zeros(1))"):
+        made = MODEL.format(first="self.a = nn.Linear(4, 3)", second=f"self.b = nn.Linear(3, 5){more}")
+        opened = examine(f"import torch\nfrom torch import nn\n{made}")
+        opened.session.begin(1, alike=True)
+        model = opened.submission.M()
+        state = {name: tensor for name, tensor in model.state_dict().items() if name != "calls"}
+        model.load_state_dict(state, strict=False)
+        model(torch.ones(2, 4))
+        found.append(fingerprint(opened.session.log.observed))
+    assert found[0] == found[1]
+
+
 NAMED = """
 class Part(nn.Module):
     def __init__(self):

@@ -377,7 +377,10 @@ RELATIONS = """
         ("x + 1", None),
         ("x + 2", "your thing adds 2"),
         ("x + 4", "your thing adds 3 or 4"),
-        ("x.round()", "your thing fails for ones"),  # the relation that would hold asks for what it does not have
+        (
+            "x.round()",
+            "your thing fails for ones",
+        ),  # the relation that would hold asks for what it does not have
         ("None", "your thing gives nothing"),
         ("x * 0 + 1", "your thing is constant"),
         ("x * 0 + 2.5", "your thing is constant"),

@@ -53,7 +53,9 @@ _SHORT = frozenset({"OSError", "MemoryError"})
 """What is raised where a system has too little of something: by a submission's fault or the machine's."""
 
 
-_TELL_STATE = frozenset({"state_dict", "named_parameters", "parameters", "named_buffers", "buffers"})
+_TELL_STATE = frozenset(
+    {"state_dict", "load_state_dict", "named_parameters", "parameters", "named_buffers", "buffers"}
+)
 
 
 class Session:
