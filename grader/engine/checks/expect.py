@@ -479,13 +479,17 @@ class Expectation:
 
     def _wrong_dtype(self, got: torch.dtype, want: torch.dtype) -> NoReturn:
         __tracebackhide__ = True
-        hint = ""
+        hint = cause = ""
         if want == torch.bool:
             hint = "a mask is made of True and False: compare, or call .bool()"
         elif got.is_floating_point and want.is_floating_point:
             hint = "take the dtype that is asked for, or else that of the input: dtype=x.dtype"
+            cause = GIVES_FLOAT32 if got == torch.float32 else ""
         self._fail(
-            "dtype", f"wrong dtype  {self._name}  got {dtype_name(got)}  want {dtype_name(want)}", hint
+            "dtype",
+            f"wrong dtype  {self._name}  got {dtype_name(got)}  want {dtype_name(want)}",
+            hint,
+            cause=cause,
         )
 
     def _wrong_type(self, want: str, hint: str = "") -> NoReturn:
@@ -657,6 +661,7 @@ class Expectation:
         raise CheckFailure(failure, self.actual, expected=self._wanted, name=self._name)
 
 
+GIVES_FLOAT32 = "something on the way is float32, and so is the result: create it with dtype=x.dtype"
 IN_FLOAT32 = "something on the way is float32, and float64 loses half of its digits there: create it with dtype=x.dtype"
 UNORDERED = "an argument's memory is read as if it were contiguous: .reshape works on any"
 _PROPERTY: dict[str, Stage] = {IN_FLOAT32: "dtype", UNORDERED: "layout"}

@@ -71,7 +71,9 @@ def supposed_of(error: SubmissionRaised) -> str:
     # Python refuses such a call itself, before a line of the submission runs.
     if error.type_name == "TypeError" and not error.frames and "argument" in error.message:
         return "its parameters are not those of the stub: keep their names, order and defaults"
-    return next((cause for words, cause in _CAUSES.items() if re.search(words, error.message)), error.supposed)
+    return next(
+        (cause for words, cause in _CAUSES.items() if re.search(words, error.message)), error.supposed
+    )
 
 
 def describe_raised(error: SubmissionRaised) -> list[str]:

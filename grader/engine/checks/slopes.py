@@ -152,7 +152,7 @@ class _Moves:
             *notes,
             stage="values" if reported[first] else "gradient",
             subject=subject,
-            cause="" if reported[first] else CUT_OFF,
+            cause=CUT_OFF,
         )
 
 

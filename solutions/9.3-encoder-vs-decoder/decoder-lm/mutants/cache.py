@@ -75,7 +75,7 @@ class cache_of_latest_only:
 
 
 class cache_of_first_layer:
-    """your layers share a cache: one layer reads right, and two do not; each needs a cache of its own
+    """your layers do not each go on from a cache of their own: one layer reads right, and two do not
 
     Fails: test_cache_steps
     """

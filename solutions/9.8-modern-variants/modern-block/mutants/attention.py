@@ -142,7 +142,7 @@ class values_turned:
 
 
 class turned_before_the_split:
-    """your queries and keys are turned before they are split: the frequencies are those of one head's width
+    """your queries and keys are turned before they are split: the frequencies are those of a head's width
 
     Fails: test_rotary
     """
