@@ -11,6 +11,7 @@ from grader.checks import (
     expect,
     fail,
     oracle,
+    supposing,
     with_axes,
 )
 
@@ -58,6 +59,184 @@ def mixed(x, state, mask=None, heads=H):
     return linear(found.transpose(1, 2).flatten(2), state, "w_o")
 
 
+# --- what shows a mistake in any design ---
+
+
+def weight_slips(query, key, causal=False):
+    """Return the weights that mistakes give; values that are an identity show them."""
+    q, k = (F.elu(x.cpu().double()) + 1 for x in (query, key))
+    seen = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.float64)
+    seen = seen.tril() if causal else seen
+
+    def by(q, k, divided=True):
+        products = (q @ k.mT) * seen
+        return (products / products.sum(dim=-1, keepdim=True) if divided else products).float()
+
+    def with_features(feature):
+        return by(*(feature(x.cpu().double()) for x in (query, key)))
+
+    products, keys = (q @ k.mT) * seen, seen.sum(dim=-1, keepdim=True)
+    scores = query.cpu().double() @ key.cpu().double().mT
+    return {
+        "your features are relu(x): φ(x) is elu(x) + 1, which is never 0": lambda: with_features(F.relu),
+        "your features are elu(x) without the 1: they may be negative, and their sums zero": lambda: (
+            with_features(F.elu)
+        ),
+        "your features are exp(x): above 0 they grow as x + 1 does, not faster": lambda: with_features(
+            torch.exp
+        ),
+        "your features are relu(x) + 1: below 0 they are exp(x)": lambda: with_features(
+            lambda x: F.relu(x) + 1
+        ),
+        "your features are softmaxes: φ(x) is elu(x) + 1": lambda: [
+            by(query.cpu().double().softmax(-1), key.cpu().double().softmax(axis)) for axis in (-1, -2)
+        ],
+        "your keys are used as they are: φ is applied to queries and to keys": lambda: by(
+            q, key.cpu().double()
+        ),
+        "your queries are used as they are: φ is applied to queries and to keys": lambda: by(
+            query.cpu().double(), k
+        ),
+        "your weights are a softmax of scores: here they are products of features": lambda: [
+            (scores * scale).masked_fill(seen == 0, -torch.inf).softmax(-1).float()
+            for scale in (1.0, query.shape[-1] ** -0.5)
+        ],
+        "your sums are not divided: weights have to add up to 1": lambda: products.float(),
+        "your sums are divided by the number of keys: divide by the sum of the weights": lambda: [
+            (products / count).float() for count in (keys, k.shape[-2])
+        ],
+        "your denominator is the mean over the keys: it is the sum of the weights": lambda: [
+            (products / products.sum(-1, keepdim=True) * count).float() for count in (keys, k.shape[-2])
+        ],
+        "your denominator is the sum of the keys' features: each query's own features belong into it": lambda: (
+            (products / k.sum()).float()
+        ),
+        "your weights add up to 1 over queries: for each query they add up to 1 over keys": lambda: (
+            products / products.sum(dim=-2, keepdim=True)
+        ).float(),
+        "your causal denominator is the sum over all keys: it is over those that the query sees": lambda: (
+            causal and (products / (q @ k.mT).sum(-1, keepdim=True)).float()
+        ),
+        "your causal denominator is the sum over the positions so far, of queries too: it is over keys alone": lambda: (
+            causal and (products / products.sum(-1, keepdim=True).cumsum(-2)).float()
+        ),
+    }
+
+
+def block_slips(query, key, value, found):
+    """Return what a causal sum in blocks of some size gives where blocks are put together wrongly."""
+    q, k = (F.elu(x.cpu().double()) + 1 for x in (query, key))
+    products, places = (q @ k.mT).tril(), torch.arange(q.shape[-2])
+
+    def same(size):
+        return places[:, None] // size == places[None, :] // size
+
+    def by(of_size):
+        found = []
+        for size in (16, 32, 50, 64, 100, 128, 256):
+            changed = products * of_size(same(size))
+            found.append((changed @ value.cpu().double() / changed.sum(-1, keepdim=True)).float())
+        return found
+
+    return {
+        "your blocks count their own keys twice: in the sum of what lies before, and once more under the mask": lambda: (
+            by(lambda own: 1 + own.double())
+        ),
+        "your blocks do not see what lies before them: sums carry over from block to block": lambda: by(
+            lambda own: own.double()
+        ),
+        "your causal attention leaves out what fills no block: the last positions are lost": lambda: (
+            not found[-1:].isfinite().all() or not found[-1:].any()
+        ),
+    }
+
+
+def mixture_slips(x, state, mask=None):
+    """Return what mistakes in mixing and in attending give."""
+    x, state = (
+        x.detach().cpu().double(),
+        {name: tensor.detach().cpu().double() for name, tensor in state.items()},
+    )
+    time, real = x.shape[1], None if mask is None else mask.cpu()[..., None]
+    first = [state[name][:, :time] for name in MIXTURES]
+
+    def by(mixtures=None, blank=lambda q, k, v: (q, k, v), scale=None, heads=H, last=True, inputs=x):
+        q, k, v = (linear(inputs, state, name) for name in ("w_q", "w_k", "w_v"))
+        q, k, v = blank(q, *(y if real is None else torch.where(real, y, 0.0) for y in (k, v)))
+        k, v = (mixture @ y for mixture, y in zip(mixtures or first, (k, v), strict=True))
+        q, k, v = (y.unflatten(-1, (heads, -1)).transpose(1, 2) for y in (q, k, v))
+        found = F.scaled_dot_product_attention(q, k, v, scale=scale).transpose(1, 2).flatten(2)
+        found = (linear(found, state, "w_o") if last else found).float()
+        return found if mask is None else found[mask.cpu()]
+
+    def unblotted(q, k, v):
+        return q, linear(x, state, "w_k"), linear(x, state, "w_v")
+
+    slips = {
+        "your short sequences take the last columns of the mixtures: they take the first T": lambda: by(
+            [state[name][:, -time:] for name in MIXTURES]
+        ),
+        "your values are mixed with key_projection: they have a mixture of their own": lambda: by(
+            [first[0], first[0]]
+        ),
+        "your keys are mixed with value_projection: they have a mixture of their own": lambda: by(
+            [first[1], first[1]]
+        ),
+        "your keys are mixed with value_projection and your values with key_projection": lambda: by(
+            first[::-1]
+        ),
+        "your mixtures are divided by the length: they are sums, with the weights that the parameters have": lambda: [
+            by([each / n for each in first]) for n in (time, LONGEST)
+        ],
+        "your mixtures are softmaxed over positions: the parameters are the weights, as they are": lambda: [
+            by([each.softmax(-1) for each in first]),
+            by([state[name].softmax(-1)[:, :time] for name in MIXTURES]),
+        ],
+        "your scores are not scaled: divide them by the square root of the head's width": lambda: by(
+            scale=1.0
+        ),
+        "your scores are divided by sqrt(D): a head is D / H wide": lambda: by(scale=D**-0.5),
+        "your scores are divided by sqrt(k): the head's width counts, not the number of mixtures": lambda: by(
+            scale=MIXED**-0.5
+        ),
+        "your attention has one head, whatever num_heads is": lambda: by(heads=1),
+        "your heads are returned as they are: w_o comes last": lambda: by(last=False),
+        "your values come from w_k: they have a projection of their own": lambda: by(
+            blank=lambda q, k, v: (q, k, k)
+        ),
+        "your layer adds x to its output: it is attention alone": lambda: (
+            by() + (x if mask is None else x[mask.cpu()]).float()
+        ),
+    }
+    if mask is None:
+        return slips
+    return slips | {
+        "your mask does nothing: keys and values of padding are 0 in every mixture": lambda: by(
+            blank=unblotted
+        ),
+        "your mask takes the padding out of the keys, and leaves it in the values": lambda: by(
+            blank=lambda q, k, v: (q, k, linear(x, state, "w_v"))
+        ),
+        "your mask takes the padding out of the values, and leaves it in the keys": lambda: by(
+            blank=lambda q, k, v: (q, linear(x, state, "w_k"), v)
+        ),
+        "your mask sets x to 0: then w_k and w_v add their biases, and padding is in every mixture again": lambda: (
+            by(
+                blank=lambda q, k, v: (
+                    q,
+                    *(linear(torch.where(real, x, 0.0), state, name) for name in ("w_k", "w_v")),
+                )
+            )
+        ),
+        "your mask blots out the real positions: True is what stays": lambda: by(
+            blank=lambda q, k, v: (
+                q,
+                *(torch.where(real, 0.0, linear(x, state, name)) for name in ("w_k", "w_v")),
+            )
+        ),
+    }
+
+
 # --- what each has to keep ---
 
 DTYPES = [torch.float64, torch.bfloat16]
@@ -101,7 +280,8 @@ def looked(submission, draw, queries, keys, causal):
     key = draw.normal(key=keys, width=4)
     value = with_axes(torch.eye(keys, device=draw.device), "key", "value")
     found = submission.linear_attention(query, key, value, causal=causal)
-    return found, oracle(lambda q, k: weights(q, k, causal), query, key)
+    slips = weight_slips(query, key, causal)
+    return found, oracle(lambda q, k: weights(q, k, causal), query, key), slips
 
 
 def sequence(draw, time=LONGEST, batch=2, **options):
@@ -201,8 +381,9 @@ def test_shapes(submission, draw):
 )
 def test_weights(submission, draw):
     for queries, keys in ((3, 5), (6, 4)):
-        found, wanted = looked(submission, draw, queries, keys, causal=False)
-        expect(found, "weights", axes=WEIGHTS).close_to(wanted)
+        found, wanted, slips = looked(submission, draw, queries, keys, causal=False)
+        with supposing(slips):
+            expect(found, "weights", axes=WEIGHTS).close_to(wanted)
 
 
 @check(
@@ -244,12 +425,24 @@ def test_rows(submission, draw):
 )
 def test_causal(submission, draw):
     length = 6
-    found, _ = looked(submission, draw, length, length, causal=True)
+    found, *_ = looked(submission, draw, length, length, causal=True)
     seen = expect(found, "weights", axes=WEIGHTS).is_tensor(shape=(length, length)).is_finite().actual
     touched = seen.detach().abs().cpu() > 1e-7
-    expect(touched, "whether the query sees the key", axes=WEIGHTS, picture="mask").equals(
-        torch.ones(length, length, dtype=torch.bool).tril()
-    )
+    every = torch.ones(length, length, dtype=torch.bool)
+    patterns = {
+        "your causal attention sees all keys: query i sees keys 0 to i": lambda: every,
+        "your queries do not see their own key: query i sees keys 0 to i, and the first one has no other": lambda: (
+            every.tril(-1)
+        ),
+        "your queries see the key after them: query i sees keys 0 to i": lambda: every.tril(1),
+        "your causal sums run from the right: query i sees what comes before it": lambda: [
+            every.triu(),
+            every.triu(1),
+        ],
+        "your queries see their own key alone: query i sees keys 0 to i": lambda: every.tril().triu(),
+    }
+    with supposing(patterns):
+        expect(touched, "whether the query sees the key", axes=WEIGHTS, picture="mask").equals(every.tril())
 
 
 @check(
@@ -260,8 +453,9 @@ def test_causal(submission, draw):
     asked="query i sees keys 0 to i; Tq and Tk are equal then.",
 )
 def test_causal_values(submission, draw):
-    found, wanted = looked(submission, draw, 7, 7, causal=True)
-    expect(found, "weights", axes=WEIGHTS).close_to(wanted)
+    found, wanted, slips = looked(submission, draw, 7, 7, causal=True)
+    with supposing(slips):
+        expect(found, "weights", axes=WEIGHTS).close_to(wanted)
     query, key, value = triple(draw, 6, 6)
     found = submission.linear_attention(query, key, value, causal=True)
     expect(found, "output", axes=VALUES).close_to(oracle(right(True), query, key, value))
@@ -279,7 +473,8 @@ def test_long(submission, draw):
         query, key = draw.normal(query=length, width=3), draw.normal(key=length, width=3)
         value = draw.normal(key=length, value=2)
         found = submission.linear_attention(query, key, value, causal=True)
-        expect(found, "output", axes="query value").close_to(oracle(right(True), query, key, value))
+        with supposing(block_slips(query, key, value, found)):
+            expect(found, "output", axes="query value").close_to(oracle(right(True), query, key, value))
 
 
 @check(
@@ -382,7 +577,8 @@ def test_values(submission, draw):
     for batch in (2, 66):
         x = sequence(draw, batch=batch)
         y = expect(output_of(model, x), "output", axes=X)
-        y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
+        with supposing(mixture_slips(x, state)):
+            y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
 
 
 @check(
@@ -397,7 +593,8 @@ def test_shorter(submission, draw):
     for time in (6, 1):
         x = sequence(draw, time)
         y = expect(output_of(model, x), f"output, {time} of {LONGEST} positions", axes=X)
-        y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
+        with supposing(mixture_slips(x, state)):
+            y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
 
 
 @check(
@@ -430,10 +627,11 @@ def test_mask_values(submission, draw):
     model, state = built(submission, draw)
     x, mask = sequence(draw, batch=3), ragged(draw)
     y = expect(output_of(model, x, mask)[mask], "output at real positions", axes="position width")
-    y.close_to(
-        oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}, mask.cpu())[mask.cpu()], x),
-        why="what padding adds to a mixture has to be 0, and the bias of w_k or w_v is not",
-    )
+    with supposing(mixture_slips(x, state, mask)):
+        y.close_to(
+            oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}, mask.cpu())[mask.cpu()], x),
+            why="what padding adds to a mixture has to be 0, and the bias of w_k or w_v is not",
+        )
 
 
 @check(

@@ -21,6 +21,7 @@ from grader.checks import (
     oracle,
     precondition,
     stand_in,
+    supposing,
     with_axes,
 )
 
@@ -112,6 +113,107 @@ def classify(images, state, size=SIZE, layers=LAYERS):
     token = state["class_token"].view(1, 1, -1).expand(len(x), -1, -1)
     x = torch.cat((token, x), dim=1) + state["positions"]
     return linear(encode(x, state, layers)[:, 0], state, "head")
+
+
+# --- what shows a mistake in any design ---
+
+
+def inside_slips(images):
+    """Return what one patch holds whose axes are in another order."""
+
+    def by(*order):
+        return images.permute(0, *order).flatten(1)[:, None]
+
+    return {
+        "your patches hold the channels of each pixel side by side: all of the first channel comes first": lambda: [
+            by(2, 3, 1),
+            by(3, 2, 1),
+        ],
+        "your patches hold each channel's pixels column by column: height and width are exchanged in a patch": lambda: (
+            by(1, 3, 2)
+        ),
+        "your patches hold a row of each channel after the other: all rows of the first channel come first": lambda: [
+            by(2, 1, 3),
+            by(3, 1, 2),
+        ],
+    }
+
+
+def value_slips(images, state):
+    """Return what mistakes on the way from images to logits give, with the parameters of the model."""
+    images, state = images.cpu().double(), {name: tensor.cpu().double() for name, tensor in state.items()}
+
+    def by(pixels=lambda x: x, put=None, read=lambda hidden: hidden[:, 0], last=lambda x: x, layers=LAYERS):
+        patches = linear(cut(SIZE)(pixels(images)), state, "embedding")
+        token = state["class_token"].view(1, 1, -1).expand(len(patches), -1, -1)
+        x = put(token, patches) if put else torch.cat((token, patches), dim=1) + state["positions"]
+        return last(linear(read(encode(x, state, layers)), state, "head")).float()
+
+    def joined_to(token, patches, places):
+        return torch.cat((token, patches), dim=1) + places
+
+    rows = state["positions"]
+    return {
+        "your model divides pixels by 255: they are taken as they are": lambda: by(lambda x: x / 255),
+        "your model moves or scales pixels: they are taken as they are": lambda: [
+            by(change)
+            for change in (
+                lambda x: x / 127.5 - 1,
+                lambda x: x / 255 * 2 - 1,
+                lambda x: (x - 0.5) / 0.5,
+                lambda x: x - x.mean(),
+                lambda x: (x - x.mean()) / x.std(),
+                lambda x: (x - x.mean((1, 2, 3), keepdim=True)) / x.std((1, 2, 3), keepdim=True),
+            )
+        ],
+        "your head reads the mean of all outputs: the class token's alone is wanted": lambda: by(
+            read=lambda hidden: hidden.mean(1)
+        ),
+        "your head reads the mean of the patches and leaves the class token out": lambda: by(
+            read=lambda hidden: hidden[:, 1:].mean(1)
+        ),
+        "your head reads the last patch, not the class token in front": lambda: by(
+            read=lambda hidden: hidden[:, -1]
+        ),
+        "your head reads the first patch: the class token was put at the end": lambda: by(
+            read=lambda hidden: hidden[:, 1]
+        ),
+        "your class token stands after the patches: it comes first": lambda: [
+            by(
+                put=lambda token, patches: torch.cat((patches, token), 1) + rows,
+                read=lambda hidden: hidden[:, place],
+            )
+            for place in (0, -1)
+        ],
+        "your model never adds its positions: it sees a bag of patches": lambda: by(
+            put=lambda token, patches: joined_to(token, patches, 0)
+        ),
+        "your class token goes without its row of the positions, which is there: it is added to patches only": lambda: [
+            by(put=lambda token, patches: torch.cat((token, patches + places), 1))
+            for places in (rows[1:], rows[:-1])
+        ],
+        "your positions are row 0 of them for every token: each has a row of its own": lambda: by(
+            put=lambda token, patches: joined_to(token, patches, rows[:1])
+        ),
+        "your positions are multiplied with the tokens: they are added": lambda: by(
+            put=lambda token, patches: torch.cat((token, patches), 1) * rows
+        ),
+        "your model never calls its encoder: the class token cannot look at the patches": lambda: by(
+            layers=0
+        ),
+        "your model scales what it embeds by the root of D: it is taken as it is": lambda: by(
+            put=lambda token, patches: joined_to(token, patches * D**0.5, rows)
+        ),
+        "your model returns probabilities: cross-entropy takes logits, and does its own softmax": lambda: by(
+            last=lambda x: x.softmax(1)
+        ),
+        "your model returns logarithms of probabilities: logits are the free numbers before the softmax": lambda: (
+            by(last=lambda x: x.log_softmax(1))
+        ),
+        "your model normalises once more before the head: the encoder already ends in a norm": lambda: by(
+            read=lambda hidden: F.layer_norm(hidden[:, 0], [D])
+        ),
+    }
 
 
 # --- helpers ---
@@ -261,10 +363,13 @@ def test_patch_order(submission, draw):
         images = numbers.repeat_interleave(size, 2).repeat_interleave(size, 3).expand(2, CHANNELS, -1, -1)
         images = with_axes(images.contiguous(), *IMAGES.split())
         patches = submission.patchify(images, size)
-        expect(patches, f"patches of a {height} x {width} image", axes=PATCHES).equals(
-            cut(size)(images),
-            why="pixel (row, column) belongs to patch row // size · (W / size) + column // size",
-        )
+        by_columns = cut(size)(images).unflatten(1, (rows, columns)).transpose(1, 2).flatten(1, 2)
+        say = "your patches come column by column: those of the topmost row come first, from left to right"
+        with supposing({say: lambda: by_columns}):
+            expect(patches, f"patches of a {height} x {width} image", axes=PATCHES).equals(
+                cut(size)(images),
+                why="pixel (row, column) belongs to patch row // size · (W / size) + column // size",
+            )
 
 
 @check(
@@ -280,7 +385,8 @@ def test_inside_a_patch(submission, draw):
             counted(draw, 2, CHANNELS, size, size), *IMAGES.split()
         )  # one patch is all there is
         patches = submission.patchify(images, size)
-        expect(patches, "the one patch", axes=PATCHES).equals(images.flatten(1)[:, None])
+        with supposing(inside_slips(images)):
+            expect(patches, "the one patch", axes=PATCHES).equals(images.flatten(1)[:, None])
 
 
 @check(
@@ -474,10 +580,11 @@ def test_sizes(submission, draw):
 def test_class_token(submission, draw):
     model, state = built(submission, draw, **silent(drawn_state(draw)))
     images = pictures(draw)
-    logits_of(model, images).close_to(
-        oracle(classify, images, state),
-        why="the layers add nothing here, so this is head(norm(class_token + positions[0])) for every image",
-    )
+    with supposing(value_slips(images, state)):
+        logits_of(model, images).close_to(
+            oracle(classify, images, state),
+            why="the layers add nothing here, so this is head(norm(class_token + positions[0])) for every image",
+        )
 
 
 @check(
@@ -492,7 +599,8 @@ def test_values(submission, draw):
     model, state = built(submission, draw)
     for batch in (2, 1, 66):
         images = pictures(draw, batch)
-        logits_of(model, images).close_to(oracle(classify, images, state))
+        with supposing(value_slips(images, state)):
+            logits_of(model, images).close_to(oracle(classify, images, state))
 
 
 @check(

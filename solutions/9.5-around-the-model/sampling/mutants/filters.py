@@ -359,7 +359,7 @@ class min_p_of_the_batch:
 
 
 class min_p_edge_dropped:
-    """your min_p drops what is exactly p times as likely as the best token: with p = 1 the best itself goes
+    """your min_p drops what is exactly p times as likely as the best: with p = 1 the best itself goes
 
     Fails: test_min_p
     """

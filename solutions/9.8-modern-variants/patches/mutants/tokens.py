@@ -119,7 +119,7 @@ class token_without_a_position:
 
 
 class token_not_placed:
-    """your class token goes without its row of the positions, which is there: it is added to the patches only
+    """your class token goes without its row of the positions, which is there: it is added to patches only
 
     Fails: test_class_token, test_values
     """
