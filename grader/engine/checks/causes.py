@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.engine.checks.describe import is_tensor
-from grader.engine.checks.failure import CheckFailure
+from grader.engine.checks.failure import CheckFailure, Relations, Stated
 from grader.engine.checks.oracle import rounding_tolerance
 from grader.engine.checks.raised import supposed_of
 from grader.engine.host.errors import SubmissionRaised
@@ -17,11 +17,21 @@ from grader.engine.host.errors import SubmissionRaised
 def find_cause(error: CheckFailure | SubmissionRaised) -> str:
     """Return the sentence whose relation holds, or both of two; else the cause that is supposed anyway."""
     subject = error.subject if isinstance(error, CheckFailure) else None
-    found = [sentence for sentence, relation in error.relations.items() if _holds(relation, subject)]
+    stated: dict[str, Callable[[], object]] = {}
+    for relations in error.relations:
+        stated = {**_listed(relations), **stated}
+    found = [sentence for sentence, relation in stated.items() if _holds(relation, subject)]
     if len(found) == 2:
         return f"either {found[0]}; or {found[1]}"
     anyway = error.failure.cause if isinstance(error, CheckFailure) else supposed_of(error)
     return found[0] if len(found) == 1 else anyway
+
+
+def _listed(relations: Stated) -> Relations:
+    try:
+        return relations() if callable(relations) else relations
+    except Exception:  # as in `_holds`
+        return {}
 
 
 def _holds(relation: Callable[[], object], got: object) -> bool:

@@ -11,6 +11,7 @@ from grader.engine.checks.text import LINE, WHOLE, clean
 from grader.engine.host.errors import SubmissionRaised
 
 Relations = Mapping[str, Callable[[], object]]
+Stated = Relations | Callable[[], Relations]
 Stage = Literal[
     "type",
     "shape",
@@ -102,8 +103,8 @@ class CheckFailure(AssertionError):
         """What the message calls `subject`."""
         self.used = tuple(used)
         """What the kata excludes and was used."""
-        self.relations: Relations = {}
-        """What shows the cause, by the sentence that says it; see `supposing`."""
+        self.relations: list[Stated] = []
+        """What shows the cause, by the sentence that says it, the nearest first; see `supposing`."""
 
 
 class PreconditionFailed(Exception):
@@ -140,14 +141,14 @@ def fail(
 
 
 @contextmanager
-def supposing(causes: str | Relations, stage: Stage | None = None) -> Iterator[None]:
+def supposing(causes: str | Stated, stage: Stage | None = None) -> Iterator[None]:
     """Say of a failure or an exception inside what caused it, completing "likely …", where nothing else does.
 
     Args:
         causes: the sentence, for a check whose failure has one cause; or relations by sentence, which show the cause in
-            any design. A relation returns what the mistake gives in place of the tensor that failed (or a list of what
-            forms of it give), or whether it holds; it is called after a failure only, and may call the submission. Of
-            two that hold both are said, and of more nothing.
+            any design, or what returns them. A relation returns what the mistake gives in place of the tensor that
+            failed (or a list of what forms of it give), or whether it holds. All of it is called after a failure only,
+            and may call the submission. Of two that hold both are said, and of more nothing.
         stage: what it failed at, whatever showed it.
     """
     __tracebackhide__ = True
@@ -155,7 +156,7 @@ def supposing(causes: str | Relations, stage: Stage | None = None) -> Iterator[N
         yield
     except (CheckFailure, SubmissionRaised) as error:
         if not isinstance(causes, str):
-            error.relations = {**causes, **error.relations}
+            error.relations.append(causes)
         elif isinstance(error, CheckFailure):
             failure = error.failure
             error.failure = replace(failure, cause=failure.cause or causes, stage=stage or failure.stage)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from grader.engine.wire import messages
 
@@ -59,8 +60,8 @@ class SubmissionRaised(Exception):
         """What was called, where the submission can make that raise anything; see `Facts.helper`."""
         self.supposed = self.stage = ""
         """What a check supposes to be the cause, and the property that it asked about."""
-        self.relations: Mapping[str, Callable[[], object]] = {}
-        """What shows the cause, by the sentence that says it."""
+        self.relations: list[Any] = []
+        """What shows the cause, as the check states it."""
 
     @property
     def not_written(self) -> bool:

@@ -640,7 +640,7 @@ def test_pool_shapes(submission, draw):
             hidden = draw.normal(batch=batch, time=time, width=width)
             mask = draw.mask(keep=0.7, batch=batch, time=time)
             vector = submission.pool(hidden, mask, strategy)
-            with supposing(shape_slips(vector, strategy, batch, time, width)):
+            with supposing(lambda: shape_slips(vector, strategy, batch, time, width)):
                 expect(vector, f"{strategy} pooling", axes=POOLED).is_tensor(
                     shape=(batch, width), dtype=torch.float32
                 )
@@ -656,7 +656,7 @@ def test_pool_cls(submission, draw):
     hidden = hidden_for(draw)
     mask = ragged_mask(draw)
     vector = submission.pool(hidden, mask, "cls")
-    with supposing(pooling_slips(vector, hidden, mask, "cls")):
+    with supposing(lambda: pooling_slips(vector, hidden, mask, "cls")):
         expect(vector, "cls pooling", axes=POOLED).equals(hidden[:, 0])
 
 
@@ -672,7 +672,7 @@ def test_pool_mean(submission, draw):
     alone = with_axes(torch.eye(5, dtype=torch.bool, device=draw.device)[1:], "batch", "time")
     for real in (mask, alone):  # some real positions, and one in each row
         vector = submission.pool(hidden, real, "mean")
-        with supposing(pooling_slips(vector, hidden, real, "mean")):
+        with supposing(lambda: pooling_slips(vector, hidden, real, "mean")):
             expect(vector, "mean pooling", axes=POOLED).close_to(oracle(pooled(real, "mean"), hidden))
 
 
@@ -689,7 +689,7 @@ def test_pool_max(submission, draw):
         hidden[~mask] += 9 * scale  # padding is greater than all that is real
         vector = submission.pool(hidden, mask, "max")
         name = f"max pooling of numbers around {shift:g}"
-        with supposing(pooling_slips(vector, hidden, mask, "max")):
+        with supposing(lambda: pooling_slips(vector, hidden, mask, "max")):
             expect(vector, name, axes=POOLED).close_to(oracle(pooled(mask, "max"), hidden))
 
 
@@ -705,7 +705,7 @@ def test_pool_padding_only(submission, draw):
     mask[1] = False
     for strategy in ("mean", "max"):
         vector = submission.pool(hidden, mask, strategy)
-        with supposing(padding_only_slips(vector, hidden[1], strategy)):
+        with supposing(lambda: padding_only_slips(vector, hidden[1], strategy)):
             expect(vector, f"{strategy} pooling", axes=POOLED).is_tensor(
                 shape=(4, 7)
             ).is_finite().is_zero_where(~mask.any(dim=1, keepdim=True), why="row 1 of the mask is all False")
@@ -945,7 +945,7 @@ def test_tokens_matter(submission, draw):
             changed = tokens.clone()
             changed[:, place] = tokens[:, place] % 22 + 1  # another real token
             after = logits_of(model, changed, f"logits with pooling={pooling!r}")
-            with supposing(way_in_slips(submission, draw, pooling)):
+            with supposing(lambda: way_in_slips(submission, draw, pooling)):
                 after.differs_from(before, why=f"another token at position {place} of 6")
 
 
@@ -964,7 +964,7 @@ def test_order_matters(submission, draw):
         swapped = tokens[:, [0, 1, 2, 3, 5, 4]]  # the last position there can be is one of its own, too
         before = plain_logits(model, tokens)
         after = logits_of(model, swapped, f"logits with pooling={pooling!r}")
-        with supposing(way_in_slips(submission, draw, pooling) | position_slips(submission, draw)):
+        with supposing(lambda: way_in_slips(submission, draw, pooling) | position_slips(submission, draw)):
             after.differs_from(before, why="the same tokens in another order")
 
 
@@ -985,7 +985,7 @@ def test_padding_invariance(submission, draw):
             tokens[row, length:] = 0
         together = logits_of(model, tokens, f"logits with pooling={pooling!r}").actual
         wider = torch.cat([tokens, torch.zeros_like(tokens[:, :5])], dim=1)
-        with supposing(way_in_slips(submission, draw, pooling)):
+        with supposing(lambda: way_in_slips(submission, draw, pooling)):
             logits_of(model, wider, f"logits with pooling={pooling!r} and 5 more columns of padding").same_as(
                 together, name="that without"
             )
@@ -1022,7 +1022,7 @@ def test_pad_id(submission, draw):
         other = classifier(submission, draw, pooling=pooling, pad_id=22)
         share_parameters(other, model)
         as_22 = torch.where(tokens == 0, 22, tokens)
-        with supposing(pad_id_slips(submission, draw) | way_in_slips(submission, draw, pooling)):
+        with supposing(lambda: pad_id_slips(submission, draw) | way_in_slips(submission, draw, pooling)):
             renamed = logits_of(other, as_22, f"logits with pooling={pooling!r} and pad_id=22")
             renamed.same_as(
                 logits_of(model, tokens).actual,
@@ -1197,7 +1197,7 @@ def test_fit_losses(submission, draw):
         why = (
             "the cross-entropy of each example with its own label; those of a short last batch count no more"
         )
-        with supposing(result_slips(losses, books, epochs)):
+        with supposing(lambda: result_slips(losses, books, epochs)):
             numbers = floats(losses, epochs)
         in_order = sorted(books.order()) == sorted([*range(examples)] * epochs)
         losses_of = loss_slips(books, labels, order, epochs, batch_size)
@@ -1245,14 +1245,14 @@ def test_fit_zeroes_gradients(submission, draw):
     submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, lr=0.05, generator=generator(3))
     astray = books.follows_wrong_loss(labels)
     if astray is not None:
-        with supposing(gradient_slips(books, labels)):
+        with supposing(lambda: gradient_slips(books, labels)):
             fail(
                 f"wrong gradient  batch {astray} was not trained on the cross-entropy of its own labels",
                 stage="gradient",
             )
     stale = books.follows_stale_gradients()
     if stale is not None:
-        with supposing(stale_slips(books, epochs=2)):
+        with supposing(lambda: stale_slips(books, epochs=2)):
             fail(
                 f"old gradients  update {stale[0]} also follows examples {stale[1][:6]}, which earlier batches held",
                 "  backward adds to .grad; somebody has to empty it between two updates",
@@ -1289,7 +1289,7 @@ def test_fit_updates(submission, draw):
         rate = {} if lr is None else {"lr": lr}
         submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, generator=generator(4), **rate)
         updates, followed = books.updates(), books.followed()
-        with supposing(step_slips(books, epochs=2)):
+        with supposing(lambda: step_slips(books, epochs=2)):
             still = sum(not bool(update.any()) for update in updates)
             if still or not updates:
                 fail(

@@ -524,7 +524,7 @@ def compare_pieces(submission, draw, model, tokens, lengths):
             found = reader(tokens=piece, cache=NEWEST if start else None)
         where = f"position {start}" if length == 1 else f"positions {start} to {end - 1}"
         why = f"positions 0 to {start - 1} were read before, the cache stands for them" if start else ""
-        with supposing(cache_slips(submission, draw, model, piece)):
+        with supposing(lambda: cache_slips(submission, draw, model, piece)):
             expect(found, f"logits at {where}", axes=AXES).same_as(
                 whole[:, start:end], name="the text in one go", why=why
             )
@@ -653,7 +653,7 @@ def test_causal(submission, draw):
         changed[:, position] = (changed[:, position] + draw.size(1, 12)) % 13
         after = read(submission, model, with_axes(changed, "batch", "time"))
         touched[:, position] = ((after - before).abs() > limit).any(dim=-1).any(dim=0).cpu()
-    with supposing(causal_slips()):
+    with supposing(lambda: causal_slips()):
         expect(touched, "whether the logit depends on the token", axes="logit token", picture="mask").equals(
             torch.ones(6, 6, dtype=torch.bool).tril(),
             why="the logits at position t depend on tokens 0 to t, on each of them, and on none after",
@@ -1007,7 +1007,7 @@ def test_loss(submission, draw):
         logits = draw.normal(batch=batch, time=time, token=vocab_size, scale=2.0)
         tokens = with_a_zero(draw, batch, time, vocab_size)
         found = submission.next_token_loss(logits, tokens)
-        with supposing(loss_slips(logits, tokens, found)):
+        with supposing(lambda: loss_slips(logits, tokens, found)):
             expect(found, "loss").is_scalar().close_to(oracle(loss_of(tokens), logits))
 
 
@@ -1033,13 +1033,13 @@ def test_loss_padding(submission, draw):
         tokens = padded(draw, pad_id)
         logits = draw.normal(batch=4, time=7, token=11, scale=2.0)
         found = submission.next_token_loss(logits, tokens, pad_id=pad_id)
-        with supposing(loss_slips(logits, tokens, found, pad_id)):
+        with supposing(lambda: loss_slips(logits, tokens, found, pad_id)):
             expect(found, f"loss with pad_id={pad_id}").is_scalar().close_to(
                 oracle(loss_of(tokens, pad_id), logits),
                 why="row 0 has padding at the end, row 1 in front, row 2 has only that to predict; one mean over all",
             )
         found = submission.next_token_loss(logits, tokens)
-        with supposing(loss_slips(logits, tokens, found)):
+        with supposing(lambda: loss_slips(logits, tokens, found)):
             expect(found, "loss with pad_id=None").is_scalar().close_to(
                 oracle(loss_of(tokens), logits), why="without a pad_id every token counts"
             )
@@ -1137,7 +1137,7 @@ def test_greedy(submission, draw):
         while time > 1 and torch.equal(best(prompt), best(prompt[:, :1])):
             prompt = tokens_of(draw, batch, time, 7)
         found = submission.generate(model, prompt, count)
-        with supposing(writing_slips(table, prompt, count, found)):
+        with supposing(lambda: writing_slips(table, prompt, count, found)):
             expect(found, "tokens", axes="batch time").equals(
                 continued(table, prompt, count),
                 why=f"the prompt is {time} long; this model decides by all tokens so far and their order",
@@ -1181,7 +1181,7 @@ def test_sampling(submission, draw):
         options = {"temperature": temperature}
         found, prompt = drawn(submission, draw, model, **options)
         logits = scores(table, prompt[:1])[0]
-        with supposing(share_slips(found, submission, draw, model, logits, temperature, options)):
+        with supposing(lambda: share_slips(found, submission, draw, model, logits, temperature, options)):
             compare_shares(found, logits / temperature, f"at temperature {temperature:g}")
 
 
@@ -1201,7 +1201,7 @@ def test_top_k(submission, draw):
         logits = scores(table, prompt[:1])[0]
         least = logits.topk(min(top_k, 5)).values[-1]
         kept = (logits / temperature).masked_fill(logits < least, -torch.inf)
-        with supposing(top_k_slips(found, logits, top_k, temperature)):
+        with supposing(lambda: top_k_slips(found, logits, top_k, temperature)):
             compare_shares(found, kept, f"with top_k={top_k} of 5")
             stray = int((kept[found] == -torch.inf).sum())
             expect(stray, f"tokens drawn that are not among the best {top_k}").is_value(0)
@@ -1283,7 +1283,7 @@ def test_eos(submission, draw):
     for eos_id in (3, 0):
         model, table, prompt = staged(submission, draw, eos_id, (1, None, 4))
         found = submission.generate(model, prompt, 8, eos_id=eos_id)
-        with supposing(end_slips(submission, draw, table, prompt, eos_id, 8, found)):
+        with supposing(lambda: end_slips(submission, draw, table, prompt, eos_id, 8, found)):
             expect(found, f"tokens with eos_id={eos_id}", axes="batch time").equals(
                 ended(continued(table, prompt, 8), 3, eos_id),
                 why="prompts of 3 tokens; row 0 ends at position 4, row 1 never, row 2 at position 7",

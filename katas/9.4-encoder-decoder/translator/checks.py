@@ -529,7 +529,7 @@ def expect_translations(found, searches, max_len, ids=(PAD, BOS, EOS), name="tra
     """Compare with the right ones; after the longest of them there may be padding."""
     pad, *_ = ids
     wanted = rows_of(searches, pad)
-    with supposing(translation_slips(found, searches, max_len, ids)):
+    with supposing(lambda: translation_slips(found, searches, max_len, ids)):
         expect(found, name, axes="batch time").is_tensor(shape=(len(searches), None), dtype=torch.int64)
         expect(found.shape[1], "length of the result").is_between(wanted.shape[1], max_len)
         more = found.shape[1] - wanted.shape[1]
@@ -602,7 +602,7 @@ def test_causal(submission, draw):
         changed = target.clone()
         changed[:, position] = changed[:, position] % 12 + 1
         touched[:, position] = dependence(before, score(model, source, tokens(changed)))
-    with supposing(causal_slips()):
+    with supposing(lambda: causal_slips()):
         expect(
             touched, "whether the logit depends on the target word", axes="logit word", picture="mask"
         ).equals(
@@ -625,7 +625,7 @@ def test_sees_source(submission, draw):
         changed = source.clone()
         changed[:, position] = changed[:, position] % 16 + 1
         touched[:, position] = dependence(before, score(model, tokens(changed), target))
-    with supposing(source_slips()):
+    with supposing(lambda: source_slips()):
         expect(
             touched, "whether the logit depends on the source word", axes="logit word", picture="mask"
         ).equals(
@@ -655,11 +655,11 @@ def test_memory(submission, draw):
         other = source.clone()
         other[:, position] = other[:, position] % 16 + 1
         read[:, position] = dependence(memory, remember(model, tokens(other)))
-    with supposing(source_slips()):
+    with supposing(lambda: source_slips()):
         expect(
             touched, "whether the logit depends on the memory", axes="logit memory", picture="mask"
         ).equals(torch.ones(5, 5, dtype=torch.bool))
-    with supposing(reading_slips()):
+    with supposing(lambda: reading_slips()):
         expect(
             read, "whether the memory depends on the source word", axes="memory word", picture="mask"
         ).equals(torch.ones(5, 5, dtype=torch.bool), why="an encoder has no causal mask")
@@ -990,7 +990,7 @@ def test_plain_loss(submission, draw):
             texts(draw, batch, time, vocab),
         )
         found = submission.smoothed_loss(logits, targets, smoothing=0.0)
-        with supposing(loss_slips(logits, targets, 0.0, found)):
+        with supposing(lambda: loss_slips(logits, targets, 0.0, found)):
             expect(found, "loss with smoothing=0.0").is_scalar().close_to(
                 oracle(loss_of(targets, 0.0, PAD), logits)
             )
@@ -1011,7 +1011,7 @@ def test_smoothing(submission, draw):
         )
         for smoothing in (0.4, 1.0):
             found = submission.smoothed_loss(logits, targets, smoothing=smoothing)
-            with supposing(loss_slips(logits, targets, smoothing, found)):
+            with supposing(lambda: loss_slips(logits, targets, smoothing, found)):
                 expect(found, f"loss with smoothing={smoothing}").is_scalar().close_to(
                     oracle(loss_of(targets, smoothing, PAD), logits)
                 )
@@ -1041,7 +1041,7 @@ def test_loss_padding(submission, draw):
         targets, logits = padded(draw, pad_id), draw.normal(batch=4, time=7, token=11, scale=2.0)
         for smoothing in (0.0, 0.3):
             found = submission.smoothed_loss(logits, targets, smoothing=smoothing, pad_id=pad_id)
-            with supposing(loss_slips(logits, targets, smoothing, found, pad_id)):
+            with supposing(lambda: loss_slips(logits, targets, smoothing, found, pad_id)):
                 expect(found, f"loss with pad_id={pad_id}, smoothing={smoothing}").is_scalar().close_to(
                     oracle(loss_of(targets, smoothing, pad_id), logits),
                     why="row 0 has 4 targets that count, row 2 has one, the others 7",

@@ -334,8 +334,14 @@ def apart(draw):
 
 
 def compare(found, right, logits, *rest, name="filtered", axes=ROWS, why=""):
-    slips = {} if right is right_penalty else filter_slips(found, right, logits, *rest)
-    with supposing(slips or penalty_slips(logits, *rest)):
+    def slips():
+        return (
+            penalty_slips(logits, *rest)
+            if right is right_penalty
+            else filter_slips(found, right, logits, *rest)
+        )
+
+    with supposing(slips):
         expect(found, name, axes=axes, picture="kept").close_to(oracle(right, logits, *rest), why=why)
 
 
@@ -535,7 +541,7 @@ def expect_perplexity(submission, *given, **named):
     ):
         expect(found, "perplexity").is_scalar(float)
     wanted = oracle(right_perplexity, *given, *named.values())
-    with supposing(perplexity_slips(*given, *named.values())):
+    with supposing(lambda: perplexity_slips(*given, *named.values())):
         expect(torch.tensor(found), "perplexity").close_to(wanted)
 
 

@@ -139,7 +139,7 @@ def block_slips(query, key, value, found):
         return found
 
     return {
-        "your blocks count their own keys twice: in the sum of what lies before, and once more under the mask": lambda: (
+        "your blocks count their own keys twice: in the sum of what lies before, and under the mask as well": lambda: (
             by(lambda own: 1 + own.double())
         ),
         "your blocks do not see what lies before them: sums carry over from block to block": lambda: by(
@@ -280,7 +280,10 @@ def looked(submission, draw, queries, keys, causal):
     key = draw.normal(key=keys, width=4)
     value = with_axes(torch.eye(keys, device=draw.device), "key", "value")
     found = submission.linear_attention(query, key, value, causal=causal)
-    slips = weight_slips(query, key, causal)
+
+    def slips():
+        return weight_slips(query, key, causal)
+
     return found, oracle(lambda q, k: weights(q, k, causal), query, key), slips
 
 
@@ -473,7 +476,7 @@ def test_long(submission, draw):
         query, key = draw.normal(query=length, width=3), draw.normal(key=length, width=3)
         value = draw.normal(key=length, value=2)
         found = submission.linear_attention(query, key, value, causal=True)
-        with supposing(block_slips(query, key, value, found)):
+        with supposing(lambda: block_slips(query, key, value, found)):
             expect(found, "output", axes="query value").close_to(oracle(right(True), query, key, value))
 
 
@@ -577,7 +580,7 @@ def test_values(submission, draw):
     for batch in (2, 66):
         x = sequence(draw, batch=batch)
         y = expect(output_of(model, x), "output", axes=X)
-        with supposing(mixture_slips(x, state)):
+        with supposing(lambda: mixture_slips(x, state)):
             y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
 
 
@@ -593,7 +596,7 @@ def test_shorter(submission, draw):
     for time in (6, 1):
         x = sequence(draw, time)
         y = expect(output_of(model, x), f"output, {time} of {LONGEST} positions", axes=X)
-        with supposing(mixture_slips(x, state)):
+        with supposing(lambda: mixture_slips(x, state)):
             y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
 
 
@@ -627,7 +630,7 @@ def test_mask_values(submission, draw):
     model, state = built(submission, draw)
     x, mask = sequence(draw, batch=3), ragged(draw)
     y = expect(output_of(model, x, mask)[mask], "output at real positions", axes="position width")
-    with supposing(mixture_slips(x, state, mask)):
+    with supposing(lambda: mixture_slips(x, state, mask)):
         y.close_to(
             oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}, mask.cpu())[mask.cpu()], x),
             why="what padding adds to a mixture has to be 0, and the bias of w_k or w_v is not",

@@ -370,36 +370,30 @@ def depends_in_pieces(module, x, lengths):
     return torch.stack(touched, dim=1).tolist()
 
 
-def turning_slips(module, x):
-    """Return, for the second piece from `start` to `end`, what it gives where positions go on wrongly."""
+def turning_slips(module, x, start, end):
+    """Return what the second piece, from `start` to `end`, gives where positions go on wrongly."""
     state = dict(module.state_dict())
     weights = [state[f"{name}.weight"].detach().cpu().double() for name in PROJECTIONS]
-    x = x.detach().cpu().double()
+    x, columns = x.detach().cpu().double()[:, :end], torch.arange(0, D // H, 2, dtype=torch.float64)
+    past, new = torch.arange(start).double(), torch.arange(start, end).double()
 
-    def by(start, end, key_places, query_places=None):
-        def turning(places):
-            columns = torch.arange(0, D // H, 2, dtype=torch.float64)
-            return lambda heads: turned_by(heads, places[:, None] * 10000.0 ** (-columns * H / D))
+    def turning(*places):
+        return lambda heads: turned_by(heads, torch.cat(places)[:, None] * 10000.0 ** (-columns * H / D))
 
-        queries, keys = turning(key_places if query_places is None else query_places), turning(key_places)
-        return mixed(x[:, :end], weights, (H, G), queries, keys)[:, start:].float()
+    def by(keys, queries=None):
+        return mixed(x, weights, (H, G), turning(*(queries or keys)), turning(*keys))[:, start:].float()
 
-    def slips(start, end):
-        past, new = torch.arange(start).double(), torch.arange(start, end).double()
-        return {
-            "your new positions begin with 0 after a cache: the first of them comes after what is cached": lambda: (
-                by(start, end, torch.cat((past, new - start)))
-            ),
-            "your new positions begin one too early after a cache: after n positions the next is n": lambda: (
-                by(start, end, torch.cat((past, new - 1)))
-            ),
-            "your cached keys are turned once more at every call": lambda: [
-                by(start, end, torch.cat((again, new)), torch.cat((past, new)))
-                for again in (2 * past, past + start)
-            ],
-        }
-
-    return slips
+    return {
+        "your new positions begin with 0 after a cache: the first of them comes after what is cached": lambda: (
+            by((past, new - start))
+        ),
+        "your new positions begin one too early after a cache: after n positions the next is n": lambda: by(
+            (past, new - 1)
+        ),
+        "your cached keys are turned once more at every call": lambda: [
+            by((again, new), (past, new)) for again in (2 * past, past + start)
+        ],
+    }
 
 
 def cache_slips(module, x):
@@ -551,7 +545,7 @@ def compare_pieces(module, whole, x, lengths, what, axes, slips=lambda start, en
         found, cache = expect(result, f"({what}, cache)").is_tuple(2)
         where = f"position {start}" if length == 1 else f"positions {start} to {end - 1}"
         why = f"positions 0 to {start - 1} are in the cache" if start else ""
-        with supposing(slips(start, end)):
+        with supposing(lambda: slips(start, end)):
             expect(found, f"{what} at {where}", axes=axes).same_as(
                 whole[:, start:end], name="all positions in one go", why=why
             )
@@ -613,7 +607,7 @@ def test_norm_values(submission, draw):
     module = filled(submission.RMSNorm(6), {"weight": weight})
     for axes in ({}, {"time": 5}, {"batch": 2, "time": 3}, {"batch": 2, "head": 3, "time": 4}):
         x = draw.normal(**axes, width=6, scale=3.0, shift=2.0)
-        with supposing(norm_slips(x, weight)):
+        with supposing(lambda: norm_slips(x, weight)):
             expect(module(x), "output", axes=" ".join([*axes, "width"])).close_to(oracle(rms, x, weight))
 
 
@@ -635,7 +629,7 @@ def test_norm_eps(submission, draw):
 
         name = f"output with eps = {eps:g}"
         other_default = "your norm has another eps by default than 1e-6"
-        with supposing(norm_slips(x, weight, eps) if options else other_default):
+        with supposing(lambda: norm_slips(x, weight, eps) if options else other_default):
             expect(module(x), name, axes=AXES).close_to(oracle(right, x, weight))
         zeros = with_axes(torch.zeros(1, 2, 6, device=draw.device), "batch", "time", "width")
         expect(module(zeros), f"{name}, for zeros", axes=AXES).close_to(torch.zeros(1, 2, 6))
@@ -736,7 +730,7 @@ def test_groups(submission, draw):
     for sizes in ((D, H, G), (16, 4, 1), (16, 8, 4)):
         module, right = attention(submission, draw, *sizes)
         x = draw.normal(batch=2, time=1, width=sizes[0])
-        with supposing(attention_slips(module, x, *sizes)):
+        with supposing(lambda: attention_slips(module, x, *sizes)):
             expect(output_of(module(x)), "output at a single position", axes=AXES).close_to(
                 right(x), why="with one position each query head gets its value as it is, whatever the scores"
             )
@@ -758,8 +752,11 @@ def test_rotary(submission, draw):
         found = relation()
         return [one[:, -1:] for one in (found if isinstance(found, list) else [found])]
 
-    slips = attention_slips(module, x, 16, 2, 2).items()
-    with supposing({say: lambda relation=relation: last(relation) for say, relation in slips}):
+    def slips():
+        every = attention_slips(module, x, 16, 2, 2).items()
+        return {say: lambda relation=relation: last(relation) for say, relation in every}
+
+    with supposing(slips):
         expect(y[:, -1:], "output at the last position", axes=AXES).close_to(
             right(x)[:, -1:], why="here every head has keys and values of its own"
         )
@@ -819,7 +816,7 @@ def test_attention_values(submission, draw):
     for sizes, time in (((D, H, G), 6), ((16, 4, 1), 5), ((12, 2, 2), 1)):
         module, right = attention(submission, draw, *sizes)
         x = draw.normal(batch=2, time=time, width=sizes[0])
-        with supposing(attention_slips(module, x, *sizes)):
+        with supposing(lambda: attention_slips(module, x, *sizes)):
             expect(output_of(module(x)), "output", axes=AXES).close_to(right(x))
 
 
@@ -835,9 +832,11 @@ def test_cache(submission, draw):
     with precondition("attention must return a pair with an output [B, T, D]"), torch.no_grad():
         whole = output_of(module(x))
         expect(whole, "output", axes=AXES).is_tensor(shape=(2, 8, D)).is_finite()
-    with supposing(cache_slips(module, x)):
+    with supposing(lambda: cache_slips(module, x)):
         for lengths in ((3, 1, 1, 1), (1, 1), (2, 4, 2)):
-            compare_pieces(module, whole, x, lengths, "output", AXES, turning_slips(module, x))
+            compare_pieces(
+                module, whole, x, lengths, "output", AXES, lambda *piece: turning_slips(module, x, *piece)
+            )
 
 
 @check(
@@ -931,7 +930,7 @@ def test_feed_forward(submission, draw):
     for index, scale in ((0, 1.0), (2, 60.0)):  # exp of the larger ones overflows
         x = draw.normal(batch=2, time=3, width=SIZES[1], scale=scale)
         own = [state[f"layers.{index}.feed_forward.{name}.weight"] for name in ("gate", "linear1", "linear2")]
-        with supposing(feed_slips(x, *own)):
+        with supposing(lambda: feed_slips(x, *own)):
             expect(
                 model.layers[index].feed_forward(x), f"layers[{index}].feed_forward(x)", axes=AXES
             ).close_to(oracle(feed, x, *own))
@@ -957,7 +956,7 @@ def test_model_parts(submission, draw):
             wanted = model.head(model.norm(x))
             expect(wanted, "head(norm(x))", axes=LOGITS).is_tensor(shape=(2, 5, SIZES[0])).is_finite()
         found = output_of(model(tokens))
-    with supposing(part_slips(model, tokens)):
+    with supposing(lambda: part_slips(model, tokens)):
         expect(found, "logits", axes=LOGITS).same_as(
             wanted, name="its own parts, applied one after the other,"
         )

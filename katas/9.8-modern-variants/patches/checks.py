@@ -385,7 +385,7 @@ def test_inside_a_patch(submission, draw):
             counted(draw, 2, CHANNELS, size, size), *IMAGES.split()
         )  # one patch is all there is
         patches = submission.patchify(images, size)
-        with supposing(inside_slips(images)):
+        with supposing(lambda: inside_slips(images)):
             expect(patches, "the one patch", axes=PATCHES).equals(images.flatten(1)[:, None])
 
 
@@ -580,7 +580,7 @@ def test_sizes(submission, draw):
 def test_class_token(submission, draw):
     model, state = built(submission, draw, **silent(drawn_state(draw)))
     images = pictures(draw)
-    with supposing(value_slips(images, state)):
+    with supposing(lambda: value_slips(images, state)):
         logits_of(model, images).close_to(
             oracle(classify, images, state),
             why="the layers add nothing here, so this is head(norm(class_token + positions[0])) for every image",
@@ -599,7 +599,7 @@ def test_values(submission, draw):
     model, state = built(submission, draw)
     for batch in (2, 1, 66):
         images = pictures(draw, batch)
-        with supposing(value_slips(images, state)):
+        with supposing(lambda: value_slips(images, state)):
             logits_of(model, images).close_to(oracle(classify, images, state))
 
 

@@ -103,7 +103,7 @@ class blocks_apart:
 
 
 class block_counted_twice:
-    """your blocks count their own keys twice: in the sum of what lies before, and once more under the mask
+    """your blocks count their own keys twice: in the sum of what lies before, and under the mask as well
 
     Fails: test_long
     """
