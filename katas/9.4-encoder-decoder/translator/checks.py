@@ -161,12 +161,16 @@ def rows_of(searches, pad=PAD):
 # --- what shows a mistake in any design ---
 
 
-def causal_slips():
+OWN_WORDS = "your decoder is given its own words as memory: cross-attention asks what the encoder has read"
+
+
+def causal_slips(touched, reads_source):
     """Return which logits depend on which target words, by mistake: of the two layers each looks once."""
     every = torch.ones(6, 6, dtype=torch.bool)
     return {
+        OWN_WORDS: lambda: torch.equal(touched, every) and not reads_source(),
         "the words that follow get in: your decoder has no causal mask or masks after the softmax, or a norm runs over "
-        "the positions": lambda: every,
+        "the positions": lambda: torch.equal(touched, every) and reads_source(),
         "your causal mask is the upper triangle: True marks what may be attended to, 0 to t": lambda: (
             every.triu()
         ),
@@ -560,7 +564,20 @@ def test_shapes(submission, draw):
         model = submission.Translator(*sizes).to(draw.device)
         width = sizes[2] if len(sizes) > 2 else 64
         source, target = texts(draw, batch, read, sizes[0]), texts(draw, batch, time, sizes[1])
-        with torch.no_grad():
+
+        def reads_the_other():
+            other = submission.Translator(sizes[1], sizes[0], *sizes[2:])
+            return sizes[0] > sizes[1] and other.encode(source) is not None
+
+        slips = {
+            "your two vocabularies are exchanged: source_vocab is for what is read, target_vocab for what is written": (
+                reads_the_other
+            ),
+            "your head scores the words of the source's vocabulary: it is the target's that are written": lambda: (
+                found.shape[-1] == sizes[0] != sizes[1]
+            ),
+        }
+        with supposing(slips), torch.no_grad():
             memory = model.encode(source)
             expect(memory, "memory", axes=MEMORY).is_tensor(
                 shape=(batch, read, width), dtype=torch.float32
@@ -602,7 +619,11 @@ def test_causal(submission, draw):
         changed = target.clone()
         changed[:, position] = changed[:, position] % 12 + 1
         touched[:, position] = dependence(before, score(model, source, tokens(changed)))
-    with supposing(lambda: causal_slips()):
+
+    def reads_source():
+        return bool(dependence(before, score(model, tokens(source % 16 + 1), target)).any())
+
+    with supposing(lambda: causal_slips(touched, reads_source)):
         expect(
             touched, "whether the logit depends on the target word", axes="logit word", picture="mask"
         ).equals(
