@@ -25,6 +25,7 @@ from grader.checks import (
     oracle,
     precondition,
     same_tensors,
+    supposing,
     with_axes,
 )
 
@@ -178,20 +179,58 @@ class Patient:
         else:
             self.x = draw.normal(batch=2, time=5, width=D)
 
-    def right(self, *places):
+    def right(self, *places, state=None):
         """Return the oracle's output without the heads of places (layer, heads)."""
-        off = {}
+        off, named = {}, state or self.state
         for layer, heads in places:
             off[layer] = {*off.get(layer, ()), *heads}
 
         def compute(*numbers):
-            state = dict(zip(self.state, numbers, strict=False))
+            state = dict(zip(named, numbers, strict=False))
             if self.kind == "lm":
                 return read(self.x.cpu(), state, off, *self.sizes[2:4])
             return stacked(numbers[-1], state, off, self.kind == "decoder")
 
         more = () if self.kind == "lm" else (self.x,)
-        return oracle(compute, *(tensor.to(self.x.device) for tensor in self.state.values()), *more)
+        return oracle(compute, *(tensor.to(self.x.device) for tensor in named.values()), *more)
+
+    def slips(self, places):
+        """Return what zeros at the wrong places of w_o give."""
+
+        def by(zeroed):
+            state = {name: tensor.clone() for name, tensor in self.state.items()}
+            attention = "self_attention" if self.kind == "decoder" else "attention"
+            for layer, heads in places:
+                part = f"layers.{layer}.{attention}.w_o"
+                size = state[f"{part}.weight"].shape[0]
+                width = size // (self.sizes[2] if self.kind == "lm" else H)
+                for head in heads:
+                    zeroed(state, part, slice(head * width, (head + 1) * width))
+            return self.right(state=state).value.float()
+
+        def rows(state, part, where):
+            state[f"{part}.weight"][where] = 0.0
+
+        def rows_and_bias(state, part, where):
+            for name in (f"{part}.weight", f"{part}.bias"):
+                if name in state:
+                    state[name][where] = 0.0
+
+        def columns_and_bias(state, part, where):
+            state[f"{part}.weight"][:, where] = 0.0
+            if f"{part}.bias" in state:
+                state[f"{part}.bias"].zero_()
+
+        return {
+            "your zeros are in w_o's output: a head has columns of what w_o reads, and writes to all of it": lambda: [
+                by(rows),
+                by(rows_and_bias),
+            ],
+            "your w_o loses its bias, too: the bias belongs to no head": lambda: by(columns_and_bias),
+            "your ablate_heads changes nothing of what the model computes": lambda: (
+                self.right().value.float()
+            ),
+        }
 
     def __call__(self):
         with torch.no_grad():
@@ -243,7 +282,8 @@ class Patient:
         name = "output with " + " and ".join(
             f"heads {list(heads)} of layer {layer} off" for layer, heads in places
         )
-        expect(found, name if places else "output", axes=self.axes).close_to(self.right(*places))
+        with supposing(lambda: self.slips(places)):
+            expect(found, name if places else "output", axes=self.axes).close_to(self.right(*places))
 
     def expect_as_before(self, output, when):
         """Demand that the model is what it was: its parameters bit by bit, and what it computes."""
