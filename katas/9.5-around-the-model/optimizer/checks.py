@@ -16,6 +16,7 @@ from grader.checks import (
     label_calls,
     oracle,
     precondition,
+    supposing,
 )
 
 ROWS = "row column"
@@ -106,11 +107,36 @@ def expect_clipped(submission, gradients, max_norm, generator=False):
     there = [gradient for gradient in gradients if gradient is not None]
     total = oracle(length, *there)
     number(norm, "norm", float(total.value), 1e-5 * float(total.value))
-    factor = min(1.0, max_norm / max(float(total.value), 1e-30))
+    whole = float(total.value)
+    factor = min(1.0, max_norm / max(whole, 1e-30))
     for place, (found, gradient) in enumerate(zip(left, there, strict=True)):
         wanted = oracle(lambda g: g * factor, gradient)
-        expect(found, f"gradient {place}, clipped to {max_norm:g}").close_to(wanted)
+        with supposing(lambda: clip_slips(gradient, max_norm, whole)):
+            expect(found, f"gradient {place}, clipped to {max_norm:g}").close_to(wanted)
     return clip.values()
+
+
+def clip_slips(gradient, max_norm, whole):
+    """Return what mistakes in clipping leave of a gradient; `whole` is the norm of all."""
+    own = float(gradient.norm())
+    return {
+        "your gradients are clipped one by one: all of them have one norm together, and one factor": lambda: (
+            gradient * min(1.0, max_norm / own)
+        ),
+        "your short gradients are scaled up to max_norm: below it they stay as they are": lambda: (
+            whole < max_norm and gradient * max_norm / whole
+        ),
+        "your entries are cut at max_norm one by one, which changes the direction": lambda: gradient.clamp(
+            -max_norm, max_norm
+        ),
+        "your factor divides by the norm plus an epsilon, so short gradients end shorter than max_norm; divide "
+        "by the norm": lambda: [gradient * min(1.0, max_norm / (whole + eps)) for eps in (1e-6, 1e-8, 1e-12)],
+        "your factor is upside down: multiply by max_norm / norm": lambda: gradient * whole / max_norm,
+        "your gradients are divided by their norm, and not multiplied by max_norm": lambda: gradient / whole,
+        "your gradients stay as they are, as if they were changed in a copy: change them in place": lambda: (
+            gradient
+        ),
+    }
 
 
 def number(found, name, wanted, tolerance):
@@ -443,18 +469,35 @@ def test_state_dict(submission, draw):
 def test_left(submission, draw):
     values, gradients = drawn(draw, 2)
     made = bench(submission, values, lr=0.1, weight_decay=0.5, **SAID)
+    before = values
     for given in gradients:
-        made.step(given)
+        after = made.step(given)
         for place, gradient in enumerate(made.gradients()):
-            expect(gradient, f"gradient {place} after a step", axes=ROWS).equals(given[place])
+            slips = {
+                "your step empties the gradients: they stay as they are": lambda: (
+                    gradient is None or not gradient.any()
+                ),
+                "your decay is written into parameter.grad, which is not yours, and goes through the moments": lambda: (
+                    ((gradient - given[place]) / before[place]).std() < 1e-3
+                ),
+            }
+            with supposing(slips):
+                expect(gradient, f"gradient {place} after a step", axes=ROWS).equals(given[place])
+        before = after
     made.backward(gradients[0])
     for place, gradient in enumerate(made.gradients()):
         if gradient is None:
-            fail(f"no leaf  after 2 steps no gradient reaches parameter {place} any more", stage="gradient")
+            fail(
+                f"no leaf  after 2 steps no gradient reaches parameter {place} any more",
+                stage="gradient",
+                cause="your step leaves parameters that are no leaves, or take no gradient: change their numbers alone",
+            )
         expect(gradient, f"gradient {place} of a loss after 2 steps", axes=ROWS).equals(gradients[0][place])
     for recorded in (True, False):
         name = f"whether gradients are recorded after a step, where they were{' not' * (not recorded)} before"
-        expect(made.records_after(recorded), name).is_value(recorded)
+        switched = "your step switches gradients off and not on again" if recorded else ""
+        with supposing(switched):
+            expect(made.records_after(recorded), name).is_value(recorded)
 
 
 @check(
