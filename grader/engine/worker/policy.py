@@ -1,4 +1,4 @@
-"""Take away what a kata excludes, before a submission is loaded: whoever asks for it, and by whatever name, is refused.
+"""Take away what a kata excludes, before a submission is loaded, by whatever name it is called.
 
 Functions and classes that torch writes in Python lose their code (`torch_code`). Below all names of an operator, its
 kernels are replaced in torch's dispatcher, once for the whole process. So scripts, custom operators, other threads and
@@ -73,27 +73,27 @@ class ExcludedError(RuntimeError):
 class Exclusion:
     """What a kata excludes, taken away in this process for as long as it lives."""
 
-    def __init__(self, asked: Watch, note: Note) -> None:
+    def __init__(self, request: Watch, note: Note) -> None:
         self.refused = 0
         """How often something was refused."""
         self.holds = True
         """Whether it is away now: where only some names may not use it, the others may."""
-        self._asked = asked
+        self._request = request
         self._note = note
-        self._line = _liner(asked.path)
-        self._own = f"{os.path.dirname(asked.path)}/", f"{os.getcwd()}/"
-        if asked.pattern:
-            is_excluded = re.compile(asked.pattern).search
-            torch_code.replace(asked.names, is_excluded, self._refuse_function, delegating=not asked.within)
-            torch_code.guard_sources(asked.names, is_excluded, self._refuse_function, self._count)
+        self._line = _liner(request.path)
+        self._own = f"{os.path.dirname(request.path)}/", f"{os.getcwd()}/"
+        if request.pattern:
+            is_excluded = re.compile(request.pattern).search
+            torch_code.replace(request.names, is_excluded, self._refuse_function, delegating=not request.within)
+            torch_code.guard_sources(request.names, is_excluded, self._refuse_function, self._count)
             for name in _NATIVE:
                 if hasattr(torch._C, name):
                     delattr(torch._C, name)
             with warnings.catch_warnings():  # torch warns of an override; this one is meant
                 warnings.simplefilter("ignore")
-                for operator in asked.operators:
+                for operator in request.operators:
                     self._take_operator(operator)
-        if asked.blocks:
+        if request.blocks:
             for kind in (OpOverload, OpOverloadPacket):
                 self._keep_for_blocks(kind)
 
@@ -110,7 +110,7 @@ class Exclusion:
         self._note(name, self._line())
         own = name.rpartition(".")[2]
         raise ExcludedError(
-            why or f"torch's own {own} is excluded in this kata. {self._asked.advice}".rstrip()
+            why or f"torch's own {own} is excluded in this kata. {self._request.advice}".rstrip()
         )
 
     def _refuse_function(self, name: str) -> None:
@@ -126,7 +126,7 @@ class Exclusion:
         for overload in overloads().get(operator, ()):
             for key, found_at in _kernels(overload):
                 kernel = None
-                if self._asked.within:
+                if self._request.within:
                     # What computes today is looked up before it is replaced, and called by the replacement.
                     kernel = torch._C._dispatch_get_computed_kernel_for_dispatch_key(
                         overload, torch._C._dispatch_key_parse(found_at)
@@ -167,7 +167,7 @@ class Exclusion:
 
     def _may_call(self, code: types.CodeType) -> bool:
         file = code.co_filename
-        if file.startswith((_INSTALLED, f"{self._asked.given}/")):
+        if file.startswith((_INSTALLED, f"{self._request.given}/")):
             return True
         # A text that is run is in no file.
         if os.path.isabs(file) and not file.startswith(self._own):
@@ -179,7 +179,7 @@ class Exclusion:
     def _blocks(self) -> frozenset[Any]:
         """How the functions of the given files are spelled, which may be copied."""
         found: set[Any] = set()
-        folder = self._asked.given
+        folder = self._request.given
         for name in os.listdir(folder) if folder else ():
             if name.endswith(".py"):
                 with open(f"{folder}/{name}", "rb") as file:

@@ -163,12 +163,12 @@ def _template() -> Any:
 def _refusing(code: types.CodeType, refuse: Refuse, name: str) -> types.CodeType:
     """Return code with the same parameters that can take another's place and calls `refuse` with a name."""
     # Among its constants, since the globals are those of the function that it is put into.
-    meant: dict[object, object] = {1.5: refuse, 2.5: name}
+    constants: dict[object, object] = {1.5: refuse, 2.5: name}
     new = _template.__code__
     variadic = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     count = code.co_argcount + code.co_kwonlyargcount + variadic.bit_count()
     return new.replace(
-        co_consts=tuple(meant.get(part, part) for part in new.co_consts),
+        co_consts=tuple(constants.get(part, part) for part in new.co_consts),
         co_flags=new.co_flags | variadic,
         co_argcount=code.co_argcount,
         co_posonlyargcount=code.co_posonlyargcount,
