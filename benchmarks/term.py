@@ -92,6 +92,8 @@ class Found:
     cells: int = 0
     copied: int = 0
     seen_alike: int = 0
+    stopped: int = 0
+    """Marks that a run which was stopped had not come to."""
     unmarked: int = 0
     """Learners whose written answers nobody has marked, and whose cells are empty for that."""
     took: dict[str, list[float]] = field(default_factory=dict)
@@ -162,6 +164,7 @@ class Term:
             self._step(number, step)
         self._explain()
         self._exports()
+        self._problems()
         self._alike()
         self._unmarked()
         return self.found
@@ -228,7 +231,33 @@ class Term:
         words: list[object] = ["grade", target.relative_to(self._folder), "--assignment", f"week{step.week}"]
         if times is not None:
             words += ["--times", times.relative_to(self._folder)]
+        if step.stopped:
+            self._stop(step, words)
         self._type(*words, called=f"grade, {step.layout}")
+
+    def _stop(self, step: Download, words: list[object]) -> None:
+        """Type Ctrl-C while a download is graded, and export: what was not reached has no mark."""
+        there = {*step.empty_handed, *(login for one in step.hand_ins for login in one.whose)}
+        plain = {login for one in step.hand_ins if one.form == "plain" for login in one.whose}
+        with interrupted(after=len(there) // 3):
+            self._type(*words, codes=(130,), called="grade, stopped")
+        ran = self._type("gradebook", "export", "--format", "csv")
+        rows = {
+            row["learner"]: row
+            for row in csv.DictReader(io.StringIO(ran.out))
+            if row["kata"] == module(step.week)
+        }
+        left = {learner for learner, row in rows.items() if row["status"] == "not_graded"}
+        numbers = {str(one.number): one.login for one in self._play.learners}
+        canvas = self._type("gradebook", "export", "--format", "canvas").out
+        cells = {
+            numbers.get(row["ID"]): list(row.values())[-1] for row in csv.DictReader(io.StringIO(canvas))
+        }
+        wrong = left - there | {one for one in left if rows[one]["score"] or cells.get(one)}
+        wrong |= {one for one in plain - left if one in rows and rows[one]["status"] == "missing"}
+        if wrong or not left or "was stopped at" not in ran.err:
+            self.found.differ.append(f"week {step.week}, stopped: {sorted(wrong)}, {len(left)} left")
+        self.found.stopped += len(left)
 
     def _decide(self, step: Decision) -> None:
         kata = module(step.week)
@@ -414,6 +443,21 @@ class Term:
                             f"{system}: {learner}, week {week}: {cell}, should be {mark.score}"
                         )
 
+    def _problems(self) -> None:
+        """Look at what is open in the end: every attempt that is newer and does not count, no time, and no run."""
+        found = json.loads(self._type("gradebook", "problems", "--json").out)["problems"]
+        over = {
+            (one["learner"], one["kata"]) for one in found if one["kind"] == "a newer attempt does not count"
+        }
+        final = oracle.marks(self._play, self._play.steps)
+        want = {(login, module(week)) for (login, week), mark in final.items() if mark.passed_over}
+        self.found.differ += [f"passed over: {one}" for one in sorted(over ^ want)]
+        self.found.differ += [
+            f"open in the end: {one['what']}"
+            for one in found
+            if one["kind"] in ("not graded", "time not used")
+        ]
+
     def _unmarked(self) -> None:
         """Mark one of the written answers and release them all: what waits for a mark is an empty cell, and no 0."""
         week, final = self._play.weeks, oracle.marks(self._play, self._play.steps)
@@ -531,6 +575,27 @@ def in_process(*words: object) -> _Ended:
 
 
 @contextmanager
+def interrupted(after: int) -> Iterator[None]:
+    """Press Ctrl-C once so many hand-ins are graded."""
+    from grader.instructor.grading.run import Run
+
+    keep, count = Run._keep, 0
+
+    def keeping(*given: Any) -> None:
+        nonlocal count
+        if count == after:
+            raise KeyboardInterrupt
+        count += 1
+        keep(*given)
+
+    Run._keep = keeping  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Run._keep = keep  # type: ignore[method-assign]
+
+
+@contextmanager
 def lasting_processes() -> Iterator[None]:
     """Let grading processes outlive a command: starting them takes seconds, and a term has some forty runs."""
     from grader.instructor.grading import executors, processes
@@ -576,6 +641,7 @@ def summary(found: Found, play: Script) -> str:
         f"learners lost {len(found.lost)}",
         f"marks changed {found.changes}, without a row that says who and why {len(found.unexplained)}",
         f"cells of systems' files {found.cells}, wrong {len(found.exports)}",
+        f"marks that a stopped run had not come to, their cells empty {found.stopped}",
         f"written answers that wait, their cells empty {found.unmarked}",
         f"copies {found.copied}, seen by kata similar {found.seen_alike}",
         f"commands that ended otherwise {len(found.failed)}",

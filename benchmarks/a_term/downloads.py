@@ -46,11 +46,12 @@ def write(script: Script, step: Download, folder: Path) -> tuple[Path, Path | No
     files |= {"__MACOSX/._x": "", ".DS_Store": b"\0\1"}
     if step.layout == "class zipped twice":
         files = {"week.zip": _zipped(files)}
+    name = f"week{step.week:02}{'-late' if step.late else ''}"
     if step.week % 2 or "zip" in step.layout:
-        target = folder / f"week{step.week:02}.zip"
+        target = folder / f"{name}.zip"
         target.write_bytes(_zipped(files))
     else:
-        target = folder / f"week{step.week:02}"
+        target = folder / name
         for name, content in files.items():
             path = target / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -268,7 +269,7 @@ _LAYOUTS: dict[str, Layout] = {
 
 def _times(step: Download, people: dict[str, Learner], folder: Path) -> Path | None:
     """Write the table that tells when, where the download itself does not and somebody has one."""
-    if step.layout in _OWN_TIMES:
+    if not step.timed or (step.layout in _OWN_TIMES and step.layout != "canvas"):
         return None
     everybody = [(people[login], one.at) for one in step.hand_ins for login in one.whose]
     if step.layout.startswith("moodle"):

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cmp_to_key
 
 from benchmarks.a_term.script import (
     CLOSES_AFTER_DAYS,
@@ -16,7 +17,6 @@ from benchmarks.a_term.script import (
     LATE_DAYS,
     MOST_PERCENT,
     PERCENT_PER_DAY,
-    WITHOUT_TIMES,
     ZONE,
     Decision,
     Download,
@@ -47,6 +47,8 @@ class Mark:
     days_late: float = 0.0
     late_points: float = 0.0
     attempts: int = 0
+    passed_over: bool = False
+    """Something newer came in, after closing, and does not count."""
 
 
 @dataclass
@@ -54,7 +56,8 @@ class _Attempt:
     text: str
     at: datetime | None
     kind: str
-    seen: int
+    arrived: int
+    """In which step of the script."""
 
 
 @dataclass
@@ -101,7 +104,7 @@ def marks(script: Script, steps: Sequence[Step]) -> dict[tuple[str, int], Mark]:
 
 def _download(known: dict[tuple[str, int], _Known], step: Download, number: int) -> None:
     for one in step.hand_ins:
-        at = None if step.layout in WITHOUT_TIMES else one.at
+        at = one.at if step.timed else None
         for login in one.whose:
             mine = known.setdefault((login, one.week), _Known())
             if one.form == "unreadable":
@@ -112,8 +115,9 @@ def _download(known: dict[tuple[str, int], _Known], step: Download, number: int)
 
 def _came_in(mine: _Known, one: HandIn, at: datetime | None, number: int) -> None:
     for before in mine.attempts:
-        if before.text == one.text and before.at == at:
-            before.seen = number
+        # A download that is read again brings nothing new, but perhaps a time.
+        if before.text == one.text and (before.at is None or at is None or before.at == at):
+            before.at = before.at or at
             return
     mine.attempts.append(_Attempt(one.text, at, one.kind, number))
 
@@ -178,9 +182,7 @@ def _mark(week: int, mine: _Known, left: int, *, wrong: bool) -> tuple[Mark, int
     def shut(one: _Attempt) -> bool:
         return one.at is not None and one.at > closes
 
-    def order(one: _Attempt) -> tuple[float, int]:
-        return (one.at.timestamp() if one.at is not None else 0.0), one.seen
-
+    order = cmp_to_key(_compared)
     chosen = _chosen(mine)
     in_time = [one for one in mine.attempts if not shut(one)] or mine.attempts
     if chosen is not None:
@@ -189,6 +191,7 @@ def _mark(week: int, mine: _Known, left: int, *, wrong: bool) -> tuple[Mark, int
         counts = min(in_time, key=lambda one: (taken(one, left) - points[one.kind], order(one)))
     else:
         counts = max(in_time, key=order)
+    over = chosen is None and any(shut(one) and order(one) > order(counts) for one in mine.attempts)
     closed = shut(counts)
     used = 0 if closed else min(left, math.ceil(days(counts)))
     earned = points[counts.kind]
@@ -196,7 +199,14 @@ def _mark(week: int, mine: _Known, left: int, *, wrong: bool) -> tuple[Mark, int
     score = _changed(earned - lost, mine.changes)
     told = 0.0 if any(one.kind == "override" for one in mine.changes) else lost
     texts = {one.text for one in mine.attempts}
-    return Mark(words[counts.kind], score, days(counts), told, len(texts)), used
+    return Mark(words[counts.kind], score, days(counts), told, len(texts), over and not closed), used
+
+
+def _compared(one: _Attempt, other: _Attempt) -> float:
+    """Return what is above 0 if one is newer than another: by their times, or by arrival where one is unknown."""
+    if one.at is None or other.at is None or one.at == other.at:
+        return one.arrived - other.arrived
+    return (one.at - other.at).total_seconds()
 
 
 def _chosen(mine: _Known) -> _Attempt | None:
@@ -204,7 +214,7 @@ def _chosen(mine: _Known) -> _Attempt | None:
     if mine.chosen is None:
         return None
     exact = [one for one in mine.attempts if one.at == mine.chosen]
-    return (exact or sorted(mine.attempts, key=lambda one: one.seen))[0]
+    return (exact or sorted(mine.attempts, key=lambda one: one.arrived))[0]
 
 
 def _changed(score: float, changes: Iterable[Decision]) -> float:

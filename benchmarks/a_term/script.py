@@ -32,8 +32,10 @@ LAYOUTS = (
     ("brightspace", "nbgrader"),
 )
 """In turn: how a week's first download looks, and the one when late work is in."""
-WITHOUT_TIMES = frozenset({"canvas"})
-"""Nobody tells when it was handed in: nothing is late."""
+LATE_TIMES = (1, 2)
+"""Weeks in which a table says afterwards when things were handed in: first of the late work, then of all."""
+BY_NAME = frozenset({"teams", "google classroom", "brightspace"})
+"""Names alone say who somebody is: two of one name are not told apart."""
 BY_LOGIN = frozenset({"folders", "class zipped", "class zipped twice", "zips in a zip", "nbgrader"})
 """People's folders are called as they like."""
 
@@ -93,6 +95,12 @@ class Download:
     """By login, what the download calls somebody instead."""
     empty_handed: tuple[str, ...] = ()
     """Who is in it without a file that counts."""
+    late: bool = False
+    """The week's second one."""
+    timed: bool = True
+    """It is known when things were handed in."""
+    stopped: bool = False
+    """Grading is stopped in the middle, marks are exported, and the same command goes on."""
 
 
 @dataclass(frozen=True)
@@ -260,6 +268,8 @@ class _Drawing:
         self._chance = chance
         self._weeks = weeks
         self._learners = tuple(self._class(learners))
+        self._namesakes = [self._learners[place].login for place in (1, -2) if learners > 3]
+        """Two of one name, who both hand in, where the system tells them apart."""
         self._gone = {one.login for one in self._learners[: max(1, learners // 50)]}
         """They never hand anything in."""
         self._aliases: set[str] = set()
@@ -271,6 +281,8 @@ class _Drawing:
         chosen = [names[place % len(names)] for place in range(count)]
         if count > 2:
             chosen[-1] = chosen[0]  # two of one name
+        if count > 3:
+            chosen[-2] = chosen[1]  # and two more
         for place, (first, last) in enumerate(chosen):
             login = f"{first[:1].lower()}{chr(97 + place % 26)}{chr(97 + place // 26 % 26)}{1000 + 7 * place}"
             yield Learner(login, first, last, 20_000 + 13 * place, "AB"[place % 2])
@@ -282,7 +294,7 @@ class _Drawing:
         for week in range(1, self._weeks + 1):
             one = self._week(week)
             if week == mended:
-                one.insert(-1, Mend(week))
+                one.insert(one.index(EndOfWeek(week)), Mend(week))
             steps += one
             if week == lost - 1:
                 steps.append(Copy())
@@ -304,7 +316,11 @@ class _Drawing:
             for role, share in _ROLES.items():
                 names += [role] * max(1, round(share * len(there)))
         names += ["plain"] * (len(there) - len(names))
-        return dict(zip(there, names, strict=False))
+        roles = dict(zip(there, names, strict=False))
+        apart = BY_NAME.isdisjoint(layouts(week))
+        return roles | dict(
+            zip(self._namesakes, ("later", "within grace") if apart else ("absent",) * 2, strict=False)
+        )
 
     def _week(self, week: int) -> list[Step]:
         roles = self._roles(week)
@@ -347,12 +363,17 @@ class _Drawing:
             decisions.append(Decision("alias", twin.login, week, "the other one is gone", name=twin.name))
         if tabled:
             decisions.append(Together(tuple(tabled)))
-        first = self._download(week, 0, given, called, roles)
-        second = self._download(week, 1, given, called, roles)
+        timed = week not in LATE_TIMES
+        first = replace(self._download(week, 0, given, called, roles), timed=timed)
+        second = replace(self._download(week, 1, given, called, roles), timed=timed, late=True)
         again = [first] if any(isinstance(one, Decision) and one.kind == "take" for one in decisions) else []
         chosen = [one for one in decisions if isinstance(one, Decision) and one.kind == "choose"]
         before = [one for one in decisions if one not in chosen]
-        return [first, *before, *again, second, *chosen, EndOfWeek(week)]
+        begun = replace(first, stopped=week % 3 == 1)
+        steps: list[Step] = [begun, *before, *again, second, *chosen, EndOfWeek(week)]
+        for one in () if timed else (second, first):
+            steps += [replace(one, timed=True), EndOfWeek(week)]
+        return steps
 
     def _moments(self, week: int, role: str) -> list[datetime]:
         at = due(week)

@@ -21,7 +21,7 @@ VERSION_TABLE = version_table.name
 BEFORE = Path(__file__).with_name("story-0005.sql")
 """The story as version 0005 wrote it, with the tables that it had."""
 UNDO = (
-    "ALTER TABLE submissions DROP COLUMN arrived",
+    "ALTER TABLE submissions DROP COLUMN arrived, DROP COLUMN timed",
     "ALTER TABLE runs DROP COLUMN planned, DROP COLUMN stopped_at",
     "DROP TABLE awaited",
     "DROP TABLE unused_times",

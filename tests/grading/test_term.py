@@ -19,15 +19,18 @@ from tests.conftest import Ran
 def test_a_term_is_what_its_script_says(
     kata: Callable[..., Ran], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Late, resubmitted, renamed, absent, appealed, mended, restored from a copy: no mark but the oracle's."""
+    """No mark but the oracle's: late, resubmitted, renamed, absent, appealed, mended, restored from a copy, with times
+    that become known afterwards, two of one name, and a run that is stopped."""
     monkeypatch.setenv("KATA_PACKS", str(folder / "pack" / "katas"))
     monkeypatch.delenv("KATA_SOLUTIONS", raising=False)
     monkeypatch.setattr(executors, "grading_processes", nullcontext)
-    play = script.draw(learners=8, weeks=2)
+    play = script.draw(learners=8, weeks=3)
     found = term.Term(play, folder, kata, print).run()
     assert found.clean, term.summary(found, play)
     assert found.seen_alike == found.copied
-    assert found.rows == 9 * (1 + 2 + 2)  # the second week again after the loss
+    # Looked at three times where times come afterwards, and the second week again after the loss.
+    assert found.rows == 9 * (3 * 1 + 3 * 2 + 3 * 2 + 3)
+    assert found.stopped
 
 
 def test_the_oracle_imports_nothing_of_what_it_judges() -> None:

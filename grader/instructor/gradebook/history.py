@@ -438,6 +438,8 @@ def _handed_in_again(
 ) -> Iterator[HistoryEvent]:
     """Yield what came in without being graded: the same content at another time, or with a time that is known now."""
     table = schema.submissions
+    # Not by the run that saw it last, or what became known long ago would be news with every run.
+    since = func.coalesce(table.c.timed, table.c.run_id)
     # What is stored and graded again later has the newest time; how a content came in first, its first grading tells.
     graded = {event.digest: event.submitted_at for event in reversed(list(attempts))}
     wanted = (
@@ -445,10 +447,10 @@ def _handed_in_again(
             table.c.digest,
             table.c.submitted_at,
             table.c.time_source,
-            table.c.run_id,
+            since.label("run_id"),
             schema.runs.c.started_at,
         )
-        .join(schema.runs, schema.runs.c.id == table.c.run_id)
+        .join(schema.runs, schema.runs.c.id == since)
         .where(table.c.learner_id.in_(people), table.c.kata_id == kata, table.c.submitted_at.is_not(None))
     )
     for row in connection.execute(wanted.order_by(table.c.id)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 
 from sqlalchemy import Connection, Engine, inspect, text
 
@@ -14,15 +15,11 @@ from grader.instructor.gradebook.errors import GradebookError, GradebookUsageErr
 from grader.instructor.gradebook.schema import UtcTime, awaited, meta, metadata, unused_times, version
 
 
-def _order_of_arrival(connection: Connection) -> None:
-    """Until then `run_id` was both the run that saw a hand-in last and the one that it came in with."""
-    connection.execute(
-        text(
-            "ALTER TABLE submissions ADD COLUMN arrived INTEGER "
-            "CONSTRAINT fk_submissions_arrived REFERENCES runs (id)"
-        )
-    )
-    connection.execute(text("UPDATE submissions SET arrived = run_id"))
+def _add_run(connection: Connection, column: str) -> None:
+    """Add a column to `submissions`: until then `run_id`, the run that saw a hand-in last, was that run, too."""
+    key = f"CONSTRAINT fk_submissions_{column} REFERENCES runs (id)"
+    connection.execute(text(f"ALTER TABLE submissions ADD COLUMN {column} INTEGER {key}"))
+    connection.execute(text(f"UPDATE submissions SET {column} = run_id"))
 
 
 def _what_runs_have_left(connection: Connection) -> None:
@@ -41,10 +38,11 @@ def _checks_that_were_drawn_again(connection: Connection) -> None:
 
 
 _STEPS: dict[str, Callable[[Connection], None]] = {
-    "0005": _order_of_arrival,
+    "0005": partial(_add_run, column="arrived"),
     "0006": _what_runs_have_left,
     "0007": _times_that_are_nobodys,
     "0008": _checks_that_were_drawn_again,
+    "0009": partial(_add_run, column="timed"),
 }
 """By the version that it starts from, oldest first: what makes tables those of the next version."""
 

@@ -65,6 +65,7 @@ _OF_CELL = (
         schema.submissions.c.attempt_id,
         schema.submissions.c.run_id,
         schema.submissions.c.arrived,
+        schema.submissions.c.timed,
         schema.submissions.c.seen,
         schema.attempts.c.terms,
         schema.runs.c.arguments,
@@ -102,7 +103,16 @@ _SEEN_AGAIN = (
     .values(
         {
             name: bindparam(name)
-            for name in ("run_id", "origin", "notes", "submitted_at", "time_source", "seen", "arrived")
+            for name in (
+                "run_id",
+                "origin",
+                "notes",
+                "submitted_at",
+                "time_source",
+                "seen",
+                "arrived",
+                "timed",
+            )
         }
     )
 )
@@ -368,12 +378,14 @@ class Recording:
         else:
             # A later download without times must not forget when it was handed in.
             timed = submission.submitted_at is not None
+            same_time = not timed or submission.submitted_at == mine.submitted_at
             came_in = self._came_in(mine, every)
             values = {
                 **self._found(submission),
                 "row": mine.id,
                 "seen": seen if came_in else mine.seen,
                 "arrived": self.run if came_in else mine.arrived or mine.run_id,
+                "timed": mine.timed or mine.run_id if same_time else self.run,
                 "submitted_at": submission.submitted_at if timed else mine.submitted_at,
                 "time_source": storable_or_none(submission.time_source) if timed else mine.time_source,
             }
@@ -399,6 +411,7 @@ class Recording:
             attempt_id=sighting.attempt,
             seen=sighting.number,
             arrived=self.run,
+            timed=self.run,
             submitted_at=submission.submitted_at,
             time_source=storable_or_none(submission.time_source),
             **self._found(submission),

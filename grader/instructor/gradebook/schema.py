@@ -192,12 +192,13 @@ submissions = Table(
     Column("notes", Text, nullable=False),
     # At the end, where a gradebook of an earlier version gets it.
     Column("arrived", ForeignKey("runs.id")),
+    Column("timed", ForeignKey("runs.id")),
     Index(None, "learner_id", "kata_id"),
 )
 """What was handed in, for ever: a row for each content and each time that it came in with. `attempt_id` is the newest
 grading of that content, `run_id` the run that saw it last. `arrived` is the run that it came in with last, and `seen`
-counts what a learner handed in for a kata: together the order of arrival. Which of them counts is computed. Where
-nothing could be read the digest is empty, and there is one row."""
+counts what a learner handed in for a kata: together the order of arrival. `timed` is the run that `submitted_at` became
+known in. Which of them counts is computed. Where nothing could be read the digest is empty, and there is one row."""
 
 checks = Table(
     "checks",
