@@ -174,7 +174,10 @@ def test_clipped(submission, draw):
     "gradients whose norm is small enough stay as they are",
     aspect="values",
     follows=["test_norm"],
-    asked=["below it they stay as they are.", "Squares of float16 gradients may overflow; their norm does not."],
+    asked=[
+        "below it they stay as they are.",
+        "Squares of float16 gradients may overflow; their norm does not.",
+    ],
     on_workers_word=WORD,
 )
 def test_not_clipped(submission, draw):
