@@ -1386,6 +1386,15 @@ def test_restored(submission, draw):
         expect(list(modes), "model.training after errors in encode and decode").is_value(
             [True, True, False, False]
         )
+    recorded = given_module(submission, "probes").recording_after_error(
+        submission.translate, model.table, source, bos_id=BOS, eos_id=EOS, max_len=4
+    )
+    with supposing(
+        "your translate switches gradients on again only if the model does not raise: restore them in a finally"
+    ):
+        expect(list(recorded), "torch.is_grad_enabled() after errors in encode and decode").is_value(
+            [True, True]
+        )
 
 
 @check(

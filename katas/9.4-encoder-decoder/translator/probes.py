@@ -100,6 +100,25 @@ def modes_after_error(
     return found
 
 
+def recording_after_error(
+    translate: Callable[..., Any], table: Tensor, source: Tensor, **options: int
+) -> list[bool]:
+    """Return whether gradients, which were recorded before, are after a model's encode or decode has raised."""
+
+    def broken(*_: Tensor) -> Tensor:
+        raise ArithmeticError("this model is broken")
+
+    found = []
+    for name in ("encode", "decode"):
+        model = ScriptedTranslator(table)
+        setattr(model, name, broken)
+        with torch.enable_grad():
+            with contextlib.suppress(ArithmeticError):
+                translate(model, source, **options)
+            found.append(torch.is_grad_enabled())
+    return found
+
+
 def train(
     model: nn.Module, loss_of: Callable[..., Any], source: Tensor, target: Tensor, bos_id: int, steps: int
 ) -> None:

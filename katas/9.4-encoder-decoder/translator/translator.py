@@ -119,8 +119,8 @@ def translate(
     ended or has max_len words.
 
     Args:
-        model: may be in train or eval mode, and is left as it was, even if it raises; nothing is dropped while it
-            translates.
+        model: may be in train or eval mode, and is left as it was, even if it raises, and so is the recording of
+            gradients; nothing is dropped while it translates.
         source: int tokens [B, S]; it is encoded once.
         bos_id: the token that comes before the first word.
         eos_id: the token that ends a translation.
