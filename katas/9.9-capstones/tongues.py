@@ -52,7 +52,7 @@ def translations(language: dict[str, Any], seed: int, train: int, test: int) -> 
     chance = random.Random(seed)
     english, foreign = ((*words[:3], *chance.sample(words[3:], len(words) - 3)) for words in
                         (language["SOURCE_WORDS"], language["TARGET_WORDS"]))  # fmt: skip
-    order = chance.choice([(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)])
+    order = chance.choice([(0, 2, 1), (2, 0, 1), (2, 1, 0)])  # as hard to learn as language.py's
     verbs = {form for _, *forms in language["_VERBS"].values() for form in forms}
     spell, encode = language["spell"], language["encode"]
 
