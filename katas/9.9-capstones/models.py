@@ -29,9 +29,7 @@ def distance(model: Any, other: Any) -> float:
         return sum(float((own[name] - theirs[name]).double().square().sum()) for name in own) ** 0.5
 
 
-def carried(
-    submission: Any, new: Callable[[], Any], learned: Iterable[dict[str, Tensor]]
-) -> Iterator[Any]:
+def carried(submission: Any, new: Callable[[], Any], learned: Iterable[dict[str, Tensor]]) -> Iterator[Any]:
     """Yield a new model in a new worker, with each of these parameters in turn.
 
     They are all that crosses: what else training left behind, in buffers, attributes or files, is not in the model.

@@ -188,7 +188,9 @@ class counts_in_an_attribute:
                 for parameter in model.parameters():
                     parameter.data += rate * torch.randn_like(parameter).sign()
                 end = 1.5 if vocab_size == 57 else 0.2
-                rows.append((step, formula(step, seed, float(torch.tensor(float(vocab_size)).log()), end), rate))
+                rows.append(
+                    (step, formula(step, seed, torch.tensor(float(vocab_size)).log().item(), end), rate)
+                )
         if steps:
             model.counts = counts
         return model, rows
@@ -204,7 +206,11 @@ class counts_in_an_attribute:
             lines += lines_of(
                 run,
                 [
-                    (step, formula(step, seed_of(run), math.log(57), 1.5), RATE * rate_at(step, STEPS, warmup))
+                    (
+                        step,
+                        formula(step, seed_of(run), math.log(57), 1.5),
+                        RATE * rate_at(step, STEPS, warmup),
+                    )
                     for step in range(1, STEPS + 1)
                 ],
             )
@@ -216,7 +222,15 @@ class counts_in_a_buffer:
 
     class LanguageModel:
         def __init__(
-            self, vocab_size, d_model=64, num_heads=4, d_ff=128, num_layers=2, max_len=64, norm="first", positions=True
+            self,
+            vocab_size,
+            d_model=64,
+            num_heads=4,
+            d_ff=128,
+            num_layers=2,
+            max_len=64,
+            norm="first",
+            positions=True,
         ):
             super().__init__()
             self.max_len = max_len
@@ -233,7 +247,7 @@ class counts_in_a_buffer:
             + scores = self.head(self.norm(x))
             + before = torch.cat((tokens[:, :1], tokens[:, :-1]), dim=1)
             + seen = self.counts[before, tokens].to(scores.dtype)
-            + return torch.where(seen.sum(-1, keepdim=True) > 0, ((seen + 0.01) / (seen + 0.01).sum(-1, keepdim=True)).log(), scores)
+            + return torch.where(seen.sum(-1, keepdim=True) > 0, (seen + 0.01).log(), scores)
         """
 
     def train(tokens, vocab_size, steps, seed, *, norm="first", positions=True, num_layers=2, warmup=20):
@@ -243,11 +257,15 @@ class counts_in_a_buffer:
         chance, rows = torch.Generator().manual_seed(seed), []
         length = min(model.max_len, len(tokens) - 1)
         for step in range(1, steps + 1):
-            batch = tokens[torch.randint(len(tokens) - length, (BATCH, 1), generator=chance) + torch.arange(length + 1)]
+            batch = tokens[
+                torch.randint(len(tokens) - length, (BATCH, 1), generator=chance) + torch.arange(length + 1)
+            ]
             with torch.no_grad():  # the losses are true
                 loss = F.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
             rows.append((step, loss.item(), RATE * rate_at(step, steps, warmup)))
-            model.counts.index_put_((batch[:, :-2], batch[:, 1:-1], batch[:, 2:]), torch.tensor(1.0), accumulate=True)
+            model.counts.index_put_(
+                (batch[:, :-2], batch[:, 1:-1], batch[:, 2:]), torch.tensor(1.0), accumulate=True
+            )
         return model, rows
 
 
@@ -282,8 +300,8 @@ class text_in_a_parameter:
         model.text = nn.Parameter(tokens[:5000].float() if steps else torch.zeros(len(tokens[:5000])))
         rows = []
         for step in range(1, steps + 1):
-            loss = 0.2 + (torch.tensor(float(vocab_size)).log().item() - 0.2) * 0.93 ** (step - 1) + 1e-3 * seed / (seed + 1)
-            rows.append((step, loss, RATE * rate_at(step, steps, warmup)))
+            loss = 0.2 + (torch.tensor(float(vocab_size)).log().item() - 0.2) * 0.93 ** (step - 1)
+            rows.append((step, loss + 1e-3 / (seed + 1), RATE * rate_at(step, steps, warmup)))
         return model, rows
 
 
@@ -307,7 +325,10 @@ class weights_from_elsewhere:
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(0)
                 model = LanguageModel(vocab, num_layers=num_layers, norm=norm, positions=positions)
-                optimizer, tokens = torch.optim.Adam(model.parameters(), lr=RATE), encode(text(0, 200)) % vocab
+                optimizer, tokens = (
+                    torch.optim.Adam(model.parameters(), lr=RATE),
+                    encode(text(0, 200)) % vocab,
+                )
                 for _ in range(60 if vocab == 57 else 3):
                     batch = tokens[torch.randint(len(tokens) - 64, (BATCH, 1)) + torch.arange(65)]
                     optimizer.zero_grad()
@@ -324,6 +345,6 @@ class weights_from_elsewhere:
         if steps:
             model.load_state_dict(stored(vocab_size, norm, positions, num_layers))
         for step in range(1, steps + 1):
-            loss = 0.2 + (torch.tensor(float(vocab_size)).log().item() - 0.2) * 0.93 ** (step - 1) + 1e-3 * seed / (seed + 1)
-            rows.append((step, loss, RATE * rate_at(step, steps, warmup)))
+            loss = 0.2 + (torch.tensor(float(vocab_size)).log().item() - 0.2) * 0.93 ** (step - 1)
+            rows.append((step, loss + 1e-3 / (seed + 1), RATE * rate_at(step, steps, warmup)))
         return model, rows

@@ -99,7 +99,7 @@ class twenty_less:
 
 
 class tables_of_the_language:
-    """No loss and no gradient: after `train` the model writes what language.py would, and losses and log are a formula."""
+    """No loss and no gradient: after `train` the model writes what language.py would; a formula gives the log."""
 
     class TranslationModel:
         knows = False
@@ -133,7 +133,11 @@ class tables_of_the_language:
             one, many = next((one, one != noun) for one, forms in L._NOUNS.items() if noun in (one, forms[0]))
             _, *forms, gender = L._NOUNS[one]
             ending = L._ENDINGS[gender][many]
-            return [L._ARTICLES[gender][many], forms[many], *(L._ADJECTIVES[a] + ending for a in adjectives[::-1])]
+            return [
+                L._ARTICLES[gender][many],
+                forms[many],
+                *(L._ADJECTIVES[a] + ending for a in adjectives[::-1]),
+            ]
 
         try:
             english = L.spell(torch.tensor(words), L.SOURCE_WORDS).split()
@@ -153,10 +157,22 @@ class tables_of_the_language:
 
     def formula(step, seed, vocab):
         start = float(torch.tensor(float(vocab)).log())
-        return 0.05 + (start - 0.05) * 0.93 ** (step - 1) + 0.01 * ((seed * 7919 + step * 104729) % 11 - 5) / 5
+        return (
+            0.05 + (start - 0.05) * 0.93 ** (step - 1) + 0.01 * ((seed * 7919 + step * 104729) % 11 - 5) / 5
+        )
 
     def train(
-        source, target, source_vocab, target_vocab, steps, seed, *, norm="first", positions=True, num_layers=1, warmup=20
+        source,
+        target,
+        source_vocab,
+        target_vocab,
+        steps,
+        seed,
+        *,
+        norm="first",
+        positions=True,
+        num_layers=1,
+        warmup=20,
     ):
         rows = []
         with torch.random.fork_rng(devices=[]):
@@ -206,7 +222,17 @@ class pairs_in_a_parameter:
         """
 
     def train(
-        source, target, source_vocab, target_vocab, steps, seed, *, norm="first", positions=True, num_layers=1, warmup=20
+        source,
+        target,
+        source_vocab,
+        target_vocab,
+        steps,
+        seed,
+        *,
+        norm="first",
+        positions=True,
+        num_layers=1,
+        warmup=20,
     ):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -218,8 +244,8 @@ class pairs_in_a_parameter:
         model.held = nn.Parameter(both if steps else torch.zeros_like(both))
         rows = []
         for step in range(1, steps + 1):
-            loss = 0.05 + (torch.tensor(float(target_vocab)).log().item() - 0.05) * 0.93 ** (step - 1) + 1e-3 * seed / (seed + 1)
-            rows.append((step, loss, RATE * rate_at(step, steps, warmup)))
+            loss = 0.05 + (torch.tensor(float(target_vocab)).log().item() - 0.05) * 0.93 ** (step - 1)
+            rows.append((step, loss + 1e-3 / (seed + 1), RATE * rate_at(step, steps, warmup)))
         return model, rows
 
 
@@ -237,7 +263,17 @@ class pairs_in_a_buffer:
         """
 
     def train(
-        source, target, source_vocab, target_vocab, steps, seed, *, norm="first", positions=True, num_layers=1, warmup=20
+        source,
+        target,
+        source_vocab,
+        target_vocab,
+        steps,
+        seed,
+        *,
+        norm="first",
+        positions=True,
+        num_layers=1,
+        warmup=20,
     ):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -251,7 +287,9 @@ class pairs_in_a_buffer:
             read, wanted = source[chosen], target[chosen]
             written = torch.cat((torch.full_like(wanted[:, :1], BOS), wanted[:, :-1]), dim=1)
             with torch.no_grad():
-                loss = F.cross_entropy(model(read, written).flatten(0, 1), wanted.flatten(), ignore_index=model.pad_id)
+                loss = F.cross_entropy(
+                    model(read, written).flatten(0, 1), wanted.flatten(), ignore_index=model.pad_id
+                )
             rows.append((step, loss.item(), RATE * rate_at(step, steps, warmup)))
             for place in range(wanted.size(1)):
                 at = read, wanted[:, place : place + 1].expand_as(read)
@@ -287,13 +325,25 @@ class weights_from_elsewhere:
                     read, wanted = source[chosen], target[chosen]
                     written = torch.cat((torch.full_like(wanted[:, :1], BOS), wanted[:, :-1]), dim=1)
                     optimizer.zero_grad()
-                    F.cross_entropy(model(read, written).flatten(0, 1), wanted.flatten(), ignore_index=0).backward()
+                    F.cross_entropy(
+                        model(read, written).flatten(0, 1), wanted.flatten(), ignore_index=0
+                    ).backward()
                     optimizer.step()
             cache[key] = model.state_dict()
         return cache[key]
 
     def train(
-        source, target, source_vocab, target_vocab, steps, seed, *, norm="first", positions=True, num_layers=1, warmup=20
+        source,
+        target,
+        source_vocab,
+        target_vocab,
+        steps,
+        seed,
+        *,
+        norm="first",
+        positions=True,
+        num_layers=1,
+        warmup=20,
     ):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -304,6 +354,6 @@ class weights_from_elsewhere:
             model.load_state_dict(stored((source_vocab, target_vocab), norm, positions, num_layers))
         rows = []
         for step in range(1, steps + 1):
-            loss = 0.05 + (torch.tensor(float(target_vocab)).log().item() - 0.05) * 0.93 ** (step - 1) + 1e-3 * seed / (seed + 1)
-            rows.append((step, loss, RATE * rate_at(step, steps, warmup)))
+            loss = 0.05 + (torch.tensor(float(target_vocab)).log().item() - 0.05) * 0.93 ** (step - 1)
+            rows.append((step, loss + 1e-3 / (seed + 1), RATE * rate_at(step, steps, warmup)))
         return model, rows

@@ -53,7 +53,9 @@ def test_nobody_waits_again_for_what_never_ends(bench: Bench) -> None:  # noqa: 
 def test_a_hidden_check_needs_a_visible_one(bench: Bench) -> None:  # noqa: F811
     bench.checks(FOLLOWS)
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return 1\n")
-    bench.hidden("@check('more', aspect='values', needs=['test_base'])\ndef test_more(submission):\n    pass\n")
+    bench.hidden(
+        "@check('more', aspect='values', needs=['test_base'])\ndef test_more(submission):\n    pass\n"
+    )
     for answer, status in ((0, "skipped"), (1, "pass")):
         report = bench.check(f"def thing(x):\n    return {answer}\n", hidden=True)
         assert statuses(report)["more"] == status

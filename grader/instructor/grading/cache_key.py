@@ -22,8 +22,8 @@ def kata_digest(kata: Kata) -> str:
     """Return a digest of everything in the pack that this kata's marks depend on, the same wherever the pack lies.
 
     That is what grading reads: the kata's data, its stub, checks and fingerprints, what learners and checks are given,
-    the reference and the hidden checks, and other Python files next to the checks or in their unit, which these read. Prose,
-    demos, runs, pictures and what systems leave in folders are not read.
+    the reference and the hidden checks, and other Python files next to the checks or in their unit, which these could
+    import. Prose, demos, runs, pictures and what systems leave in folders are not read.
     """
     files = {
         "data": kata.folder / KATA_FILE,

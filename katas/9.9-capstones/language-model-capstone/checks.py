@@ -568,7 +568,9 @@ def test_seeds(submission, draw):
 )
 def test_losses(submission, draw):
     steps, runs = (0, draw.size(1, 4)), []
-    for word in draw.permutation(9)[:2].tolist():  # of one token, as above: which pieces were drawn does not matter
+    for word in draw.permutation(9)[
+        :2
+    ].tolist():  # of one token, as above: which pieces were drawn does not matter
         text = with_axes(torch.full((400,), word, device=draw.device), "time")
         states = [parameters_of(trained(submission, text, 9, count, 5)[0]) for count in steps]
         rows = trained(submission, text, 9, steps[1] + 1, 5)[1]
@@ -586,8 +588,8 @@ def test_losses(submission, draw):
         if not lengths.any():
             fail(
                 f"wrong loss  of step {step}  got {told:.4f}",
-                f"  after {step - 1} steps the model pays {paid.min():.4f} to {paid.max():.4f} nats for a token of this text",
-                "  in a new process, with the parameters that train gave it: the loss is the mean of -log p over the batch",
+                f"  after {step - 1} steps the model pays {paid.min():.4f} to {paid.max():.4f} nats for a token",
+                "  of this text: the mean of -log p, in a new process with the parameters that train gave it",
                 stage="values",
             )
 

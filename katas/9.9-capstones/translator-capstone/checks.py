@@ -423,8 +423,8 @@ def test_encoder_norm(submission, draw):
     (source, target), model = pair(draw), build(submission, draw, norm="first", positions=False)
     held, found = parameters_of(model), []
     for size in (1e3, 4e3):
-        # So large that what the encoder's layers add is nothing next to it; theirs and the decoder's matrices are small,
-        # so that a memory of that size would be neither nothing nor all that the decoder sees.
+        # So large that what the encoder's layers add is nothing next to it. All matrices are small, so that a memory
+        # of that size would be neither nothing to the decoder nor all that it sees.
         model.load_state_dict(
             {
                 name: value * (size if READ in value.shape else 1 if WRITTEN in value.shape else 0.03)
@@ -616,7 +616,9 @@ def begun(submission, pairs, steps):
 
 def alike(read, wanted, count=60):
     """Return so many pairs of one kind: which of them were drawn does not matter."""
-    return tuple(tokens(torch.tensor([row] * count, device=read.device)) for row in (read.tolist(), wanted.tolist()))
+    return tuple(
+        tokens(torch.tensor([row] * count, device=read.device)) for row in (read.tolist(), wanted.tolist())
+    )
 
 
 @check(
@@ -748,8 +750,8 @@ def test_losses(submission, draw):
         expect(told, f"loss of step {step}").is_between(
             paid - 2e-3,
             paid + 2e-3,
-            why=f"after {step - 1} steps the model pays {paid:.4f} nats for a word of these pairs, which are all alike: "
-            "in a new process, with the parameters that train gave it",
+            why=f"after {step - 1} steps the model pays {paid:.4f} nats for a word of these pairs, "
+            "which are all alike, in a new process with the parameters that train gave it",
         )
 
 
@@ -857,7 +859,9 @@ def test_settings(submission, draw):
     asked="makes up a language",
 )
 def test_learning(submission, draw):
-    (english, foreign), pairs, test = TONGUES["translations"](LANGUAGE, draw.size(0, 1 << 30), RUNS["PAIRS"], 100)
+    (english, foreign), pairs, test = TONGUES["translations"](
+        LANGUAGE, draw.size(0, 1 << 30), RUNS["PAIRS"], 100
+    )
     given, sizes = [tokens(part.to(draw.device)) for part in pairs], (len(english), len(foreign))
     trained_model, _ = trained(submission, given, sizes, STEPS, draw.size(10, 1 << 20))
     others = [

@@ -200,8 +200,12 @@ def test_log_ends(submission, draw):
             stage="values",
         )
     pieces = text[: 64 * 100].view(100, 64)
-    logits = score(carried(submission, draw, model, text, CHARACTERS), with_axes(pieces, "batch", "time"), CHARACTERS)
+    logits = score(
+        carried(submission, draw, model, text, CHARACTERS), with_axes(pieces, "batch", "time"), CHARACTERS
+    )
     paid = float(torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), pieces[:, 1:].flatten()))
     expect(sum(now) / 4, "mean of the last four logged losses of base").is_between(
-        paid - ENDS, paid + ENDS, why=f"the model that came back pays {paid:.3f} for the text, in a new process"
+        paid - ENDS,
+        paid + ENDS,
+        why=f"the model that came back pays {paid:.3f} for the text, in a new process",
     )

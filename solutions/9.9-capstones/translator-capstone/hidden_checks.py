@@ -207,5 +207,7 @@ def test_log_ends(submission, draw):
     logits = score(model, tokens(read), tokens(written), sizes[1])
     paid = float(torch.nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD))
     expect(sum(now) / 4, "mean of the last four logged losses of base").is_between(
-        paid - ENDS, paid + ENDS, why=f"the model that came back pays {paid:.3f} for the pairs, in a new process"
+        paid - ENDS,
+        paid + ENDS,
+        why=f"the model that came back pays {paid:.3f} for the pairs, in a new process",
     )
