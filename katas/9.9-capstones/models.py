@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.checks import fail, new_worker
+from grader.checks import fail, fingerprint_facts, new_worker
 
 
 def parameters_of(model: Any) -> dict[str, Tensor]:
@@ -51,14 +51,18 @@ def carried(submission: Any, new: Callable[[], Any], learned: Iterable[dict[str,
         yield model
 
 
-def expect_downhill(start: Any, end: Any) -> None:
+def expect_downhill(submission: Any, start: Any, end: Any) -> None:
     """Require that updates moved the parameters against the gradients that the start has, as every optimizer does.
 
     Of some it is enough: an optimizer that forgot the others has trained those. Where a gradient is next to nothing,
     rounding decides which way it goes.
     """
     before, after = parameters_of(start), parameters_of(end)
-    learned = [name for name, value in before.items() if value.grad is not None and name in after]
+    learned = [
+        name
+        for name, value in before.items()
+        if value.grad is not None and name in after and after[name].shape == value.shape == value.grad.shape
+    ]
     with torch.no_grad():
         slope, move = (
             torch.cat([torch.zeros(1), *(part(name).flatten().cpu() for name in learned)])
@@ -66,6 +70,7 @@ def expect_downhill(start: Any, end: Any) -> None:
         )
     clear = slope.abs() > 1e-3 * slope.abs().max()
     down, up = (float((sign * slope * move > 0)[clear].double().mean()) for sign in (-1, 1))
+    fingerprint_facts(submission, moved=down + up > 0.01, downhill=down - up > 0.01)
     if not down - up >= 0.25:
         fail(
             f"not trained  two updates moved {down:.0%} of the parameters against their gradient, {up:.0%} along it",

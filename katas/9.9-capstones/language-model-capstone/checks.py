@@ -499,7 +499,7 @@ def test_updates(submission, draw):
         expect(logits, "logits", axes=LOGITS).is_tensor(shape=(1, 32, V)).is_finite()
     if logits.requires_grad:
         F.cross_entropy(logits.flatten(0, 1), text[:32]).backward()
-    MODELS["expect_downhill"](start, end)
+    MODELS["expect_downhill"](submission, start, end)
 
 
 @check(
@@ -568,9 +568,8 @@ def test_seeds(submission, draw):
 )
 def test_losses(submission, draw):
     steps, runs = (0, draw.size(1, 4)), []
-    for word in draw.permutation(9)[
-        :2
-    ].tolist():  # of one token, as above: which pieces were drawn does not matter
+    # Texts of one token, as above: which pieces were drawn does not matter.
+    for word in draw.permutation(9)[:2].tolist():
         text = with_axes(torch.full((400,), word, device=draw.device), "time")
         states = [parameters_of(trained(submission, text, 9, count, 5)[0]) for count in steps]
         rows = trained(submission, text, 9, steps[1] + 1, 5)[1]
@@ -580,7 +579,9 @@ def test_losses(submission, draw):
         submission, lambda: trained(submission, other, 9, 0, 5)[0], [state for _, state, _ in runs]
     )
     for (text, _, (step, told, _)), model in zip(runs, models, strict=True):
-        logits = score(model, tokens(text[None, : min(model.max_len, 400)]), 9)[0].double().cpu()
+        with precondition("max_len must be a number"):
+            longest = expect(model.max_len, "max_len").is_between(1, 10_000).actual
+        logits = score(model, tokens(text[None, : int(longest)]), 9)[0].double().cpu()
         costs = -logits.log_softmax(dim=-1)[:, int(text[0])]
         paid = costs.cumsum(0) / torch.arange(1, len(costs) + 1)  # for pieces of each length
         lengths = ((paid - told).abs() < 2e-3) & lengths
@@ -1030,7 +1031,7 @@ def test_log_falls(submission, draw):
     aspect="learning",
     points=6,
     needs=["test_log", "test_rows_of_training", "test_updates"],
-    follows=["test_log_whole", "test_seeds", "test_warmup"],
+    follows=["test_log_whole", "test_seeds", "test_losses", "test_warmup"],
     asked="begins each run anew with your `train`",
 )
 def test_log_repeated(submission, draw):

@@ -638,7 +638,7 @@ def test_updates(submission, draw):
         expect(logits, "logits", axes=LOGITS).is_tensor(shape=(1, 8, WRITTEN)).is_finite()
     if logits.requires_grad:
         torch.nn.functional.cross_entropy(logits[0], wanted).backward()
-    MODELS["expect_downhill"](start, end)
+    MODELS["expect_downhill"](submission, start, end)
 
 
 @check(
@@ -1144,7 +1144,7 @@ def test_log_falls(submission, draw):
     aspect="learning",
     points=6,
     needs=["test_log", "test_rows_of_training", "test_updates"],
-    follows=["test_log_whole", "test_seeds", "test_warmup"],
+    follows=["test_log_whole", "test_seeds", "test_losses", "test_warmup"],
     asked="begins each run anew with your `train`",
 )
 def test_log_repeated(submission, draw):
