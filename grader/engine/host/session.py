@@ -296,6 +296,8 @@ class Session:
         decoder = self._decoder(done, payload)
         value = self._decode(decoder, done.value)
         tells_state = target in self._states or method in _TELL_STATE
+        if not tells_state:
+            self.outcomes.note(record, value)
         self._observe(State(value) if tells_state else value, decoder, payload)
         # What it did besides: drew random numbers, recorded gradients, changed its arguments.
         self._advance(encoder.generators, decoder, done.generators)
