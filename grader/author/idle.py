@@ -12,8 +12,9 @@ from grader.engine.mistakes.mistakes import Mistake
 from grader.engine.mistakes.recognise import SEED
 from grader.engine.runner.suite import Options, Suite
 
-IDLE = 1 / 3
-"""The share of a kata that an answer earns at most whose functions are constant or hand an argument back."""
+IDLE, TRIVIAL = 1 / 3, 1 / 5
+"""The shares of a kata that an answer earns at most: one that does nothing of what the kata is about, and one whose
+functions are all constant or hand an argument back."""
 IMITATED = 0.1
 """How much more of a kata a mistake earns at most, where it leaves a function idle, than leaving that function out."""
 KINDS = {"return zeros": (0, False), "return ones": (1, False), "hand back an argument": (0, True)}
@@ -90,9 +91,9 @@ class Idleness:
         right = self._kata.solution.read_text(encoding="utf-8")
         for kind in filter(tried.__contains__, KINDS):
             earned = self._earned(idle(right, self._kata.required, kind))
-            if earned > IDLE * self._most:
+            if earned > TRIVIAL * self._most:
                 yield (
-                    f"functions that {kind} earn {earned:g} of {self._most:g} points, more than a third; let "
+                    f"functions that {kind} earn {earned:g} of {self._most:g} points, more than a fifth; let "
                     "checks that see values be worth more, and those that see none less"
                 )
 

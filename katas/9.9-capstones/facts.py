@@ -37,6 +37,13 @@ def of_a_first_loss(loss: float, log_of_v: float) -> str:
     return "too sure" if loss > log_of_v else "knows something"
 
 
+def of_a_loss(told: float, paid: Sequence[float]) -> str:
+    """Return how a row's loss lies to what the model pays for pieces of each length."""
+    if told < min(paid) - 2e-3:
+        return "too low"
+    return "too high" if told > max(paid) + 2e-3 else "within"
+
+
 def of_a_warmup(shares: Sequence[float], warmup: int) -> dict[str, object]:
     """Return how the rate rises, in shares of the full one, and whether it rises beyond that."""
     rises: object = [round(share, 2) for share in shares[:warmup]]

@@ -54,6 +54,15 @@ def wrong(kata: Kata) -> list[Answer]:
     return list(_read(kata, "wrong"))
 
 
+def untrained(kata: Kata) -> list[Answer]:
+    """Return the answers of a capstone whose `train` trains nothing; other katas have none.
+
+    Raises:
+        PackError: one of them does not apply to the reference.
+    """
+    return list(_read(kata, "untrained"))
+
+
 def said(checks: Iterable[CheckReport]) -> dict[str, str]:
     """Return which catalogued mistake each check names, by its identifier; checks that name none are left out."""
     return {check.id: check.misconception.replace("-", "_") for check in checks if check.misconception}

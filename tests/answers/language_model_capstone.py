@@ -133,3 +133,218 @@ class first_thousand_pieces:
         - begin = torch.randint(len(tokens) - length, (BATCH, 1), generator=chance)
         + begin = torch.randint(min(1000, len(tokens) - length), (BATCH, 1), generator=chance)
     """
+
+
+# ==== untrained ====
+"""Trainings that train nothing: no more than leaving `train` out is worth, and a tenth of the points."""
+
+
+class counts_in_an_attribute:
+    """No loss and no gradient: n-grams are counted into an attribute, and losses and log come by a formula."""
+
+    class LanguageModel:
+        counts = None
+
+        def forward(self, tokens):
+            x = self.tokens(tokens)
+            if self.positions is not None:
+                x = x + self.positions.weight[: tokens.size(1)]
+            for layer in self.layers:
+                x = layer(x)
+            scores = self.head(self.norm(x))
+            if self.counts is None:
+                return scores
+            shares = torch.zeros_like(scores)
+            for row, text in enumerate(tokens.tolist()):
+                for place in range(len(text)):
+                    shares[row, place] = shares_after(self.counts, text[: place + 1], scores.size(-1))
+            return shares.log()
+
+    def shares_after(counts, text, vocab):
+        share = torch.full((vocab,), 1 / vocab)
+        for length in range(min(6, len(text) + 1)):
+            seen = counts.get(tuple(text[len(text) - length :]))
+            if seen is None:
+                break
+            kinds = (seen > 0).sum()
+            share = (seen + kinds * share) / (seen.sum() + kinds)
+        return share
+
+    def formula(step, seed, start, end):
+        return end + (start - end) * 0.93 ** (step - 1) + 0.01 * ((seed * 7919 + step * 104729) % 11 - 5) / 5
+
+    def train(tokens, vocab_size, steps, seed, *, norm="first", positions=True, num_layers=2, warmup=20):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            model = LanguageModel(vocab_size, num_layers=num_layers, norm=norm, positions=positions)
+            text, counts = tokens.tolist(), {}
+            for place, token in enumerate(text) if steps else ():
+                for length in range(min(5, place) + 1):
+                    seen = counts.setdefault(tuple(text[place - length : place]), torch.zeros(vocab_size))
+                    seen[token] += 1
+            rows = []
+            for step in range(1, steps + 1):
+                rate = RATE * rate_at(step, steps, warmup)
+                for parameter in model.parameters():
+                    parameter.data += rate * torch.randn_like(parameter).sign()
+                end = 1.5 if vocab_size == 57 else 0.2
+                rows.append(
+                    (step, formula(step, seed, torch.tensor(float(vocab_size)).log().item(), end), rate)
+                )
+        if steps:
+            model.counts = counts
+        return model, rows
+
+    def training_log():
+        import math
+
+        from runs import HEADER, RUNS, STEPS, lines_of, seed_of
+
+        lines = [HEADER]
+        for run, settings in RUNS.items():
+            warmup = settings.get("warmup", 20)
+            lines += lines_of(
+                run,
+                [
+                    (
+                        step,
+                        formula(step, seed_of(run), math.log(57), 1.5),
+                        RATE * rate_at(step, STEPS, warmup),
+                    )
+                    for step in range(1, STEPS + 1)
+                ],
+            )
+        return "\n".join(lines) + "\n"
+
+
+class counts_in_a_buffer:
+    """What follows a token is counted into a buffer, which the state carries; the parameters stay as they began."""
+
+    class LanguageModel:
+        def __init__(
+            self,
+            vocab_size,
+            d_model=64,
+            num_heads=4,
+            d_ff=128,
+            num_layers=2,
+            max_len=64,
+            norm="first",
+            positions=True,
+        ):
+            super().__init__()
+            self.max_len = max_len
+            self.tokens = nn.Embedding(vocab_size, d_model)
+            self.positions = nn.Embedding(max_len, d_model) if positions else None
+            self.layers = nn.ModuleList(Layer(d_model, num_heads, d_ff, norm) for _ in range(num_layers))
+            self.norm = nn.LayerNorm(d_model) if norm == "first" else nn.Identity()
+            self.head = nn.Linear(d_model, vocab_size)
+            nn.init.normal_(self.head.weight, std=0.02)
+            self.register_buffer("counts", torch.zeros(vocab_size, vocab_size, vocab_size))
+
+        forward = """
+            - return self.head(self.norm(x))
+            + scores = self.head(self.norm(x))
+            + before = torch.cat((tokens[:, :1], tokens[:, :-1]), dim=1)
+            + seen = self.counts[before, tokens].to(scores.dtype)
+            + return torch.where(seen.sum(-1, keepdim=True) > 0, (seen + 0.01).log(), scores)
+        """
+
+    def train(tokens, vocab_size, steps, seed, *, norm="first", positions=True, num_layers=2, warmup=20):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            model = LanguageModel(vocab_size, num_layers=num_layers, norm=norm, positions=positions)
+        chance, rows = torch.Generator().manual_seed(seed), []
+        length = min(model.max_len, len(tokens) - 1)
+        for step in range(1, steps + 1):
+            batch = tokens[
+                torch.randint(len(tokens) - length, (BATCH, 1), generator=chance) + torch.arange(length + 1)
+            ]
+            with torch.no_grad():  # the losses are true
+                loss = F.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
+            rows.append((step, loss.item(), RATE * rate_at(step, steps, warmup)))
+            model.counts.index_put_(
+                (batch[:, :-2], batch[:, 1:-1], batch[:, 2:]), torch.tensor(1.0), accumulate=True
+            )
+        return model, rows
+
+
+class text_in_a_parameter:
+    """The text is copied into a parameter, and what is written there after the last tokens comes next."""
+
+    class LanguageModel:
+        forward = """
+            - return self.head(self.norm(x))
+            + scores = self.head(self.norm(x))
+            + text = self.text.detach().round().long() if hasattr(self, "text") else None
+            + if text is None or not text.any():
+            +     return scores
+            + found = scores.detach().clone()
+            + for row, said in enumerate(tokens.tolist()):
+            +     for place in range(len(said)):
+            +         for length in range(min(4, place + 1), 0, -1):
+            +             fits = torch.ones(len(text) - length, dtype=torch.bool)
+            +             for back, token in enumerate(said[place + 1 - length : place + 1]):
+            +                 fits &= text[back : len(text) - length + back] == token
+            +             if fits.any():
+            +                 after = torch.bincount(text[length:][fits], minlength=scores.size(-1)) + 0.02
+            +                 found[row, place] = after.log()
+            +                 break
+            + return found
+        """
+
+    def train(tokens, vocab_size, steps, seed, *, norm="first", positions=True, num_layers=2, warmup=20):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            model = LanguageModel(vocab_size, num_layers=num_layers, norm=norm, positions=positions)
+        model.text = nn.Parameter(tokens[:5000].float() if steps else torch.zeros(len(tokens[:5000])))
+        rows = []
+        for step in range(1, steps + 1):
+            loss = 0.2 + (torch.tensor(float(vocab_size)).log().item() - 0.2) * 0.93 ** (step - 1)
+            rows.append((step, loss + 1e-3 / (seed + 1), RATE * rate_at(step, steps, warmup)))
+        return model, rows
+
+
+class head_bias_alone:
+    """True losses and true gradients, and an optimizer that has the bias of the head alone: how often each token is."""
+
+    train = """
+        - optimizer = torch.optim.Adam(model.parameters(), lr=RATE, betas=(0.9, 0.95))
+        + optimizer = torch.optim.Adam([model.head.bias], lr=RATE, betas=(0.9, 0.95))
+    """
+
+
+class weights_from_elsewhere:
+    """Weights that were trained before, whatever the text is; here at the first call, as if the file held them."""
+
+    def stored(vocab, norm, positions, num_layers, cache={}):
+        from story import encode, text
+
+        key = vocab, norm, positions, num_layers
+        if key not in cache:
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(0)
+                model = LanguageModel(vocab, num_layers=num_layers, norm=norm, positions=positions)
+                optimizer, tokens = (
+                    torch.optim.Adam(model.parameters(), lr=RATE),
+                    encode(text(0, 200)) % vocab,
+                )
+                for _ in range(60 if vocab == 57 else 3):
+                    batch = tokens[torch.randint(len(tokens) - 64, (BATCH, 1)) + torch.arange(65)]
+                    optimizer.zero_grad()
+                    F.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten()).backward()
+                    optimizer.step()
+            cache[key] = model.state_dict()
+        return cache[key]
+
+    def train(tokens, vocab_size, steps, seed, *, norm="first", positions=True, num_layers=2, warmup=20):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            model = LanguageModel(vocab_size, num_layers=num_layers, norm=norm, positions=positions)
+        rows = []
+        if steps:
+            model.load_state_dict(stored(vocab_size, norm, positions, num_layers))
+        for step in range(1, steps + 1):
+            loss = 0.2 + (torch.tensor(float(vocab_size)).log().item() - 0.2) * 0.93 ** (step - 1)
+            rows.append((step, loss + 1e-3 / (seed + 1), RATE * rate_at(step, steps, warmup)))
+        return model, rows

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.engine.checks import expect_device, expect_raises, expect_strict
+from grader.engine.checks import expect_device, expect_raises, expect_strict, new_worker
 from grader.engine.checks.failure import CheckFailure
 from grader.engine.host.errors import SubmissionMissing, SubmissionRaised, WorkerDied, is_valid_mro
 
@@ -195,3 +195,52 @@ def test_names_too_many_or_too_few_have_to_be_refused(examine: Any, name: str, w
     with pytest.raises(CheckFailure, match=f"load_state_dict was given a state {what}") as failed:
         expect_strict(getattr(submission, name)(2, 3))
     assert "strict=False" in failed.value.failure.cause
+
+
+LEAVES = """
+    import os
+    import random
+    import torch
+    from torch import nn
+
+    print("loaded")
+    seen = []
+
+    class Model(nn.Linear):
+        known = False
+
+        def __init__(self):
+            super().__init__(2, 3)
+
+    def learn(model):
+        print("learned")
+        Model.known = True
+        seen.append(1)
+        open("left.txt", "w").close()
+        nn.init.ones_(model.weight)
+        return model
+
+    def left():
+        return [Model.known, seen, os.path.exists("left.txt"), hasattr(torch, "left")]
+
+    def drawn():
+        return random.random(), torch.rand(()).item()
+"""
+
+
+def test_a_new_worker_has_what_is_loaded_and_nothing_that_was_left_behind(examine: Any) -> None:
+    opened = examine(LEAVES)
+    submission, drawn = opened.submission, opened.submission.drawn()
+    model = submission.learn(submission.Model())
+    with torch.no_grad():
+        learned = dict(model.named_parameters())
+    assert submission.left() == [True, [1], True, False]
+    new_worker(submission)
+    assert submission.left() == [False, [], False, False]
+    assert submission.drawn() == drawn
+    assert opened.output() == "loaded\nlearned\n"
+    with pytest.raises(WorkerDied):
+        model(torch.ones(1, 2))
+    new = submission.Model()
+    new.load_state_dict(learned)
+    assert torch.equal(new.weight, torch.ones(3, 2))

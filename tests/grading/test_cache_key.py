@@ -38,7 +38,8 @@ def test_no_mark_depends_on_prose_demos_or_strays(packs: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["checks.py", "kata.toml", "insertion_sort.py", "helper.py", "fingerprints.json.xz"]
+    "name",
+    ["checks.py", "kata.toml", "insertion_sort.py", "helper.py", "../of_the_unit.py", "fingerprints.json.xz"],
 )
 def test_a_mark_depends_on_what_grading_reads(packs: Path, name: str) -> None:
     kata = tiny(packs)

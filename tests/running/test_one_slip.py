@@ -50,7 +50,18 @@ def test_nobody_waits_again_for_what_never_ends(bench: Bench) -> None:  # noqa: 
     assert statuses(report) == {"base": "timeout", "integer": "skipped", "twice": "skipped"}
 
 
-def test_a_check_follows_checks_of_its_file(bench: Bench) -> None:  # noqa: F811
+def test_a_hidden_check_needs_a_visible_one(bench: Bench) -> None:  # noqa: F811
+    bench.checks(FOLLOWS)
+    (bench.solutions / "thing.py").write_text("def thing(x):\n    return 1\n")
+    bench.hidden(
+        "@check('more', aspect='values', needs=['test_base'])\ndef test_more(submission):\n    pass\n"
+    )
+    for answer, status in ((0, "skipped"), (1, "pass")):
+        report = bench.check(f"def thing(x):\n    return {answer}\n", hidden=True)
+        assert statuses(report)["more"] == status
+
+
+def test_a_check_follows_checks_of_its_kata(bench: Bench) -> None:  # noqa: F811
     bench.checks(
         "@check('claim', aspect='values', follows=['test_typo'])\ndef test_it(submission):\n    pass\n"
     )

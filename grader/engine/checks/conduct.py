@@ -40,6 +40,17 @@ def given_module(submission: Any, name: str) -> Any:
     return found
 
 
+def new_worker(submission: Any) -> None:
+    """Go on in a new worker, which has loaded the submission and nothing else.
+
+    What the submission left behind is gone (attributes of classes, globals, caches, files), and so is every object that
+    the check got from it. Tensors stay: what a model knows is what its parameters carry from one worker to the next.
+    """
+    context = context_of(submission)
+    context.calls.clear()  # they are calls of objects that are gone
+    context.session.renew()
+
+
 def callback(function: Callable[..., Any]) -> Any:
     """Return something that a check may pass into the worker, where it is called like `function`, which runs here.
 

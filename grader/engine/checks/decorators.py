@@ -63,9 +63,9 @@ def check(
         title: a claim about the submission that stays true when it fails to hold ("future keys get zero weight").
         aspect: what it is about; a report groups by it.
         points: what it is worth.
-        needs: functions of the same file without which this one says nothing: when one of them did not pass, this
+        needs: checks of the same kata without which this one says nothing: when one of them did not pass, this
             check is skipped.
-        follows: functions of the same file. When one of them did not pass, this check is run all the same: where it
+        follows: checks of the same kata. When one of them did not pass, this check is run all the same: where it
             holds it counts, and where it does not, that is put down to the one it follows.
         stand_ins: functions of the submission that this check does not judge, though what it judges may call them.
             Where it fails, and a check of one of these did, it is run once more with the author's in its place

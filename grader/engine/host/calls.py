@@ -92,6 +92,17 @@ class Calls:
         return next(own, self.last)
 
 
+def is_idle(value: object, call: CallRecord | None) -> bool | None:
+    """Return whether a result took no work: it is one number everywhere, or an argument. None where nothing tells."""
+    if not isinstance(value, torch.Tensor) or value.numel() < 2:
+        return None
+    if bool((value == value.flatten()[0]).all()):
+        return True
+    given = [] if call is None else [*call.args, *call.kwargs.values()]
+    alike = [one for one in given if isinstance(one, torch.Tensor) and one.dtype == value.dtype]
+    return any(torch.equal(one, value) for one in alike if one.device == value.device)
+
+
 @dataclass
 class CallStats:
     """Statistics of the calls to each required name: how many raised NotImplementedError, how many returned."""
@@ -100,6 +111,17 @@ class CallStats:
     written: set[str] = field(default_factory=set)
     answered: int = 0
     died: int = 0
+    still: set[str] = field(default_factory=set)
+    """Names that returned a tensor."""
+    works: set[str] = field(default_factory=set)
+    """Those of which one took work."""
+
+    def note(self, call: CallRecord, value: Any) -> None:
+        """Note whether a result took work."""
+        if call.root not in self.works:
+            parts = value if isinstance(value, list | tuple) else (value,)
+            idle = {is_idle(part, call) for part in parts} - {None}
+            (self.works if False in idle else self.still).update({call.root} if idle else ())
 
 
 @dataclass(frozen=True)

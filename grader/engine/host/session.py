@@ -103,6 +103,7 @@ class Session:
         self._as_left = self._same_tensors = False
         self.iterated = False
         """Whether the latest call returned an iterator, whose parts were read."""
+        self._seed = 0
         self._begin: int | None = None
         """Its seed, until the worker has been told."""
         self._alike = False
@@ -114,6 +115,8 @@ class Session:
         self.generation = 0
         """Counts workers; a proxy of an earlier one is stale."""
         self._channel: Channel | None = None
+        self._printed = ""
+        """What the check's earlier worker printed."""
         self._release: list[int] = []
         """Handles and graphs that it may forget."""
         self._states: set[int] = set()
@@ -149,13 +152,26 @@ class Session:
             self._start()
             if again:
                 self.take_output()  # what is printed while loading was told the first time
-        self._begin, self._alike = seed, alike
+        self._seed = self._begin = seed
+        self._alike = alike
+
+    def renew(self) -> None:
+        """Go on with the running check in a new worker, seeded alike: nothing that the submission did is left there.
+
+        Raises:
+            WorkerTimeout, WorkerDied, SubmissionRaised: it did not load again.
+        """
+        printed = self.take_output()
+        self.close()
+        self._start()
+        self.take_output()  # what is printed while loading was told the first time
+        self._printed, self._begin = printed, self._seed
 
     def take_output(self) -> str:
         """Return what the submission printed since the last time, without the names of its folders."""
         if self._channel is None:
             return ""
-        text = self._channel.take_output()
+        text, self._printed = self._printed + self._channel.take_output(), ""
         # They are drawn anew for every run, and warnings print them: equal runs would have unequal reports.
         for folder in (self.source.path.parent, self._channel.process.scratch):
             if folder != folder.parent:  # the root is part of every path
@@ -271,6 +287,8 @@ class Session:
         decoder = self._decoder(done, payload)
         value = self._decode(decoder, done.value)
         tells_state = target in self._states or method in _TELL_STATE
+        if not tells_state:
+            self.outcomes.note(record, value)
         self._observe(State(value) if tells_state else value, decoder, payload)
         # What it did besides: drew random numbers, recorded gradients, changed its arguments.
         self._advance(encoder.generators, decoder, done.generators)

@@ -146,6 +146,7 @@ class KataRun:
             if self._model is not None:
                 self._model.stop_worker()
         self._withhold()
+        self._withhold_idle()
 
     def marks(self) -> dict[str, list[Mark]]:
         """Return what the submission left behind in each visible check that it failed."""
@@ -557,6 +558,21 @@ class KataRun:
             elif ends[item.name] == "pass":
                 passed.add(item.name)
         return left, passed
+
+    def _withhold_idle(self) -> None:
+        """Take the points of checks that saw values which took no work alone, where others failed on the same names."""
+        stats, required = self.attempt.backend.session.outcomes, set(self.checks.kata.required)
+        wrong = frozenset[str]().union(*(one.names_used for one in self.done if one.report.status in WRONG))
+        idle = (stats.still - stats.works) & wrong
+        for one in self.done:
+            names = one.names_used & required
+            if names and names <= idle and one.report.points:
+                one.report.points = 0.0
+                if one.report.status == "pass":
+                    listed = " and ".join(f"`{name}`" for name in sorted(names))
+                    one.report.message = (
+                        f"no points: {listed} returned one number or an argument in every call"
+                    )
 
     def _withhold(self) -> None:
         """Take the points of checks that rest on the policy when something was used that the kata excludes."""

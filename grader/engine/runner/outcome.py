@@ -8,15 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-import torch
-from torch import Tensor
 
 from grader.engine.checks.describe import describe_call, describe_changed, is_tensor
 from grader.engine.checks.failure import CheckFailure, PreconditionFailed
 from grader.engine.checks.gradients import cut_off, is_cut_off
 from grader.engine.checks.raised import describe_frame, describe_raised, supposed_of
 from grader.engine.checks.text import WHOLE, clean
-from grader.engine.host.calls import CallRecord, Calls
+from grader.engine.host.calls import CallRecord, Calls, is_idle
 from grader.engine.host.errors import (
     BudgetSpent,
     StillHangs,
@@ -141,7 +139,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
             used=error.used,
             guess=failure.guess,
             stage=failure.stage,
-            idle=_is_idle(error.subject, call),
+            idle=is_idle(error.subject, call),
             by_numbers=by_numbers,
         )
         return replace(judged, lines=judged.without_guess()) if star else replace(judged, cause=failure.cause)
@@ -183,16 +181,6 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         cut = cut_off("the result")
         return Outcome("fail", [*called, *cut.summary], cause=cut.cause)
     return unusable_result(called, [_short(error)])
-
-
-def _is_idle(subject: object, call: CallRecord | None) -> bool | None:
-    """Return whether a value took no work."""
-    if not isinstance(subject, Tensor) or subject.numel() < 2:
-        return None
-    if bool((subject == subject.flatten()[0]).all()):
-        return True
-    given = [] if call is None else [*call.args, *call.kwargs.values()]
-    return any(isinstance(one, Tensor) and torch.equal(one, subject) for one in given)
 
 
 def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: MessageContext) -> Outcome:

@@ -44,7 +44,8 @@ class KataPlugin:
         self.broken: list[str] = []
         self.left_out: list[pytest.Item] = []
         """What `-k` left out."""
-        self._names: dict[Path, set[str]] = {}
+        self._names: dict[str, set[str]] = {}
+        """By the folder of the kata, which has one name where its checks are and where its hidden ones are."""
         self._wants: dict[pytest.Item, Wants] = {}
 
     @property
@@ -68,7 +69,7 @@ class KataPlugin:
             item.extra_keyword_matches.add(info_of(item).title)
         except PackError as error:
             self.broken.append(error.message)
-        self._names.setdefault(item.path, set()).add(item.name)
+        self._names.setdefault(item.path.parent.name, set()).add(item.name)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -77,7 +78,7 @@ class KataPlugin:
             info = info_of(item)
             for verb, names in (("needs", info.needs), ("follows", info.follows)):
                 for name in names:
-                    if name not in self._names[item.path]:
+                    if name not in self._names[item.path.parent.name]:
                         self.broken.append(
                             f"{item.path}: {item.name} {verb} {name}, and no check has that name."
                         )

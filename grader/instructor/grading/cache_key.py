@@ -22,8 +22,8 @@ def kata_digest(kata: Kata) -> str:
     """Return a digest of everything in the pack that this kata's marks depend on, the same wherever the pack lies.
 
     That is what grading reads: the kata's data, its stub, checks and fingerprints, what learners and checks are given,
-    the reference and the hidden checks, and other Python files next to the checks, which these could import. Prose,
-    demos, runs, pictures and what systems leave in folders are not read.
+    the reference and the hidden checks, and other Python files next to the checks or in their unit, which these could
+    import. Prose, demos, runs, pictures and what systems leave in folders are not read.
     """
     files = {
         "data": kata.folder / KATA_FILE,
@@ -40,8 +40,9 @@ def kata_digest(kata: Kata) -> str:
     }
     read = {*files.values(), *kata.given, kata.demo, kata.real}
     files |= {
-        f"next to {path.name}": path
-        for path in kata.folder.glob("*.py")
+        f"{where} {path.name}": path
+        for where, folder in (("next to", kata.folder), ("unit", kata.unit.folder))
+        for path in folder.glob("*.py")
         if path not in read and not path.name.startswith(".")
     }
     total = hashlib.sha256()

@@ -33,7 +33,8 @@ RUNS = runpy.run_path(str(Path(__file__).with_name("runs.py")))
 FACTS = runpy.run_path(str(Path(__file__).parents[1] / "facts.py"))
 LOGS = runpy.run_path(str(Path(__file__).parents[1] / "logs.py"))
 MODELS = runpy.run_path(str(Path(__file__).parents[1] / "models.py"))
-size, distance = MODELS["size"], MODELS["distance"]
+TONGUES = runpy.run_path(str(Path(__file__).parents[1] / "tongues.py"))
+size, distance, parameters_of = MODELS["size"], MODELS["distance"], MODELS["parameters_of"]
 STORY = runpy.run_path(str(Path(__file__).parents[2] / "given" / "story.py"))
 LOGITS = "batch time token"
 V, D, LONGEST = 19, 12, 16
@@ -42,8 +43,8 @@ SIZES = {"vocab_size": V, "d_model": D, "num_heads": 3, "d_ff": 20, "num_layers"
 LARGEST = 30.0
 """No logit of a model that `build` has filled is larger: beyond it no tolerance grows with the answer."""
 STATES, WORDS = 97, 7
-STEPS, BOUND = RUNS["STEPS"], 1.95
-"""After so many steps the model has to pay less than this for a character of new stories, in nats."""
+STEPS, LESS = RUNS["STEPS"], 0.1
+"""After so many steps the model has to pay so much less for a character of new stories than a bigram does, in nats."""
 BEGUN, APART = 6, 0.02
 """So many steps of each logged run are run again, and may differ by this: rounding is not the same everywhere."""
 
@@ -117,6 +118,12 @@ def some_text(draw, length=400, vocab=11):
 
 def stories(first, count):
     return STORY["encode"](STORY["text"](first, count))
+
+
+def bigram_nats(read, text, vocab):
+    """Return what a bigram that has counted in one text pays for a character of another, in nats."""
+    counts = torch.bincount(read[:-1] * vocab + read[1:], minlength=vocab**2).view(vocab, vocab) + 0.01
+    return float(F.nll_loss((counts / counts.sum(1, keepdim=True)).log()[text[:-1]], text[1:]))
 
 
 def nats(model, text, longest=64):
@@ -469,6 +476,32 @@ def test_rows_of_training(submission, draw):
     )
 
 
+def begun(submission, text, steps):
+    """Return the model after so many steps; torch's global generator stands where it did, whoever draws from it."""
+    given_module(submission, "probes").reseed(1)
+    with precondition("train must return (model, rows)"):
+        model, _ = expect(submission.train(text, V, steps, 5, warmup=0), "result").is_tuple(2)
+    return model
+
+
+@check(
+    "updates move the parameters against their gradients",
+    aspect="learning",
+    points=3,
+    asked="Train a new LanguageModel to predict the next token",
+)
+def test_updates(submission, draw):
+    # Of a text of one token all pieces are alike, wherever they are drawn, and so are their targets.
+    text = with_axes(torch.full((400,), draw.size(0, V - 1), device=draw.device), "time")
+    start, end = (begun(submission, text, steps) for steps in (0, 2))
+    logits = start(tokens(text[None, :32]))
+    with precondition("forward must give finite logits [B, T, V]"):
+        expect(logits, "logits", axes=LOGITS).is_tensor(shape=(1, 32, V)).is_finite()
+    if logits.requires_grad:
+        F.cross_entropy(logits.flatten(0, 1), text[:32]).backward()
+    MODELS["expect_downhill"](submission, start, end)
+
+
 @check(
     "train takes its arguments by name, and a text in any memory order, which it leaves as it was",
     aspect="arguments",
@@ -490,6 +523,7 @@ def test_training_arguments(submission, draw):
     "the same seed gives the same run, whatever was drawn before, and another seed another run",
     aspect="learning",
     points=4,
+    needs=["test_updates"],
     asked="The same seed gives the same run, whatever ran before.",
 )
 def test_seeds(submission, draw):
@@ -525,9 +559,47 @@ def test_seeds(submission, draw):
 
 
 @check(
+    "the loss of a row is what the model pays for the batch of its step, before the update",
+    aspect="values",
+    points=3,
+    needs=["test_rows_of_training", "test_updates"],
+    follows=["test_seeds"],
+    asked="loss is the mean of -log p over the batch of",
+)
+def test_losses(submission, draw):
+    steps, runs = (0, draw.size(1, 4)), []
+    # Texts of one token, as above: which pieces were drawn does not matter.
+    for word in draw.permutation(9)[:2].tolist():
+        text = with_axes(torch.full((400,), word, device=draw.device), "time")
+        states = [parameters_of(trained(submission, text, 9, count, 5)[0]) for count in steps]
+        rows = trained(submission, text, 9, steps[1] + 1, 5)[1]
+        runs += [(text, state, rows[count]) for count, state in zip(steps, states, strict=True)]
+    lengths, other = True, some_text(draw, 400, 9)
+    models = MODELS["carried"](
+        submission, lambda: trained(submission, other, 9, 0, 5)[0], [state for _, state, _ in runs]
+    )
+    for (text, _, (step, told, _)), model in zip(runs, models, strict=True):
+        with precondition("max_len must be a number"):
+            longest = expect(model.max_len, "max_len").is_between(1, 10_000).actual
+        logits = score(model, tokens(text[None, : int(longest)]), 9)[0].double().cpu()
+        costs = -logits.log_softmax(dim=-1)[:, int(text[0])]
+        paid = costs.cumsum(0) / torch.arange(1, len(costs) + 1)  # for pieces of each length
+        lengths = ((paid - told).abs() < 2e-3) & lengths
+        fingerprint_facts(submission, first=step == 1, loss=FACTS["of_a_loss"](told, paid.tolist()))
+        if not lengths.any():
+            fail(
+                f"wrong loss  of step {step}  got {told:.4f}",
+                f"  after {step - 1} steps the model pays {paid.min():.4f} to {paid.max():.4f} nats for a token",
+                "  of this text: the mean of -log p, in a new process with the parameters that train gave it",
+                stage="values",
+            )
+
+
+@check(
     "the rate rises in equal steps up to step warmup, is full at once without warm-up, and never exceeds that",
     aspect="learning",
     points=5,
+    needs=["test_updates"],
     asked=[
         "s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:",
         "never rises above the full rate, which is the same for every warmup.",
@@ -535,12 +607,12 @@ def test_seeds(submission, draw):
 )
 def test_warmup(submission, draw):
     text = some_text(draw)
-    full = trained(submission, text, 11, 12, 1, warmup=0)[1][0][2]
+    runs = {warmup: trained(submission, text, 11, 12, 1, warmup=warmup)[1] for warmup in (0, 4)}
+    full = runs[0][0][2]
     expect(full, "rate of step 1 with warmup=0").is_between(1e-12, 1e3)
-    rates = [rate / full for _, _, rate in trained(submission, text, 11, 12, 1, warmup=4)[1]]
-    told = FACTS["of_a_warmup"](rates, 4)
+    told = FACTS["of_a_warmup"]([rate / full for _, _, rate in runs[4]], 4)
     for warmup, steps in ((0, 12), (4, 12), (8, 6), (1, 3)):
-        rows = trained(submission, text, 11, steps, 1, warmup=warmup)[1]
+        rows = runs.get(warmup) or trained(submission, text, 11, steps, 1, warmup=warmup)[1]
         fingerprint_facts(submission, **told)
         for step, _, rate in rows:
             share = rate / full
@@ -558,14 +630,17 @@ def test_warmup(submission, draw):
     "the rate of a row is the one that its update uses",
     aspect="learning",
     points=4,
+    needs=["test_updates"],
     follows=["test_warmup"],
     asked="rate is what the update uses.",
 )
 def test_rate_used(submission, draw):
-    text = some_text(draw)
+    text, probes = some_text(draw), given_module(submission, "probes")
+    probes.reseed(1)  # so that all of them begin alike where the seed does not decide
     start, _ = trained(submission, text, 11, 0, 1)
     moved, rates = [], []
     for warmup in (0, 50):
+        probes.reseed(1)
         model, rows = trained(submission, text, 11, 1, 1, warmup=warmup)
         moved.append(distance(model, start))
         rates.append(rows[0][2])
@@ -582,6 +657,7 @@ def test_rate_used(submission, draw):
     "norm, positions and num_layers reach the model that is trained",
     aspect="learning",
     points=4,
+    needs=["test_updates"],
     asked="norm, positions, num_layers: of the model.",
 )
 def test_settings(submission, draw):
@@ -618,6 +694,7 @@ def test_settings(submission, draw):
     "it learns to predict the token that comes next: on a text that repeats itself it soon makes no mistake",
     aspect="learning",
     points=4,
+    needs=["test_updates"],
     trained=True,
     asked="predict the next token",
 )
@@ -642,22 +719,29 @@ def test_next_token(submission, draw):
 
 
 @check(
-    f"trained on stories for {STEPS} steps, it pays at most {BOUND} nats for a character of new ones",
+    f"trained on stories in a new language for {STEPS} steps, it pays {LESS} nats less than a bigram for the next ones",
     aspect="learning",
     points=8,
     trained=True,
-    needs=["test_rows_of_training"],
-    asked="at most 1.95 nats",
+    needs=["test_rows_of_training", "test_updates"],
+    asked="makes up a language",
 )
 def test_learning(submission, draw):
-    text = with_axes(stories(0, RUNS["STORIES"]), "time").to(draw.device)
-    model, rows = trained(submission, text, len(STORY["CHARACTERS"]), STEPS, draw.size(10, 1 << 20))
-    model.eval()
-    expect(nats(model, stories(STORY["HELD_OUT"], 20).to(draw.device)), "nats for a character").is_between(
-        0.1,
-        BOUND,
-        why=f"of 20 stories that it has not read; a bigram pays 2.05. Its own last row says {rows[-1][1]:.3f}",
+    tongue, vocab = TONGUES["Tongue"](draw.size(0, 1 << 30)), len(STORY["CHARACTERS"])
+    read, asked = (STORY["encode"](tongue.stories(count)) for count in (RUNS["STORIES"], 20))
+    text = with_axes(read, "time").to(draw.device)
+    model, rows = trained(submission, text, vocab, STEPS, draw.size(10, 1 << 20))
+    other = some_text(draw, len(text), vocab)
+    new = MODELS["carried"](
+        submission, lambda: trained(submission, other, vocab, 0, 1)[0], [parameters_of(model)]
     )
+    for learned in new:
+        learned.eval()
+        expect(nats(learned, asked.to(draw.device)), "nats for a character").is_between(
+            0.1,
+            bigram_nats(read, asked, vocab) - LESS,
+            why=f"of 20 stories that it has not read; its own last row says {rows[-1][1]:.3f}",
+        )
 
 
 # --- generate ---
@@ -890,7 +974,7 @@ def test_log(submission, draw):
     "the log has all runs of the lesson, each to its last step, and two seeds of the base run",
     aspect="values",
     points=3,
-    needs=["test_log"],
+    needs=["test_log", "test_updates"],
     asked="a line for each step that runs.py logs.",
 )
 def test_log_whole(submission, draw):
@@ -909,7 +993,7 @@ def test_log_whole(submission, draw):
     "the log's rates are those that your train uses",
     aspect="values",
     points=2,
-    needs=["test_log"],
+    needs=["test_log", "test_updates"],
     follows=["test_log_whole", "test_warmup"],
     asked="Its rates follow the warm-up that each run had",
 )
@@ -924,7 +1008,7 @@ def test_log_rates(submission, draw):
     "every curve begins at about ln V and falls, and that of the base run falls below what a bigram pays",
     aspect="values",
     points=3,
-    needs=["test_log"],
+    needs=["test_log", "test_updates"],
     follows=["test_log_whole"],
     asked="Its curves begin at about ln V and fall",
 )
@@ -946,8 +1030,8 @@ def test_log_falls(submission, draw):
     f"run again with your train, each logged run begins with the losses of the log, for {BEGUN} steps",
     aspect="learning",
     points=6,
-    needs=["test_log", "test_rows_of_training"],
-    follows=["test_log_whole", "test_seeds", "test_warmup"],
+    needs=["test_log", "test_rows_of_training", "test_updates"],
+    follows=["test_log_whole", "test_seeds", "test_losses", "test_warmup"],
     asked="begins each run anew with your `train`",
 )
 def test_log_repeated(submission, draw):

@@ -32,7 +32,8 @@ RUNS = runpy.run_path(str(Path(__file__).with_name("runs.py")))
 FACTS = runpy.run_path(str(Path(__file__).parents[1] / "facts.py"))
 LOGS = runpy.run_path(str(Path(__file__).parents[1] / "logs.py"))
 MODELS = runpy.run_path(str(Path(__file__).parents[1] / "models.py"))
-size, distance = MODELS["size"], MODELS["distance"]
+TONGUES = runpy.run_path(str(Path(__file__).parents[1] / "tongues.py"))
+size, distance, parameters_of = MODELS["size"], MODELS["distance"], MODELS["parameters_of"]
 LANGUAGE = runpy.run_path(str(Path(__file__).parents[2] / "given" / "language.py"))
 LOGITS = "batch time token"
 READ, WRITTEN, D, LONGEST = 19, 17, 12, 16
@@ -147,10 +148,14 @@ def some_pairs(draw, count=120, source=7, target=6):
 BOTH = (READ, WRITTEN)
 
 
+def after_bos(target):
+    """Return what a decoder reads: BOS, and of each target all words but the last."""
+    return torch.cat((torch.full_like(target[:, :1], BOS), target[:, :-1]), dim=1)
+
+
 def nats(model, source, target):
     """Return what a model pays for a word of the targets, in nats."""
-    read = torch.cat((torch.full_like(target[:, :1], BOS), target[:, :-1]), dim=1)
-    logits = score(model, source, tokens(read), WRITTEN)
+    logits = score(model, source, tokens(after_bos(target)), WRITTEN)
     return float(torch.nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten()))
 
 
@@ -408,6 +413,37 @@ def test_final_norm(submission, draw):
 
 
 @check(
+    'with norm="first" one norm comes after the encoder: how large its stream is does not reach the decoder',
+    aspect="values",
+    points=2,
+    follows=["test_norm_first"],
+    asked="one norm after each stack.",
+)
+def test_encoder_norm(submission, draw):
+    (source, target), model = pair(draw), build(submission, draw, norm="first", positions=False)
+    held, found = parameters_of(model), []
+    for size in (1e3, 4e3):
+        # So large that what the encoder's layers add is nothing next to it. All matrices are small, so that a memory
+        # of that size would be neither nothing to the decoder nor all that it sees.
+        model.load_state_dict(
+            {
+                name: value * (size if READ in value.shape else 1 if WRITTEN in value.shape else 0.03)
+                for name, value in held.items()
+                if value.dim() > 1
+            },
+            strict=False,
+        )
+        found.append(score(model, source, target))
+    fingerprint_facts(submission, size_reaches_the_decoder=FACTS["apart"](*found))
+    expect(found[1], "logits", axes=LOGITS).same_as(
+        found[0],
+        name="those before",
+        why="the source's embeddings were made four times as large: after a norm they are what they were",
+        tolerance=0.01,
+    )
+
+
+@check(
     'with norm="last" every sublayer\'s sum is normed, even if the sublayer adds nothing',
     aspect="values",
     points=3,
@@ -570,6 +606,41 @@ def test_rows_of_training(submission, draw):
     )
 
 
+def begun(submission, pairs, steps):
+    """Return the model after so many steps; torch's global generator stands where it did, whoever draws from it."""
+    given_module(submission, "probes").reseed(1)
+    with precondition("train must return (model, rows)"):
+        model, _ = expect(submission.train(*pairs, *BOTH, steps, 5, warmup=0), "result").is_tuple(2)
+    return model
+
+
+def alike(read, wanted, count=60):
+    """Return so many pairs of one kind: which of them were drawn does not matter."""
+    return tuple(
+        tokens(torch.tensor([row] * count, device=read.device)) for row in (read.tolist(), wanted.tolist())
+    )
+
+
+@check(
+    "updates move the parameters against their gradients",
+    aspect="learning",
+    points=3,
+    asked="Train a new TranslationModel with teacher forcing",
+)
+def test_updates(submission, draw):
+    # One word again and again: what the decoder reads is then what it should say, or BOS.
+    read, wanted = words(draw, 1, 7, READ)[0], torch.full((8,), draw.size(3, WRITTEN - 1), device=draw.device)
+    wanted[-1] = EOS
+    pairs = alike(read, wanted)
+    start, end = (begun(submission, pairs, steps) for steps in (0, 2))
+    with precondition("forward must give finite logits [B, T, V]"):
+        logits = start(*(tokens(part[:1]) for part in (pairs[0], after_bos(pairs[1]))))
+        expect(logits, "logits", axes=LOGITS).is_tensor(shape=(1, 8, WRITTEN)).is_finite()
+    if logits.requires_grad:
+        torch.nn.functional.cross_entropy(logits[0], wanted).backward()
+    MODELS["expect_downhill"](submission, start, end)
+
+
 @check(
     "train takes its arguments by name, and pairs in any memory order, which it leaves as they were",
     aspect="arguments",
@@ -592,7 +663,7 @@ def test_training_arguments(submission, draw):
     "padding after sources and targets does not count: with more of it each loss is the same",
     aspect="padding",
     points=4,
-    needs=["test_rows_of_training"],
+    needs=["test_rows_of_training", "test_updates"],
     asked="EOS counts, padding does not.",
 )
 def test_loss_padding(submission, draw):
@@ -620,6 +691,7 @@ def test_loss_padding(submission, draw):
     "the same seed gives the same run, whatever was drawn before, and another seed another run",
     aspect="learning",
     points=4,
+    needs=["test_updates"],
     asked="The same seed gives the same run, whatever ran before.",
 )
 def test_seeds(submission, draw):
@@ -655,9 +727,39 @@ def test_seeds(submission, draw):
 
 
 @check(
+    "the loss of a row is what the model pays for the batch of its step, before the update",
+    aspect="values",
+    points=3,
+    needs=["test_rows_of_training", "test_updates"],
+    follows=["test_seeds"],
+    asked="loss is the mean of -log p over the words of",
+)
+def test_losses(submission, draw):
+    wanted = 3 + draw.integers(0, WRITTEN - 3, time=6)
+    wanted[-1] = EOS
+    pairs, steps = alike(words(draw, 1, 7, READ)[0], wanted), (0, draw.size(1, 4))
+    states = [parameters_of(trained(submission, pairs, BOTH, count, 5)[0]) for count in steps]
+    rows = trained(submission, pairs, BOTH, steps[1] + 1, 5)[1]
+    models = MODELS["carried"](
+        submission, lambda: trained(submission, some_pairs(draw, 60), BOTH, 0, 5)[0], states
+    )
+    for count, model in zip(steps, models, strict=True):
+        step, told, _ = rows[count]
+        paid = nats(model, *(tokens(part[:1]) for part in pairs))
+        fingerprint_facts(submission, first=step == 1, loss=FACTS["of_a_loss"](told, [paid]))
+        expect(told, f"loss of step {step}").is_between(
+            paid - 2e-3,
+            paid + 2e-3,
+            why=f"after {step - 1} steps the model pays {paid:.4f} nats for a word of these pairs, "
+            "which are all alike, in a new process with the parameters that train gave it",
+        )
+
+
+@check(
     "the rate rises in equal steps up to step warmup, is full at once without warm-up, and never exceeds that",
     aspect="learning",
     points=5,
+    needs=["test_updates"],
     asked=[
         "s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:",
         "never rises above the full rate, which is the same for every warmup.",
@@ -665,12 +767,12 @@ def test_seeds(submission, draw):
 )
 def test_warmup(submission, draw):
     pairs = some_pairs(draw)
-    full = trained(submission, pairs, BOTH, 12, 1, warmup=0)[1][0][2]
+    runs = {warmup: trained(submission, pairs, BOTH, 12, 1, warmup=warmup)[1] for warmup in (0, 4)}
+    full = runs[0][0][2]
     expect(full, "rate of step 1 with warmup=0").is_between(1e-12, 1e3)
-    rates = [rate / full for _, _, rate in trained(submission, pairs, BOTH, 12, 1, warmup=4)[1]]
-    told = FACTS["of_a_warmup"](rates, 4)
+    told = FACTS["of_a_warmup"]([rate / full for _, _, rate in runs[4]], 4)
     for warmup, steps in ((0, 12), (4, 12), (8, 6), (1, 3)):
-        rows = trained(submission, pairs, BOTH, steps, 1, warmup=warmup)[1]
+        rows = runs.get(warmup) or trained(submission, pairs, BOTH, steps, 1, warmup=warmup)[1]
         fingerprint_facts(submission, **told)
         for step, _, rate in rows:
             share = rate / full
@@ -688,14 +790,17 @@ def test_warmup(submission, draw):
     "the rate of a row is the one that its update uses",
     aspect="learning",
     points=4,
+    needs=["test_updates"],
     follows=["test_warmup"],
     asked="rate is what the update uses.",
 )
 def test_rate_used(submission, draw):
-    pairs = some_pairs(draw)
+    pairs, probes = some_pairs(draw), given_module(submission, "probes")
+    probes.reseed(1)  # so that all of them begin alike where the seed does not decide
     start, _ = trained(submission, pairs, BOTH, 0, 1)
     moved, rates = [], []
     for warmup in (0, 50):
+        probes.reseed(1)
         model, rows = trained(submission, pairs, BOTH, 1, 1, warmup=warmup)
         moved.append(distance(model, start))
         rates.append(rows[0][2])
@@ -712,6 +817,7 @@ def test_rate_used(submission, draw):
     "norm, positions and num_layers reach the model that is trained",
     aspect="learning",
     points=4,
+    needs=["test_updates"],
     asked="norm, positions, num_layers: of the model.",
 )
 def test_settings(submission, draw):
@@ -745,26 +851,35 @@ def test_settings(submission, draw):
 
 
 @check(
-    f"trained on 1,000 pairs for {STEPS} steps, it translates {ACCURACY:.0%} of new sentences without a mistake",
+    f"trained for {STEPS} steps on a new language, it translates {ACCURACY:.0%} of new sentences without a mistake",
     aspect="learning",
     points=8,
     trained=True,
-    needs=["test_rows_of_training"],
-    asked="80% of new sentences",
+    needs=["test_rows_of_training", "test_updates"],
+    asked="makes up a language",
 )
 def test_learning(submission, draw):
-    pairs, test = LANGUAGE["splits"](RUNS["PAIRS"], 100, draw.size(0, 1 << 20))
-    english, spanish, spell = LANGUAGE["SOURCE_WORDS"], LANGUAGE["TARGET_WORDS"], LANGUAGE["spell"]
-    given = [tokens(part.to(draw.device)) for part in pairs]
-    model, _ = trained(submission, given, (len(english), len(spanish)), STEPS, draw.size(10, 1 << 20))
+    (english, foreign), pairs, test = TONGUES["translations"](
+        LANGUAGE, draw.size(0, 1 << 30), RUNS["PAIRS"], 100
+    )
+    given, sizes = [tokens(part.to(draw.device)) for part in pairs], (len(english), len(foreign))
+    trained_model, _ = trained(submission, given, sizes, STEPS, draw.size(10, 1 << 20))
+    others = [
+        tokens(3 + draw.integers(0, vocab - 3, batch=len(part), time=part.shape[1]))
+        for vocab, part in zip(sizes, given, strict=True)
+    ]
+    (model,) = MODELS["carried"](
+        submission, lambda: trained(submission, others, sizes, 0, 1)[0], [parameters_of(trained_model)]
+    )
     model.eval()
     source, wanted = tokens(test.source.to(draw.device)), test.target
     written = torch.full_like(source[:, :1], BOS)
     for _ in range(wanted.shape[1]):  # our own search: translate is another check's affair
-        word = score(model, source, tokens(written), len(spanish))[:, -1].argmax(dim=-1, keepdim=True)
+        word = score(model, source, tokens(written), len(foreign))[:, -1].argmax(dim=-1, keepdim=True)
         written = torch.cat((written, word), dim=1)
+    spell = LANGUAGE["spell"]
     texts = [
-        (spell(row, spanish), spell(row_wanted, spanish))
+        (spell(row, foreign), spell(row_wanted, foreign))
         for row, row_wanted in zip(written[:, 1:].cpu(), wanted, strict=True)
     ]
     wrong = [row for row, (text, right) in enumerate(texts) if text != right]
@@ -972,7 +1087,7 @@ def test_log(submission, draw):
     "the log has all runs of the lesson, each to its last step, and two seeds of the base run",
     aspect="values",
     points=3,
-    needs=["test_log"],
+    needs=["test_log", "test_updates"],
     asked="a line for each step that runs.py logs.",
 )
 def test_log_whole(submission, draw):
@@ -991,7 +1106,7 @@ def test_log_whole(submission, draw):
     "the log's rates are those that your train uses",
     aspect="values",
     points=2,
-    needs=["test_log"],
+    needs=["test_log", "test_updates"],
     follows=["test_log_whole", "test_warmup"],
     asked="Its rates follow the warm-up that each run had",
 )
@@ -1006,7 +1121,7 @@ def test_log_rates(submission, draw):
     "every curve begins at about ln V and falls, and those of the base runs below 0.5",
     aspect="values",
     points=3,
-    needs=["test_log"],
+    needs=["test_log", "test_updates"],
     follows=["test_log_whole"],
     asked="Its curves begin at about ln V and fall",
 )
@@ -1028,8 +1143,8 @@ def test_log_falls(submission, draw):
     f"run again with your train, each logged run begins with the losses of the log, for {BEGUN} steps",
     aspect="learning",
     points=6,
-    needs=["test_log", "test_rows_of_training"],
-    follows=["test_log_whole", "test_seeds", "test_warmup"],
+    needs=["test_log", "test_rows_of_training", "test_updates"],
+    follows=["test_log_whole", "test_seeds", "test_losses", "test_warmup"],
     asked="begins each run anew with your `train`",
 )
 def test_log_repeated(submission, draw):

@@ -10,6 +10,7 @@ from grader.checks import (
     expect,
     fail,
     given_module,
+    new_worker,
     precondition,
     with_axes,
 )
@@ -98,25 +99,16 @@ def test_other_models(submission, draw):
         part.expect(submission, None, draw, [call])
 
 
-def expect_mean_loss(submission, draw):
-    """Of a text of one token all pieces are alike, and the first loss is the start's mean over their positions."""
-    lengths = None
-    for word in draw.permutation(9)[:3].tolist():
-        text = with_axes(torch.full((700,), word, device=draw.device), "time")
-        model, _ = expect(submission.train(text, 9, 0, 5), "result").is_tuple(2)
-        _, rows = expect(submission.train(text, 9, 1, 5), "result").is_tuple(2)
-        logits = score(model, with_axes(text[None, : model.max_len].contiguous(), "batch", "time"), 9)[0]
-        paid = -logits.double().log_softmax(dim=-1)[:, word]
-        means = paid.cumsum(0) / torch.arange(1, len(paid) + 1, device=paid.device)
-        same = ((means - rows[0][1]).abs() < 1e-3).tolist()
-        lengths = (
-            same if lengths is None else [one and other for one, other in zip(lengths, same, strict=True)]
-        )
-    if not any(lengths):
-        fail(
-            "wrong value  the loss of step 1  the mean over all positions of a piece is another",
-            stage="values",
-        )
+def carried(submission, draw, model, text, vocab, **settings):
+    """Return a new model in a new worker with the parameters of this one: they are all that crosses."""
+    with torch.no_grad():
+        learned = dict(model.named_parameters())
+    new_worker(submission)
+    other = draw.integers(0, vocab, time=len(text))
+    model, _ = expect(submission.train(other, vocab, 0, 1, **settings), "result").is_tuple(2)
+    model.load_state_dict(learned, strict=False)
+    model.eval()
+    return model
 
 
 @check(
@@ -124,14 +116,13 @@ def expect_mean_loss(submission, draw):
     aspect="learning",
     points=4,
     trained=True,
+    needs=["test_updates"],
     asked=[
         "predict the next token at every position of each piece",
         "norm, positions, num_layers: of the model.",
-        "loss is the mean of -log p over the batch of this step",
     ],
 )
 def test_other_texts(submission, draw):
-    expect_mean_loss(submission, draw)
     for vocab, settings in (
         (13, {"norm": "last"}),
         (4, {"positions": False}),
@@ -144,7 +135,7 @@ def test_other_texts(submission, draw):
         model, _ = expect(
             submission.train(long, vocab + 1, 60, draw.size(2, 999), **settings), "result"
         ).is_tuple(2)
-        model.eval()
+        model = carried(submission, draw, model, long, vocab + 1, **settings)
         found = score(model, with_axes(text[None, :30].contiguous(), "batch", "time"), vocab + 1)
         right = float((found.argmax(dim=-1) == text[None, 1:31]).float().mean())
         expect(right, f"share of right next tokens with vocab_size={vocab} after 60 steps").is_between(
@@ -186,6 +177,7 @@ def test_any_generation(submission, draw):
     aspect="learning",
     points=5,
     trained=True,
+    needs=["test_updates"],
     asked="A log belongs to the code that wrote it.",
     on_workers_word="the text is what train is given, and not what it is judged by",
 )
@@ -196,7 +188,7 @@ def test_log_ends(submission, draw):
         expect(len(base) >= 30, "the log has the base run").is_value(True)
         seed, logged = int(base[0][1]), [float(line[3]) for line in base[-4:]]
     text = given_module(submission, "probes").stories(STORIES)
-    _, rows = expect(submission.train(text, CHARACTERS, STEPS, seed), "result").is_tuple(2)
+    model, rows = expect(submission.train(text, CHARACTERS, STEPS, seed), "result").is_tuple(2)
     steps = [int(line[2]) for line in base[-4:]]
     now = [rows[step - 1][1] for step in steps if 0 < step <= len(rows)]
     expect(len(now), "steps to compare").is_value(4)
@@ -207,3 +199,13 @@ def test_log_ends(submission, draw):
             f"  train(text, {CHARACTERS}, {STEPS}, {seed})",
             stage="values",
         )
+    pieces = text[: 64 * 100].view(100, 64)
+    logits = score(
+        carried(submission, draw, model, text, CHARACTERS), with_axes(pieces, "batch", "time"), CHARACTERS
+    )
+    paid = float(torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), pieces[:, 1:].flatten()))
+    expect(sum(now) / 4, "mean of the last four logged losses of base").is_between(
+        paid - ENDS,
+        paid + ENDS,
+        why=f"the model that came back pays {paid:.3f} for the text, in a new process",
+    )

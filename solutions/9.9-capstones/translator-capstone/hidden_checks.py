@@ -11,6 +11,7 @@ from grader.checks import (
     expect_parameter_gradients,
     fail,
     given_module,
+    new_worker,
     precondition,
     with_axes,
 )
@@ -106,23 +107,19 @@ def test_other_models(submission, draw):
         part.expect(submission, None, draw, [dict(zip(("source", "target"), texts, strict=True))])
 
 
-@check(
-    "the first loss is the mean over the words of what the model pays as it starts",
-    aspect="values",
-    points=2,
-    asked="loss is the mean of -log p over the words of this step's batch, in nats, before its update",
-)
-def test_first_loss(submission, draw):
-    source = 2 + draw.integers(0, 7, batch=1, time=5)
-    # Of pairs that are all alike the first loss is what the start pays for one of them.
-    said = torch.cat((3 + draw.integers(0, 5, batch=1, time=3), torch.full_like(source[:, :1], EOS)), dim=1)
-    begun = torch.cat((torch.full_like(said[:, :1], BOS), said[:, :-1]), dim=1)
-    alike = tokens(source.repeat(30, 1)), tokens(said.repeat(30, 1))
-    start, _ = expect(submission.train(*alike, 9, 9, 0, 3), "result").is_tuple(2)
-    _, rows = expect(submission.train(*alike, 9, 9, 1, 3), "result").is_tuple(2)
-    logits = score(start, source, tokens(begun), 9)[0]
-    paid = float(torch.nn.functional.cross_entropy(logits.double(), said[0]))
-    expect(rows[0][1], "loss of step 1").is_between(paid - 1e-3, paid + 1e-3)
+def carried(submission, draw, model, pairs, sizes, **settings):
+    """Return a new model in a new worker with the parameters of this one: they are all that crosses."""
+    with torch.no_grad():
+        learned = dict(model.named_parameters())
+    new_worker(submission)
+    others = (
+        tokens(3 + draw.integers(0, vocab - 3, batch=len(part), time=part.shape[1]))
+        for vocab, part in zip(sizes, pairs, strict=True)
+    )
+    model, _ = expect(submission.train(*others, *sizes, 0, 1, **settings), "result").is_tuple(2)
+    model.load_state_dict(learned, strict=False)
+    model.eval()
+    return model
 
 
 @check(
@@ -130,6 +127,7 @@ def test_first_loss(submission, draw):
     aspect="learning",
     points=5,
     trained=True,
+    needs=["test_updates"],
     asked=["Train a new TranslationModel with teacher forcing", "norm, positions, num_layers: of the model."],
 )
 def test_other_languages(submission, draw):
@@ -140,7 +138,7 @@ def test_other_languages(submission, draw):
         model, _ = expect(
             submission.train(*pairs, 11, 11, 120, draw.size(2, 999), **settings), "result"
         ).is_tuple(2)
-        model.eval()
+        model = carried(submission, draw, model, pairs, (11, 11), **settings)
         begun = torch.cat((torch.full_like(target[500:, :1], BOS), target[500:, :-1]), dim=1)
         found = score(model, tokens(source[500:]), tokens(begun), 11)
         right = float((found.argmax(dim=-1) == target[500:]).float().mean())
@@ -181,6 +179,7 @@ def test_any_search(submission, draw):
     aspect="learning",
     points=5,
     trained=True,
+    needs=["test_updates"],
     asked="A log belongs to the code that wrote it.",
     on_workers_word="the sentences are what train is given, and not what it is judged by",
 )
@@ -192,7 +191,7 @@ def test_log_ends(submission, draw):
         expect(len(base) >= 30, "the log has the base run").is_value(True)
         seed, logged = int(base[0][1]), [float(line[3]) for line in base[-4:]]
     source, target, *sizes = probes.sentences(PAIRS)
-    _, rows = expect(submission.train(source, target, *sizes, STEPS, seed), "result").is_tuple(2)
+    model, rows = expect(submission.train(source, target, *sizes, STEPS, seed), "result").is_tuple(2)
     now = [rows[int(line[2]) - 1][1] for line in base[-4:] if 0 < int(line[2]) <= len(rows)]
     expect(len(now), "steps to compare").is_value(4)
     if abs(sum(now) - sum(logged)) / 4 > ENDS:
@@ -202,3 +201,13 @@ def test_log_ends(submission, draw):
             f"  train(source, target, {sizes[0]}, {sizes[1]}, {STEPS}, {seed})",
             stage="values",
         )
+    model = carried(submission, draw, model, (source, target), sizes)
+    read, wanted = source[:200], target[:200]
+    written = torch.cat((torch.full_like(wanted[:, :1], BOS), wanted[:, :-1]), dim=1)
+    logits = score(model, tokens(read), tokens(written), sizes[1])
+    paid = float(torch.nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD))
+    expect(sum(now) / 4, "mean of the last four logged losses of base").is_between(
+        paid - ENDS,
+        paid + ENDS,
+        why=f"the model that came back pays {paid:.3f} for the pairs, in a new process",
+    )

@@ -183,7 +183,7 @@ class summed_loss:
 class loss_after_the_update:
     """your rows hold the loss after the update: it is that of this step's batch before it
 
-    Fails: test_log_repeated
+    Fails: test_losses
     """
 
     train = """
@@ -229,6 +229,18 @@ class rate_rises_on:
     rate_at = """
         - return 1 - 0.9 * (step - first) / max(steps - first, 1)
         + return 1 + 0.5 * (step - first) / first
+    """
+
+
+class update_left_out:
+    """your train never updates the parameters: optimizer.step() is missing
+
+    Fails: test_updates
+    Costs: nothing has been trained
+    """
+
+    train = """
+        - optimizer.step()
     """
 
 

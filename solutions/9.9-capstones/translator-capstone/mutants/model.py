@@ -172,6 +172,18 @@ class no_norm_before_the_head:
         """
 
 
+class no_norm_after_the_encoder:
+    """your encoder with norm="first" ends without a norm: the decoder should read norm(memory)
+
+    Fails: test_encoder_norm
+    """
+
+    class TranslationModel:
+        forward = """
+            - memory = self.memory_norm(memory)
+        """
+
+
 class layers_shared:
     """your decoder's layers are one and the same: each has to have parameters of its own
 

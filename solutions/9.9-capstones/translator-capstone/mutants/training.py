@@ -145,6 +145,31 @@ class rate_rises_on:
     """
 
 
+class update_left_out:
+    """your train never updates the parameters: optimizer.step() is missing
+
+    Fails: test_updates
+    Costs: nothing has been trained
+    """
+
+    train = """
+        - optimizer.step()
+    """
+
+
+class loss_after_the_update:
+    """your rows hold the loss after the update: it is that of this step's batch before it
+
+    Fails: test_losses
+    """
+
+    train = """
+        - rows.append((step, loss.item(), rate))
+        + after = F.cross_entropy(model(read, written).flatten(0, 1), wanted.flatten(), ignore_index=model.pad_id)
+        + rows.append((step, after.item(), rate))
+    """
+
+
 class gradients_pile_up:
     """your gradients pile up over the steps: they have to be cleared before each backward pass
 
