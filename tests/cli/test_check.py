@@ -126,7 +126,7 @@ def test_the_model_and_the_contract_name_the_same_fields() -> None:
     for ours, theirs in ((KataReport, StrictReport), (CheckReport, StrictCheck), (ReportSet, StrictSet)):
         assert set(ours.__struct_fields__) == set(theirs.__struct_fields__)
     judged = {"pass", "fail", "error", "timeout"}
-    assert set(get_args(KataStatus)) == judged | {"in_progress", "not_started", "missing"}
+    assert set(get_args(KataStatus)) == judged | {"in_progress", "not_started", "missing", "not_graded"}
     assert set(get_args(CheckStatus)) == judged | {"todo", "skipped"}
 
 
