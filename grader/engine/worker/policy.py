@@ -84,7 +84,9 @@ class Exclusion:
         self._own = f"{os.path.dirname(request.path)}/", f"{os.getcwd()}/"
         if request.pattern:
             is_excluded = re.compile(request.pattern).search
-            torch_code.replace(request.names, is_excluded, self._refuse_function, delegating=not request.within)
+            torch_code.replace(
+                request.names, is_excluded, self._refuse_function, delegating=not request.within
+            )
             torch_code.guard_sources(request.names, is_excluded, self._refuse_function, self._count)
             for name in _NATIVE:
                 if hasattr(torch._C, name):
