@@ -148,7 +148,7 @@ def supposing(causes: str | Stated, stage: Stage | None = None) -> Iterator[None
         causes: the sentence, for a check whose failure has one cause; or relations by sentence, which show the cause in
             any design, or what returns them. A relation returns what the mistake gives in place of the tensor that
             failed (or a list of what forms of it give), or whether it holds. All of it is called after a failure only,
-            and may call the submission. Of two that hold both are said, and of more nothing.
+            and may call the submission. Of two that hold both are reported, and of more none.
         stage: what it failed at, whatever showed it.
     """
     __tracebackhide__ = True

@@ -477,7 +477,7 @@ def test_rows_of_training(submission, draw):
 
 
 def begun(submission, text, steps):
-    """Return the model after so many steps; torch's global generator stands where it did, whoever draws from it."""
+    """Return the model after so many steps; torch's global generator stands where it did."""
     given_module(submission, "probes").reseed(1)
     with precondition("train must return (model, rows)"):
         model, _ = expect(submission.train(text, V, steps, 5, warmup=0), "result").is_tuple(2)
