@@ -490,7 +490,7 @@ def test_left(submission, draw):
             fail(
                 f"no leaf  after 2 steps no gradient reaches parameter {place} any more",
                 stage="gradient",
-                cause="your step leaves parameters that are not leaves, or take no gradient: change their numbers alone",
+                cause="your step makes parameters that are not leaves or take no gradient: change their numbers alone",
             )
         expect(gradient, f"gradient {place} of a loss after 2 steps", axes=ROWS).equals(gradients[0][place])
     for recorded in (True, False):
