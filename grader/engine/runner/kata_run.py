@@ -210,7 +210,8 @@ class KataRun:
             outcome, seed = self._answered(item, report, outcome)
             names = frozenset(who.session.log.names)
         # Looked up before the check is run again on its own: that needs another worker, which was asked other things.
-        rests_on_policy, judged_uses = timed or who.rests_on_policy(), who.session.log.asked_uses
+        rests_on_policy = timed or who.rests_on_policy()
+        judged_uses = who.session.log.asked_uses or report.aspect == "scratch"
         if not timed and unmet is None and outcome.status in UNMADE and not outcome.machine:
             outcome = self._on_its_own(item, info, outcome, seed)
         report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
@@ -581,12 +582,12 @@ class KataRun:
             # Only here, after the last check: a use may come to light long after the check that rests on
             # its absence.
             self.used.update(dict.fromkeys(self.attempt.backend.session.forbidden_uses()))
-        # What they say of the numbers stays: a check that holds still passes, for no points. One that judged
-        # the uses, and passed before a later check brought the use to light, fails.
+        # What they say of the numbers stays: a check that holds still passes, for no points. One that judges
+        # the uses fails, whether a later check brought the use to light or the refusal kept it from its question.
         for one in resting if self.used else ():
             check = one.report
             check.points = 0.0
-            if check.status == "pass":
+            if check.status == "pass" or (one.judged_uses and check.status == "skipped"):
                 lines = policy_breach(list(self.used), self.checks.terms.advice)
                 if one.judged_uses:
                     check.status = "fail"
