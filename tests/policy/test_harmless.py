@@ -51,6 +51,9 @@ def additions(kata: Kata) -> str:
     """Return all of them: who is accused of one is accused of all together."""
     tests = "".join(
         f"\n_expected = {SELF_TESTS[family]}\ndef test_{family}():\n    return {SELF_TESTS[family]}\ntest_{family}()\n"
+        # Later statements need what one that is refused would have left.
+        f"_{family} = []\nfor _ in range(2):\n    _{family}.append({SELF_TESTS[family]})\n"
+        f"print(max(map(str, _{family})))\nassert len(_{family}) == 2\n"
         for family in kata.policy.forbid
     )
     return HEAD + "\n".join(ADDITIONS.values()) + tests

@@ -92,22 +92,28 @@ def _execute(source: bytes, path: str, namespace: dict[str, Any]) -> None:
     code = compile(source, path, "exec", dont_inherit=True)
     flags = code.co_flags & _FEATURES
     body: list[ast.stmt] = []
+    some_left_out = False
     while True:
         before = refused[-1]()
         try:
             return exec(code, namespace)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             body = body or ast.parse(source).body
             # What a statement needs may have been left out itself.
             needs = left_out.get(error.name or "") if isinstance(error, NameError) else None
             # A script says so in an exception of its own (`torch_code.guard_sources`).
             excluded = refused[-1]() > before or "excluded in this kata" in str(error)
-            why = _first_line(error) if excluded else needs
-            if why is None or error.__traceback__ is None or (at := error.__traceback__.tb_next) is None:
+            if error.__traceback__ is None or (at := error.__traceback__.tb_next) is None:
                 raise
             first, _, column, _ = list(code.co_positions())[at.tb_lasti // 2]
             done = sum(_start(node) <= (first or 0, column or 0) for node in body)
-            node, body = body[done - 1], body[done:]
+            node, rest = body[done - 1], body[done:]
+            # The rest of a test of one's own needs what its beginning left: a list that is empty now, a count.
+            follows = some_left_out and not isinstance(node, (*DEFINITIONS, ast.Import, ast.ImportFrom))
+            why = _first_line(error) if excluded or follows else needs
+            if why is None:
+                raise
+            body, some_left_out = rest, True
             file = os.path.basename(path)
             _leave_out(file, node, f"and that was left out: {why}")
             print(f"{file}, line {node.lineno} was left out: {why}", file=sys.stderr)
@@ -119,7 +125,7 @@ def _start(node: ast.stmt) -> tuple[int, int]:
     return first.lineno, first.col_offset
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
 
 
