@@ -222,7 +222,7 @@ def given_whole() -> Made:
     """Is the given blocks, byte for byte.
 
     kata = "masks"
-    words = ["a given block is not an answer"]
+    words = ["torch.ops is for given blocks, which are not an answer"]
     """
     return "masks.py", BLOCKS.encode()
 
@@ -231,7 +231,7 @@ def given_reformatted_and_reordered() -> Made:
     """Is the given blocks from the last to the first, without a comment, a docstring or an annotation.
 
     kata = "masks"
-    words = ["a given block is not an answer"]
+    words = ["torch.ops is for given blocks, which are not an answer"]
     """
     tree = ast.parse(BLOCKS)
     for node in ast.walk(tree):
@@ -249,7 +249,7 @@ def given_padded() -> Made:
     """Hides the given blocks behind more code than anybody reads.
 
     kata = "masks"
-    words = ["too long or nested too deep to be compared with what is given"]
+    words = ["torch.ops is for given blocks, which are not an answer"]
     """
     return "masks.py", (
         "x = 1\n" * 60_000 + BLOCKS.replace("from __future__ import annotations", "")
@@ -260,7 +260,7 @@ def given_notebook() -> Made:
     """Spreads the given blocks over the cells of a notebook.
 
     kata = "masks"
-    words = ["a given block is not an answer"]
+    words = ["torch.ops is for given blocks, which are not an answer"]
     """
     return "masks.ipynb", notebook(*BLOCKS.split("\n\n\n"))
 

@@ -99,11 +99,12 @@ def among_rooms(*, alone: bool) -> Iterator[None]:
 
 
 def earned(report: KataReport) -> frozenset[str]:
-    """Return the checks that give points."""
+    """Return the checks that give points of their own; what one slip costs once gives back no more than these."""
     giving = [check for check in report.checks if check.points]
-    assert all(check.status == "pass" and check.points <= check.max_points for check in giving)
-    assert report.score == sum(check.points for check in giving)
-    return frozenset(check.id for check in giving)
+    passed = [check for check in giving if check.status == "pass"]
+    assert all(check.points <= check.max_points for check in giving)
+    assert report.score == sum(check.points for check in giving) <= 2 * sum(check.points for check in passed)
+    return frozenset(check.id for check in passed)
 
 
 def trouble(room: Room, report: KataReport, honest: Set[str]) -> dict[str, object]:

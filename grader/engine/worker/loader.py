@@ -19,13 +19,11 @@ import sys
 import types
 from collections.abc import Callable
 from importlib.machinery import (
-    BYTECODE_SUFFIXES,
     EXTENSION_SUFFIXES,
     SOURCE_SUFFIXES,
     ExtensionFileLoader,
     FileFinder,
     SourceFileLoader,
-    SourcelessFileLoader,
 )
 from pathlib import Path
 from typing import Any, NoReturn
@@ -314,7 +312,6 @@ def _read_sources_below(folder: str) -> None:
             path,
             (ExtensionFileLoader, EXTENSION_SUFFIXES),
             (_FromSource, SOURCE_SUFFIXES),
-            (SourcelessFileLoader, BYTECODE_SUFFIXES),
         )
 
     # Before Python's own, which would read the byte code that lies next to the sources.

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import torch
-from torch._ops import OpOverload, OpOverloadPacket
+from torch._ops import OpOverload, OpOverloadPacket, _OpNamespace
 
 from grader.engine.wire.messages import Watch
 from grader.engine.wire.uses import TORCH, Note, functions, overloads, sources
@@ -29,7 +29,16 @@ from grader.notebooks import cell_prefix, place_of
 
 _FRAMES = 100
 """How far out the submission's line is looked for."""
-_INSTALLED = os.path.dirname(TORCH.rstrip(os.sep)) + os.sep
+_REAL_TORCH = os.path.join(os.path.realpath(TORCH), "")
+_OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "")
+_PASS_ON = (
+    *tuple(
+        os.path.join(os.path.realpath(folder), "")
+        for folder in (os.path.dirname(TORCH.rstrip(os.sep)), os.path.dirname(os.__file__))
+    ),
+    _OWN,
+)
+"""Where files are that do not use an operator for themselves: installed libraries, Python's own, and ours."""
 _NATIVE = ("_jit_to_static_module", "_jit_set_te_must_use_llvm_cpu", "_jit_set_llga_enabled", "_te")
 """Parts of torch that compute without its dispatcher: the static runtime, and the compilers of scripts."""
 
@@ -81,7 +90,14 @@ class Exclusion:
         self._request = request
         self._note = note
         self._line = _liner(request.path)
-        self._own = f"{os.path.dirname(request.path)}/", f"{os.getcwd()}/"
+        self._own = tuple(
+            os.path.join(os.path.realpath(folder), "")
+            for folder in (os.path.dirname(request.path), os.getcwd())
+        )
+        given = (os.path.join(os.path.realpath(request.given), ""),) if request.given else ()
+        self._trusted = (_REAL_TORCH, *given)
+        self._askers: dict[int, tuple[types.CodeType, bool | None]] = {}
+        """Who may ask for operators: by code, with the code itself."""
         if request.pattern:
             is_excluded = re.compile(request.pattern).search
             torch_code.replace(
@@ -96,8 +112,7 @@ class Exclusion:
                 for operator in request.operators:
                     self._take_operator(operator)
         if request.blocks:
-            for kind in (OpOverload, OpOverloadPacket):
-                self._keep_for_blocks(kind)
+            self._keep_for_blocks()
 
     def _count(self) -> None:
         self.refused += 1
@@ -148,34 +163,57 @@ class Exclusion:
 
         return where_allowed
 
-    def _keep_for_blocks(self, kind: Any) -> None:
-        """Let operators be called by their inner names from given blocks and from what is installed alone."""
-        call = kind.__call__
-        callers: dict[int, tuple[types.CodeType, bool]] = {}
+    def _keep_for_blocks(self) -> None:
+        """Let the operators of torch be got and called by their inner names from given blocks and from torch alone."""
+        own = {name.partition("::")[0] for name in overloads()}
+        get, find = _OpNamespace.__getattribute__, _OpNamespace.__getattr__
 
+        def checked(namespace: Any, name: str, value: Any) -> Any:
+            space = types.ModuleType.__getattribute__(namespace, "__dict__").get("name")
+            if isinstance(value, OpOverloadPacket) and space in own and not self._is_let(sys._getframe(2)):
+                self._refuse_inner(f"{space}.{name}")
+            return value
+
+        kind: Any = _OpNamespace
+        # Both: Python asks the second where the first has nothing yet.
+        kind.__getattribute__ = lambda self, name: checked(self, name, get(self, name))
+        kind.__getattr__ = lambda self, name: checked(self, name, find(self, name))
+        for kind in (OpOverload, OpOverloadPacket):
+            kind.__call__ = self._keep_calls(kind.__call__)
+
+    def _keep_calls(self, call: Any) -> Any:
         def called(operator: Any, /, *args: Any, **kwargs: Any) -> Any:
-            code = sys._getframe(1).f_code
-            found = callers.get(id(code))
-            if found is None:  # with the code, whose number would else be another's one day
-                found = callers[id(code)] = code, self._may_call(code)
-            if not found[1]:
-                name = str(operator).split(".")[:2]
-                self._refuse(
-                    f"torch.ops.{'.'.join(name)}", "torch.ops is for given blocks, which are not an answer"
-                )
+            # Torch hands these the operators to be called.
+            handed = sys._getframe(1).f_code.co_name in ("__torch_dispatch__", "__torch_function__")
+            if not handed and not self._is_let(sys._getframe(1)):
+                self._refuse_inner(".".join(str(operator).split(".")[:2]))
             return call(operator, *args, **kwargs)
 
-        kind.__call__ = called
+        return called
 
-    def _may_call(self, code: types.CodeType) -> bool:
-        file = code.co_filename
-        if file.startswith((_INSTALLED, f"{self._request.given}/")):
+    def _refuse_inner(self, name: str) -> NoReturn:
+        self._refuse(f"torch.ops.{name}", "torch.ops is for given blocks, which are not an answer")
+
+    def _is_let(self, frame: types.FrameType | None) -> bool:
+        """Whether who asks is torch or a given block; Python's own and what is installed only pass on."""
+        while frame is not None:
+            code = frame.f_code
+            known = self._askers.get(id(code))
+            if known is None:  # with the code, whose number would else be another's one day
+                known = self._askers[id(code)] = code, self._asker(code)
+            if known[1] is not None:
+                return known[1]
+            frame = frame.f_back
+        return True
+
+    def _asker(self, code: types.CodeType) -> bool | None:
+        # Not as it is spelled: `//…` and links lead to the same file. A text that is run is in no file.
+        file = os.path.realpath(code.co_filename) if os.path.isabs(code.co_filename) else ""
+        if file.startswith(self._trusted):
             return True
-        # A text that is run is in no file.
-        if os.path.isabs(file) and not file.startswith(self._own):
-            return True
-        # Torch hands these the operators to be called.
-        return code.co_name in ("__torch_dispatch__", "__torch_function__") or _spelled(code) in self._blocks
+        if file.startswith(_PASS_ON) and not file.startswith(self._own):
+            return None
+        return _spelled(code) in self._blocks
 
     @functools.cached_property
     def _blocks(self) -> frozenset[Any]:

@@ -843,7 +843,8 @@ class LayerNorm(wrong.LayerNorm):
 """Takes the formula out of torch's table of decompositions, before anybody looks.
 
 kata = "layer-norm"
-words = ["Write it from mean, variance"]
+earns = ["test_initial_values", "test_parameters"]
+words = ["makes formula, and that was left out"]
 """
 
 import torch
