@@ -33,7 +33,7 @@ _LISTS_OF_FOLDERS = ("KATA_PACKS", "KATA_SOLUTIONS")
 _FOLDERS = ("TMPDIR", "KATA_LOCKS")
 
 _BEGIN = (
-    "import runpy, sys; "
+    "import runpy, sys, warnings; warnings.filterwarnings('ignore', category=SyntaxWarning); "
     "path, module = sys.argv[1:3]; del sys.argv[1:3]; "
     "sys.path += [place for place in path.split({separator!r}) if place and place not in sys.path]; "
     "runpy.run_module(module, run_name='__main__', alter_sys=True)"
@@ -83,9 +83,9 @@ def command(module: str, *arguments: str) -> list[str]:
         raise EngineError("Python does not know where its own program is, so Kata can start no other.")
     begin = _BEGIN.format(separator=os.pathsep)
     # The search path goes along, since an isolated Python forgets the user's own packages.
-    # Python warns of what it compiles, and ours compile what strangers wrote.
-    quiet = ("-I", "-W", "ignore::SyntaxWarning")
-    return [program(), *quiet, "-c", begin, os.pathsep.join(search_path()), module, *arguments]
+    # Python warns of what it compiles, and ours compile what strangers wrote. Not by `-W`: a command with options of
+    # Python's is not one for the warm process.
+    return [program(), "-I", "-c", begin, os.pathsep.join(search_path()), module, *arguments]
 
 
 def environment() -> dict[str, str]:

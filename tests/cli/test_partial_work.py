@@ -12,7 +12,8 @@ import pytest
 pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
-SOLUTION = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
+SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"
+SOLUTION = SOLUTIONS / "masks" / "masks.py"
 NAMES = ["bidirectional_mask", "causal_mask", "padding_mask", "combine_masks", "additive_mask"]
 
 
@@ -310,9 +311,17 @@ def test_points_that_are_withheld_are_said_once_and_why(kata: Run, stub: Path) -
     assert kata("start", "layer-norm").code == 0
     norm = stub.parents[1] / "layer-norm" / "layer_norm.py"
     norm.write_text(
-        "from torch import nn\n\n\nclass LayerNorm(nn.LayerNorm):\n"
-        "    def __init__(self, d_model, eps=1e-5):\n        super().__init__(d_model, eps=eps)\n"
+        (SOLUTIONS / "layer-norm" / "layer_norm.py")
+        .read_text()
+        .replace(
+            "        centred =",
+            "        try:\n"
+            "            return nn.functional.layer_norm(x, x.shape[-1:], self.weight, self.bias, self.eps)\n"
+            "        except RuntimeError:\n"
+            "            pass\n"
+            "        centred =",
+        )
     )
     text = kata("check", "layer-norm").out
-    assert "✔ passed 15 checks, 18.5 points, right, but no points: the submission used torch" in text
+    assert "✔ passed  16 checks, 19.5 points, right, but no points: the submission used torch" in text
     assert text.count("passed") == 1
