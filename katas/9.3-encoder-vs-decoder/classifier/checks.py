@@ -190,15 +190,13 @@ def shape_slips(vector, strategy, batch, time, width):
 
 FILLED = "your max fills padding with a number such as -1e9, and real values may be smaller still; fill it with -inf"
 ATTENDS_PADDING = (
-    "real tokens attend to padding in your encoder, so a text is judged by its neighbours; give the encoder a "
-    "mask [B, 1, 1, T] that is True where the token is real"
+    "your encoder lets tokens attend to padding; give it a mask [B, 1, 1, T] that is True where the token is real"
 )
 UPSIDE_DOWN = (
     "your mask is upside down, so attention sees padding alone; it should be True where the token is real"
 )
 ALONE = (
-    "what comes after position 0 never reaches cls, as in a causal encoder; every real token should attend to every "
-    "real token"
+    "your encoder hides from cls all that follows it, as a causal one does; every real token should see every other"
 )
 
 

@@ -37,8 +37,7 @@ class positions_keep_float32:
 
 
 class attention_sees_padding:
-    """real tokens attend to padding in your encoder, so a text is judged by its neighbours; give the encoder a mask
-    [B, 1, 1, T] that is True where the token is real
+    """your encoder lets tokens attend to padding; give it a mask [B, 1, 1, T] that is True where the token is real
 
     Fails: test_padding_invariance, test_pad_id
     """
@@ -64,8 +63,7 @@ class mask_inverted:
 
 
 class causal_encoder:
-    """what comes after position 0 never reaches cls, as in a causal encoder; every real token should attend to every
-    real token
+    """your encoder hides from cls all that follows it, as a causal one does; every real token should see every other
 
     Fails: test_tokens_matter
     """

@@ -40,6 +40,19 @@ class one_too_many:
     """
 
 
+class stops_before_max_len:
+    """your generate leaves the last of max_len free: prompt and continuation together may be max_len long
+
+    Fails: test_own_model
+    """
+
+    generate = """
+        - for _ in range(max_new_tokens):
+        + longest = model.position.num_embeddings - 1 if hasattr(model, "position") else 10**9
+        + for _ in range(min(max_new_tokens, longest - prompt.size(1))):
+    """
+
+
 class new_tokens_only:
     """your generate returns the new tokens without the prompt
 
