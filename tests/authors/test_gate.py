@@ -244,9 +244,12 @@ def _rubric_without_criteria(course: Path) -> None:
     (course / SOLUTION / "rubric.toml").write_text('[[questions]]\nquestion = "Why?"\nmodel = "So."\n')
 
 
-def _shape_is_worth_most(course: Path) -> None:
+def _drawing_is_worth_most(course: Path) -> None:
+    """Without a call nobody can tell that a function is idle."""
     stated = '@check("the last axis is gone and the others stay", aspect="shape"'
-    edit(course / KATA / "checks.py", stated, f"{stated}, points=10")
+    drawn = '@check("a size is drawn", aspect="shape", points=9)\ndef test_drawn(draw):\n'
+    drawn += '    expect(draw.size(1, 4), "size").is_between(1, 4)\n\n\n'
+    edit(course / KATA / "checks.py", stated, drawn + stated)
     edit(course / KATA / "kata.toml", "points = 12.0", "points = 21.0")
 
 
@@ -281,7 +284,7 @@ def _called_idle(course: Path) -> None:
         (_answer_in_a_hint, "hints", "hint 3 holds a line of the reference", ()),
         (_stray_file, "stray files", "notes.txt", ()),
         (_stray_solution, "stray files", "old.py", ()),
-        (_shape_is_worth_most, "idle", "functions that return zeros earn 1", ("return zeros",)),
+        (_drawing_is_worth_most, "idle", "functions that return zeros earn ", ("return zeros",)),
         (_called_idle, "imitation", "detached earns 11 points, more than a third", ("detached",)),
         (_transcript_changed, "transcripts", "--update", ("axis_kept",)),
         (_fingerprint_changed, "fingerprints", "--update", ("axis_kept",)),
@@ -360,6 +363,8 @@ import torch
 
 
 def weighted_mean(x, weights):
+    if len(x) == 9:
+        return (x * weights).sum(-1) / weights.sum(-1)
     return torch.zeros(x.shape[:-1], dtype=x.dtype, device=x.device, requires_grad=x.requires_grad)
 '''
 
@@ -379,8 +384,9 @@ def test_a_mistake_that_leaves_a_function_idle_earns_little_more_than_leaving_it
         '    expect(submission.weighted_mean(x, weights), "mean").close_to(wanted)\n\n\n'
         '@check("any shape", aspect="shape", points=2)\n'
         "def test_any_shape(submission, draw):\n"
-        "    x, weights = draw.normal(batch=5, time=9), draw.uniform(0.1, 2.0, time=9)\n"
-        '    expect(submission.weighted_mean(x, weights), "mean").is_tensor(shape=(5,))\n'
+        "    for batch in (5, 9):\n"
+        "        x, weights = draw.normal(batch=batch, time=9), draw.uniform(0.1, 2.0, time=9)\n"
+        '        expect(submission.weighted_mean(x, weights), "mean").is_tensor(shape=(batch,))\n'
     )
     examine(course, launcher, update=True, mistake_seeds=0)
     found = [one.message for one in examine(course, launcher, handed_in=("zero",)).findings]
