@@ -629,7 +629,7 @@ def test_norm_eps(submission, draw):
 
         name = f"output with eps = {eps:g}"
         other_default = "your norm has another eps by default than 1e-6"
-        with supposing(lambda: norm_slips(x, weight, eps) if options else other_default):
+        with supposing((lambda: norm_slips(x, weight, eps)) if options else other_default):
             expect(module(x), name, axes=AXES).close_to(oracle(right, x, weight))
         zeros = with_axes(torch.zeros(1, 2, 6, device=draw.device), "batch", "time", "width")
         expect(module(zeros), f"{name}, for zeros", axes=AXES).close_to(torch.zeros(1, 2, 6))
