@@ -323,5 +323,6 @@ def test_points_that_are_withheld_are_said_once_and_why(kata: Run, stub: Path) -
         )
     )
     text = kata("check", "layer-norm").out
-    assert "✔ passed  16 checks, 19.5 points, right, but no points: the submission used torch" in text
+    told = " ".join(text.split())
+    assert "✔ passed 16 checks, 19.5 points, right, but no points: the submission used torch" in told
     assert text.count("passed") == 1
