@@ -253,8 +253,7 @@ class Log(torch.utils._python_dispatch.TorchDispatchMode):
 
 
 with Log():
-    out = nn.Linear(3, 4)(x)
-out.sum().backward()
+    nn.Linear(3, 4)(x).sum().backward()
 
 
 class Own(torch.optim.Optimizer):
@@ -274,8 +273,8 @@ optimizer.load_state_dict(optimizer.state_dict())
 copy.deepcopy(nn.Sequential(nn.Linear(3, 3), nn.Dropout()))
 torch.func.functional_call(nn.Linear(3, 3), dict(nn.Linear(3, 3).named_parameters()), (x,))
 nn.Linear(3, 3, device="meta")(torch.ones(2, 3, device="meta"))
-with torch._subclasses.fake_tensor.FakeTensorMode(allow_non_fake_inputs=True):
-    nn.Sequential(nn.Linear(3, 3), nn.ReLU())(x)
+with torch._subclasses.fake_tensor.FakeTensorMode():
+    nn.Sequential(nn.Linear(3, 3), nn.ReLU())(torch.ones(2, 3))
 torch.nn.utils.parametrizations.weight_norm(nn.Linear(3, 3))(x)
 nn.GRU(3, 4)(x[None])
 nn.Conv1d(2, 2, 1)(x)

@@ -15,7 +15,7 @@ import torch
 from grader.catalogue.stub import signatures_of
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.describe import is_starred
-from grader.engine.checks.failure import policy_breach
+from grader.engine.checks.failure import PROPERTIES, policy_breach
 from grader.engine.checks.stand_ins import install_stand_ins
 from grader.engine.host.calls import Calls
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
@@ -141,6 +141,7 @@ class KataRun:
                     self._recognise()
                 if attempt.options.name and not who.session.forbidden_uses():
                     self._judge_by_the_mistake()
+                    self._withhold_idle()  # first: no more is given back than the rest has earned
                     self._charge()
         finally:
             if self._model is not None:
@@ -561,9 +562,14 @@ class KataRun:
         return left, passed
 
     def _withhold_idle(self) -> None:
-        """Take the points of checks that saw values which took no work alone, where others failed on the same names."""
+        """Take the points of checks that saw nothing but idle values, where others of these names were wrong."""
         stats, required = self.attempt.backend.session.outcomes, set(self.checks.kata.required)
-        wrong = frozenset[str]().union(*(one.names_used for one in self.done if one.report.status in WRONG))
+        # A mask that is True everywhere may be right, and on the wrong device.
+        wrong = {
+            one.outcome.came_from
+            for one in self.done
+            if one.outcome.idle and one.outcome.stage not in PROPERTIES
+        }
         idle = (stats.still - stats.works) & wrong
         for one in self.done:
             names = one.names_used & required

@@ -62,6 +62,8 @@ class Outcome:
     """How it ended before it was skipped for that, where it was run."""
     idle: bool | None = None
     """Whether what it looked at is one number everywhere, or an argument; None where that is not a tensor."""
+    came_from: str = ""
+    """The submission's name that returned what it looked at."""
     by_numbers: bool = False
     """Whether it failed by what was returned, and not by what nothing that was returned shows."""
 
@@ -140,6 +142,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
             guess=failure.guess,
             stage=failure.stage,
             idle=is_idle(error.subject, call),
+            came_from=call.root if call is not None else "",
             by_numbers=by_numbers,
         )
         return replace(judged, lines=judged.without_guess()) if star else replace(judged, cause=failure.cause)

@@ -98,6 +98,8 @@ class Exclusion:
         self._trusted = (_REAL_TORCH, *given)
         self._askers: dict[int, tuple[types.CodeType, bool | None]] = {}
         """Who may ask for operators: by code, with the code itself."""
+        self._below = frozenset(_outward(sys._getframe(1)))
+        """Frames of whoever made this: what is called from there by nobody else is ours."""
         if request.pattern:
             is_excluded = re.compile(request.pattern).search
             torch_code.replace(
@@ -196,15 +198,16 @@ class Exclusion:
 
     def _is_let(self, frame: types.FrameType | None) -> bool:
         """Whether who asks is torch or a given block; Python's own and what is installed only pass on."""
-        while frame is not None:
-            code = frame.f_code
+        for one in _outward(frame):
+            if one in self._below:
+                return True
+            code = one.f_code
             known = self._askers.get(id(code))
             if known is None:  # with the code, whose number would else be another's one day
                 known = self._askers[id(code)] = code, self._asker(code)
             if known[1] is not None:
                 return known[1]
-            frame = frame.f_back
-        return True
+        return False  # a thread that began with nobody's code
 
     def _asker(self, code: types.CodeType) -> bool | None:
         # Not as it is spelled: `//…` and links lead to the same file. A text that is run is in no file.
@@ -229,6 +232,12 @@ class Exclusion:
                     found.add(_spelled(code))
                     ahead += [part for part in code.co_consts if isinstance(part, types.CodeType)]
         return frozenset(found)
+
+
+def _outward(frame: types.FrameType | None) -> Iterable[types.FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def _spelled(code: types.CodeType) -> Any:

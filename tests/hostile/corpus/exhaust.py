@@ -27,7 +27,6 @@ def insertion_sort(values):
 """Returns more than can be read back.
 
 kata = "masks"
-earns = ["test_padding_integer_types"]
 words = ["is read back", "MB together"]
 """
 
@@ -48,7 +47,6 @@ def combine_masks(*masks):
 """Answers with tensors of 64 axes, all of which a message about shapes would compare with each other.
 
 kata = "masks"
-earns = ["test_padding_integer_types"]
 words = ["a tensor of 64 axes; at most 16 are read"]
 timeout_s = 2
 """
@@ -289,7 +287,6 @@ def insertion_sort(values):
 
 kata = "masks"
 status = "fail or timeout"
-earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 timeout_s = 60
 """
 
@@ -400,7 +397,6 @@ while True:
 """Takes all the memory that there is, in tensors, in a call.
 
 kata = "masks"
-earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 words = ["MB of memory"]
 """
 
@@ -562,14 +558,7 @@ def insertion_sort(values):
 """Has the author's function compute gigabytes of four small tensors that broadcast, in the grader.
 
 kata = "masked-attention"
-earns = [
-    "test_from_scratch",
-    "test_indivisible",
-    "test_modes",
-    "test_parameters",
-    "test_shapes",
-    "test_without_bias",
-]
+earns = ["test_from_scratch", "test_indivisible", "test_modes", "test_parameters", "test_without_bias"]
 """
 
 import torch

@@ -81,13 +81,7 @@ def padding_mask(tokens, pad_id=0):
 """Touches the device that it is asked for, so that something crashes where there is none, and makes its masks elsewhere.
 
 kata = "masks"
-earns = [
-    "test_bidirectional_all_true",
-    "test_causal_shape",
-    "test_causal_values",
-    "test_padding_integer_types",
-    "test_arguments_unchanged",
-]
+earns = ["test_bidirectional_all_true", "test_causal_shape", "test_causal_values"]
 words = ["wrong device"]
 """
 
@@ -459,7 +453,6 @@ class LayerNorm(LayerNorm):  # noqa: F405
 """Returns tensors of a subclass that answers every operation with True.
 
 kata = "masks"
-earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 """
 
 import torch
@@ -492,11 +485,6 @@ def causal_mask(seq_len, *, device=None):
 """Returns a wrapper that has a shape and a dtype, and no values until it is looked at.
 
 kata = "masks"
-earns = [
-    "test_causal_shape",
-    "test_padding_integer_types",
-    "test_arguments_unchanged",
-]
 """
 
 import torch

@@ -4,7 +4,7 @@
 """Sends a good answer to the next question before it is asked.
 
 status = "error or fail"
-words = ["is not callable"]
+words = ["it answered what it was not asked"]
 """
 
 import os
@@ -407,7 +407,6 @@ class MultiTask(wrong.MultiTask):
 """Replaces every comparison that a check could use by one that is content.
 
 kata = "masks"
-earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 """
 
 import math
@@ -545,14 +544,7 @@ for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
 """Has the author's function, which stands in for its own wrong one, compute more than any machine has room for.
 
 kata = "masked-attention"
-earns = [
-    "test_from_scratch",
-    "test_indivisible",
-    "test_modes",
-    "test_parameters",
-    "test_shapes",
-    "test_without_bias",
-]
+earns = ["test_from_scratch", "test_indivisible", "test_modes", "test_parameters", "test_without_bias"]
 """
 
 import torch

@@ -68,7 +68,6 @@ for name in (
 """Changes everything in its process that the next submission might inherit.
 
 kata = "masks"
-earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 """
 
 import os

@@ -104,7 +104,6 @@ for thing in gc.get_objects():
 """Finds the catalogue and runs the reference of the very kata that it is handed in for.
 
 kata = "masks"
-earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 [process]
 status = "pass or fail"
 allows = ["forged"]
@@ -283,7 +282,6 @@ for top in ("/tmp", "/var/tmp", "/home", "/work", "/opt", "/srv"):
 """Takes the seed that the worker is given and repeats the grader's draws, to know hidden inputs beforehand.
 
 kata = "masks"
-earns = ["test_padding_integer_types", "test_arguments_unchanged"]
 """
 
 import random

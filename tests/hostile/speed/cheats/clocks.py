@@ -61,7 +61,7 @@ class Rows(nn.Module):
 """Uses torch's own operator, but only while it is timed.
 
 check = "test_time"
-words = "while it was timed"
+words = "is excluded in this kata"
 """
 
 import waste
@@ -82,7 +82,7 @@ class Rows(nn.Module):
 """Uses torch's own operator, but only while its memory is measured.
 
 check = "test_memory"
-words = "while it was timed"
+words = "is excluded in this kata"
 """
 
 import waste
