@@ -67,6 +67,14 @@ class factory:
         return MaskFactory.keys(torch.ne(tokens, pad_id))
 
 
+class at_least_one_axis:
+    """A mask without axes gets one."""
+
+    def additive_mask(mask, dtype=torch.float32):
+        zeros = torch.zeros(mask.shape or (1,), dtype=dtype, device=mask.device)
+        return zeros.masked_fill(~mask, float("-inf"))
+
+
 # ==== wrong ====
 """Masks as other people get them wrong."""
 
@@ -103,11 +111,3 @@ class ids_as_floats:
 
     def padding_mask(tokens, pad_id=0):
         return (tokens.float() != float(pad_id))[:, None, None, :]
-
-
-class at_least_one_axis:
-    """A mask without axes gets one."""
-
-    def additive_mask(mask, dtype=torch.float32):
-        zeros = torch.zeros(mask.shape or (1,), dtype=dtype, device=mask.device)
-        return zeros.masked_fill(~mask, float("-inf"))

@@ -106,7 +106,10 @@ class share_of_everything:
 
 
 class guarded_quotient:
-    """An epsilon keeps the quotient finite; tiny gradients become shorter than max_norm."""
+    """An epsilon keeps the quotient finite; tiny gradients become shorter than max_norm.
+
+    Named: epsilon_in_the_factor
+    """
 
     clip_gradients = """
         - gradient.mul_(max_norm / norm)

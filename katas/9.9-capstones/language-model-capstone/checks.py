@@ -567,25 +567,27 @@ def test_seeds(submission, draw):
     asked="loss is the mean of -log p over the batch of",
 )
 def test_losses(submission, draw):
-    steps, runs = (0, draw.size(1, 4)), []
+    steps, runs, pays = (0, 1, draw.size(2, 5)), [], []
     # Texts of one token, as above: which pieces were drawn does not matter.
     for word in draw.permutation(9)[:2].tolist():
         text = with_axes(torch.full((400,), word, device=draw.device), "time")
         states = [parameters_of(trained(submission, text, 9, count, 5)[0]) for count in steps]
-        rows = trained(submission, text, 9, steps[1] + 1, 5)[1]
+        rows = trained(submission, text, 9, steps[-1] + 1, 5)[1]
         runs += [(text, state, rows[count]) for count, state in zip(steps, states, strict=True)]
     lengths, other = True, some_text(draw, 400, 9)
     models = MODELS["carried"](
         submission, lambda: trained(submission, other, 9, 0, 5)[0], [state for _, state, _ in runs]
     )
-    for (text, _, (step, told, _)), model in zip(runs, models, strict=True):
+    for (text, _, _), model in zip(runs, models, strict=True):
         with precondition("max_len must be a number"):
             longest = expect(model.max_len, "max_len").is_between(1, 10_000).actual
         logits = score(model, tokens(text[None, : int(longest)]), 9)[0].double().cpu()
         costs = -logits.log_softmax(dim=-1)[:, int(text[0])]
-        paid = costs.cumsum(0) / torch.arange(1, len(costs) + 1)  # for pieces of each length
+        pays.append(costs.cumsum(0) / torch.arange(1, len(costs) + 1))  # for pieces of each length
+    for (_, _, (step, told, _)), paid, later in zip(runs, pays, [*pays[1:], pays[0]], strict=True):
         lengths = ((paid - told).abs() < 2e-3) & lengths
-        fingerprint_facts(submission, first=step == 1, loss=FACTS["of_a_loss"](told, paid.tolist()))
+        late = step == 1 and bool(((later - told).abs() < 2e-3).any())  # as after the update
+        fingerprint_facts(submission, first=step == 1, late=late, loss=FACTS["of_a_loss"](told, paid.tolist()))
         if not lengths.any():
             fail(
                 f"wrong loss  of step {step}  got {told:.4f}",
