@@ -99,7 +99,7 @@ class Exclusion:
         self._askers: dict[int, tuple[types.CodeType, bool | None]] = {}
         """Who may ask for operators: by code, with the code itself."""
         self._below = frozenset(_outward(sys._getframe(1)))
-        """Frames of whoever made this: what is called from there by nobody else is ours."""
+        """The frames below this: what is called from there, without code of a submission between, is ours."""
         if request.pattern:
             is_excluded = re.compile(request.pattern).search
             torch_code.replace(
