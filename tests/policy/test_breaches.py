@@ -456,6 +456,26 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         return getattr(F, "ge" + chr(108) + "u")(x)
         """,
     ),
+    "a table made when the grader asks for the name": (
+        "feed-forward",
+        """
+        import sys, types
+        H, TABLE = 1e-3, {}
+        class Module(types.ModuleType):
+            def __getattribute__(self, name):
+                if name == "gelu" and not TABLE:
+                    grid = torch.arange(-12.0, 12.0, H, dtype=torch.float64)
+                    TABLE["y"] = getattr(F, "ge" + chr(108) + "u")(grid)
+                return super().__getattribute__(name)
+        sys.modules[__name__].__class__ = Module
+        """,
+        """
+        at = (x.double().clamp(-11.9, 11.9) + 12) / H
+        low = at.detach().floor().long()
+        y = TABLE["y"][low] + (at - low) * (TABLE["y"][low + 1] - TABLE["y"][low])
+        return torch.where(x > 11, x, y.to(x.dtype))
+        """,
+    ),
     "the recorder's variables changed while it runs": (
         "feed-forward",
         """

@@ -83,6 +83,14 @@ ROADS = {
         os.symlink(adam.__file__, "own.txt")
         return open("own.txt").read()
     """,
+    "its file by a path that changes": """
+        import io
+        class Path:
+            names = [adam.__file__, "own.txt"]
+            def __fspath__(self):
+                return self.names.pop(0) if len(self.names) > 1 else self.names[0]
+        return io.FileIO(Path()).read()
+    """,
     "its byte code": """
         import importlib.util, marshal
         return marshal.loads(open(importlib.util.cache_from_source(adam.__file__), "rb").read()[16:])

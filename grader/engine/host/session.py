@@ -490,7 +490,9 @@ class Session:
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
         within = self.terms.within
-        request.strict = not within or isinstance(request, messages.Load) or self.asked_of in within
+        # Getting a name may run code as well: a module can have a function for that.
+        calls = isinstance(request, messages.Call | messages.Answer | messages.Backward)
+        request.strict = not within or not calls or self.asked_of in within
         if self.recorded is not None:
             # As bytes, before they are sent: a check may write over its tensors afterwards.
             self.recorded.append(b"".join(messages.pack(request, buffers)))

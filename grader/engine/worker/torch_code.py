@@ -15,6 +15,7 @@ import inspect
 import linecache
 import marshal
 import os
+import pathlib
 import struct
 import sys
 import types
@@ -26,6 +27,7 @@ from grader.engine.wire.uses import TORCH, functions, sources
 
 IsExcluded = Callable[[str], Any]
 Refuse = Callable[[str], Any]
+_PATHS = (pathlib.PosixPath, pathlib.PurePosixPath)
 _REAL = os.path.join(os.path.realpath(TORCH), "")
 
 
@@ -91,6 +93,10 @@ def guard_sources(
 
     def look(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open" and isinstance(arguments[0], str | bytes | os.PathLike):
+            if not isinstance(arguments[0], str | bytes) and type(arguments[0]) not in _PATHS:
+                # It is asked again by what opens it, and may answer otherwise.
+                refused()
+                raise PermissionError(errno.EACCES, "it may hold what this kata excludes: give a str, bytes or pathlib's own")
             try:
                 path = os.path.realpath(os.fsdecode(arguments[0]))
             except (OSError, ValueError):
