@@ -96,7 +96,8 @@ def guard_sources(
             if not isinstance(arguments[0], str | bytes) and type(arguments[0]) not in _PATHS:
                 # It is asked again by what opens it, and may answer otherwise.
                 refused()
-                raise PermissionError(errno.EACCES, "it may hold what this kata excludes: give a str, bytes or pathlib's own")
+                why = "it may hold what this kata excludes: give a str, bytes or pathlib's own"
+                raise PermissionError(errno.EACCES, why)
             try:
                 path = os.path.realpath(os.fsdecode(arguments[0]))
             except (OSError, ValueError):
