@@ -512,6 +512,8 @@ def test_what_is_excluded_is_not_there(graded: Any, name: str) -> None:
     # Where only gelu may not use it, the network may: its checks say nothing of this.
     within = answers[name][0] == "feed-forward"
     rest = [one for one in report.checks if not within or ("gelu" in one.id and "network" not in one.id)]
-    assert sum(one.points for one in rest) <= sum(one.max_points for one in rest) / 3, report.checks
+    # What was left out while loading is one slip, which costs half of the points at most.
+    assert sum(one.points for one in rest) <= sum(one.max_points for one in rest) / 2, report.checks
     said = " ".join(filter(None, (report.message, *(one.message for one in rest))))
-    assert re.search("excluded in this kata|torch.ops is for given blocks|NameError|no attribute", said), said
+    told = "excluded in this kata|used torch|torch.ops is for given blocks|NameError|no attribute"
+    assert re.search(told, said), said
