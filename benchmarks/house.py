@@ -24,7 +24,7 @@ GOALS = {
     "hops of kata check": 12, "wheel, kB": 2_000,
 }  # fmt: skip
 CEILINGS = {
-    "lines of grader": 60_700, "lines of tests": 59_900, "lines of benchmarks": 6_435, "lines of Python": 193_200,
+    "lines of grader": 60_735, "lines of tests": 59_900, "lines of benchmarks": 6_435, "lines of Python": 193_260,
     "files": 1_512, "rooms and modules of grader": 18, "floors": 8, "functions with six or more parameters": 30,
     "longest function": 75, "mean function": 13,
 }  # fmt: skip

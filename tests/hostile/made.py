@@ -265,6 +265,16 @@ def given_notebook() -> Made:
     return "masks.ipynb", notebook(*BLOCKS.split("\n\n\n"))
 
 
+def given_as_torch_s_own() -> Made:
+    """Runs the given blocks under the name of a file of torch.
+
+    kata = "masks"
+    words = ["torch.ops is for given blocks, which are not an answer"]
+    """
+    run = f"exec(compile({BLOCKS!r}, torch.__file__, 'exec', dont_inherit=True))\n"
+    return "masks.py", f"import torch\n{run}".encode()
+
+
 def given_in_a_text() -> Made:
     """Keeps a given block in a text, and executes that.
 

@@ -30,7 +30,7 @@ from grader.notebooks import cell_prefix, place_of
 _FRAMES = 100
 """How far out the submission's line is looked for."""
 _REAL_TORCH = os.path.join(os.path.realpath(TORCH), "")
-_OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "")
+_OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "")
 _PASS_ON = (
     *tuple(
         os.path.join(os.path.realpath(folder), "")
@@ -100,12 +100,22 @@ class Exclusion:
         """Who may ask for operators: by code, with the code itself."""
         self._below = frozenset(_outward(sys._getframe(1)))
         """The frames below this: what is called from there, without code of a submission between, is ours."""
+        self._code_of: Callable[[str], types.CodeType] = _read_code
+        self._codes: dict[str, frozenset[types.CodeType]] = {}
+        self._loaded: set[types.CodeType] = set()
+        """What torch has loaded since, without what is excluded."""
         if request.pattern:
             is_excluded = re.compile(request.pattern).search
             torch_code.replace(
                 request.names, is_excluded, self._refuse_function, delegating=not request.within
             )
-            torch_code.guard_sources(request.names, is_excluded, self._refuse_function, self._count)
+            self._code_of = torch_code.guard_sources(
+                request.names,
+                is_excluded,
+                self._refuse_function,
+                self._count,
+                lambda code: self._loaded.update(_parts(code)),
+            )
             for name in _NATIVE:
                 if hasattr(torch._C, name):
                     delattr(torch._C, name)
@@ -198,9 +208,11 @@ class Exclusion:
 
     def _is_let(self, frame: types.FrameType | None) -> bool:
         """Whether who asks is torch or a given block; Python's own and what is installed only pass on."""
+        foreign = False
         for one in _outward(frame):
             if one in self._below:
-                return True
+                return not foreign  # a block that is installed, and is in the place of an answer
+            foreign = foreign or not self._is_of(one.f_code, (_OWN,))
             code = one.f_code
             known = self._askers.get(id(code))
             if known is None:  # with the code, whose number would else be another's one day
@@ -210,13 +222,24 @@ class Exclusion:
         return False  # a thread that began with nobody's code
 
     def _asker(self, code: types.CodeType) -> bool | None:
-        # Not as it is spelled: `//…` and links lead to the same file. A text that is run is in no file.
-        file = os.path.realpath(code.co_filename) if os.path.isabs(code.co_filename) else ""
-        if file.startswith(self._trusted):
+        if self._is_of(code, self._trusted):
             return True
+        file = _file_of(code)
         if file.startswith(_PASS_ON) and not file.startswith(self._own):
             return None
         return _spelled(code) in self._blocks
+
+    def _is_of(self, code: types.CodeType, folders: tuple[str, ...]) -> bool:
+        """Whether it is what a file in these folders says: any code may be given the name of that file."""
+        file = _file_of(code)
+        if not file.startswith(folders):
+            return False
+        if file not in self._codes:
+            try:
+                self._codes[file] = frozenset(_parts(self._code_of(file)))
+            except (OSError, ValueError, SyntaxError):
+                self._codes[file] = frozenset()
+        return code in self._codes[file] or code in self._loaded
 
     @functools.cached_property
     def _blocks(self) -> frozenset[Any]:
@@ -226,12 +249,25 @@ class Exclusion:
         for name in os.listdir(folder) if folder else ():
             if name.endswith(".py"):
                 with open(f"{folder}/{name}", "rb") as file:
-                    ahead = [compile(file.read(), name, "exec", dont_inherit=True)]
-                while ahead:
-                    code = ahead.pop()
-                    found.add(_spelled(code))
-                    ahead += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+                    found.update(map(_spelled, _parts(compile(file.read(), name, "exec", dont_inherit=True))))
         return frozenset(found)
+
+
+def _file_of(code: types.CodeType) -> str:
+    # Not as it is spelled: `//…` and links lead to the same file. A text that is run is in no file.
+    return os.path.realpath(code.co_filename) if os.path.isabs(code.co_filename) else ""
+
+
+def _read_code(path: str) -> types.CodeType:
+    with open(path, "rb") as file:
+        return compile(file.read(), path, "exec", dont_inherit=True)
+
+
+def _parts(code: types.CodeType) -> Iterable[types.CodeType]:
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            yield from _parts(part)
 
 
 def _outward(frame: types.FrameType | None) -> Iterable[types.FrameType]:

@@ -51,44 +51,43 @@ def replace(names: Iterable[str], is_excluded: IsExcluded, refuse: Refuse, *, de
 
 
 def guard_sources(
-    names: Iterable[str], is_excluded: IsExcluded, refuse: Refuse, refused: Callable[[], None]
-) -> None:
+    names: Iterable[str],
+    is_excluded: IsExcluded,
+    refuse: Refuse,
+    refused: Callable[[], None],
+    loaded: Callable[[types.CodeType], None],
+) -> Callable[[str], types.CodeType]:
     """Take it away in what is loaded from now on, and let nobody read what holds it.
+
+    Returns what still reads the code of any file.
 
     Args:
         names: of what is loaded and excluded.
         is_excluded: tells whether a name is excluded.
         refuse: called with the full name in place of what was there.
         refused: called when a source is not read.
+        loaded: called with the code of what is loaded of torch.
     """
     hold_it = {f.__code__.co_filename for name in names for f in functions().get(name, ())}
     readable = {_REAL + path[len(TORCH) :] for path in sources() - hold_it}
     for path in hold_it:
         linecache.cache.pop(path, None)
-    get_code = SourceFileLoader.get_code
-    loads, unpack = marshal.loads, struct.Struct("<III").unpack
+    get_code, loads = SourceFileLoader.get_code, marshal.loads
 
     def read(path: str) -> bytes:
         with open(path, "rb") as file:
             return file.read()
 
-    def compiled(path: str) -> types.CodeType:
-        status, cached = os.stat(path), importlib.util.cache_from_source(path)
-        data = read(cached) if os.path.exists(cached) else b""
-        expected = 0, int(status.st_mtime), status.st_size & 0xFFFFFFFF
-        if data[:4] == importlib.util.MAGIC_NUMBER and unpack(data[4:16]) == expected:
-            return loads(data[16:])  # type: ignore[no-any-return]
-        return compile(read(path), path, "exec", dont_inherit=True)
-
     def without(self: SourceFileLoader, fullname: str) -> types.CodeType | None:
         path = os.path.realpath(str(self.path))
         if not path.startswith(_REAL):
             return get_code(self, fullname)
-        code = compiled(path)
+        code = _compiled(path, read, loads)
         _imp._fix_co_filename(code, self.path)  # type: ignore[attr-defined]
         replaced = _without(code, is_excluded, refuse, fullname)
         if replaced is code:
             readable.add(path)
+        loaded(replaced)
         return replaced
 
     def look(event: str, arguments: tuple[Any, ...]) -> None:
@@ -122,6 +121,16 @@ def guard_sources(
     update, linecache.updatecache = linecache.updatecache, shown
     SourceFileLoader.get_code = without  # type: ignore[assignment,method-assign]
     sys.addaudithook(look)
+    return lambda path: _compiled(path, read, loads)
+
+
+def _compiled(path: str, read: Callable[[str], bytes], loads: Callable[[bytes], Any]) -> types.CodeType:
+    status, cached = os.stat(path), importlib.util.cache_from_source(path)
+    data = read(cached) if os.path.exists(cached) else b""
+    expected = 0, int(status.st_mtime), status.st_size & 0xFFFFFFFF
+    if data[:4] == importlib.util.MAGIC_NUMBER and struct.unpack("<III", data[4:16]) == expected:
+        return loads(data[16:])  # type: ignore[no-any-return]
+    return compile(read(path), path, "exec", dont_inherit=True)
 
 
 def _shown(text: str, is_excluded: IsExcluded) -> list[str]:
