@@ -96,8 +96,8 @@ class Exclusion:
         )
         given = (os.path.join(os.path.realpath(request.given), ""),) if request.given else ()
         self._trusted = (_REAL_TORCH, *given)
-        self._askers: dict[int, tuple[types.CodeType, bool | None]] = {}
-        """Who may ask for operators: by code, with the code itself."""
+        self._askers: dict[int, tuple[types.CodeType, bool | None, bool]] = {}
+        """By code, with the code itself: whether it may ask for operators (None: it passes on), and is ours."""
         self._below = frozenset(_outward(sys._getframe(1)))
         """The frames below this: what is called from there, without code of a submission between, is ours."""
         self._code_of: Callable[[str], types.CodeType] = _read_code
@@ -212,13 +212,14 @@ class Exclusion:
         for one in _outward(frame):
             if one in self._below:
                 return not foreign  # a block that is installed, and is in the place of an answer
-            foreign = foreign or not self._is_of(one.f_code, (_OWN,))
             code = one.f_code
             known = self._askers.get(id(code))
             if known is None:  # with the code, whose number would else be another's one day
-                known = self._askers[id(code)] = code, self._asker(code)
-            if known[1] is not None:
-                return known[1]
+                known = self._askers[id(code)] = code, self._asker(code), self._is_of(code, (_OWN,))
+            _, may_ask, is_ours = known
+            if may_ask is not None:
+                return may_ask
+            foreign = foreign or not is_ours
         return False  # a thread that began with nobody's code
 
     def _asker(self, code: types.CodeType) -> bool | None:
@@ -248,8 +249,7 @@ class Exclusion:
         folder = self._request.given
         for name in os.listdir(folder) if folder else ():
             if name.endswith(".py"):
-                with open(f"{folder}/{name}", "rb") as file:
-                    found.update(map(_spelled, _parts(compile(file.read(), name, "exec", dont_inherit=True))))
+                found.update(map(_spelled, _parts(_read_code(f"{folder}/{name}"))))
         return frozenset(found)
 
 
