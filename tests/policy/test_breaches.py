@@ -57,6 +57,31 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         return kernel.call_boxed(keys, x, list(shape), weight, bias, eps)
         """,
     ),
+    "a kernel below the dispatcher, by a graph written as text": (
+        "layer-norm",
+        """
+        norm = torch._C._create_function_from_graph("norm", torch._C.parse_ir('''
+        graph(%x : Tensor, %w : Tensor, %b : Tensor, %n : int[], %eps : float):
+          %c : bool = prim::Constant[value=0]()
+          %y : Tensor = prim::MKLDNNLayerNorm(%x, %n, %w, %b, %eps, %c)
+          return (%y)'''))
+        class Theirs(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, weight, bias, eps):
+                ctx.save_for_backward(x, weight)
+                ctx.eps, size = eps, x.shape[-1]
+                flat = [t.detach().float().contiguous().to_mkldnn() for t in (x.reshape(-1, size), weight, bias)]
+                return norm(*flat, [size], eps).to_dense().to(x.dtype).reshape(x.shape)
+            @staticmethod
+            def backward(ctx, g):
+                x, weight = ctx.saved_tensors
+                r = torch.rsqrt(x.var(-1, correction=0, keepdim=True) + ctx.eps)
+                y, h = (x - x.mean(-1, keepdim=True)) * r, g * weight
+                dx = r * (h - h.mean(-1, keepdim=True) - y * (h * y).mean(-1, keepdim=True))
+                return dx, (g * y).reshape(-1, x.shape[-1]).sum(0), g.reshape(-1, x.shape[-1]).sum(0), None
+        """,
+        "return Theirs.apply(x, weight, bias, eps)",
+    ),
     "in place": ("feed-forward", "", "return torch.ops.aten.gelu_(x.clone())"),
     # --- inside something else ---
     "nn.LayerNorm without parameters": (
@@ -133,6 +158,15 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         "self-attention",
         "from torch.nn.attention import SDPBackend, sdpa_kernel",
         "with sdpa_kernel(SDPBackend.MATH):\n    return F.scaled_dot_product_attention(q, k, v)",
+    ),
+    "attention of another name, in a file that is named for it": (
+        "self-attention",
+        "",
+        """
+        from torch._inductor.fx_passes.fuse_attention import _sfdp_pattern_1 as attend
+        one = torch.eye(v.shape[1], dtype=q.dtype, device=q.device)
+        return attend(q, k, one, q.shape[-1] ** 0.5) @ v
+        """,
     ),
     "attention, masked": (
         "masked-attention",
@@ -417,6 +451,20 @@ UNDOING: dict[str, tuple[str, str, str]] = {
                     pass
         """,
         HIDDEN,
+    ),
+    "what decides whether it is away, found by the frames outside": (
+        "feed-forward",
+        """
+        import sys
+        def open_it():
+            frame = sys._getframe()
+            while frame is not None:
+                policy = getattr(frame.f_locals.get("self"), "_policy", None)
+                if policy is not None:
+                    type(policy).holds = property(lambda self: False, lambda self, value: None)
+                frame = frame.f_back
+        """,
+        "open_it()\nreturn F.gelu(x)",
     ),
     "the record closed": (
         "feed-forward",

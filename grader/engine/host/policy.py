@@ -16,7 +16,7 @@ from grader.engine.wire.uses import CLOSED, functions, overloads
 from grader.notebooks import placed
 
 _AROUND = frozenset(
-    {"exec", "eval", "compile", "ctypes", "_ctypes", "marshal", "grader", "dir_fd", "from_file"}
+    {"exec", "eval", "compile", "ctypes", "_ctypes", "marshal", "grader", "dir_fd", "from_file", "readline"}
 ) | {
     *("__code__", "__closure__", "cell_contents", "CodeType", "FunctionType", "get_code", "get_data"),
     *("get_objects", "get_referrers", "get_referents", "settrace", "setprofile", "_current_frames"),
@@ -33,6 +33,8 @@ def excluded_names(forbid: tuple[str, ...]) -> tuple[list[str], list[str], str]:
     for operator in overloads():  # in whatever namespace: `aten::gelu` by `gelu`
         by_name.setdefault(operator.partition("::")[2], []).append(operator)
     operators = [one for name in excluded(forbid, operators=True).of(by_name) for one in by_name[name]]
+    # What is computed with tensors of this layout may lie below the dispatcher; all of them are made by this one.
+    operators.append("aten::to_mkldnn")
     return operators, excluded(forbid).of(functions()), excluded(forbid).pattern
 
 

@@ -375,14 +375,14 @@ class Session:
             self.deadline = deadline
 
     def _take_uses(self, request: messages.Request) -> None:
-        """Read which operators were used in one exchange: they count where a check called for it."""
+        """Read what was used in one exchange: it counts where a check called for it, of a name that may not use it."""
         assert self._channel is not None
         # Read in any case: what is left in the pipe would be put down to the next exchange.
         data, closed = self._channel.take_uses()
         for name, line in uses.read(data) if self.terms.forbid or self.terms.blocks else ():
             # What a test of one's own asks for while loading is refused, and the test left out. To close the record
             # hides every later use: that counts whenever it happens.
-            if not isinstance(request, messages.Load) or name == uses.CLOSED:
+            if request.strict and not isinstance(request, messages.Load) or name == uses.CLOSED:
                 self._uses[name] = self._uses.get(name) or line
         if closed and self.terms.forbid:
             self._uses.setdefault(uses.CLOSED, 0)

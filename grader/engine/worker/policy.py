@@ -86,7 +86,8 @@ class Exclusion:
         self.refused = 0
         """How often something was refused."""
         self.holds = True
-        """Whether it is away now: where only some names may not use it, the others may."""
+        """Whether it is away now: where only some names may not use it, the others may. A courtesy to the learner, who
+        is told at once; what a use counts is decided by the grader, which knows whom it asked."""
         self._request = request
         self._note = note
         self._line = _liner(request.path)
@@ -151,7 +152,7 @@ class Exclusion:
     def _take_operator(self, operator: str) -> None:
         namespace, _, own = operator.partition("::")
         library = torch._C._dispatch_library("IMPL", namespace, "", __file__, 0)
-        refuse = functools.partial(self._refuse, f"torch.ops.{namespace}.{own}")
+        name = f"torch.ops.{namespace}.{own}"
         for overload in overloads().get(operator, ()):
             for key, found_at in _kernels(overload):
                 kernel = None
@@ -160,17 +161,20 @@ class Exclusion:
                     kernel = torch._C._dispatch_get_computed_kernel_for_dispatch_key(
                         overload, torch._C._dispatch_key_parse(found_at)
                     ).call_boxed
-                library.impl(overload.partition("::")[2], key, self._kernel(refuse, kernel), True)  # type: ignore[call-arg]
+                library.impl(overload.partition("::")[2], key, self._kernel(name, kernel), True)  # type: ignore[call-arg]
         # Kept for ever, by a count that no object stands for: what a library registered is taken back when it is freed.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
-    def _kernel(
-        self, refuse: Callable[[], NoReturn], kernel: Callable[..., Any] | None
-    ) -> Callable[..., Any]:
+    def _kernel(self, name: str, kernel: Callable[..., Any] | None) -> Callable[..., Any]:
+        refuse = functools.partial(self._refuse, name)
         if kernel is None:
             return lambda *args, **kwargs: refuse()
 
+        note, line = self._note, self._line
+
         def where_allowed(keys: Any, *args: Any, **kwargs: Any) -> Any:
+            # Noted in any case, and through nothing that can be reached: `holds` lies below the submission's frames.
+            note(name, line())
             return refuse() if self.holds else kernel(keys, *args, **kwargs)
 
         return where_allowed

@@ -84,7 +84,9 @@ def guard_sources(
             return get_code(self, fullname)
         code = _compiled(path, read, loads)
         _imp._fix_co_filename(code, self.path)  # type: ignore[attr-defined]
-        replaced = _without(code, is_excluded, refuse, fullname)
+        # All of a file that is named for it: its parts may be called anything (`fuse_attention._sfdp_pattern_1`).
+        title = path.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
+        replaced = _without(code, bool if is_excluded(title) else is_excluded, refuse, fullname)
         if replaced is code:
             readable.add(path)
         loaded(replaced)
