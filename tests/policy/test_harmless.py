@@ -191,9 +191,10 @@ def test_what_may_lead_around_costs_nothing_and_is_pointed_out(tmp_path: Path, l
     assert kata.solution is not None
     text = kata.solution.read_text() + "\nimport ctypes, helper\n"
     (tmp_path / "helper.py").write_text("import re\nre.compile('eval')\nkept = eval('3')\n")
+    text += "def get_data(compile):\n    return compile\nget_data(compile=get_data)\n"  # names of its own
     report = graded(kata, text, tmp_path, launcher)
     assert complaints(report) == []
     assert report.look_at == [
-        f"ctypes may lead around “from scratch” (line {text.count(chr(10))})",
+        f"ctypes may lead around “from scratch” (line {text.count(chr(10)) - 3})",
         "eval may lead around “from scratch” (helper.py, line 3)",
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import os
 import warnings
 from collections.abc import Iterator, Mapping
 
@@ -20,6 +21,7 @@ _AROUND = frozenset(
 ) | {
     *("__code__", "__closure__", "cell_contents", "CodeType", "FunctionType", "get_code", "get_data"),
     *("get_objects", "get_referrers", "get_referents", "settrace", "setprofile", "_current_frames"),
+    *("_getframe", "f_back", "FileIO"),
 }
 """Names by which a submission may find code that is taken away, or run a text that nobody reads."""
 
@@ -49,6 +51,8 @@ def ways_around(source: Source, terms: Terms) -> list[str]:
         return []
     found: dict[str, str] = {}
     folder = source.path.parent
+    # Listed once: a name that is imported may be one of thirty thousand.
+    beside = set(os.listdir(folder))
     left, ahead, seen = MAX_CODE, [source], {source.path}
     while ahead:
         file = ahead.pop()
@@ -58,10 +62,14 @@ def ways_around(source: Source, terms: Terms) -> list[str]:
         title = "" if file is source else f"{file.path.name}, "
         with contextlib.suppress(*UNPARSED), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for name, line, imported in _names(body_of(file)):
-                if name in _AROUND:
+            body = body_of(file)
+            own = _bound(body)
+            for name, line, imported in _names(body):
+                if name in _AROUND and (imported or name not in own):
                     found.setdefault(name, f"{name} may lead around “from scratch” ({title}{placed(line)})")
-                for path in (folder / f"{name}.py", folder / name / "__init__.py") if imported else ():
+                for path in (folder / f"{name}.py", folder / name / "__init__.py"):
+                    if not imported or beside.isdisjoint((f"{name}.py", name)):
+                        continue
                     given = terms.given is not None and (terms.given / path.name).exists()
                     if path not in seen and not given:
                         seen.add(path)
@@ -70,11 +78,21 @@ def ways_around(source: Source, terms: Terms) -> list[str]:
     return list(found.values())
 
 
+def _bound(body: list[ast.stmt]) -> frozenset[str]:
+    """Return the names that statements give to what is their own: `compile = True` runs no text."""
+    found = set()
+    for node in ast.walk(ast.Module(body, [])):
+        match node:
+            case ast.FunctionDef(name) | ast.ClassDef(name) | ast.arg(name) | ast.Name(name, ast.Store()):
+                found.add(name)
+    return frozenset(found)
+
+
 def _names(body: list[ast.stmt]) -> Iterator[tuple[str, int, bool]]:
     """Yield the names in statements, each with its line, and whether it is imported; of a dotted import each part."""
     for node in ast.walk(ast.Module(body, [])):
         match node:
-            case ast.Name(name) | ast.keyword(str(name)):
+            case ast.Name(name) | ast.keyword("dir_fd" as name):
                 yield name, node.lineno, False
             case ast.Attribute(attr=name):
                 # model.eval() and re.compile() run no text.
