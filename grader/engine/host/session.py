@@ -382,7 +382,7 @@ class Session:
         for name, line in uses.read(data) if self.terms.forbid or self.terms.blocks else ():
             # What a test of one's own asks for while loading is refused, and the test left out. To close the record
             # hides every later use: that counts whenever it happens.
-            if request.strict and not isinstance(request, messages.Load) or name == uses.CLOSED:
+            if (request.strict and not isinstance(request, messages.Load)) or name == uses.CLOSED:
                 self._uses[name] = self._uses.get(name) or line
         if closed and self.terms.forbid:
             self._uses.setdefault(uses.CLOSED, 0)
