@@ -4,8 +4,7 @@ B batch, T length, V the size of the vocabulary. You get these signatures and no
 to you.
 
 Next to this file are story.py, with a grammar of stories, and runs.py. `python runs.py` calls your `train` for every
-run
-of the lesson, writes log.csv, and puts its text at the end of this file, where `training_log` finds it.
+run of the lesson, writes log.csv, and puts its text at the end of this file, where `training_log` finds it.
 
 References: Radford et al. 2019 (GPT-2); Xiong et al. 2020 (arXiv:2002.04745); Kazemnejad et al. 2023
 (arXiv:2305.19466).
