@@ -1266,7 +1266,7 @@ def test_fit_zeroes_gradients(submission, draw):
         fail(
             "old gradients  the first update also follows those with which the model came",
             stage="gradient",
-            cause="your fit empties the gradients after a step, but not before the first backward",
+            cause="your fit does not empty the gradients before the first backward: those of before are added to",
         )
 
 
