@@ -48,7 +48,7 @@ def charge(
 
     Args:
         reports: the checks of a run, with how each ended, after mistakes have been named.
-        most: the kata's points, hidden ones included.
+        most: the kata's points, those of hidden checks included where they are run.
         unsure: for each mistake the checks that it fails, with other numbers in other designs.
         idle: the mistakes that take no work.
     """

@@ -468,9 +468,10 @@ class KataRun:
         known = {name.replace("_", "-"): mistake for name, mistake in prints.mutants.items()}
         unsure = {name: mistake.checks.keys() & set(prints.free) for name, mistake in known.items()}
         seen_idle = any(report.same_mistake == "idle" for report, _ in reports)
+        hidden = kata.hidden_points if any(report.hidden for report, _ in reports) else 0
         charge(
             reports,
-            kata.points + kata.hidden_points,
+            kata.points + hidden,
             unsure,
             {name for name, mistake in known.items() if mistake.idle or seen_idle},
         )

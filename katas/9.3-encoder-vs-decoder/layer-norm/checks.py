@@ -369,6 +369,7 @@ def test_modes(submission, draw):
     module(draw.normal(batch=3, time=4, width=6, scale=3.0, shift=5.0))
     again = "the first output"
     expect(module(x), "output of the same x later", axes=AXES).same_as(first, name=again)
+    module(draw.normal(batch=2, time=5, width=6, scale=2.0, shift=-3.0))  # of the shape that comes again
     module.eval()
     expect(module(x), "output in eval mode", axes=AXES).same_as(first, name="the one in train mode")
 
