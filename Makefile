@@ -88,7 +88,7 @@ lint: setup            ## style, types, that imports run one way, size, words
 	$(BIN)/python benchmarks/house.py --check
 	$(BIN)/python benchmarks/words.py
 
-house: setup           ## how large it is: lines, files, rooms, functions, hops, the wheel; and the goals
+house: setup           ## how many concepts it has: code lines, modules, types, mechanisms; and the goals
 	$(BIN)/python benchmarks/house.py
 
 bench: setup peers     ## the figures of docs/benchmarks.md; takes more than an hour
