@@ -6,9 +6,9 @@ import os
 import select
 import signal
 import sys
-import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -42,8 +42,9 @@ Form = Literal["json", "vscode"] | None
 """For which program verdicts are printed; None: for a person."""
 KEYS = ("r run again", "h hint", "v verbose", "q quit")
 KEYS_AMONG_SEVERAL = ("r run again", "n next kata", "p previous", "h hint", "v verbose", "q quit")
-QUIET_MS = 10
-"""A save is over when the folder has been quiet for so long; editors write in one or two steps."""
+LOOK_S, QUIET_S = 0.05, 0.01
+"""How often the folders are compared with what they were, on disks that tell of no change as well; and a save is over
+when they have been quiet for so long: editors write in one or two steps."""
 
 
 @click.command(short_help="Check again whenever you save.")
@@ -132,9 +133,11 @@ class WatchLoop:
         self._verbose = False
         self._place = self._first_open()
         self._report: KataReport | None = None
-        # The thread that listens for saves wakes the loop through a pipe: select(2) then waits for keys as well.
-        self._wake, self._bell = os.pipe()
-        os.set_blocking(self._wake, False)
+        self._folders = sorted(
+            # Folders, since editors save by writing a new file and moving it over the old one.
+            {str(target.file.parent) for target in request.targets if target.file.parent.is_dir()}
+        )
+        self._seen = _snapshot(self._folders)
 
     def begin_with(self, target: Target | None) -> None:
         """Show this one first; None: the first that has not passed."""
@@ -143,64 +146,25 @@ class WatchLoop:
 
     def loop(self) -> None:
         """Check, wait for a save or a key, and again, until `q` or Ctrl-C."""
-        with ExitStack() as stack:
-            stop = threading.Event()
-            stack.callback(stop.set)
-            folders = sorted(
-                # Folders, since editors save by writing a new file and moving it over the old one.
-                {str(target.file.parent) for target in self._request.targets if target.file.parent.is_dir()}
-            )
-            if not folders:
-                raise UsageError("There is nothing here to watch.", "Begin a kata first: kata start ID")
-            threading.Thread(
-                target=self._listen, args=(folders, stop, _snapshot(folders)), daemon=True
-            ).start()
-            self._check()
-            while True:
-                sources = [self._wake] if self._keys is None else [self._wake, self._keys]
-                ready = select.select(sources, [], [])[0]
-                if self._wake in ready and self._saved():
-                    self._check()
-                elif (
-                    self._keys is not None and self._keys in ready and not self._obey(os.read(self._keys, 1))
-                ):
-                    return
-
-    def _listen(self, folders: list[str], stop: threading.Event, seen: dict[str, object]) -> None:
-        from watchfiles import watch as changes
-
-        for batch in changes(
-            *folders,
-            step=QUIET_MS,
-            debounce=200,
-            stop_event=stop,
-            recursive=False,
-            raise_interrupt=False,
-            rust_timeout=500,
-            yield_on_timeout=True,
-        ):
-            # A save before the watch had begun, or on a disk that tells of none, shows in the files themselves.
-            now = _snapshot(folders)
-            changed = {path for path, _ in now.items() ^ seen.items()} | {path for _, path in batch}
-            seen = now
-            if changed:
-                os.write(self._bell, b"".join(os.fsencode(path) + b"\0" for path in sorted(changed)))
+        if not self._folders:
+            raise UsageError("There is nothing here to watch.", "Begin a kata first: kata start ID")
+        self._check()
+        while True:
+            if self._saved():
+                self._check()
+            keys = [] if self._keys is None else [self._keys]
+            if select.select(keys, [], [], LOOK_S)[0] and not self._obey(os.read(keys[0], 1)):
+                return
 
     def _saved(self) -> bool:
         """Take all that was saved since; return whether the kata in view was among it."""
-        data = b""
-        try:
-            # All of it at once: an editor that saves in three steps should cause one check.
-            while chunk := os.read(self._wake, 65_536):
-                data += chunk
-        except BlockingIOError:
-            pass
+        before, now = self._seen, _snapshot(self._folders)
+        while now != self._seen:
+            self._seen = now
+            time.sleep(QUIET_S)  # an editor that saves in three steps should cause one check
+            now = _snapshot(self._folders)
         wanted = self._target.file.parent
-        return any(
-            Path(os.fsdecode(name)).parent == wanted and os.fsdecode(name).endswith(SUBMISSION_SUFFIXES)
-            for name in data.split(b"\0")
-            if name
-        )
+        return any(Path(path).parent == wanted for path, _ in now.items() ^ before.items())
 
     @property
     def _target(self) -> Target:
@@ -235,7 +199,7 @@ class WatchLoop:
             note(unrecorded)
 
     def _interrupt_if_saved(self) -> None:
-        if select.select([self._wake], [], [], 0)[0] and self._saved():
+        if self._saved():
             raise SavedAgain
 
     def _show(self, report: KataReport) -> None:
