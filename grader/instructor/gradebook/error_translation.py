@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,42 +22,36 @@ OPENING = "opening it"
 
 _RESTORE = "Restore a copy of it (sqlite3 FILE .recover may save what is left)."
 
-_SQLITE = (
-    # What SQLite says, what we say, what to do, whether another place was meant.
-    ("file is not a database", "this file is not a gradebook", "Name another file with --gradebook.", True),
-    ("malformed", "the file is damaged", _RESTORE, False),
-    ("file is encrypted", "the file is damaged", _RESTORE, False),
-    ("unsupported file format", "the file is damaged", _RESTORE, False),
-    ("datatype mismatch", "the file is damaged", _RESTORE, False),
-    ("could not decode", "the file is damaged", _RESTORE, False),
-    ("no such table", "the file is damaged", _RESTORE, False),
-    ("no such column", "the file is damaged", _RESTORE, False),
-    (
-        "locked",
-        "the gradebook is locked: another program is writing to it",
-        f"Close it in that program (a database browser, another kata), then try again. {KEPT}",
-        False,
-    ),
-    ("full", "the disk is full", f"Free some space. {KEPT}", False),
-    (
-        "readonly",
-        "the gradebook is read-only",
-        "Correct the permissions of the file and its folder, or copy the file elsewhere.",
-        False,
-    ),
-    (
-        "unable to open",
+_DAMAGED = ("the file is damaged", _RESTORE, False)
+_FORBIDDEN = "Correct the permissions of the file and its folder, or copy the file elsewhere."
+_LOCKED = (
+    "the gradebook is locked: another program is writing to it",
+    f"Close it in that program (a database browser, another kata), then try again. {KEPT}",
+    False,
+)
+_SQLITE = {
+    # By the first eight bits of SQLite's code: what we say, what to do, whether another place was meant.
+    sqlite3.SQLITE_NOTADB: ("this file is not a gradebook", "Name another file with --gradebook.", True),
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_FORMAT: _DAMAGED,
+    sqlite3.SQLITE_MISMATCH: _DAMAGED,
+    sqlite3.SQLITE_ERROR: _DAMAGED,  # a table or a column that we made is not there
+    None: _DAMAGED,  # Python's own refusal: what is there cannot be a text
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_FULL: ("the disk is full", f"Free some space. {KEPT}", False),
+    sqlite3.SQLITE_READONLY: ("the gradebook is read-only", _FORBIDDEN, False),
+    sqlite3.SQLITE_CANTOPEN: (
         "the gradebook cannot be opened; its folder must exist and be writable, even for reading",
-        "Correct the permissions of the file and its folder, or copy the file elsewhere.",
+        _FORBIDDEN,
         False,
     ),
-    (
-        "disk i/o",
+    sqlite3.SQLITE_IOERR: (
         "the disk refused to read or write",
         f"Check the disk: is it full, gone or failing? {KEPT}",
         False,
     ),
-)
+}
 _POSTGRES = {
     # Five letters name one refusal, two a class of them.
     "28": ("the server refused the user name or the password", "Correct the address in --gradebook.", True),
@@ -100,10 +95,12 @@ def translated(error: SQLAlchemyError, place: Address, doing: str) -> GradebookE
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     message = place.scrub(" ".join(str(cause).split()))[:300]
     if place.file is not None:
-        for words, what, hint, misnamed in _SQLITE:
-            if words in message.lower().replace("read-only", "readonly"):
-                kind = GradebookUsageError if misnamed else GradebookError
-                return kind(f"{place.display}: {what} ({doing}).", hint)
+        code = getattr(cause, "sqlite_errorcode", None)
+        known = _SQLITE.get(code & 0xFF if code is not None else None)
+        if known is not None and isinstance(cause, sqlite3.Error):
+            what, hint, misnamed = known
+            kind = GradebookUsageError if misnamed else GradebookError
+            return kind(f"{place.display}: {what} ({doing}).", hint)
         return GradebookError(f"{place.display}: the database refused, {doing}: {message}.", KEPT)
     state = str(getattr(cause, "sqlstate", None) or "") or _guessed(message)
     for code in (state, state[:2]):
