@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-if TYPE_CHECKING:
-    from grader.engine.host.session import Session
+from grader.engine.host.calls import Conversation
 
 _ANCHOR = torch.zeros((), requires_grad=True)
 """Makes autograd keep a node also where no argument requires grad; nothing ever flows into it."""
@@ -19,7 +18,7 @@ class _Crossing(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        session: Session,
+        session: Conversation,
         graph: Graph,
         outputs: list[torch.Tensor],
         anchor: torch.Tensor,
@@ -48,7 +47,7 @@ class _Crossing(torch.autograd.Function):
 class Graph:
     """A graph that a call left in the worker; forgotten there when nobody here needs it."""
 
-    def __init__(self, session: Session, number: int) -> None:
+    def __init__(self, session: Conversation, number: int) -> None:
         self.number = number
         self.of = session.asked_of
         self._session = session
@@ -60,7 +59,7 @@ class Graph:
         self._session.forget(self.number, self._generation)
 
 
-def attach(session: Session, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:
+def attach(session: Conversation, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:
     """Hang the tensors of `value` that carry a gradient in the worker on one node here."""
     outputs: dict[int, torch.Tensor] = {}
     _collect(value, outputs)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NoReturn, Protocol, cast
 
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
+
+from grader.engine.host.limits import Terms
 
 MAX_OBSERVED = 4096
 MAX_OBSERVED_BYTES = 64 << 20
@@ -33,6 +36,46 @@ class CallRecord:
     """The name that what was called was got by, of the submission or of what is given."""
     request: int = 0
     """How many requests had been made with it, where they are recorded to be made again."""
+
+
+class Conversation(Protocol):
+    """What objects that stay in a worker need of the session that they belong to."""
+
+    terms: Terms
+    outcomes: CallStats
+    generation: int
+    """Which of the session's workers answers now."""
+    asked_of: str
+    iterated: bool
+
+    @property
+    def made(self) -> int:
+        """How many requests were made."""
+
+    def get(self, target: int, name: str) -> Any:
+        """Return an attribute of a handle."""
+
+    def set(self, target: int, name: str, value: Any) -> None:
+        """Set an attribute of a handle."""
+
+    def call(
+        self, target: int, record: CallRecord, method: str | None = None
+    ) -> tuple[Any, list[torch.Tensor]]:
+        """Call a handle or one of its methods; return the result, and the arguments that were changed."""
+
+    def backward(
+        self, graph: int, cotangents: list[torch.Tensor | None], of: str = ""
+    ) -> list[torch.Tensor | None]:
+        """Return the gradients of a call's inputs."""
+
+    def forget(self, number: int, generation: int) -> None:
+        """Let a handle or a graph go."""
+
+    def without_fingerprint(self) -> AbstractContextManager[None]:
+        """Forget what is answered inside, for recognising a mistake."""
+
+    def violation(self, what: str) -> NoReturn:
+        """End a worker whose answer makes no sense."""
 
 
 class Calls:

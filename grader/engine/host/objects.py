@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import torch
 
-from grader.engine.host.calls import CallRecord, Calls
+from grader.engine.host.calls import CallRecord, Calls, Conversation
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.engine.host.written import written
 from grader.engine.wire import messages
 from grader.engine.wire.codec import MRO
 from grader.errors import PackError
-
-if TYPE_CHECKING:
-    from grader.engine.host.session import Session
 
 EVERY_MODULES = frozenset({"eval", "train", "to", "load_state_dict", "state_dict", "named_parameters"})
 """Methods that every module has and checks call most: found and called in one exchange, not in two."""
@@ -29,7 +26,7 @@ _LABELLED = 40
 class Facts:
     """What the grader keeps of an object that stays in the worker."""
 
-    session: Session
+    session: Conversation
     number: int
     """Its handle."""
     generation: int
@@ -60,7 +57,7 @@ class RemoteObject:
     __slots__ = ("__kata__", "__weakref__")
     __kata__: Facts
 
-    def __init__(self, session: Session, number: int, type_name: str, kind: str) -> None:
+    def __init__(self, session: Conversation, number: int, type_name: str, kind: str) -> None:
         types = tuple(type_name.split(MRO))
         facts = Facts(session, number, session.generation, kind, types, types[0].rpartition(".")[2])
         # Past our own `__setattr__`, which sets attributes over there.
@@ -134,7 +131,7 @@ def state_of(value: RemoteObject) -> Facts:
     return cast(Facts, object.__getattribute__(value, "__kata__"))
 
 
-def handle_id(value: RemoteObject, session: Session | None = None) -> int:
+def handle_id(value: RemoteObject, session: Conversation | None = None) -> int:
     """Return the handle, if it is one of the session's present worker.
 
     Raises:
@@ -245,7 +242,7 @@ def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
     record_outcome(mine.session, mine.root, None)
 
 
-def record_outcome(session: Session, root: str, error: Exception | None) -> None:
+def record_outcome(session: Conversation, root: str, error: Exception | None) -> None:
     """Note what became of an attempt to use a required name."""
     outcomes = session.outcomes
     if isinstance(error, WorkerDied | WorkerTimeout):
