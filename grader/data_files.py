@@ -186,7 +186,7 @@ def _join(key: str, name: str) -> str:
 
 def _fields(kind: type[msgspec.Struct], key: str) -> list[str]:
     described = _walk(kind, key)
-    return [field.name for field in described.fields] if hasattr(described, "fields") else []
+    return [field.encode_name for field in described.fields] if hasattr(described, "fields") else []
 
 
 def _allowed(kind: type[msgspec.Struct], key: str) -> str:
@@ -218,7 +218,7 @@ def _walk(kind: type[msgspec.Struct], key: str) -> Any:
         if step.startswith("["):
             described = getattr(described, "item_type", getattr(described, "value_type", described))
         else:
-            described = next((f.type for f in getattr(described, "fields", ()) if f.name == step), described)
+            described = next((f.type for f in getattr(described, "fields", ()) if f.encode_name == step), described)
     if type(described).__name__ == "UnionType":
         described = described.types[0]
     return described

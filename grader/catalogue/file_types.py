@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, field
 
 Number = Annotated[str, Meta(pattern=r"^\d+(\.\d+)*$", description="a dotted number, e.g. 9.3.2")]
 Slug = Annotated[
@@ -131,20 +131,20 @@ class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     summary: Sentence
     module: Identifier
     required: Annotated[tuple[Identifier, ...], Meta(min_length=1)]
-    points: Points | None = None
+    own_points: Points | None = field(default=None, name="points")
     """Where it is left out, as `hidden_points`: 1 for each check, or what the check says."""
-    hidden_points: Points | None = None
+    own_hidden_points: Points | None = field(default=None, name="hidden_points")
     speed_points: Points = 0.0
     """What all thresholds of `speed` are worth together."""
     minutes: Annotated[int, Meta(ge=1, le=6000)] | None = None
     """How long a learner who meets the subject for the first time takes, reading included."""
     difficulty: Difficulty | None = None
-    slug: Slug | None = None
+    own_slug: Slug | None = field(default=None, name="slug")
     stages: tuple[Stage, ...] = ()
     after: tuple[Slug, ...] = ()
-    given: tuple[FileName, ...] = ()
+    given_names: tuple[FileName, ...] = field(default=(), name="given")
     """Files that learners get next to the stub, e.g. blocks.py."""
-    support: tuple[FileName, ...] = ()
+    support_names: tuple[FileName, ...] = field(default=(), name="support")
     """Modules that checks use in the worker, e.g. a model that records how it is called. Learners do not get them."""
     preload: tuple[ModuleName, ...] = ()
     """Modules that take long to import, which a worker has imported before its time starts."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from grader.catalogue.file_types import Difficulty, Limits, MeasuredOn, Policy, Stage, Threshold
+from grader.catalogue.file_types import KataFile, MeasuredOn
 from grader.catalogue.stub import Attributes, Signatures, Stub, read_stub
 
 RUBRIC = "rubric.toml"
@@ -26,33 +26,27 @@ def number_key(number: str) -> tuple[int, ...]:
     return tuple(int(part) for part in number.split("."))
 
 
-@dataclass(frozen=True, eq=False)
-class Kata:
-    """The smallest thing that is started, checked and scored."""
+class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lambda name: f"{name} found"):
+    """The smallest thing that is started, checked and scored: its data file, and what follows from where it lies."""
 
-    number: str
-    slug: str
-    title: str
-    summary: str
-    module: str
-    required: tuple[str, ...]
-    after: tuple[str, ...]
+    # Never read from a file: `rename` keeps these apart from the keys that the file has.
+    folder: Path
+    unit: Unit
     given: tuple[Path, ...]
     support: tuple[Path, ...]
-    preload: tuple[str, ...]
     points: float
     hidden_points: float
-    policy: Policy
-    limits: Limits
-    folder: Path
-    unit: Unit = field(repr=False)
-    speed_points: float = 0.0
-    speed: Mapping[str, Threshold] = field(default_factory=dict)
-    measured: Mapping[str, MeasuredOn] = field(default_factory=dict)
+    measured: Mapping[str, MeasuredOn]
     """By kind of device: what was measured for the thresholds."""
-    minutes: int | None = None
-    difficulty: Difficulty | None = None
-    stages: tuple[Stage, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return a name: a kata knows its unit, and a unit its katas."""
+        return f"Kata({self.number} {self.slug})"
+
+    @property
+    def slug(self) -> str:
+        """The name by which learners, gradebooks and paths go: the folder's."""
+        return self.folder.name
 
     @property
     def key(self) -> tuple[int, ...]:

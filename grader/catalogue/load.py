@@ -6,10 +6,11 @@ import keyword
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import structs
 
 from grader.catalogue.check_file import worth
 from grader.catalogue.file_types import CalibrationFile, KataFile, MeasuredOn, PackFile, UnitFile
@@ -78,7 +79,7 @@ def _load_unit(folder: Path, pack: Pack) -> Unit:
 def _load_kata(folder: Path, unit: Unit) -> Kata:
     path = folder / KATA_FILE
     data = read_data(path, KataFile)
-    slug = data.slug if data.slug is not None else folder.name
+    slug = data.own_slug or folder.name
     # One name, as learners, gradebooks and paths go by it: two would be two katas somewhere.
     if slug != folder.name:
         raise PackError(
@@ -97,28 +98,14 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         raise PackError(f"{path}: `module` cannot be {data.module!r}; choose another Python module name.")
     _check_names(data, path)
     kata = Kata(
-        number=data.number,
-        slug=slug,
-        title=data.title,
-        summary=data.summary,
-        module=data.module,
-        required=data.required,
-        after=data.after,
-        given=tuple(_given("given", name, folder, unit, data.module) for name in data.given),
-        support=tuple(_given("support", name, folder, unit, data.module) for name in data.support),
-        preload=data.preload,
-        points=data.points or 0.0,
-        hidden_points=data.hidden_points or 0.0,
-        policy=data.policy,
-        limits=data.limits,
+        **structs.asdict(data),
         folder=folder,
         unit=unit,
-        speed_points=data.speed_points,
-        speed=data.speed,
+        given=tuple(_given("given", name, folder, unit, data.module) for name in data.given_names),
+        support=tuple(_given("support", name, folder, unit, data.module) for name in data.support_names),
+        points=data.own_points or 0.0,
+        hidden_points=data.own_hidden_points or 0.0,
         measured=_measured(folder),
-        minutes=data.minutes,
-        difficulty=data.difficulty,
-        stages=data.stages,
     )
     _check_speed(kata, path)
     _require_file(kata.stub, "the stub, named after `module`")
@@ -127,10 +114,10 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
     _require_file(kata.hints, "the kata's hints")
     read_hints(kata.hints)
     # Read from the checks' source, which is not imported: a learner's install lists katas without torch.
-    if data.points is None:
-        kata = replace(kata, points=worth(kata.checks))
-    if data.hidden_points is None and kata.hidden_checks is not None:
-        kata = replace(kata, hidden_points=worth(kata.hidden_checks))
+    if data.own_points is None:
+        kata = structs.replace(kata, points=worth(kata.checks))
+    if data.own_hidden_points is None and kata.hidden_checks is not None:
+        kata = structs.replace(kata, hidden_points=worth(kata.hidden_checks))
     # What nobody can find in the stub would be missing in every answer.
     stub = read_stub(kata.stub)
     for name in kata.required:

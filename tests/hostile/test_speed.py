@@ -7,12 +7,13 @@ import shutil
 import textwrap
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from msgspec import structs
 
 from grader.catalogue import load_pack
 from grader.catalogue.file_types import Policy
@@ -105,7 +106,7 @@ def examine(
     """Return what is reported of the values, and of one speed check; `native` stands for a kata without a policy."""
     [kata] = load_pack(HERE / "pack").katas
     if native:
-        kata = replace(kata, policy=Policy())
+        kata = structs.replace(kata, policy=Policy())
     file = folder / "rows.py"
     file.write_text(source)
     shutil.copy(HERE / "waste.py", folder)
