@@ -446,6 +446,10 @@ class LayerNorm(wrong.LayerNorm):
 
 kata = "layer-norm"
 words = ["Write it from mean, variance"]
+[process]
+earns = ["test_initial_values", "test_parameters"]
+words = ["excluded in this kata"]
+why = "a process may be started here, and nothing that it used comes back: what rests on no value is earned"
 """
 
 import os
@@ -490,6 +494,10 @@ class LayerNorm(wrong.LayerNorm):
 
 kata = "layer-norm"
 words = ["Write it from mean, variance"]
+[process]
+earns = ["test_initial_values", "test_parameters"]
+words = ["excluded in this kata"]
+why = "the channel may be moved here, but the operator is not there either: what rests on no value is earned"
 """
 
 import contextlib
