@@ -103,6 +103,8 @@ class Session:
         self._as_left = self._same_tensors = False
         self.iterated = False
         """Whether the latest call returned an iterator, whose parts were read."""
+        self._chosen = False
+        """Whether it has asked for a name already."""
         self._seed = 0
         self._begin: int | None = None
         """Its seed, until the worker has been told."""
@@ -110,6 +112,8 @@ class Session:
         self._loans = CallbackRegistry()
         self._answering = False
         # What belongs to the live worker.
+        self._open = False
+        """Whether what the kata excludes is there, for names that may use it."""
         self.recorded: list[bytes] | None = None
         """The requests made of it, where somebody wants to repeat them: frames, without its own requests."""
         self.generation = 0
@@ -145,7 +149,7 @@ class Session:
         self._loans = CallbackRegistry()
         self._tell(self.deadline.left())
         again = self._channel is not None
-        self.asked_of = ""
+        self.asked_of, self._chosen = "", False
         if self._channel is not None and self._channel.alive:
             self.deadline.follow(self._channel.process.pid)
         else:
@@ -166,6 +170,20 @@ class Session:
         self._start()
         self.take_output()  # what is printed while loading was told the first time
         self._printed, self._begin = printed, self._seed
+
+    def _choose_worker(self, name: str) -> None:
+        """Have a name asked for of a worker in which what is excluded is away, or is there, as that name may use it.
+
+        Nothing that is away is in a worker, for somebody to find. What one check makes lives in one worker: once it
+        has asked for a name that may use it, all others are asked for there as well.
+        """
+        open_now = name not in self.terms.within or (self._chosen and self._open)
+        self._chosen = True
+        if open_now != self._open:
+            self._open = open_now
+            started = time.monotonic()
+            self.renew()
+            self._ends.extend(time.monotonic() - started)  # no fault of the submission's
 
     def take_output(self) -> str:
         """Return what the submission printed since the last time, without the names of its folders."""
@@ -226,6 +244,8 @@ class Session:
     def named(self, name: str) -> Any:
         """Return an attribute of the submission itself; functions and classes are looked up once."""
         self.log.names.add(name)
+        if self.terms.within:
+            self._choose_worker(name)
         # A check asks for the same function again and again: each look-up would be an exchange of its own.
         found = self._named.get(name)
         if found is None:
@@ -375,14 +395,14 @@ class Session:
             self.deadline = deadline
 
     def _take_uses(self, request: messages.Request) -> None:
-        """Read what was used in one exchange: it counts where a check called for it, of a name that may not use it."""
+        """Read what was used in one exchange: it counts where a check called for it."""
         assert self._channel is not None
         # Read in any case: what is left in the pipe would be put down to the next exchange.
         data, closed = self._channel.take_uses()
         for name, line in uses.read(data) if self.terms.forbid or self.terms.blocks else ():
             # What a test of one's own asks for while loading is refused, and the test left out. To close the record
             # hides every later use: that counts whenever it happens.
-            if (request.strict and not isinstance(request, messages.Load)) or name == uses.CLOSED:
+            if not isinstance(request, messages.Load) or name == uses.CLOSED:
                 self._uses[name] = self._uses.get(name) or line
         if closed and self.terms.forbid:
             self._uses.setdefault(uses.CLOSED, 0)
@@ -445,13 +465,12 @@ class Session:
 
     def _watch(self) -> messages.Watch:
         terms = self.terms
-        operators, names, pattern = excluded_names(terms.forbid)
+        operators, names, pattern = excluded_names(() if self._open else terms.forbid)
         return messages.Watch(
             path=str(self.source.path),
             operators=operators,
             names=names,
             pattern=pattern,
-            within=bool(terms.within),
             advice=terms.advice,
             blocks=terms.blocks,
             given=str(terms.given) if terms.given else None,
@@ -489,10 +508,6 @@ class Session:
         request.release, self._release = self._release, []
         request.begin, self._begin = self._begin, None
         request.alike = request.begin is not None and self._alike
-        within = self.terms.within
-        # Getting a name may run code as well: a module can have a function for that.
-        calls = isinstance(request, messages.Call | messages.Answer | messages.Backward)
-        request.strict = not within or not calls or self.asked_of in within
         if self.recorded is not None:
             # As bytes, before they are sent: a check may write over its tensors afterwards.
             self.recorded.append(b"".join(messages.pack(request, buffers)))

@@ -115,8 +115,6 @@ class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_onl
     """The first request of a check carries its seed: forget the handles of the last check, seed everything."""
     alike: bool = False
     """With `begin`: modules that are made get parameters that do not depend on how they were initialised."""
-    strict: bool = True
-    """Whether what the kata excludes is away meanwhile; a name that is not among those of `within` may use it."""
 
 
 class Watch(Request, tag="watch"):
@@ -128,8 +126,6 @@ class Watch(Request, tag="watch"):
     """Of functions and classes that torch writes in Python."""
     pattern: str = ""
     """A regular expression that finds them, also where they are not loaded yet; "" where nothing is excluded."""
-    within: bool = False
-    """Whether only some of the required names may not use it."""
     advice: str = ""
     blocks: bool = False
     """Whether `torch.ops` is for given blocks alone."""

@@ -10,6 +10,7 @@ This decides what a kata asks for, not what can do harm; the sandbox does that.
 from __future__ import annotations
 
 import ctypes
+import dis
 import functools
 import os
 import re
@@ -39,8 +40,12 @@ _PASS_ON = (
     _OWN,
 )
 """Where files are that do not use an operator for themselves: installed libraries, Python's own, and ours."""
-_NATIVE = ("_jit_to_static_module", "_jit_set_te_must_use_llvm_cpu", "_jit_set_llga_enabled", "_te")
-"""Parts of torch that compute without its dispatcher: the static runtime, and the compilers of scripts."""
+_NATIVE = re.compile(
+    "_?import_ir_module.*|parse_ir|_create_function_from_graph|StaticModule|_(fuse|jit)_to_.*|_te"
+    "|_jit_set_te_must_use_llvm_cpu|_jit_set_llga_enabled"
+)
+"""Parts of torch that compute without its dispatcher: graphs that no Python is the source of, the static runtime, and the
+compilers of scripts."""
 
 _ACCELERATORS = ("CUDA", "XPU", "MPS", "PrivateUse1")
 _KINDS = ("Quantized", "Sparse", "SparseCsr", "NestedTensor")
@@ -55,11 +60,7 @@ _BACKENDS = (
 _COMPOSITE = "CompositeImplicitAutograd"
 """An operator that is written in others has one kernel for everything, under this key."""
 
-_TRANSFORMS = (
-    ("FuncTorchVmapMode", "FuncTorchVmapMode"),
-    ("FuncTorchBatchedDecomposition", "FuncTorchBatched"),
-    ("FuncTorchBatched", "FuncTorchBatched"),
-)
+_TRANSFORMS = ("FuncTorchVmapMode", "FuncTorchBatchedDecomposition", "FuncTorchBatched")
 """Where vmap may have a kernel for such an operator, which takes it apart and never calls the one for everything."""
 
 
@@ -71,7 +72,7 @@ def _registered(key: str) -> frozenset[str]:
 
 for _prepare in (overloads, functions, sources):
     _prepare()  # now, so that a zygote does it for all its workers
-for _key in (*_BACKENDS, _COMPOSITE, "CompositeExplicitAutograd", *(pair[0] for pair in _TRANSFORMS)):
+for _key in (*_BACKENDS, _COMPOSITE, "CompositeExplicitAutograd", *_TRANSFORMS):
     _registered(_key)
 
 
@@ -85,9 +86,6 @@ class Exclusion:
     def __init__(self, request: Watch, note: Note) -> None:
         self.refused = 0
         """How often something was refused."""
-        self.holds = True
-        """Whether it is away now: where only some names may not use it, the others may. A courtesy to the learner, who
-        is told at once; what a use counts is decided by the grader, which knows whom it asked."""
         self._request = request
         self._note = note
         self._line = _liner(request.path)
@@ -107,9 +105,7 @@ class Exclusion:
         """What torch has loaded since, without what is excluded."""
         if request.pattern:
             is_excluded = re.compile(request.pattern).search
-            torch_code.replace(
-                request.names, is_excluded, self._refuse_function, delegating=not request.within
-            )
+            torch_code.replace(request.names, self._refuse_function)
             self._code_of = torch_code.guard_sources(
                 request.names,
                 is_excluded,
@@ -117,9 +113,8 @@ class Exclusion:
                 self._count,
                 lambda code: self._loaded.update(_parts(code)),
             )
-            for name in _NATIVE:
-                if hasattr(torch._C, name):
-                    delattr(torch._C, name)
+            for name in filter(_NATIVE.fullmatch, dir(torch._C)):
+                delattr(torch._C, name)
             with warnings.catch_warnings():  # torch warns of an override; this one is meant
                 warnings.simplefilter("ignore")
                 for operator in request.operators:
@@ -153,31 +148,15 @@ class Exclusion:
         namespace, _, own = operator.partition("::")
         library = torch._C._dispatch_library("IMPL", namespace, "", __file__, 0)
         name = f"torch.ops.{namespace}.{own}"
+
+        def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+            self._refuse(name)
+
         for overload in overloads().get(operator, ()):
-            for key, found_at in _kernels(overload):
-                kernel = None
-                if self._request.within:
-                    # What computes today is looked up before it is replaced, and called by the replacement.
-                    kernel = torch._C._dispatch_get_computed_kernel_for_dispatch_key(
-                        overload, torch._C._dispatch_key_parse(found_at)
-                    ).call_boxed
-                library.impl(overload.partition("::")[2], key, self._kernel(name, kernel), True)  # type: ignore[call-arg]
+            for key in _kernels(overload):
+                library.impl(overload.partition("::")[2], key, refuse)
         # Kept for ever, by a count that no object stands for: what a library registered is taken back when it is freed.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
-
-    def _kernel(self, name: str, kernel: Callable[..., Any] | None) -> Callable[..., Any]:
-        refuse = functools.partial(self._refuse, name)
-        if kernel is None:
-            return lambda *args, **kwargs: refuse()
-
-        note, line = self._note, self._line
-
-        def where_allowed(keys: Any, *args: Any, **kwargs: Any) -> Any:
-            # Noted in any case, and through nothing that can be reached: `holds` lies below the submission's frames.
-            note(name, line())
-            return refuse() if self.holds else kernel(keys, *args, **kwargs)
-
-        return where_allowed
 
     def _keep_for_blocks(self) -> None:
         """Let the operators of torch be got and called by their inner names from given blocks and from torch alone."""
@@ -186,8 +165,11 @@ class Exclusion:
 
         def checked(namespace: Any, name: str, value: Any) -> Any:
             space = types.ModuleType.__getattribute__(namespace, "__dict__").get("name")
-            if isinstance(value, OpOverloadPacket) and space in own and not self._is_let(sys._getframe(2)):
-                self._refuse_inner(f"{space}.{name}")
+            if isinstance(value, OpOverloadPacket) and space in own:
+                asker = sys._getframe(2)
+                # Torch's C++ looks an operator up as well, for a dispatch mode, in the frame of whoever computes.
+                if not self._is_let(asker) and _loads(asker, name):
+                    self._refuse_inner(f"{space}.{name}")
             return value
 
         kind: Any = _OpNamespace
@@ -196,6 +178,22 @@ class Exclusion:
         kind.__getattr__ = lambda self, name: checked(self, name, find(self, name))
         for kind in (OpOverload, OpOverloadPacket):
             kind.__call__ = self._keep_calls(kind.__call__)
+            kind._op = property(self._inner, lambda operator, inner: vars(operator).update(_op=inner))
+        for name in ("_jit_get_operation", "_get_operation_overload"):
+            setattr(torch._C, name, self._keep_finding(getattr(torch._C, name)))
+
+    def _inner(self, operator: Any) -> Any:
+        if not sys._getframe(1).f_code.co_filename.startswith(TORCH):
+            self._refuse_inner(str(operator))
+        return vars(operator)["_op"]
+
+    def _keep_finding(self, find: Any) -> Any:
+        def found(name: str, *args: Any) -> Any:
+            if not self._is_let(sys._getframe(1)):
+                self._refuse_inner(name.replace("::", "."))
+            return find(name, *args)
+
+        return found
 
     def _keep_calls(self, call: Any) -> Any:
         def called(operator: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -274,6 +272,13 @@ def _parts(code: types.CodeType) -> Iterable[types.CodeType]:
             yield from _parts(part)
 
 
+def _loads(frame: types.FrameType, name: str) -> bool:
+    """Whether what a frame does now is to get an attribute or a variable of this name."""
+    return any(
+        step.offset == frame.f_lasti and step.argval == name for step in dis.get_instructions(frame.f_code)
+    )
+
+
 def _outward(frame: types.FrameType | None) -> Iterable[types.FrameType]:
     while frame is not None:
         yield frame
@@ -285,21 +290,21 @@ def _spelled(code: types.CodeType) -> Any:
     return code.co_name, code.co_code, code.co_names, code.co_varnames
 
 
-def _kernels(overload: str) -> Iterable[tuple[str, str]]:
-    """Return under which keys kernels have to be replaced, and where to find the one that is there."""
+def _kernels(overload: str) -> Iterable[str]:
+    """Return under which keys kernels have to be replaced."""
 
-    def has(overload: str, key: str) -> bool:
+    def has(key: str) -> bool:
         return overload in _registered(key)
 
     # It has no kernel of a backend: by the time one is called, only the operators that it is written in are
     # left.
-    if has(overload, _COMPOSITE):
-        return [(_COMPOSITE, "CPU"), *(pair for pair in _TRANSFORMS if has(overload, pair[0]))]
-    keys = {key for key in _BACKENDS if has(overload, key)}
-    if has(overload, "CompositeExplicitAutograd") and not overload.endswith("out"):
+    if has(_COMPOSITE):
+        return [_COMPOSITE, *filter(has, _TRANSFORMS)]
+    keys = {key for key in _BACKENDS if has(key)}
+    if has("CompositeExplicitAutograd") and not overload.endswith("out"):
         # One kernel for all; an overload with `out` calls the one without.
         keys |= {"CPU", "Meta", *_ACCELERATORS}
-    return [(key, key) for key in sorted(keys)] if keys != {"Meta"} else []
+    return sorted(keys) if keys != {"Meta"} else []
 
 
 def _liner(path: str) -> Callable[[], int]:

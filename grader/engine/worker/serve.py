@@ -172,8 +172,6 @@ class Worker:
             self._forget(number)
         if request.begin is not None:
             self._reset(request.begin, request.alike)
-        if self._policy is not None:
-            self._policy.holds = request.strict
 
     def _perform(self, request: messages.AnyRequest, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         """Do anything else than a call."""

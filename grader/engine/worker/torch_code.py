@@ -31,23 +31,17 @@ _PATHS = (pathlib.PosixPath, pathlib.PurePosixPath)
 _REAL = os.path.join(os.path.realpath(TORCH), "")
 
 
-def replace(names: Iterable[str], is_excluded: IsExcluded, refuse: Refuse, *, delegating: bool) -> None:
+def replace(names: Iterable[str], refuse: Refuse) -> None:
     """Take away the code of torch's loaded functions and classes of these names.
 
     Args:
         names: of the outermost definitions.
-        is_excluded: tells whether a name is excluded.
         refuse: called with the full name in place of what was there.
-        delegating: also of those that call something else that is excluded.
     """
     for name in names:
-        homes: dict[str, list[types.FunctionType]] = {}
         for function in functions().get(name, ()):
-            homes.setdefault(function.__module__ or "torch", []).append(function)
-        for home, found in homes.items():
-            if delegating or not any(is_excluded(used) for one in found for used in one.__code__.co_names):
-                for function in found:
-                    function.__code__ = _refusing(function.__code__, refuse, f"{home}.{name}")
+            home = function.__module__ or "torch"
+            function.__code__ = _refusing(function.__code__, refuse, f"{home}.{name}")
 
 
 def guard_sources(
