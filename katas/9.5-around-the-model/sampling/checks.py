@@ -630,7 +630,9 @@ def test_promises(submission, draw):
         part.expect(submission, right, draw, [{"logits": known(draw, 3), **rest}])
     for _ in range(2):
         logits = draw.noncontiguous(draw.normal(batch=2, time=5, token=7, scale=2.0))
-        targets = draw.noncontiguous(draw.integers(0, 7, batch=2, time=5))
+        targets = draw.integers(0, 7, batch=2, time=5)
+        targets[0, 1], targets[0, 2] = 2, 3  # padding, and what is none
+        targets = draw.noncontiguous(targets)
         with same_tensors(submission):  # the first call's, refilled
             expect_perplexity(submission, logits=logits, targets=targets, pad_id=2)
         expect_unchanged(submission)

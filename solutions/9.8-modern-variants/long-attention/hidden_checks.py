@@ -32,7 +32,7 @@ def triple(draw, queries, keys, width, value, **front):
 )
 def test_attention_contract(submission, reference, draw):
     part = Part("linear_attention", outputs=["output"], dtypes=[torch.float64, torch.bfloat16])
-    length = draw.size(70, 200)
+    length = draw.size(140, 200)  # more than one block of 128
     large = draw.normal(batch=2, query=5, width=3, scale=20.0)
     large[
         ..., 0
