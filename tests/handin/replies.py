@@ -82,6 +82,10 @@ RIGHT = {
     "spaces after the fences": f"{F}python   \n{CODE}{F}   \nDone.\n",
     "a space before the language": f"{F} python\n{CODE}{F}\n",
     "class of Pandoc": f"{F}{{.python .numberLines}}\n{CODE}{F}\n",
+    "excerpt after it": f"{BLOCK}\nThe key:\n\n{F}python\ndef causal_mask(n):\n    # as above\n    ...\n{F}\n",
+    "dots after it": f"{BLOCK}\n{F}python\ndef causal_mask(seq_len: int) -> Tensor: ...\n{F}\n",
+    "a name for itself after it": f"{BLOCK}\n{F}python\ncausal_mask = causal_mask\nassert causal_mask(1).all()\n{F}\n",
+    "thoughts named after it": f"{BLOCK}\n{F}python\nprint(causal_mask(3), '</think>', \"</think>\")\n{F}\n",
     "draft before it": f"{F}python\n{DRAFT}{F}\nBetter:\n\n{BLOCK}",
     "stub before it": f"{F}python\n{ours.katas()['masks'].stub.read_text()}\n{F}\nSo:\n\n{BLOCK}",
     "no fence, with prose around": f"Here is the module.\n\n{CODE}\nEach mask is boolean. This is all.\n",
@@ -101,6 +105,7 @@ FENCES_INSIDE = {
 }
 """By form, a reply that holds WITH_FENCES."""
 PIECES = {
+    "an excerpt between": f"{F}python\n{FIRST}{F}\n{F}py\ndef causal_mask(n):\n    pass\n{F}\n{F}py\n{SECOND}{F}\n",
     "two": f"First\n\n{F}python\n{FIRST}{F}\n\nThen the rest.\n\n{F}python\n{SECOND}{F}\n",
     "imports apart": f"{F}python\n{FIRST[: FIRST.index('def ')]}{F}\n{F}py\n{FIRST[FIRST.index('def ') :]}{F}\n"
     f"{F}python\n{SECOND}{F}\n{OUTPUT}",

@@ -42,6 +42,10 @@ _STATEMENT = re.compile(
 _CODE = re.compile(rf"[ \t]+\S|[)\]}}]|{_STATEMENT.pattern}")
 _END_TAGS = re.compile(r"(?:\s*<[/|\uff5c][^<>\n]{1,40}>)+\s*\Z")
 """What templates and forms of answers leave at the end: </s>, <|im_end|>, </answer>."""
+_END_OF_THOUGHTS = re.compile(r"""(?<!["'`])</think>(?!["'`])""")
+"""Not where it is a text in a program."""
+_LEFT_OUT = r"""(?:\s*(?:#.*|"{3}[^"]*"{3})\n)*\s*(?:\.\.\.|pass)[ \t]*(?:#.*)?$"""
+_METHOD = re.compile(r"^[ \t]+(?:async +)?def +(\w+)", re.M)
 _PASSED_ON = ("PATH", "KATA_PACKS", "KATA_SOLUTIONS", "TMPDIR")
 
 
@@ -56,27 +60,40 @@ class Block:
 def code_in(reply: str, slug: str) -> str:
     """Return the module in a reply to a task: the last block that defines a name which the kata requires.
 
-    If blocks before it define names that it lacks, the module came in pieces, which are joined. Without such a block
-    it is the text around blocks, if that defines one, else the last block of Python.
+    If blocks before it define names that it lacks, the module came in pieces, which are joined. What is left out by
+    dots, or is a class without the `__init__` that an earlier block has, is an excerpt, and defines nothing. Without
+    such a block it is the text around blocks, if that defines one, else the last block of Python.
     """
     required = "|".join(_REQUIRED.get(slug, ())) or "(?!)"
     # Not by Python's own parser, whose time and stack a stranger's code can use up.
     names = re.compile(rf"^(?:(?:async +)?def +|class +|(?=\w+ *(?::[^=\n]*)?=(?!=)))({required})\b", re.M)
+    whole = re.compile(rf"{names.pattern}(?! *= *\1\b)(?!.*:{_LEFT_OUT})", re.M)
     text = reply.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
     # Thoughts are not part of a reply; a model that was cut off while it thought has not replied.
-    text = re.split("^<think>", text.rpartition("</think>")[2], maxsplit=1, flags=re.M)[0][-LONGEST:]
+    text = re.split("^<think>", _END_OF_THOUGHTS.split(text)[-1], maxsplit=1, flags=re.M)[0][-LONGEST:]
     blocks, around = _read(text[:-500] + _END_TAGS.sub("\n", text[-500:]), names)
     python = [block.code for block in blocks if _PYTHON.match(block.info) or names.search(block.code)]
-    defining = [number for number, code in enumerate(python) if names.search(code)]
+    defining: list[int] = []
+    can_begin = False
+    for number, code in enumerate(python):
+        methods = set(_METHOD.findall(code))
+        if whole.search(code) and not (can_begin and methods and "__init__" not in methods):
+            defining.append(number)
+            can_begin |= "__init__" in methods
     if not defining:
         if names.search(around) or not blocks:
             return _without_prose(around)
         return python[-1] if python else blocks[-1].code
-    last, whole = python[defining[-1]], "\n".join(python[: defining[-1] + 1])
-    if set(names.findall(last)) == set(names.findall(whole)):
-        return last
+    pieces = [
+        code
+        for number, code in enumerate(python[: defining[-1] + 1])
+        if number in defining or not names.search(code)
+    ]
+    joined = "\n".join(pieces)
+    if set(whole.findall(pieces[-1])) == set(whole.findall(joined)):
+        return pieces[-1]
     # Python takes these imports at the top alone.
-    return "\n".join([*dict.fromkeys(_FUTURE.findall(whole)), _FUTURE.sub("", whole)])
+    return "\n".join([*dict.fromkeys(_FUTURE.findall(joined)), _FUTURE.sub("", joined)])
 
 
 def _read(text: str, names: re.Pattern[str]) -> tuple[list[Block], str]:
