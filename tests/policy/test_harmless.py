@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from grader.catalogue import Kata, load_pack
+from grader.catalogue.given import blocks_in
 from grader.engine.runner.suite import Options, Suite, suites_of
 from grader.report.report import KataReport
 from tests.ours import ROOT
@@ -189,12 +190,52 @@ def test_what_only_could_be_used_costs_nothing_inside_required_parts(
 def test_what_may_lead_around_costs_nothing_and_is_pointed_out(tmp_path: Path, launcher: Any) -> None:
     kata = KATAS["masked-attention"]
     assert kata.solution is not None
-    text = kata.solution.read_text() + "\nimport ctypes, helper\n"
+    text = kata.solution.read_text() + "\nimport ctypes, gc, helper\ngc.get_objects()\n"
     (tmp_path / "helper.py").write_text("import re\nre.compile('eval')\nkept = eval('3')\n")
-    text += "def get_data(compile):\n    return compile\nget_data(compile=get_data)\n"  # names of its own
-    report = graded(kata, text, tmp_path, launcher)
+    # Names of one's own, a library that looks at frames, and what is imported and never asked.
+    text += (
+        "import logging\nlogging.getLogger('a').debug('b')\ndef get_referrers(compile):\n    return compile\n"
+    )
+    report = graded(kata, text + "get_referrers(compile=3)\n", tmp_path, launcher)
     assert complaints(report) == []
+    at = text[: text.index("gc.get_objects()")].count("\n") + 1
     assert report.look_at == [
-        f"ctypes may lead around “from scratch” (line {text.count(chr(10)) - 3})",
-        "eval may lead around “from scratch” (helper.py, line 3)",
+        f"exec or eval may lead around “from scratch” (line {at - 1})",
+        f"gc.get_objects may lead around “from scratch” (line {at})",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "statement"),
+    [
+        ("ctypes", "import numpy.ctypeslib as n\nn.ctypes.CDLL(None)"),
+        ("tb_frame", "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    error.__traceback__.tb_frame"),
+        ("gc.get_objects", "import gc\ngetattr(gc, 'get_' 'objects')()\nget_objects = None"),
+        ("sys._getframe", "import sys\nsys._getframe()"),
+    ],
+)
+def test_what_ran_is_pointed_out_however_it_is_written(
+    name: str, statement: str, tmp_path: Path, launcher: Any
+) -> None:
+    kata = KATAS["masked-attention"]
+    assert kata.solution is not None
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part/__init__.py").touch()
+    (tmp_path / "part/inner.py").write_text(
+        "import contextlib\nwith contextlib.suppress(OSError):\n"
+        + statement.replace("\n", "\n    ").join(("    ", "\n"))
+    )
+    report = graded(kata, f"{kata.solution.read_text()}\nimport part.inner\n", tmp_path, launcher)
+    assert complaints(report) == []
+    assert any(said.startswith(f"{name} may") for said in report.look_at or ()), report.look_at
+
+
+def test_functions_of_the_given_blocks_are_pointed_out(tmp_path: Path, launcher: Any) -> None:
+    kata = EVERY["masks"]
+    assert kata.solution is not None
+    [blocks, *_] = blocks_in(kata.unit.pack)
+    future = "from __future__ import annotations\n"
+    texts = (path.read_text().replace(future, "") for path in (blocks, kata.solution))
+    report = graded(kata, "\n".join((future, *texts)), tmp_path, launcher)
+    assert complaints(report) == []
+    assert any("functions are those of the given blocks" in said for said in report.look_at or ())

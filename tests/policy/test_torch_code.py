@@ -214,9 +214,11 @@ def test_so_it_is_in_files_next_to_it_and_in_packages(examine: Any, tmp_path: An
     assert opened.submission.f() == 7
 
 
-def test_what_nobody_asked_for_goes_on_working_with_everything_excluded() -> None:
+def test_what_nobody_asked_for_goes_on_working_with_everything_excluded(tmp_path: Any) -> None:
     """What torch builds on itself, and loads late: in a process of its own, since nothing of it can be taken back."""
-    done = subprocess.run([sys.executable, "-I", "-c", HONEST], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", HONEST], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]
 
 

@@ -5,25 +5,17 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
-import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from grader.catalogue.torch_names import excluded
-from grader.engine.host.limits import Terms
-from grader.engine.host.source import Source, Unreadable, read_source
+from grader.engine.host.source import Source
 from grader.engine.host.syntax import MAX_CODE, UNPARSED, body_of
 from grader.engine.wire.uses import CLOSED, functions, overloads
 from grader.notebooks import placed
 
-_AROUND = frozenset(
-    {"exec", "eval", "compile", "ctypes", "_ctypes", "marshal", "grader", "dir_fd", "from_file", "readline"}
-) | {
-    *("__code__", "__closure__", "cell_contents", "CodeType", "FunctionType", "get_code", "get_data"),
-    *("get_objects", "get_referrers", "get_referents", "settrace", "setprofile", "_current_frames"),
-    *("_getframe", "f_back", "FileIO"),
-}
-"""Names by which a submission may find code that is taken away, or run a text that nobody reads."""
+LEAST = 600
+"""How long the syntax of a function has to be for two that are equal to be one copied: some five lines."""
 
 
 @functools.cache  # each of torch's thousands of operators and functions is looked at
@@ -45,60 +37,40 @@ def uses_listed(used: Mapping[str, int]) -> list[str]:
     return [f"{name} ({placed(line)})" if line and name != CLOSED else name for name, line in used.items()]
 
 
-def ways_around(source: Source, terms: Terms) -> list[str]:
-    """Say what a person should look at, also in files next to the submission that it imports; it costs nothing."""
-    if not (terms.forbid or terms.blocks):
-        return []
-    found: dict[str, str] = {}
-    folder = source.path.parent
-    # Listed once: a name that is imported may be one of thirty thousand.
-    beside = set(os.listdir(folder))
-    left, ahead, seen = MAX_CODE, [source], {source.path}
-    while ahead:
-        file = ahead.pop()
-        left -= len(file.data)
-        if left < 0 and not file.is_notebook:
-            return [*found.values(), f"more than {MAX_CODE >> 10} KB of code: the rest was not read"]
-        title = "" if file is source else f"{file.path.name}, "
-        with contextlib.suppress(*UNPARSED), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = body_of(file)
-            own = _bound(body)
-            for name, line, imported in _names(body):
-                if name in _AROUND and (imported or name not in own):
-                    found.setdefault(name, f"{name} may lead around “from scratch” ({title}{placed(line)})")
-                for path in (folder / f"{name}.py", folder / name / "__init__.py"):
-                    if not imported or beside.isdisjoint((f"{name}.py", name)):
-                        continue
-                    given = terms.given is not None and (terms.given / path.name).exists()
-                    if path not in seen and not given:
-                        seen.add(path)
-                        with contextlib.suppress(Unreadable):
-                            ahead.append(read_source(path))
-    return list(found.values())
+def to_look_at(source: Source, around: Mapping[str, int], no_answer: Collection[str]) -> list[str]:
+    """Say what a person should look at, which costs nothing.
+
+    Args:
+        source: the submission.
+        around: what it asked for that may lead around what is excluded, with lines.
+        no_answer: functions of the pack's blocks that are not given to its kata, as `functions_in` has them.
+    """
+    found = [
+        f"{name} may lead around “from scratch”" + (f" ({placed(line)})" if line else "")
+        for name, line in around.items()
+    ]
+    with contextlib.suppress(*UNPARSED), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if no_answer and len(source.data) <= MAX_CODE:
+            own = functions_in(body_of(source))
+            copied = [node for text, node in own.items() if text in no_answer]
+            if copied:
+                listed = ", ".join(f"{node.name} ({placed(node.lineno)})" for node in copied[:3])
+                found.append(f"{len(copied)} of {len(own)} functions are those of the given blocks: {listed}")
+    return found
 
 
-def _bound(body: list[ast.stmt]) -> frozenset[str]:
-    """Return the names that statements give to what is their own: `compile = True` runs no text."""
-    found = set()
-    for node in ast.walk(ast.Module(body, [])):
-        match node:
-            case ast.FunctionDef(name) | ast.ClassDef(name) | ast.arg(name) | ast.Name(name, ast.Store()):
-                found.add(name)
-    return frozenset(found)
-
-
-def _names(body: list[ast.stmt]) -> Iterator[tuple[str, int, bool]]:
-    """Yield the names in statements, each with its line, and whether it is imported; of a dotted import each part."""
-    for node in ast.walk(ast.Module(body, [])):
-        match node:
-            case ast.Name(name) | ast.keyword("dir_fd" as name):
-                yield name, node.lineno, False
-            case ast.Attribute(attr=name):
-                # model.eval() and re.compile() run no text.
-                yield from [] if name in ("eval", "compile", "exec") else [(name, node.lineno, False)]
-            case ast.Import(names) | ast.ImportFrom(names=names):
-                module = getattr(node, "module", None)
-                for alias in names:
-                    path = f"{module or ''}.{alias.name}"
-                    yield from ((name, node.lineno, True) for name in path.split("."))
+def functions_in(body: Iterable[ast.stmt]) -> dict[str, ast.FunctionDef]:
+    """Return the functions in statements that do something, by what they do: names and notes apart."""
+    found: dict[str, ast.FunctionDef] = {}
+    for node in ast.walk(ast.Module(list(body), [])):
+        if isinstance(node, ast.FunctionDef) and node.name != "__init__":
+            steps = [
+                step
+                for step in node.body
+                if not (isinstance(step, ast.Expr) and isinstance(step.value, ast.Constant))
+            ]
+            text = "\n".join(ast.dump(step) for step in steps)
+            if len(text) > LEAST:
+                found.setdefault(text, node)
+    return found

@@ -94,6 +94,8 @@ class Session:
         """Those that did not the second time either: nobody waits for them once more."""
         self._uses: dict[str, int] = {}
         """Forbidden operators that were used, with the line where it is known."""
+        self.around: dict[str, int] = {}
+        """What was asked for that may lead around what is excluded, with the line where it is known."""
         # What belongs to the running check.
         self.deadline = Deadline(math.inf)
         self.log = CheckLog()
@@ -402,7 +404,9 @@ class Session:
         for name, line in uses.read(data) if self.terms.forbid or self.terms.blocks else ():
             # What a test of one's own asks for while loading is refused, and the test left out. To close the record
             # hides every later use: that counts whenever it happens.
-            if not isinstance(request, messages.Load) or name == uses.CLOSED:
+            if name.startswith(uses.AROUND):
+                self.around.setdefault(name.removeprefix(uses.AROUND), line)
+            elif not isinstance(request, messages.Load) or name == uses.CLOSED:
                 self._uses[name] = self._uses.get(name) or line
         if closed and self.terms.forbid:
             self._uses.setdefault(uses.CLOSED, 0)

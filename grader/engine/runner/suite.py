@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import platform
 import time
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -14,11 +16,12 @@ from msgspec import UNSET
 
 from grader import __version__, machine
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
+from grader.catalogue.given import BLOCKS, blocks_in, given_files
 from grader.engine.checks.raised import describe_raised
 from grader.engine.checks.text import clean
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
-from grader.engine.host.policy import ways_around
+from grader.engine.host.policy import functions_in, to_look_at
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source, Unreadable, read_source, source_of
 from grader.engine.mistakes.recognise import FailureSignature, Mark
@@ -87,7 +90,8 @@ class Suite(Collected):
                     examination.left_behind = left_behind
                 examination.run()
                 report = self._report(examination)
-                report.look_at = [clean(text, 200) for text in ways_around(source, self.terms)] or UNSET
+                found = to_look_at(source, session.around, self._no_answer)
+                report.look_at = [clean(text, 200) for text in found] or UNSET
                 if marks is not None:
                     marks.update(examination.marks())
             options.tell(0.0)
@@ -109,6 +113,14 @@ class Suite(Collected):
             self._load(session, options)
             run = KataRun(self, RunContext(source, WorkerBackend(session), options, launcher))
             return {item.name: run.left_in(item) for item in self.items}
+
+    @cached_property
+    def _no_answer(self) -> frozenset[str]:
+        """The functions of the pack's blocks that are not given to this kata."""
+        given = given_files(self.kata).get(BLOCKS, b"")
+        texts = (path.read_bytes() for path in blocks_in(self.kata.unit.pack))
+        every = {name for text in texts for name in functions_in(ast.parse(text).body)}
+        return frozenset(every - functions_in(ast.parse(given).body).keys())
 
     def without(self, status: KataStatus, message: str, options: Options = AS_USUAL) -> KataReport:
         """Report a submission of which there is nothing to examine, and why."""

@@ -15,6 +15,7 @@ import functools
 import os
 import re
 import sys
+import threading
 import types
 import warnings
 from collections.abc import Callable, Iterable
@@ -24,7 +25,7 @@ import torch
 from torch._ops import OpOverload, OpOverloadPacket, _OpNamespace
 
 from grader.engine.wire.messages import Watch
-from grader.engine.wire.uses import TORCH, Note, functions, overloads, sources
+from grader.engine.wire.uses import AROUND, TORCH, Note, functions, overloads, sources
 from grader.engine.worker import torch_code
 from grader.notebooks import cell_prefix, place_of
 
@@ -40,12 +41,20 @@ _PASS_ON = (
     _OWN,
 )
 """Where files are that do not use an operator for themselves: installed libraries, Python's own, and ours."""
+_AROUND = {
+    **{f"gc.{name}": f"gc.{name}" for name in ("get_objects", "get_referrers", "get_referents")},
+    **{f"sys.{name}": f"sys.{name}" for name in ("_getframe", "_current_frames", "settrace", "setprofile")},
+    **{"exec": "exec or eval", "compile": "exec or eval", "marshal.loads": "marshal.loads"},
+    **{"code.__new__": "code made by hand", "function.__new__": "a function made by hand"},
+}
+"""By audit event, what may find what is taken away, or run a text that nobody reads."""
+_TO_FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame", "f_code"})
 _NATIVE = re.compile(
     "_?import_ir_module.*|parse_ir|_create_function_from_graph|StaticModule|_(fuse|jit)_to_.*|_te"
     "|_jit_set_te_must_use_llvm_cpu|_jit_set_llga_enabled"
 )
-"""Parts of torch that compute without its dispatcher: graphs that no Python is the source of, the static runtime, and the
-compilers of scripts."""
+"""Parts of torch that compute without its dispatcher: graphs that no Python is the source of, the static runtime, and
+the compilers of scripts."""
 
 _ACCELERATORS = ("CUDA", "XPU", "MPS", "PrivateUse1")
 _KINDS = ("Quantized", "Sparse", "SparseCsr", "NestedTensor")
@@ -121,6 +130,8 @@ class Exclusion:
                     self._take_operator(operator)
         if request.blocks:
             self._keep_for_blocks()
+        installed = (*_PASS_ON, *self._trusted)
+        sys.addaudithook(_pointer(note, self._line, self._own, installed, self._below))
 
     def _count(self) -> None:
         self.refused += 1
@@ -253,6 +264,48 @@ class Exclusion:
             if name.endswith(".py"):
                 found.update(map(_spelled, _parts(_read_code(f"{folder}/{name}"))))
         return frozenset(found)
+
+
+def _pointer(
+    note: Note,
+    line: Callable[[], int],
+    own: tuple[str, ...],
+    installed: tuple[str, ...],
+    below: frozenset[types.FrameType],
+) -> Callable[[str, tuple[Any, ...]], None]:
+    """Return an audit hook that notes what may lead around the exclusion, where the submission asks for it."""
+    busy = threading.local()
+    noted: set[str] = set()
+
+    def is_own(frame: types.FrameType | None, *, far: bool) -> bool:
+        for caller in _outward(frame):
+            name, file = caller.f_code.co_filename, _file_of(caller.f_code)
+            # An import runs and reads code for whoever asks, and torch does much for everybody.
+            if caller in below or name.startswith("<frozen importlib") or file.startswith(_REAL_TORCH):
+                return False
+            if not name.startswith("<frozen") and (file.startswith(own) or not file.startswith(installed)):
+                return True
+            if not far:
+                return False
+        return False
+
+    def look(event: str, arguments: tuple[Any, ...]) -> None:
+        what = _AROUND.get(event)
+        if what is None and event.startswith("ctypes."):
+            what = "ctypes"
+        elif event == "object.__getattr__" and arguments[1] in _TO_FRAMES:
+            what = arguments[1]
+        if what is None or what in noted or getattr(busy, "now", False):
+            return
+        busy.now = True
+        try:
+            if is_own(sys._getframe(1), far=event.startswith(("ctypes.", "gc."))):
+                noted.add(what)
+                note(f"{AROUND}{what}", line())
+        finally:
+            busy.now = False
+
+    return look
 
 
 def _file_of(code: types.CodeType) -> str:
