@@ -218,7 +218,9 @@ def _walk(kind: type[msgspec.Struct], key: str) -> Any:
         if step.startswith("["):
             described = getattr(described, "item_type", getattr(described, "value_type", described))
         else:
-            described = next((f.type for f in getattr(described, "fields", ()) if f.encode_name == step), described)
+            described = next(
+                (f.type for f in getattr(described, "fields", ()) if f.encode_name == step), described
+            )
     if type(described).__name__ == "UnionType":
         described = described.types[0]
     return described
