@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from grader.author.gate import decisive_checks
 from grader.catalogue import load_pack
 from grader.catalogue.pictures import PICTURE
 from grader.engine.mistakes.mistakes import Mistake, mistakes
@@ -74,6 +75,10 @@ class Content:
     @cached_property
     def mistakes(self) -> list[Mistake]:
         return mistakes(next(kata for kata in PACK.katas if kata.folder == self.folder))
+
+    @cached_property
+    def decisive(self) -> dict[str, str]:
+        return decisive_checks(next(kata for kata in PACK.katas if kata.folder == self.folder))
 
     def python(self, kind: str) -> list[Path]:
         return sorted((self.solution / kind).glob("*.py"))
@@ -550,9 +555,7 @@ def test_every_visible_check_is_failed_by_some_mutant_or_is_a_contract(content: 
     fingerprints = Fingerprints.load(content.folder / "fingerprints.json.xz")
     failed = {check for mutant in fingerprints.mutants.values() for check in mutant.checks}
     # What a refusal leaves of an answer has no numbers to keep; the gate tries that these fail as they say.
-    failed |= {check for mistake in content.mistakes for check in mistake.fails} & {
-        check.name for check in content.checks if not check.trained
-    }
+    failed |= {*content.decisive.values()} & {check.name for check in content.checks if not check.trained}
     # What a trained model returns hangs on the processor, so checks that train leave no fingerprint. A contract is
     # failed by saboteurs, which the gate hands in.
     owed = {check.name for check in content.checks if not (check.trained or check.name.endswith("promises"))}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
 
+from grader.engine.mistakes.mistakes import mistakes
 from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, MutantSignatures
 from grader.engine.runner.suite import Options, suites_of
 from grader.errors import PackError
@@ -194,14 +194,9 @@ def test_a_stand_in_for_a_hidden_check_is_the_reference(halves: Bench) -> None:
 
 
 COUNTS = "def thing(x):\n    thing.calls = getattr(thing, 'calls', 0) + 1\n    return x + thing.calls\n"
-MISTAKE = """class two_added:
-    \"\"\"you add 2 where 1 is asked for
-
-    Fails: test_thing
-    \"\"\"
-
-    def thing(x):
-        return x + 2
+MISTAKE = """@mistake("two-added", "you add 2 where 1 is asked for")
+def thing(x):
+    return x + 2
 """
 ADDS_TWO = "def thing(x):\n    return x + 2\n"
 
@@ -250,8 +245,8 @@ def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str, first: 
     kata = bench.kata
     with suites_of([kata]) as suites:
         suites["thing"].check(bench.answer, launcher, Options(), marks=marks)
-    name, say = re.findall(r"class (\w+):\n +\"\"\"(.*)", mistake)[0]
-    kept = Fingerprints(SCHEMA, SEED, {name: MutantSignatures(say, marks)})
+    [known] = mistakes(kata)
+    kept = Fingerprints(SCHEMA, SEED, {known.name: MutantSignatures(known.say, marks)})
     kata.fingerprints.write_bytes(kept.encode())
     return bench
 
@@ -283,8 +278,7 @@ def test_a_known_mistake_that_keeps_state_begins_anew_when_it_is_judged_by_ours(
     bench: Bench,  # noqa: F811
     launcher: Any,
 ) -> None:
-    lines = "\n".join(f"    {line}" for line in COUNTS.splitlines())
-    mistake = f'class counted:\n    """you add how often you were called\n\n    Fails: test_thing\n    """\n\n{lines}\n'
+    mistake = f'@mistake("counted", "you add how often you were called")\n{COUNTS}'
     report = with_catalogue(bench, launcher, mistake, COUNTS, FAILS_ALIKE).check(COUNTS, hidden=True, seed=3)
     assert (statuses(report)["other"], statuses(report)["much"]) == ("fail", "pass")
 
@@ -307,8 +301,8 @@ def test_what_a_size_alone_suggests_gives_way_to_the_mistake_that_is_known(
     text = "import torch\n\n\ndef thing(x):\n    return torch.cat((x, {}))\n"
     ends_in_ones = text.format("torch.ones(1)")
     mistake = (
-        'class ends_in_ones:\n    """you append ones where 1 is to be added\n\n    Fails: test_thing\n    """\n\n'
-        "    def thing(x):\n        return torch.cat((x, torch.ones(1)))\n"
+        'mistake("ends-in-ones", "you append ones where 1 is to be added")\n\nimport torch\n\n'
+        "def thing(x):\n    return torch.cat((x, torch.ones(1)))\n"
     )
     kata = with_catalogue(bench, launcher, mistake, ends_in_ones)
     known, other = (message(kata.check(one), "thing") for one in (ends_in_ones, text.format("2 * x[:1]")))

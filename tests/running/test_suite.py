@@ -110,7 +110,8 @@ def test_another_pack_needs_no_change_of_the_engine(
     assert (stub.code, stub.json["katas"][0]["status"]) == (1, "not_started")
 
     solutions = TINY.parent / "solutions" / "1.1-sorting" / "insertion-sort"
-    shutil.copy(solutions / "mutants" / "descending.py", file)
+    right = (solutions / "insertion_sort.py").read_text()
+    file.write_text(right.replace("other <= value", "other >= value"))
     wrong = kata("check", "insertion-sort")
     assert wrong.code == 1
     assert "1/4 points" in wrong.text
