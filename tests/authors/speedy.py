@@ -30,8 +30,9 @@ TIME = Work(
 )
 
 
-@check("all rows are weighed together", aspect="performance", threshold="time")
+@check(aspect="performance", threshold="time")
 def test_time(speed):
+    "all rows are weighed together"
     speed.ratio(TIME)
 '''
 BASELINE = '''"""The work of a weighted mean, in an order that answers nothing."""

@@ -236,8 +236,10 @@ def _costs_unsaid(course: Path) -> None:
 
 
 def _words_nowhere(course: Path) -> None:
-    stated = '@check("the last axis is gone and the others stay", aspect="shape"'
-    edit(course / KATA / "checks.py", stated, f'{stated}, asked="the last axis shall go"')
+    title = "the last axis is gone and the others stay"
+    edit(
+        course / KATA / "checks.py", f'"""{title}"""', f'"""{title}\n\n    > the last axis shall go\n    """'
+    )
 
 
 def _rubric_without_criteria(course: Path) -> None:
@@ -246,8 +248,8 @@ def _rubric_without_criteria(course: Path) -> None:
 
 def _drawing_is_worth_most(course: Path) -> None:
     """Without a call nobody can tell that a function is idle."""
-    stated = '@check("the last axis is gone and the others stay", aspect="shape"'
-    drawn = '@check("a size is drawn", aspect="shape", points=9)\ndef test_drawn(draw):\n'
+    stated = '@check(aspect="shape")\ndef test_shape('
+    drawn = '@check(aspect="shape", points=9)\ndef test_drawn(draw):\n    "a size is drawn"\n'
     drawn += '    expect(draw.size(1, 4), "size").is_between(1, 4)\n\n\n'
     edit(course / KATA / "checks.py", stated, drawn + stated)
     edit(course / KATA / "kata.toml", "points = 12.0", "points = 21.0")
@@ -379,8 +381,8 @@ def test_a_new_mistake_may_fail_a_hidden_check_alone(course: Path, launcher: Any
     (course / SOLUTION / "mutants" / "many.py").write_text(topic)
     (course / SOLUTION / "hidden_checks.py").write_text(
         "from grader.engine.checks import check, expect\n\n\n"
-        '@check("any size", aspect="values", points=3)\n'
-        "def test_many_rows(submission, reference, draw):\n"
+        '@check(aspect="values", points=3)\n'
+        "def test_many_rows(submission, reference, draw):\n    'any size'\n"
         "    x, weights = draw.normal(batch=23, time=5), draw.uniform(0.1, 2.0, batch=23, time=5)\n"
         '    expect(submission.weighted_mean(x, weights), "mean").close_to(reference.weighted_mean(x, weights))\n'
     )
@@ -405,13 +407,13 @@ def test_a_mistake_that_leaves_a_function_idle_earns_little_more_than_leaving_it
     hidden = course / SOLUTION / "hidden_checks.py"
     hidden.write_text(
         "from grader.engine.checks import check, expect\n\n\n"
-        '@check("any size", aspect="values", points=1)\n'
-        "def test_any_size(submission, reference, draw):\n"
+        '@check(aspect="values", points=1)\n'
+        "def test_any_size(submission, reference, draw):\n    'any size'\n"
         "    x, weights = draw.normal(batch=5, time=9), draw.uniform(0.1, 2.0, time=9)\n"
         "    wanted = reference.weighted_mean(x, weights)\n"
         '    expect(submission.weighted_mean(x, weights), "mean").close_to(wanted)\n\n\n'
-        '@check("any shape", aspect="shape", points=2)\n'
-        "def test_any_shape(submission, draw):\n"
+        '@check(aspect="shape", points=2)\n'
+        "def test_any_shape(submission, draw):\n    'any shape'\n"
         "    for batch in (5, 9):\n"
         "        x, weights = draw.normal(batch=batch, time=9), draw.uniform(0.1, 2.0, time=9)\n"
         '        expect(submission.weighted_mean(x, weights), "mean").is_tensor(shape=(batch,))\n'
@@ -470,10 +472,10 @@ def _slow_answer_wrong(course: Path) -> None:
 def _slow_answer_wrong_where_it_is_hidden(course: Path) -> None:
     edit(
         course / SOLUTION / "hidden_checks.py",
-        '@check("',
-        '@check("nothing is added", aspect="values", points=0)\n'
-        "def test_nothing_is_added(submission):\n"
-        '    expect(hasattr(submission, "torch"), "torch").is_value(False)\n\n\n@check("',
+        "@check(",
+        '@check(aspect="values", points=0)\n'
+        "def test_nothing_is_added(submission):\n    'nothing is added'\n"
+        '    expect(hasattr(submission, "torch"), "torch").is_value(False)\n\n\n@check(',
     )
 
 

@@ -92,20 +92,27 @@ def read_checks(path: Path) -> list[Check]:
             continue
         calls = [d for d in node.decorator_list if isinstance(d, ast.Call) and ast.unparse(d.func) == "check"]
         assert len(calls) == 1, f"{path}: {node.name} has no single @check"
-        stated = [keyword for keyword in calls[0].keywords if keyword.arg != "on_workers_word"]
-        options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in stated}
-        title = ast.unparse(calls[0].args[0])  # as written: it may hold numbers of the file
+        stated = {keyword.arg: keyword.value for keyword in calls[0].keywords}
+        points, trained = (getattr(stated.get(key), "value", None) for key in ("points", "trained"))
         checks.append(
             Check(
                 node.name,
-                title,
-                options.get("points", 1.0),
-                options.get("trained", False),
-                *(tuple(options.get(key, ())) for key in ("needs", "follows", "stand_ins")),
+                (ast.get_docstring(node) or "").partition("\n")[
+                    0
+                ],  # as written: it may hold numbers of the file
+                1.0 if points is None else points,
+                bool(trained),
+                *(_named(stated.get(key)) for key in ("needs", "follows", "stand_ins")),
                 node,
             )
         )
     return checks
+
+
+def _named(value: ast.expr | None) -> tuple[str, ...]:
+    """Return the names in a list, or the one that stands alone."""
+    parts = value.elts if isinstance(value, ast.List) else [value] if value is not None else []
+    return tuple(part.id if isinstance(part, ast.Name) else ast.literal_eval(part) for part in parts)
 
 
 def signatures(tree: ast.Module) -> dict[str, str]:

@@ -50,8 +50,9 @@ WORK = Work(
 )
 """
 ASKS = """
-@check("no loop over numbers", aspect="performance", threshold="total")
+@check(aspect="performance", threshold="total")
 def test_total(speed):
+    "no loop over numbers"
     speed.ratio(WORK)
 """
 
