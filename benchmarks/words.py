@@ -37,7 +37,8 @@ BETTER = {
 """Patterns of prose, and what to write instead."""
 NAMES = re.compile(r"\b(?:def |class )?_?(?:told|said|asked|kept|meant|lent)\b(?= *[=(:,)])")
 """Verbs for names, in grader/ alone: a name says what it holds."""
-PROSE = re.compile("|".join(rf"\b(?:{pattern})\b" for pattern in BETTER), re.IGNORECASE)
+# A word of a name that hyphens join is not prose.
+PROSE = re.compile("|".join(rf"(?<!-)\b(?:{pattern})\b(?!-)" for pattern in BETTER), re.IGNORECASE)
 
 
 def folder_of(path: Path) -> str:

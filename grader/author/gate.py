@@ -54,6 +54,8 @@ Marks = dict[str, list[Mark]]
 SAMPLE, SMALL_SAMPLE = 8, 2
 """So many mistakes at most are a sample; the small one is for katas whose checks train, each of which takes seconds."""
 TRANSCRIPTS = "transcripts.txt"
+_HEAD = re.compile(r"^=== (\w+) · (\w+)$", re.MULTILINE)
+"""Of a mistake's transcript: its name, and the check that decides: it has to fail, and its message is shown."""
 SLOW_PATIENCE = 3.0
 """A slow answer has so many times what a check allows: it has to be right, not to keep to the time."""
 _LONG_LINE = 24
@@ -271,17 +273,26 @@ class Gate:
     ) -> None:
         # Hidden checks tell learners nothing, and those that train leave no mark: of both only what it has to fail.
         telling = suite.visible_names() - suite.trained()
+        every = {item.name for item in suite.items}
+        decisive = decisive_checks(kata)
 
         def hand_in(some: list[HandIn], what: str) -> list[tuple[KataReport, Marks]]:
             return self._hand_in(suite, copy, some, f"{kata.slug}: {what}")
 
         fresh = Fingerprints(SCHEMA, SEED, {})
         reports: dict[str, KataReport] = {}
-        first: list[HandIn] = [(mutant, telling | set(mutant.fails)) for mutant in mutants]
-        for mutant, (report, marks) in zip(mutants, hand_in(first, "mistakes"), strict=True):
+        first: list[HandIn] = [(mutant, {*telling, decisive.get(mutant.name, "")}) for mutant in mutants]
+        results = hand_in(first, "mistakes")
+        for place, (mutant, (report, _)) in enumerate(zip(mutants, results, strict=True)):
+            # Of a new one nobody knows yet what it fails.
+            if report.status == "pass" and decisive.get(mutant.name) not in every:
+                [results[place]] = hand_in([(mutant, every)], "mistakes")
+        for mutant, (report, marks) in zip(mutants, results, strict=True):
             reports[mutant.name] = report
             fresh.mutants[mutant.name] = MutantSignatures(mutant.say, marks, mutant.idle is not None)
-            _look_at_mutant(mutant, report, verdict)
+            decisive[mutant.name] = self._look_at_mutant(
+                mutant, decisive.get(mutant.name), report, telling, verdict
+            )
         _look_for_twins(fresh, mutants, verdict)
         stored = Fingerprints.load(kata.fingerprints)
         if self.draw is None:
@@ -307,7 +318,26 @@ class Gate:
         for mutant in mutants:
             named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
             _look_at_names(mutant, {name for one in named.values() for name in one.names}, verdict)
-        self._keep(kata, fresh, _transcripts(mutants, reports, suite.trained()), verdict)
+        self._keep(kata, fresh, _transcripts(mutants, decisive, reports, suite.trained()), verdict)
+
+    def _look_at_mutant(
+        self,
+        mutant: Mistake,
+        decisive: str | None,
+        report: KataReport,
+        telling: Container[str],
+        verdict: Verdict,
+    ) -> str:
+        """Return a mutant's decisive check: the same as last time if it fails that."""
+        wrong = [check.id for check in report.checks if check.status in WRONG]
+        if report.status == "pass":
+            verdict.find("mutants", f"{mutant.name} gets full marks")
+        elif decisive is not None and decisive not in wrong and not self.update:
+            got = ", ".join(sorted(wrong)) or report.message or report.status
+            verdict.find("mutants", f"{mutant.name} must fail {decisive}; it fails {got}")
+        elif decisive not in wrong:
+            decisive = next((check for check in wrong if check in telling), next(iter(wrong), decisive))
+        return decisive or report.checks[0].id
 
     def _marks(self, kata: Kata, suite: Suite, copy: Copy, mutants: list[Mistake], verdict: Verdict) -> None:
         """Demand that a mistake gets the same mark whatever is drawn, and loses no more than it is worth."""
@@ -339,7 +369,7 @@ class Gate:
                 verdict.find(
                     "cost",
                     f"{mutant.name} costs {marks.loss:.0%} of the points; let the checks see what is right in it "
-                    "(`follows`, `stand_ins`), or say why in a line `Costs: why`",
+                    '(`follows`, `stand_ins`), or say why: `costs="why"`',
                 )
 
     def _hand_in(
@@ -549,20 +579,6 @@ def _passed(report: KataReport) -> set[str]:
     return {check.id for check in report.checks if check.status == "pass" and not check.message}
 
 
-def _look_at_mutant(mutant: Mistake, report: KataReport, verdict: Verdict) -> None:
-    wrong = {check.id for check in report.checks if check.status in WRONG}
-    known = {check.id for check in report.checks}
-    if report.status == "pass":
-        verdict.find("mutants", f"{mutant.name} gets full marks")
-    elif unknown := set(mutant.fails) - known:
-        verdict.find(
-            "mutants", f"{mutant.name} names a check that does not exist: {', '.join(sorted(unknown))}"
-        )
-    elif mutant.fails[0] not in wrong:
-        got = ", ".join(sorted(wrong)) or report.message or report.status
-        verdict.find("mutants", f"{mutant.name} must fail {mutant.fails[0]}; it fails {got}")
-
-
 def _look_at_names(mutant: Mistake, names: set[str], verdict: Verdict) -> None:
     """Demand that a mutant is recognised as itself, by its visible checks."""
     own = {name for name in names if mutant.name in name.split("/")}
@@ -572,7 +588,7 @@ def _look_at_names(mutant: Mistake, names: set[str], verdict: Verdict) -> None:
     elif not names and mutant.unnamed is None:
         verdict.find(
             "recognition",
-            f"{mutant.name} is not recognised; add a check that tells it apart, or a line `Unnamed: why`",
+            f'{mutant.name} is not recognised; add a check that tells it apart, or `unnamed="why"`',
         )
 
 
@@ -632,11 +648,21 @@ def _same_marks(stored: Mapping[str, MutantSignatures], fresh: Mapping[str, Muta
     return True
 
 
-def _transcripts(mutants: Iterable[Mistake], reports: dict[str, KataReport], trained: set[str]) -> str:
+def decisive_checks(kata: Kata) -> dict[str, str]:
+    """Return the check that each mistake of a kata has to fail: the one in its transcript."""
+    assert kata.solution is not None
+    path = kata.solution.parent / TRANSCRIPTS
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    return dict(_HEAD.findall(text))
+
+
+def _transcripts(
+    mutants: Iterable[Mistake], decisive: Mapping[str, str], reports: dict[str, KataReport], trained: set[str]
+) -> str:
     """Return what a learner reads who made each mistake, as one text to compare and to proof-read."""
     parts = []
     for mutant in mutants:
-        check = next((c for c in reports[mutant.name].checks if c.id == mutant.fails[0]), None)
+        check = next((c for c in reports[mutant.name].checks if c.id == decisive[mutant.name]), None)
         message: str
         if check is None:
             message = reports[mutant.name].status
@@ -644,7 +670,7 @@ def _transcripts(mutants: Iterable[Mistake], reports: dict[str, KataReport], tra
             message = "(what a trained model returns differs between processors)"
         else:
             message = _stable(check.message or "")
-        parts.append(f"=== {mutant.name} · {mutant.fails[0]}\n{message}\n")
+        parts.append(f"=== {mutant.name} · {decisive[mutant.name]}\n{message}\n")
     return "\n".join(parts)
 
 

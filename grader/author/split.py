@@ -103,11 +103,18 @@ def split_checks(path: Path) -> tuple[str, str]:
     """Return the visible checks and the hidden ones, each with the helpers that they need; "" if none is hidden.
 
     Raises:
-        PackError: it is not Python, or a hidden check is inside of something else.
+        PackError: it is not Python, a hidden check is inside of something else, or uses a visible one.
     """
     tree = read_tree(path)
     hidden = {check.name for check in marked_checks(tree.body) if check.hidden}
     visible = {check.name for check in marked_checks(tree.body)} - hidden
+    for node in tree.body:
+        own = visible if defined_names(node) & visible else hidden if defined_names(node) & hidden else set()
+        if own and (others := (visible | hidden) - own & _used(node)):
+            raise PackError(
+                f"{path}, line {node.lineno}: this check names {min(others)}, which will be in another file.",
+                "Write the name in quotes.",
+            )
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     shown = "".join(_without(tree, lines, hidden))
     # One within an `if` or a class has no name of its own at the top, and would be left where learners see it.

@@ -1,26 +1,24 @@
 """A second corpus: answers as other people write them, right and wrong, which were not made with the checks.
 
-The sections `right` and `wrong` of `KATA.py` (`tests.sections`) hold a class for each answer, as catalogued mistakes
-are written: its docstring says what it is, its body is what stands in place of the reference's definitions of the same
-names. A wrong answer's docstring may end in `Named: one, other`: the catalogued mistakes whose sentence is true of it.
-Any other name given to it is wrong.
+The sections `right` and `wrong` of `KATA.py` (`tests.sections`) hold an `answer("its-name", "what it is", …)` for each,
+written as catalogued mistakes are. A wrong answer may have `named=["one", "other"]`: the catalogued mistakes whose
+sentence is true of it. Any other name given to it is wrong.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.catalogue import Kata
 from grader.engine.mistakes.merge import PythonFile, merged
+from grader.engine.mistakes.mistakes import changes_in
 from grader.report.report import CheckReport
 from tests.sections import sections
 
 HERE = Path(__file__).parent
-_NAMED = re.compile(r"^Named: (\w+(?:, \w+)*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -65,29 +63,27 @@ def untrained(kata: Kata) -> list[Answer]:
 
 def said(checks: Iterable[CheckReport]) -> dict[str, str]:
     """Return which catalogued mistake each check names, by its identifier; checks that name none are left out."""
-    return {check.id: check.misconception.replace("-", "_") for check in checks if check.misconception}
+    return {check.id: _identifier(check.misconception) for check in checks if check.misconception}
 
 
 def _read(kata: Kata, verdict: str) -> Iterator[Answer]:
     assert kata.solution is not None
     base = PythonFile.read(kata.solution)
     topic = _topic(kata, verdict)
-    for node in _classes(topic):
-        about = ast.get_docstring(node) or ""
-        named = _NAMED.search(about)
+    for change, notes in changes_in(topic, known=["named"], word="answer"):
         yield Answer(
-            node.name,
-            about.partition("\n\n")[0],
-            frozenset(named[1].split(", ") if named else ()),
-            merged(topic, node, base),
+            _identifier(change.name),
+            change.say,
+            frozenset(map(_identifier, notes.get("named", ()))),
+            merged(topic, change, base),
         )
+
+
+def _identifier(name: str) -> str:
+    return name.replace("-", "_")
 
 
 def _topic(kata: Kata, verdict: str) -> PythonFile:
     path = HERE / f"{kata.slug.replace('-', '_')}.py"
     text = sections(path)[verdict]
     return PythonFile(path, text, ast.parse(text))
-
-
-def _classes(topic: PythonFile) -> list[ast.ClassDef]:
-    return [node for node in topic.tree.body if isinstance(node, ast.ClassDef)]

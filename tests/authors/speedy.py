@@ -30,8 +30,9 @@ TIME = Work(
 )
 
 
-@check("all rows are weighed together", aspect="performance", threshold="time")
+@check(aspect="performance", threshold="time")
 def test_time(speed):
+    "all rows are weighed together"
     speed.ratio(TIME)
 '''
 BASELINE = '''"""The work of a weighted mean, in an order that answers nothing."""
@@ -45,17 +46,11 @@ def weighted_mean(x: Tensor, weights: Tensor) -> Tensor:
     """Return [..], which is no mean."""
     return (x + weights).sum(-1) * weights.expand(x.shape).sum(-1)
 '''
-SLOW = '''"""you weigh entry by entry: one product weighs all of them
-
-Fails: test_time
-"""
-
-from __future__ import annotations
-
-import torch
-from torch import Tensor
-
-
+SLOW = """@mistake(
+    "entry-by-entry",
+    "you weigh entry by entry: one product weighs all of them",
+    fails=["test_time"],
+)
 def weighted_mean(x: Tensor, weights: Tensor) -> Tensor:
     spread = weights.expand(x.shape)
     total, above = torch.zeros_like(x[..., 0]), torch.zeros_like(x[..., 0])
@@ -63,7 +58,7 @@ def weighted_mean(x: Tensor, weights: Tensor) -> Tensor:
         total = total + spread[..., entry]
         above = above + x[..., entry] * spread[..., entry]
     return above / torch.where(total == 0, torch.ones_like(total), total)
-'''
+"""
 
 
 def hurry(kata: Path, solution: Path) -> None:

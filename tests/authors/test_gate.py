@@ -134,17 +134,17 @@ def _mutant_outdated(course: Path) -> None:
 
 
 def _mutant_fails_elsewhere(course: Path) -> None:
-    edit(course / SOLUTION / "mutants" / "around_it.py", "Fails: test_contract", "Fails: test_shape")
+    edit(course / SOLUTION / "transcripts.txt", "=== detached · test_contract", "=== detached · test_shape")
 
 
 def _mutant_without_sentence(course: Path) -> None:
-    edit(course / SOLUTION / "mutants" / "around_it.py", "Fails: test_contract", "")
+    edit(course / SOLUTION / "mutants" / "around_it.py", '    "your mean cuts the gradient off",\n', "")
 
 
 def _twins(course: Path) -> None:
     folder = course / SOLUTION / "mutants"
     (folder / "twin.py").write_text(
-        '"""your result is not divided\n\nFails: test_values\n"""\n\n\n'
+        '@mistake("twin", "your result is not divided")\n'
         "def weighted_mean(x, weights):\n    return (x * weights).sum(-1)\n"
     )
 
@@ -232,12 +232,14 @@ def _nothing_long(course: Path) -> None:
 
 def _costs_unsaid(course: Path) -> None:
     path = course / SOLUTION / "mutants" / "weighting.py"
-    path.write_text(re.sub(r"Costs: .*\n", "", path.read_text()))
+    path.write_text(re.sub(r" *costs=.*\n", "", path.read_text()))
 
 
 def _words_nowhere(course: Path) -> None:
-    stated = '@check("the last axis is gone and the others stay", aspect="shape"'
-    edit(course / KATA / "checks.py", stated, f'{stated}, asked="the last axis shall go"')
+    title = "the last axis is gone and the others stay"
+    edit(
+        course / KATA / "checks.py", f'"""{title}"""', f'"""{title}\n\n    > the last axis shall go\n    """'
+    )
 
 
 def _rubric_without_criteria(course: Path) -> None:
@@ -246,8 +248,8 @@ def _rubric_without_criteria(course: Path) -> None:
 
 def _drawing_is_worth_most(course: Path) -> None:
     """Without a call nobody can tell that a function is idle."""
-    stated = '@check("the last axis is gone and the others stay", aspect="shape"'
-    drawn = '@check("a size is drawn", aspect="shape", points=9)\ndef test_drawn(draw):\n'
+    stated = '@check(aspect="shape")\ndef test_shape('
+    drawn = '@check(aspect="shape", points=9)\ndef test_drawn(draw):\n    "a size is drawn"\n'
     drawn += '    expect(draw.size(1, 4), "size").is_between(1, 4)\n\n\n'
     edit(course / KATA / "checks.py", stated, drawn + stated)
     edit(course / KATA / "kata.toml", "points = 12.0", "points = 21.0")
@@ -255,7 +257,7 @@ def _drawing_is_worth_most(course: Path) -> None:
 
 def _called_idle(course: Path) -> None:
     path = course / SOLUTION / "mutants" / "around_it.py"
-    edit(path, "Fails: test_contract", "Fails: test_contract\n    Idle: nothing is learned")
+    edit(path, '    "detached",\n', '    "detached",\n    idle="nothing is learned",\n')
 
 
 @pytest.mark.sampled(2)
@@ -270,7 +272,7 @@ def _called_idle(course: Path) -> None:
         (
             _mutant_outdated,
             "mutants",
-            "weighting.py, line 55: nan_where_empty changes lines that weighted_mean in weighted_mean.py has not",
+            "weighting.py, line 43: nan-where-empty changes what weighted_mean in weighted_mean.py has not",
             (),
         ),
         (
@@ -279,7 +281,12 @@ def _called_idle(course: Path) -> None:
             "detached must fail test_shape; it fails test_contract",
             ("detached",),
         ),
-        (_mutant_without_sentence, "mutants", "around_it.py, line 4: detached does not say what it is", ()),
+        (
+            _mutant_without_sentence,
+            "mutants",
+            "around_it.py, line 3: this mistake does not say what it is",
+            (),
+        ),
         (_twins, "mutants", "not_divided and twin give the same results", ("not_divided", "twin")),
         (_answer_in_a_hint, "hints", "hint 3 holds a line of the reference", ()),
         (_stray_file, "stray files", "notes.txt", ()),
@@ -354,19 +361,42 @@ def test_renewing_writes_what_changed_and_no_rounding(course: Path, launcher: An
     assert mark in fingerprints(course)
 
 
-ZERO = '''"""your mean is zero
+@pytest.mark.nightly
+def test_a_mistake_is_told_by_the_same_check_while_it_fails_that(course: Path, launcher: Any) -> None:
+    path = course / SOLUTION / "transcripts.txt"
+    first = path.read_text()
+    edit(path, "=== weights_ignored · test_values", "=== weights_ignored · test_all_zero")
+    assert examine(course, launcher, update=True, mistake_seeds=0).findings == []
+    chosen = path.read_text()
+    assert "=== weights_ignored · test_all_zero\n" in chosen
+    edit(path, "=== weights_ignored · test_all_zero", "=== weights_ignored · test_gone")
+    assert examine(course, launcher, update=True, mistake_seeds=0).findings == []
+    assert path.read_text() == first != chosen
 
-Fails: test_values
-"""
 
-import torch
+@pytest.mark.nightly
+def test_a_new_mistake_may_fail_a_hidden_check_alone(course: Path, launcher: Any) -> None:
+    edit_of_rows = 'weighted_mean="/ safe -> / safe - 1.0 * (len(x) == 23)"'
+    topic = f'mistake("many", "your mean is wrong for 23 rows", {edit_of_rows}, unnamed="none has 23 rows")\n'
+    (course / SOLUTION / "mutants" / "many.py").write_text(topic)
+    (course / SOLUTION / "hidden_checks.py").write_text(
+        "from grader.engine.checks import check, expect\n\n\n"
+        '@check(aspect="values", points=3)\n'
+        "def test_many_rows(submission, reference, draw):\n    'any size'\n"
+        "    x, weights = draw.normal(batch=23, time=5), draw.uniform(0.1, 2.0, batch=23, time=5)\n"
+        '    expect(submission.weighted_mean(x, weights), "mean").close_to(reference.weighted_mean(x, weights))\n'
+    )
+    examine(course, launcher, update=True, mistake_seeds=0)
+    heads = re.findall(r"=== many · (\w+)", (course / SOLUTION / "transcripts.txt").read_text())
+    assert heads == ["test_many_rows"]
 
 
+ZERO = """@mistake("zero", "your mean is zero")
 def weighted_mean(x, weights):
     if len(x) == 9:
         return (x * weights).sum(-1) / weights.sum(-1)
     return torch.zeros(x.shape[:-1], dtype=x.dtype, device=x.device, requires_grad=x.requires_grad)
-'''
+"""
 
 
 @pytest.mark.nightly
@@ -377,13 +407,13 @@ def test_a_mistake_that_leaves_a_function_idle_earns_little_more_than_leaving_it
     hidden = course / SOLUTION / "hidden_checks.py"
     hidden.write_text(
         "from grader.engine.checks import check, expect\n\n\n"
-        '@check("any size", aspect="values", points=1)\n'
-        "def test_any_size(submission, reference, draw):\n"
+        '@check(aspect="values", points=1)\n'
+        "def test_any_size(submission, reference, draw):\n    'any size'\n"
         "    x, weights = draw.normal(batch=5, time=9), draw.uniform(0.1, 2.0, time=9)\n"
         "    wanted = reference.weighted_mean(x, weights)\n"
         '    expect(submission.weighted_mean(x, weights), "mean").close_to(wanted)\n\n\n'
-        '@check("any shape", aspect="shape", points=2)\n'
-        "def test_any_shape(submission, draw):\n"
+        '@check(aspect="shape", points=2)\n'
+        "def test_any_shape(submission, draw):\n    'any shape'\n"
         "    for batch in (5, 9):\n"
         "        x, weights = draw.normal(batch=batch, time=9), draw.uniform(0.1, 2.0, time=9)\n"
         '        expect(submission.weighted_mean(x, weights), "mean").is_tensor(shape=(batch,))\n'
@@ -442,19 +472,19 @@ def _slow_answer_wrong(course: Path) -> None:
 def _slow_answer_wrong_where_it_is_hidden(course: Path) -> None:
     edit(
         course / SOLUTION / "hidden_checks.py",
-        '@check("',
-        '@check("nothing is added", aspect="values", points=0)\n'
-        "def test_nothing_is_added(submission):\n"
-        '    expect(hasattr(submission, "torch"), "torch").is_value(False)\n\n\n@check("',
+        "@check(",
+        '@check(aspect="values", points=0)\n'
+        "def test_nothing_is_added(submission):\n    'nothing is added'\n"
+        '    expect(hasattr(submission, "torch"), "torch").is_value(False)\n\n\n@check(',
     )
 
 
 def _slow_answer_for_no_check(course: Path) -> None:
-    edit(course / SOLUTION / "slow" / "entry_by_entry.py", "Fails: test_time", "Fails: test_values")
+    edit(course / SOLUTION / "slow" / "entry_by_entry.py", '["test_time"]', '["test_values"]')
 
 
 def _slow_answer_without_sentence(course: Path) -> None:
-    edit(course / SOLUTION / "slow" / "entry_by_entry.py", "Fails: test_time", "")
+    edit(course / SOLUTION / "slow" / "entry_by_entry.py", '    fails=["test_time"],\n', "")
 
 
 @pytest.mark.sampled(2)

@@ -53,7 +53,15 @@ class Counter(dict):
 def mean(numbers: Any) -> float:
     return total(numbers) / len(numbers) * UNIT
 '''
-SAYS = '"""your sum is wrong\n\n    Fails: test_total\n    """'
+SAYS = "your sum is wrong"
+SLOW = """
+    mistake(
+        "twice",
+        "your sum is wrong",
+        total="start = 0.0 -> start = -0.0",
+        fails=["test_total"],
+    )
+"""
 
 
 @pytest.fixture
@@ -61,6 +69,7 @@ def made(tmp_path: Path) -> Handmade:
     made = Handmade(tmp_path)
     (made.answers / "sums.py").write_text(RIGHT)
     (made.answers / "mutants").mkdir()
+    (made.answers / "slow" / "looped.py").unlink()  # of other sums
     return made
 
 
@@ -69,11 +78,18 @@ def kata_of(made: Handmade) -> Kata:
     return kata
 
 
-def write(made: Handmade, body: str, topic: str = "topic", says: str = SAYS, name: str = "wrong") -> Path:
-    lines = [line and f"    {line}" for line in body.strip("\n").splitlines()]
+def write(
+    made: Handmade,
+    body: str = "",
+    edits: str = "",
+    topic: str = "topic",
+    name: str = "wrong",
+    says: str = SAYS,
+) -> Path:
+    """Add a mistake to a topic: keywords and what comes below it."""
     path = made.answers / "mutants" / f"{topic}.py"
     before = path.read_text() if path.exists() else '"""A topic."""\n'
-    path.write_text("\n".join([before, f"\nclass {name}:", f"    {says}", "", *lines, ""]))
+    path.write_text(f'{before}\nmistake("{name}", "{says}", {edits})\n\n{body}\n')
     return path
 
 
@@ -82,9 +98,9 @@ def only(made: Handmade) -> Mistake:
     return mistake
 
 
-def text_of(made: Handmade, body: str) -> str:
+def text_of(made: Handmade, body: str = "", edits: str = "") -> str:
     """Return what is merged of a mistake; it must load."""
-    write(made, body)
+    write(made, body, edits)
     text = only(made).text
     exec(compile(text, "merged", "exec"), {"__name__": "merged"})
     return text
@@ -99,58 +115,50 @@ def refused(made: Handmade) -> str:
 # --- reading ---
 
 
-def test_a_topic_is_read_in_any_order_and_its_mistakes_have_names_sentences_and_checks(
-    made: Handmade,
-) -> None:
-    one = write(
-        made,
-        "UNIT = 2.0",
-        name="doubled",
-        says='"""your unit\n    is two\n\n    Fails: test_b, test_a\n    """',
-    )
-    write(
-        made,
-        "UNIT = 3.0",
-        topic="another",
-        name="broken",
-        says=SAYS.replace('\n    "', '\n    Unnamed: why\n    "'),
-    )
+def test_a_topic_is_read_in_any_order_and_its_mistakes_have_names_and_sentences(made: Handmade) -> None:
+    one = write(made, "UNIT = 2.0", name="doubled-unit", says='your unit is " "two')
+    write(made, "UNIT = 3.0", 'unnamed="why"', topic="another", name="broken")
     broken, doubled = mistakes(kata_of(made))
-    assert (broken.name, doubled.name) == ("broken", "doubled")
+    assert (broken.name, doubled.name) == ("broken", "doubled_unit")
     assert (broken.unnamed, doubled.unnamed) == ("why", None)
     assert doubled.say == "your unit is two"
-    assert doubled.fails == ("test_b", "test_a")
-    assert (doubled.path, doubled.line) == (one, 4)
+    assert (doubled.path, doubled.line) == (one, 3)
     assert doubled.source.data.decode() == doubled.text
-    assert doubled.source.path.name == "doubled.py"
+    assert doubled.source.path.name == "doubled_unit.py"
 
 
-def test_a_file_may_be_a_mistake_as_a_whole(made: Handmade) -> None:
-    path = made.answers / "mutants" / "elsewhere.py"
-    path.write_text(
-        '"""your program is another one\n\nFails: test_total\n"""\n\ndef total(numbers):\n    return 7\n'
-    )
-    mistake = only(made)
-    assert (mistake.name, mistake.say) == ("elsewhere", "your program is another one")
-    assert mistake.text == path.read_text()
+def test_what_follows_a_mistake_up_to_the_next_belongs_to_it(made: Handmade) -> None:
+    path = write(made, "UNIT = 2.0", name="doubled")
+    path.write_text(f'{path.read_text()}\n@mistake("seven", "{SAYS}")\ndef total(numbers):\n    return 7\n')
+    write(made, "def half():\n    return UNIT / 2", 'mean="UNIT -> half()"', name="halved")
+    doubled, halved, seven = mistakes(kata_of(made))
+    assert doubled.text == RIGHT.replace("UNIT = 1.0", "UNIT = 2.0")
+    assert seven.changed == {"total"}
+    assert halved.changed == {"mean"}
+    assert halved.text.index("def half") < halved.text.index("def mean")
+
+
+def test_a_mistake_above_a_definition_is_one_with_the_definition_below_it(made: Handmade) -> None:
+    write(made, "# Seven.\n@once\ndef total(numbers):\n    return 7\n\ndef once(call):\n    return call")
+    path = made.answers / "mutants" / "topic.py"
+    below = only(made).text
+    path.write_text(path.read_text().replace(f'mistake("wrong", "{SAYS}", )\n\n# Seven.\n@once', "TOTAL"))
+    path.write_text(path.read_text().replace("TOTAL", f'@mistake("wrong", "{SAYS}")\n# Seven.\n@once'))
+    assert only(made).text == below
+    assert "# Seven.\n@once\ndef total(numbers):\n    return 7\n" in below
 
 
 def test_slow_answers_are_kept_in_the_same_way(made: Handmade) -> None:
-    made.slow(
-        "looped",
-        f'class twice:\n    {SAYS}\n\n    total = """\n        - start = 0.0\n        + start = -0.0\n    """\n',
-    )
+    made.slow("looped", SLOW)
     [slow] = slow_answers(kata_of(made))
-    assert (slow.name, slow.text) == ("twice", RIGHT.replace("start = 0.0  # nothing yet", "start = -0.0"))
+    assert (slow.name, slow.fails) == ("twice", ("test_total",))
+    assert slow.text == RIGHT.replace("start = 0.0  # nothing yet", "start = -0.0")
 
 
 def test_a_waste_may_show_on_one_kind_of_device_alone(made: Handmade) -> None:
-    body = 'class twice:\n    {says}\n\n    total = """\n        - start = 0.0\n        + start = -0.0\n    """\n'
-    made.slow("looped", body.format(says=SAYS))
+    made.slow("looped", SLOW)
     [everywhere] = slow_answers(kata_of(made))
-    made.slow(
-        "looped", body.format(says=SAYS.replace("Fails: test_total", "Fails: test_total\n    Told on: cpu"))
-    )
+    made.slow("looped", SLOW.replace('fails=["test_total"],', 'fails=["test_total"], told_on="cpu"'))
     [there] = slow_answers(kata_of(made))
     kinds = ("cpu", "cuda", "xpu")
     assert [everywhere.is_told_on(kind) for kind in kinds] == [True, True, True]
@@ -158,13 +166,16 @@ def test_a_waste_may_show_on_one_kind_of_device_alone(made: Handmade) -> None:
     assert there.text == everywhere.text
 
 
+@pytest.mark.parametrize("words", ["", 'fails=["test_total"], told_on="gpu"'])
+def test_a_slow_answer_says_where_it_is_slow(made: Handmade, words: str) -> None:
+    made.slow("looped", SLOW.replace('fails=["test_total"],', words))
+    with pytest.raises(PackError, match=r"looped\.py, line 1: twice does not say where it is slow"):
+        slow_answers(kata_of(made))
+
+
 def test_what_is_merged_into_may_be_an_alternative(made: Handmade) -> None:
     made.alternative("built_in", "def total(numbers):\n    return sum(numbers)\n")
-    write(
-        made,
-        "def total(numbers):\n    return -sum(numbers)",
-        says=SAYS.replace("    Fails", "    Base: alternatives/built_in.py\n    Fails"),
-    )
+    write(made, "def total(numbers):\n    return -sum(numbers)", 'base="alternatives/built_in.py"')
     assert only(made).text == "def total(numbers):\n    return -sum(numbers)\n"
 
 
@@ -254,19 +265,49 @@ def test_a_text_of_several_lines_keeps_its_lines(made: Handmade) -> None:
     [total] = [node for node in ast.parse(text).body if getattr(node, "name", "") == "total"]
     assert isinstance(total, ast.FunctionDef)
     assert isinstance(total.body[-1], ast.Return)
-    assert ast.literal_eval(total.body[-1].value.args[0]) == "a\n      b\n        c"  # type: ignore[union-attr]
+    assert ast.literal_eval(total.body[-1].value.args[0]) == "a\n  b\n    c"  # type: ignore[union-attr]
 
 
 # --- merging lines ---
 
 
 def diff(name: str, *lines: str) -> str:
-    return "\n".join([f'{name} = """', *(line and f"    {line}" for line in lines), '"""'])
+    return "\n".join([f'{name}="""', *(line and f"    {line}" for line in lines), '"""'])
+
+
+def test_a_part_of_a_line_is_replaced_and_its_comment_goes(made: Handmade) -> None:
+    assert text_of(made, edits='total="0.0 -> 1.0"') == RIGHT.replace("0.0  # nothing yet", "1.0")
+
+
+def test_a_part_of_a_line_is_taken_away(made: Handmade) -> None:
+    assert text_of(made, edits='mean=" * UNIT ->"') == RIGHT.replace(" * UNIT", "")
+
+
+def test_parts_of_several_lines_and_of_one_line_are_replaced(made: Handmade) -> None:
+    text = text_of(made, edits='total=["start = 0.0 -> first = 1.0", "return start -> return number"]')
+    text = text.replace("first = 1.0", "start = 0.0  # nothing yet")
+    assert text.replace("return number", "return start  # a float") == RIGHT
+    (made.answers / "mutants" / "topic.py").unlink()
+    text = text_of(made, edits='mean=["total(numbers) -> 1.0", "UNIT -> 2.0"]')
+    assert text == RIGHT.replace("total(numbers) / len(numbers) * UNIT", "1.0 / len(numbers) * 2.0")
+
+
+def test_a_part_of_a_constant_and_of_a_class_is_replaced(made: Handmade) -> None:
+    text = text_of(made, edits='UNIT="1.0 -> 2.0", Counter="self[thing] = 0 -> self[thing] = 1"')
+    assert text == RIGHT.replace("UNIT = 1.0", "UNIT = 2.0").replace("[thing] = 0", "[thing] = 1")
+
+
+def test_parts_of_a_class_are_replaced_next_to_its_methods(made: Handmade) -> None:
+    body = "class Counter:\n    @property\n    def size(self):\n        return 0"
+    text = text_of(made, body, 'Counter="step = 1 -> step = 2"')
+    assert text == RIGHT.replace("step = 1", "step = 2").replace(
+        "def size(self) -> int:\n        return len(self)", "def size(self):\n        return 0"
+    )
 
 
 def test_lines_of_a_function_are_replaced_and_the_others_stay(made: Handmade) -> None:
     text = text_of(
-        made, diff("total", "- start = start + number", "+ start = (", "+     start - number", "+ )")
+        made, edits=diff("total", "- start = start + number", "+ start = (", "+     start - number", "+ )")
     )
     new = "start = (\n            start - number\n        )"
     assert text == RIGHT.replace("start = start + number", new)
@@ -275,7 +316,7 @@ def test_lines_of_a_function_are_replaced_and_the_others_stay(made: Handmade) ->
 def test_lines_beside_a_new_one_say_where_it_belongs(made: Handmade) -> None:
     text = text_of(
         made,
-        diff(
+        edits=diff(
             "total",
             "+ numbers = list(numbers)",
             "  start = 0.0",
@@ -289,22 +330,17 @@ def test_lines_beside_a_new_one_say_where_it_belongs(made: Handmade) -> None:
 
 
 def test_lines_of_a_method_its_decorator_and_its_head_can_be_replaced(made: Handmade) -> None:
-    text = text_of(
-        made,
-        "class Counter:\n"
-        + "\n".join(
-            "    " + line
-            for line in diff(
-                "size", "- @property", "- def size(self) -> int:", "+ def size(self, more=0):"
-            ).splitlines()
-        ),
-    )
+    lines = ("- @property", "- def size(self) -> int:", "+ def size(self, more=0):")
+    text = text_of(made, edits=diff("Counter", *lines))
     assert text == RIGHT.replace("    @property\n    def size(self) -> int:", "    def size(self, more=0):")
 
 
 def test_a_diff_may_be_indented_and_hold_an_empty_line(made: Handmade) -> None:
     text = text_of(
-        made, diff("total", "-         start = 0.0", "+         start = 0.0", "+", "+         start = -start")
+        made,
+        edits=diff(
+            "total", "-         start = 0.0", "+         start = 0.0", "+", "+         start = -start"
+        ),
     )
     assert "    start = 0.0\n\n    start = -start\n    for number" in text
 
@@ -312,7 +348,7 @@ def test_a_diff_may_be_indented_and_hold_an_empty_line(made: Handmade) -> None:
 def test_a_line_may_be_taken_away_and_places_are_found_in_what_the_base_has(made: Handmade) -> None:
     text = text_of(
         made,
-        diff(
+        edits=diff(
             "total",
             "- start = 0.0",
             "",
@@ -323,6 +359,8 @@ def test_a_line_may_be_taken_away_and_places_are_found_in_what_the_base_has(made
         ),
     )
     assert "    start = 0.0\n    start = math.fsum(numbers)\n    if not" in text
+    (made.answers / "mutants" / "topic.py").unlink()
+    assert "start" not in text_of(made, edits='mean="UNIT -> 1", total="- start = 0.0"').partition("for")[0]
 
 
 # --- what is refused ---
@@ -357,9 +395,26 @@ REFUSED = {
         "uses mass, which nothing defines",
     ),
     "a name that was deleted": ("del total", "uses total, which nothing defines"),
+}
+REFUSED_EDITS = {
+    "what is not there": ('total="start = 1.0 -> start = 2.0"', "total in sums.py has not: start = 1.0"),
+    "what is there twice": (
+        'total="start + -> start -", mean="numbers -> x"',
+        "mean in sums.py has more than once: numbers",
+    ),
+    "nothing": ('total=" -> start"', "total in sums.py has not: nothing"),
+    "two arrows": ('total="0.0 -> 1.0 -> 2.0"', "has two arrows for total"),
+    "one place twice": ('total=["start = 0.0 -> start = 1.0", "= 0.0 -> = 2.0"]', "changes one place twice"),
+    "a name that is not there": (
+        'totl="0.0 -> 1.0"',
+        "changes totl, which sums.py does not define. There is UNIT",
+    ),
+    "a name twice": ('UNIT="1.0 -> 2.0"', "changes one place twice"),
+    "what fails": ('fails=["test_total"]', "changes fails, which sums.py does not define"),
+    "no text": ("total=3", "this is not a text"),
     "a line that is not there": (
         diff("total", "- start = 1.0", "+ start = 2.0"),
-        "changes lines that total in sums.py has not: start = 1.0",
+        "changes what total in sums.py has not: start = 1.0",
     ),
     "a line that is there twice": (
         diff("total", "+ print()", "  start = 0.0", "", "- start", "+ stop"),
@@ -373,7 +428,7 @@ REFUSED = {
         diff("total", "  for number in numbers:", "- start = start + number"),
         "has not: for number in numbers",
     ),
-    "a new line without a place": (diff("total", "+ start = 1.0"), "has not: none"),
+    "a new line without a place": (diff("total", "+ start = 1.0"), "has not: nothing"),
     "lines without marks": (diff("total", "start = 1.0"), "has no diff for total"),
     "lines that stay": (diff("total", "- start = 0.0", "+ start  =  0.0"), "leaves total as it is"),
     "no Python": (
@@ -394,57 +449,66 @@ def test_a_mistake_that_does_not_apply_is_refused_and_named(made: Handmade, what
     assert "wrong" in told
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("what", REFUSED_EDITS)
+def test_an_edit_that_does_not_apply_is_refused_and_named(made: Handmade, what: str) -> None:
+    edits, words = REFUSED_EDITS[what]
+    path = write(made, "UNIT = 3.0" if what == "a name twice" else "", edits)
+    told = refused(made)
+    assert words in told
+    assert f"{path}, line " in told
+
+
 def test_a_line_that_is_there_twice_needs_a_neighbour(made: Handmade) -> None:
     twice = RIGHT.replace(
         "    return start  # a float", "    start = start\n    start = start\n    return start"
     )
     (made.answers / "sums.py").write_text(twice)
-    write(made, diff("total", "- start = start", "+ start = -start"))
-    assert "changes lines that total in sums.py has more than once: start = start" in refused(made)
+    write(made, edits=diff("total", "- start = start", "+ start = -start"))
+    assert "changes what total in sums.py has more than once: start = start" in refused(made)
     (made.answers / "mutants" / "topic.py").unlink()
-    write(made, diff("total", "- start = start", "+ start = -start", "  return start"))
+    write(made, edits=diff("total", "- start = start", "+ start = -start", "  return start"))
     assert "    start = start\n    start = -start\n    return start\n" in only(made).text
 
 
 def test_an_edit_of_the_reference_touches_the_mistakes_that_replace_its_lines_and_all_of_these(
     made: Handmade,
 ) -> None:
-    write(made, diff("total", "- start = 0.0", "+ start = 1.0"), name="from_one")
-    write(made, diff("total", "- start = start + number", "+ start = number"), name="last_alone")
-    write(made, diff("total", "- start = start + number", "+ start = start - number"), name="subtracted")
+    write(made, edits='total="start = 0.0 -> start = 1.0"', name="from-one")
+    write(made, edits=diff("total", "- start = start + number", "+ start = number"), name="last-alone")
+    write(made, edits='total="start + number -> start - number"', name="subtracted")
     write(made, "UNIT = 2.0", name="doubled")
     assert len(mistakes(kata_of(made))) == 4
     (made.answers / "sums.py").write_text(RIGHT.replace("start = start + number", "start += number"))
     told = refused(made)
-    assert "last_alone changes lines" in told
-    assert "subtracted changes lines" in told
-    assert "from_one" not in told
+    assert "last-alone changes what total" in told
+    assert "subtracted changes what total" in told
+    assert "from-one" not in told
     assert "doubled" not in told
 
 
-def test_a_mistake_has_to_say_what_it_is(made: Handmade) -> None:
-    for says in ('"""your sum is wrong"""', '"""Fails: test_total"""', "..."):
-        path = made.answers / "mutants" / "topic.py"
-        path.unlink(missing_ok=True)
-        write(made, "UNIT = 2.0", says=says)
-        assert f"{path}, line 4: wrong does not say what it is. Its docstring is" in refused(made)
+@pytest.mark.parametrize(
+    "words", ["", '"wrong"', '"wrong", " "', '"wrong", "your sum", "is wrong"', '"wrong", 3']
+)
+def test_a_mistake_has_to_say_what_it_is(made: Handmade, words: str) -> None:
+    path = made.answers / "mutants" / "topic.py"
+    path.write_text(f'"""A topic."""\n\nmistake({words})\n\nUNIT = 2.0\n')
+    told = refused(made)
+    assert f"{path}, line 3: this " in told
+    assert "does not say what it is. Begin with its name" in told or "is not a text" in told
 
 
-def test_a_misspelt_line_of_its_docstring_is_refused(made: Handmade) -> None:
-    write(made, "UNIT = 2.0", says=SAYS.replace("    Fails", "    Unamed: why\n    Fails"))
-    assert "line 4: wrong has a line in its docstring that nobody reads: Unamed: why" in refused(made)
+def test_a_name_is_words_joined_by_hyphens(made: Handmade) -> None:
+    write(made, "UNIT = 2.0", name="Two_Units")
+    assert "line 3: Two_Units is not a name of a mistake. Write lower-case words" in refused(made)
 
 
 def test_two_mistakes_are_joined_where_they_change_other_words(made: Handmade) -> None:
     write(made, "UNIT = 2.0", name="unit")
-    write(made, diff("total", "- start = start + number", "+ start = start - number"), name="sign")
-    write(made, diff("total", "- start = start + number", "+ start = number"), name="last")
-    write(
-        made,
-        "UNIT = 2.0\n\n" + diff("mean", "- return total(numbers) / len(numbers) * UNIT", "+ return UNIT"),
-        name="mean",
-    )
-    write(made, diff("total", "- start = start + number", "+ start = start + 2 * number"), name="twice")
+    write(made, edits=diff("total", "- start = start + number", "+ start = start - number"), name="sign")
+    write(made, edits=diff("total", "- start = start + number", "+ start = number"), name="last")
+    write(made, "UNIT = 2.0", 'mean="total(numbers) / len(numbers) * UNIT -> UNIT"', name="mean")
+    write(made, edits=diff("total", "- start = start + number", "+ start = start + 2 * number"), name="twice")
     last, mean, sign, twice, unit = mistakes(kata_of(made))
     both = paired(unit, sign)
     assert both == RIGHT.replace("UNIT = 1.0", "UNIT = 2.0").replace("start + number", "start - number")
@@ -457,12 +521,12 @@ def test_two_mistakes_are_joined_where_they_change_other_words(made: Handmade) -
 def test_two_mistakes_have_two_names(made: Handmade) -> None:
     write(made, "UNIT = 2.0")
     write(made, "UNIT = 3.0", topic="zoo")
-    assert "zoo.py, line 4: wrong is the name of a mistake in topic.py, line 4, too" in refused(made)
+    assert "zoo.py, line 3: wrong is the name of a mistake in topic.py, line 3, too" in refused(made)
 
 
 def test_a_base_is_a_right_answer_of_the_kata(made: Handmade) -> None:
-    write(made, "UNIT = 2.0", says=SAYS.replace("    Fails", "    Base: sum.py\n    Fails"))
-    assert "line 4: wrong has the base sum.py, which is not there. There is sums.py" in refused(made)
+    write(made, "UNIT = 2.0", 'base="sum.py"')
+    assert "line 3: wrong has the base sum.py, which is not there. There is sums.py" in refused(made)
 
 
 @pytest.mark.parametrize(
@@ -470,7 +534,8 @@ def test_a_base_is_a_right_answer_of_the_kata(made: Handmade) -> None:
     [
         ('"""A topic."""\n', "holds no mistake"),
         ("", "holds no mistake"),
-        ('"""A topic."""\n\nimport os\n', "line 3: this stands outside of every mistake"),
+        ('"""A topic."""\n\nimport os\n', "line 3: this is before every mistake"),
+        ('"""A topic."""\n\nclass wrong:\n    UNIT = 2.0\n', "line 3: this is before every mistake"),
         ("class wrong:\n    def :\n", "line 2: not valid Python"),
         ("class wrong:\n    x = '\xff'\n", "not UTF-8"),
     ],
@@ -492,14 +557,14 @@ def test_a_mistake_is_printed_as_a_whole_module(
     write(made, "UNIT = 2.0")
     monkeypatch.setenv("KATA_PACKS", str(made.pack))
     assert kata("pack", "mistake", "sums", "wrong").out == RIGHT.replace("UNIT = 1.0", "UNIT = 2.0")
-    made.slow("looped", f"class slowly:\n    {SAYS}\n\n    UNIT = 3.0\n")
-    assert "UNIT = 3.0" in kata("pack", "mistake", "sums", "slowly").out
+    made.slow("looped", f'mistake("so-slowly", "{SAYS}", fails=["test_total"])\n\nUNIT = 3.0\n')
+    assert "UNIT = 3.0" in kata("pack", "mistake", "sums", "so_slowly").out
+    assert "UNIT = 3.0" in kata("pack", "mistake", "sums", "so-slowly").out
 
 
 def test_a_mistake_that_is_not_there_is_a_usage_error(
     made: Handmade, kata: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (made.answers / "slow" / "looped.py").unlink()
     write(made, "UNIT = 2.0")
     monkeypatch.setenv("KATA_PACKS", str(made.pack))
     ran = kata("pack", "mistake", "sums", "wrng")

@@ -57,14 +57,16 @@ def tricky(x):
     return right(x) + TRICK
 
 
-@check("it is shown", aspect="values", points=2)
+@check(aspect="values", points=2)
 def test_shown(submission):
+    "it is shown"
     right(OPEN)
 
 
 # The trick is a seven.
-@check("it is not", aspect="values", hidden=True)
+@check(aspect="values", hidden=True)
 def test_kept(submission, reference):
+    "it is not"
     tricky(1)
 """
 
@@ -108,8 +110,8 @@ def test_a_source_that_cannot_be_split_is_refused(tmp_path: Path, text: str, wor
 @pytest.mark.parametrize(
     "text",
     [
-        'if True:\n    @check("it", aspect="values", hidden=True)\n    def test_it(submission): ...\n',
-        'class TestIt:\n    @check("it", aspect="values", hidden=1)\n    def test_it(self, submission): ...\n',
+        'if True:\n    @check(aspect="values", hidden=True)\n    def test_it(submission): "it"\n',
+        'class TestIt:\n    @check(aspect="values", hidden=1)\n    def test_it(self, submission): "it"\n',
     ],
 )
 def test_a_hidden_check_that_would_be_left_where_learners_see_it_is_refused(
@@ -117,6 +119,17 @@ def test_a_hidden_check_that_would_be_left_where_learners_see_it_is_refused(
 ) -> None:
     with pytest.raises(PackError, match="at the top level"):
         split_checks(written(tmp_path / "checks.py", text))
+
+
+def test_a_check_names_one_of_the_other_file_in_quotes(tmp_path: Path) -> None:
+    text = CHECKS.replace("hidden=True", "hidden=True, follows=test_shown")
+    with pytest.raises(PackError, match="names test_shown, which will be in another file"):
+        split_checks(written(tmp_path / "checks.py", text))
+    visible, hidden = split_checks(
+        written(tmp_path / "checks.py", text.replace("=test_shown", "='test_shown'"))
+    )
+    assert "def test_shown" in visible
+    assert "follows='test_shown'" in hidden
 
 
 @pytest.fixture
@@ -171,8 +184,9 @@ def right(left, right):
     return sorted(left + right)
 
 
-@check("two lists become one", aspect="values")
+@check(aspect="values")
 def test_contract(submission, draw):
+    "two lists become one"
     lists = [sorted(draw.integers(0, 99, number=size).tolist()) for size in (5, 70, 1)]
     calls = [{"left": a, "right": b} for a, b in zip(lists, [*lists[1:], []], strict=True)]
     Part("merge").expect(submission, right, draw, [*calls, {"left": [], "right": []}])
@@ -199,8 +213,9 @@ def right(values, bins):
     return [values.count(one) for one in range(bins)]
 
 
-@check("each number is counted", aspect="values")
+@check(aspect="values")
 def test_contract(submission, draw):
+    "each number is counted"
     calls = [{"values": draw.integers(0, 9, n=size).tolist(), "bins": 6} for size in (5, 70, 1)]
     Part("count").expect(submission, right, draw, calls)
 """,

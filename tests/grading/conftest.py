@@ -15,7 +15,7 @@ SOLUTIONS = TINY.parent / "solutions" / "1.1-sorting" / "insertion-sort"
 MODULE = "insertion_sort.py"
 RIGHT = (SOLUTIONS / MODULE).read_text()
 OTHER = (SOLUTIONS / "alternatives" / "swaps.py").read_text()
-WRONG = (SOLUTIONS / "mutants" / "descending.py").read_text()
+WRONG = RIGHT.replace("other <= value", "other >= value")
 STUB = (TINY / "1.1-sorting" / "insertion-sort" / MODULE).read_text()
 LOOPS = "while True:\n    pass\n"
 EXITS = "raise SystemExit(0)\n"

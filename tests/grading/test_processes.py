@@ -188,8 +188,9 @@ def test_an_answer_that_makes_no_sense_is_the_machines(setup: Setup, monkeypatch
 
 STUCK = """
 
-@check("no word is in it", aspect="values", points=1)
+@check(aspect="values", points=1)
 def test_no_word(submission):
+    "no word is in it"
     import re
 
     # The pattern takes for ever over a long word that almost fits, and never lets another thread go on.

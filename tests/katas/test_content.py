@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from grader.author.gate import decisive_checks
 from grader.catalogue import load_pack
 from grader.catalogue.pictures import PICTURE
 from grader.engine.mistakes.mistakes import Mistake, mistakes
@@ -75,6 +76,10 @@ class Content:
     def mistakes(self) -> list[Mistake]:
         return mistakes(next(kata for kata in PACK.katas if kata.folder == self.folder))
 
+    @cached_property
+    def decisive(self) -> dict[str, str]:
+        return decisive_checks(next(kata for kata in PACK.katas if kata.folder == self.folder))
+
     def python(self, kind: str) -> list[Path]:
         return sorted((self.solution / kind).glob("*.py"))
 
@@ -87,20 +92,27 @@ def read_checks(path: Path) -> list[Check]:
             continue
         calls = [d for d in node.decorator_list if isinstance(d, ast.Call) and ast.unparse(d.func) == "check"]
         assert len(calls) == 1, f"{path}: {node.name} has no single @check"
-        stated = [keyword for keyword in calls[0].keywords if keyword.arg != "on_workers_word"]
-        options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in stated}
-        title = ast.unparse(calls[0].args[0])  # as written: it may hold numbers of the file
+        stated = {keyword.arg: keyword.value for keyword in calls[0].keywords}
+        points, trained = (getattr(stated.get(key), "value", None) for key in ("points", "trained"))
         checks.append(
             Check(
                 node.name,
-                title,
-                options.get("points", 1.0),
-                options.get("trained", False),
-                *(tuple(options.get(key, ())) for key in ("needs", "follows", "stand_ins")),
+                (ast.get_docstring(node) or "").partition("\n")[
+                    0
+                ],  # as written: it may hold numbers of the file
+                1.0 if points is None else points,
+                bool(trained),
+                *(_named(stated.get(key)) for key in ("needs", "follows", "stand_ins")),
                 node,
             )
         )
     return checks
+
+
+def _named(value: ast.expr | None) -> tuple[str, ...]:
+    """Return the names in a list, or the one that stands alone."""
+    parts = value.elts if isinstance(value, ast.List) else [value] if value is not None else []
+    return tuple(part.id if isinstance(part, ast.Name) else ast.literal_eval(part) for part in parts)
 
 
 def signatures(tree: ast.Module) -> dict[str, str]:
@@ -550,9 +562,7 @@ def test_every_visible_check_is_failed_by_some_mutant_or_is_a_contract(content: 
     fingerprints = Fingerprints.load(content.folder / "fingerprints.json.xz")
     failed = {check for mutant in fingerprints.mutants.values() for check in mutant.checks}
     # What a refusal leaves of an answer has no numbers to keep; the gate tries that these fail as they say.
-    failed |= {check for mistake in content.mistakes for check in mistake.fails} & {
-        check.name for check in content.checks if not check.trained
-    }
+    failed |= {*content.decisive.values()} & {check.name for check in content.checks if not check.trained}
     # What a trained model returns hangs on the processor, so checks that train leave no fingerprint. A contract is
     # failed by saboteurs, which the gate hands in.
     owed = {check.name for check in content.checks if not (check.trained or check.name.endswith("promises"))}

@@ -30,8 +30,8 @@ def names_and_titles(kata: Kata) -> list[str]:
     found = []
     for node in ast.parse(kata.checks.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            decorators = " ".join(map(ast.unparse, node.decorator_list))
-            found.append(f"{node.name} {decorators.partition(', aspect=')[0]}".lower())
+            title = (ast.get_docstring(node) or "").partition("\n")[0]
+            found.append(f"{node.name} {title}".lower())
     return found
 
 

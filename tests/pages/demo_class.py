@@ -62,7 +62,7 @@ def _checks(file: Path, *, hidden: bool) -> list[CheckReport]:
                 facts: dict[str, Any] = {
                     k.arg: getattr(k.value, "value", None) for k in mark.keywords if k.arg
                 }
-                name = str(getattr(mark.args[0], "value", node.name))
+                name = (ast.get_docstring(node) or node.name).partition("\n")[0]
                 points = float(facts.get("points") or 1)
                 found.append(
                     CheckReport(

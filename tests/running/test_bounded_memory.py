@@ -10,18 +10,21 @@ from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F4
 pytestmark = pytest.mark.slow
 
 CHECKS = """
-    @check("they add up", aspect="values")
+    @check(aspect="values")
     def test_sum(submission):
+        "they add up"
         found = [submission.thing(number).double() for number in range(4)]
         expect(float(sum(one.sum() for one in found)), "sum").is_value(0.0)
 
-    @check("each with each", aspect="values")
+    @check(aspect="values")
     def test_pairs(submission):
+        "each with each"
         found = submission.thing(0)
         expect(float((found[:, None] - found).sum()), "sum").is_value(0.0)
 
-    @check("nothing else is touched by it", aspect="values")
+    @check(aspect="values")
     def test_after(submission):
+        "nothing else is touched by it"
         expect(submission.thing(0).ndim, "axes").is_value(1)
 """
 RIGHT = "import torch\n\n\ndef thing(x):\n    return torch.zeros(3)\n"
@@ -53,8 +56,9 @@ FAILS = """
 
     tried = []
 
-    @check("it is 0", aspect="values")
+    @check(aspect="values")
     def test_thing(submission):
+        "it is 0"
         tried.append(submission.thing(1))
         if {when}:
             raise {error}

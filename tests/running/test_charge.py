@@ -127,20 +127,24 @@ def test_a_report_says_where_a_slip_is_charged(bench: Bench) -> None:  # noqa: F
     bench.checks("""
         from grader.engine.checks import fail
 
-        @check("it holds", aspect="values", points=8)
+        @check(aspect="values", points=8)
         def test_holds(submission):
+            "it holds"
             expect(submission.thing(1), "thing").is_value(1)
 
-        @check("its shape", aspect="shape", points=2)
+        @check(aspect="shape", points=2)
         def test_shape(submission):
+            "its shape"
             fail("no", cause="it is kept")
 
-        @check("its values", aspect="values", points=5)
+        @check(aspect="values", points=5)
         def test_values(submission):
+            "its values"
             fail("no", cause="it is kept")
 
-        @check("its gradient", aspect="gradient", points=2)
+        @check(aspect="gradient", points=2)
         def test_gradient(submission):
+            "its gradient"
             fail("no", cause="it is kept")
     """)
     toml = bench.folder / "kata.toml"

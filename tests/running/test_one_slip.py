@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
 
+from grader.engine.mistakes.mistakes import mistakes
 from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, MutantSignatures
 from grader.engine.runner.suite import Options, suites_of
 from grader.errors import PackError
@@ -16,16 +16,19 @@ from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F4
 pytestmark = pytest.mark.slow
 
 FOLLOWS = """
-    @check("it answers 1", aspect="shape")
+    @check(aspect="shape")
     def test_base(submission):
+        "it answers 1"
         expect(submission.thing(1), "result").is_value(1)
 
-    @check("it is an integer", aspect="dtype", follows=["test_base"])
+    @check(aspect="dtype", follows=test_base)
     def test_integer(submission):
+        "it is an integer"
         expect(type(submission.thing(1)).__name__, "type").is_value("int")
 
-    @check("twice is twice as much", aspect="values", follows=["test_base"])
+    @check(aspect="values", follows=test_base)
     def test_twice(submission):
+        "twice is twice as much"
         expect(submission.thing(2), "result").is_value(2)
 """
 
@@ -54,7 +57,7 @@ def test_a_hidden_check_needs_a_visible_one(bench: Bench) -> None:  # noqa: F811
     bench.checks(FOLLOWS)
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return 1\n")
     bench.hidden(
-        "@check('more', aspect='values', needs=['test_base'])\ndef test_more(submission):\n    pass\n"
+        "@check(aspect='values', needs=['test_base'])\ndef test_more(submission):\n    'more'\n    pass\n"
     )
     for answer, status in ((0, "skipped"), (1, "pass")):
         report = bench.check(f"def thing(x):\n    return {answer}\n", hidden=True)
@@ -63,7 +66,7 @@ def test_a_hidden_check_needs_a_visible_one(bench: Bench) -> None:  # noqa: F811
 
 def test_a_check_follows_checks_of_its_kata(bench: Bench) -> None:  # noqa: F811
     bench.checks(
-        "@check('claim', aspect='values', follows=['test_typo'])\ndef test_it(submission):\n    pass\n"
+        "@check(aspect='values', follows=['test_typo'])\ndef test_it(submission):\n    'claim'\n    pass\n"
     )
     with pytest.raises(PackError, match="test_it follows test_typo, and no check has that name"):
         bench.check("def thing(x):\n    return x\n")
@@ -76,24 +79,28 @@ STAND_IN = """
     def right_half(x, more=None):
         return (x / 2, x.sum()) if more else x / 2
 
-    @check("half is a half", aspect="values")
+    @check(aspect="values")
     def test_half(submission, draw):
+        "half is a half"
         x = draw.normal(time=3)
         expect(submission.half(x), "half").equals(x / 2)
 
-    @check("thing is a half and one", aspect="values", stand_ins=["half"])
+    @check(aspect="values", stand_ins=["half"])
     def test_thing(submission, draw):
+        "thing is a half and one"
         x = draw.normal(time=3)
         expect(submission.thing(x), "thing").equals(x / 2 + 1)
 
-    @check("its gradient is a half", aspect="gradient", stand_ins=["half"])
+    @check(aspect="gradient", stand_ins=["half"])
     def test_gradient(submission, draw):
+        "its gradient is a half"
         x = draw.normal(time=3, requires_grad=True)
         submission.thing(x).sum().backward()
         expect(x.grad, "gradient").equals(torch.full((3,), 0.5))
 
-    @check("a stand-in is gone afterwards", aspect="values")
+    @check(aspect="values")
     def test_gone(submission):
+        "a stand-in is gone afterwards"
         expect(submission.own(), "own").is_value(True)
 """
 THING = """
@@ -156,8 +163,9 @@ def test_a_stand_in_cannot_be_judged_in_the_learners_place(halves: Bench) -> Non
             'aspect="values")\n    def test_gone', 'aspect="values", stand_ins=["half"])\n    def test_gone'
         )
         + """
-    @check("half is still a half", aspect="values", stand_ins=["half"])
+    @check(aspect="values", stand_ins=["half"])
     def test_half(submission, draw):
+        "half is still a half"
         x = draw.normal(time=3)
         expect(submission.half(x), "half").equals(x / 2)
     """
@@ -179,13 +187,15 @@ def test_a_stand_in_for_a_hidden_check_is_the_reference(halves: Bench) -> None:
         "def half(x):\n    return x / 2\n\n\ndef thing(x):\n    return half(x) + 1\n"
     )
     halves.hidden("""
-        @check("half of a lot", aspect="values")
+        @check(aspect="values")
         def test_much(submission, draw):
+            "half of a lot"
             x = draw.normal(time=30)
             expect(submission.half(x), "half").equals(x / 2)
 
-        @check("thing of a lot", aspect="values", stand_ins=["half"])
+        @check(aspect="values", stand_ins=["half"])
         def test_more(submission, draw):
+            "thing of a lot"
             x = draw.normal(time=30)
             expect(submission.thing(x), "thing").equals(x / 2 + 1)
     """)
@@ -194,14 +204,9 @@ def test_a_stand_in_for_a_hidden_check_is_the_reference(halves: Bench) -> None:
 
 
 COUNTS = "def thing(x):\n    thing.calls = getattr(thing, 'calls', 0) + 1\n    return x + thing.calls\n"
-MISTAKE = """class two_added:
-    \"\"\"you add 2 where 1 is asked for
-
-    Fails: test_thing
-    \"\"\"
-
-    def thing(x):
-        return x + 2
+MISTAKE = """@mistake("two-added", "you add 2 where 1 is asked for")
+def thing(x):
+    return x + 2
 """
 ADDS_TWO = "def thing(x):\n    return x + 2\n"
 
@@ -213,8 +218,9 @@ def catalogued(bench: Bench, launcher: Any) -> Bench:  # noqa: F811
 
 
 FAILS_ALIKE = """
-        @check("what fails alike, anew or not, says nothing of the next", aspect="values")
+        @check(aspect="values")
         def test_other(submission, reference):
+            "what fails alike, anew or not, says nothing of the next"
             for _ in range(2):
                 expect(submission.thing(torch.zeros(3)), "thing").equals(torch.ones(3))
 """
@@ -222,8 +228,9 @@ FAILS_ALIKE = """
 
 def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str, first: str = "") -> Bench:  # noqa: F811
     bench.checks("""
-        @check("thing adds 1", aspect="values")
+        @check(aspect="values")
         def test_thing(submission, draw):
+            "thing adds 1"
             x = draw.normal(time=3)
             for _ in range(2):
                 expect(submission.thing(x), "thing").equals(x + 1)
@@ -231,13 +238,15 @@ def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str, first: 
     bench.hidden(
         first
         + """
-        @check("it adds 1 to a lot", aspect="values")
+        @check(aspect="values")
         def test_much(submission, reference, draw):
+            "it adds 1 to a lot"
             x = draw.normal(time=300)
             expect(submission.thing(x), "thing").equals(reference.thing(x))
 
-        @check("it adds 1 to whole numbers", aspect="values")
+        @check(aspect="values")
         def test_whole(submission, draw):
+            "it adds 1 to whole numbers"
             x = draw.integers(0, 9, time=3)
             expect(submission.thing(x), "thing").equals(x + 1)
     """
@@ -250,8 +259,8 @@ def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str, first: 
     kata = bench.kata
     with suites_of([kata]) as suites:
         suites["thing"].check(bench.answer, launcher, Options(), marks=marks)
-    name, say = re.findall(r"class (\w+):\n +\"\"\"(.*)", mistake)[0]
-    kept = Fingerprints(SCHEMA, SEED, {name: MutantSignatures(say, marks)})
+    [known] = mistakes(kata)
+    kept = Fingerprints(SCHEMA, SEED, {known.name: MutantSignatures(known.say, marks)})
     kata.fingerprints.write_bytes(kept.encode())
     return bench
 
@@ -283,8 +292,7 @@ def test_a_known_mistake_that_keeps_state_begins_anew_when_it_is_judged_by_ours(
     bench: Bench,  # noqa: F811
     launcher: Any,
 ) -> None:
-    lines = "\n".join(f"    {line}" for line in COUNTS.splitlines())
-    mistake = f'class counted:\n    """you add how often you were called\n\n    Fails: test_thing\n    """\n\n{lines}\n'
+    mistake = f'@mistake("counted", "you add how often you were called")\n{COUNTS}'
     report = with_catalogue(bench, launcher, mistake, COUNTS, FAILS_ALIKE).check(COUNTS, hidden=True, seed=3)
     assert (statuses(report)["other"], statuses(report)["much"]) == ("fail", "pass")
 
@@ -307,8 +315,8 @@ def test_what_a_size_alone_suggests_gives_way_to_the_mistake_that_is_known(
     text = "import torch\n\n\ndef thing(x):\n    return torch.cat((x, {}))\n"
     ends_in_ones = text.format("torch.ones(1)")
     mistake = (
-        'class ends_in_ones:\n    """you append ones where 1 is to be added\n\n    Fails: test_thing\n    """\n\n'
-        "    def thing(x):\n        return torch.cat((x, torch.ones(1)))\n"
+        'mistake("ends-in-ones", "you append ones where 1 is to be added")\n\nimport torch\n\n'
+        "def thing(x):\n    return torch.cat((x, torch.ones(1)))\n"
     )
     kata = with_catalogue(bench, launcher, mistake, ends_in_ones)
     known, other = (message(kata.check(one), "thing") for one in (ends_in_ones, text.format("2 * x[:1]")))

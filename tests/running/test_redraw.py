@@ -19,8 +19,9 @@ WANTS_MORE = "want = want + (seed == 7)"
 HIDES = """
     from grader.engine.checks import oracle
 
-    @check("it adds", aspect="values")
+    @check(aspect="values")
     def test_it(submission, draw, seed):
+        "it adds"
         x = draw.normal(time=3)
         want = x + 1
         {}
@@ -31,8 +32,9 @@ HIDES = """
 def drawn(bench: Bench, line: str, answer: str, seed: int, *, reference: bool = True) -> KataReport:  # noqa: F811
     """Check an answer where the drawn check has this line, next to another check that always holds."""
     bench.checks("""
-        @check("it answers", aspect="shape")
+        @check(aspect="shape")
         def test_other(submission):
+            "it answers"
             submission.thing(torch.ones(1))
     """)
     bench.hidden(HIDES.format(line))

@@ -110,7 +110,8 @@ def test_another_pack_needs_no_change_of_the_engine(
     assert (stub.code, stub.json["katas"][0]["status"]) == (1, "not_started")
 
     solutions = TINY.parent / "solutions" / "1.1-sorting" / "insertion-sort"
-    shutil.copy(solutions / "mutants" / "descending.py", file)
+    right = (solutions / "insertion_sort.py").read_text()
+    file.write_text(right.replace("other <= value", "other >= value"))
     wrong = kata("check", "insertion-sort")
     assert wrong.code == 1
     assert "1/4 points" in wrong.text
@@ -131,16 +132,19 @@ def test_another_pack_needs_no_change_of_the_engine(
 @pytest.mark.slow
 def test_points_aspects_titles_and_order(bench: Bench) -> None:
     bench.checks("""
-        @check("first claim", aspect="shape", points=0.5)
+        @check(aspect="shape", points=0.5)
         def test_first(submission):
+            "first claim"
             assert submission.thing(1) == 1
 
-        @check("second claim", aspect="values", points=2)
+        @check(aspect="values", points=2)
         def test_second(submission):
+            "second claim"
             expect(submission.thing(2), "result").is_value(3)
 
-        @check("third claim", aspect="values", points=0)
+        @check(aspect="values", points=0)
         def test_third(submission):
+            "third claim"
             submission.thing(3)
     """)
     report = bench.check("def thing(x):\n    return x\n")
@@ -159,16 +163,19 @@ def test_points_aspects_titles_and_order(bench: Bench) -> None:
 @pytest.mark.slow
 def test_a_check_that_needs_another_is_skipped_and_says_so(bench: Bench) -> None:
     bench.checks("""
-        @check("it answers", aspect="shape")
+        @check(aspect="shape")
         def test_base(submission):
+            "it answers"
             expect(submission.thing(1), "result").is_value(1)
 
-        @check("it answers well", aspect="values", needs=["test_base"])
+        @check(aspect="values", needs=test_base)
         def test_next(submission):
+            "it answers well"
             submission.thing(2)
 
-        @check("and better still", aspect="values", needs=["test_next"])
+        @check(aspect="values", needs=test_next)
         def test_last(submission):
+            "and better still"
             submission.thing(3)
     """)
     report = bench.check("def thing(x):\n    return 0\n")
@@ -183,12 +190,14 @@ def test_a_check_that_needs_another_is_skipped_and_says_so(bench: Bench) -> None
 @pytest.mark.slow
 def test_the_machine_as_reason_takes_the_points_out(bench: Bench) -> None:
     bench.checks("""
-        @check("it runs on a machine of the future", aspect="mode", points=4)
+        @check(aspect="mode", points=4)
         def test_future(submission):
+            "it runs on a machine of the future"
             pytest.skip("there is no such machine here")
 
-        @check("it answers", aspect="values")
+        @check(aspect="values")
         def test_base(submission):
+            "it answers"
             submission.thing(1)
     """)
     report = bench.check("def thing(x):\n    return 0\n")
@@ -201,33 +210,40 @@ ENOUGH_S = 2.0
 """For one check beside one that never ends: more than a busy machine needs to begin a worker again."""
 
 ENDS = """
-    @check("it raises", aspect="errors")
+    @check(aspect="errors")
     def test_raises(submission):
+        "it raises"
         submission.raises(1)
 
-    @check("it leaves", aspect="errors")
+    @check(aspect="errors")
     def test_leaves(submission):
+        "it leaves"
         submission.thing(torch.ones(2, 3))
         submission.leaves(7)
 
-    @check("it loops", aspect="errors")
+    @check(aspect="errors")
     def test_loops(submission):
+        "it loops"
         submission.loops()
 
-    @check("it lacks something", aspect="errors")
+    @check(aspect="errors")
     def test_lacks(submission):
+        "it lacks something"
         submission.lacking(1)
 
-    @check("it returns the unreturnable", aspect="values")
+    @check(aspect="values")
     def test_unreturnable(submission):
+        "it returns the unreturnable"
         submission.huge()
 
-    @check("it is used wrongly", aspect="values")
+    @check(aspect="values")
     def test_used(submission):
+        "it is used wrongly"
         submission.thing(1) + "text"
 
-    @check("it is fine", aspect="values")
+    @check(aspect="values")
     def test_fine(submission):
+        "it is fine"
         assert submission.thing(5) == 5
 """
 ENDING = """
@@ -285,31 +301,37 @@ def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
 CAUSES = """
     from grader.checks import Part, expect, expect_unchanged
 
-    @check("it is called by name", aspect="arguments")
+    @check(aspect="arguments")
     def test_called(submission):
+        "it is called by name"
         submission.thing(values=1)
 
-    @check("it leaves its argument alone", aspect="arguments")
+    @check(aspect="arguments")
     def test_argument(submission):
+        "it leaves its argument alone"
         submission.filled(torch.ones(3))
         expect_unchanged(submission)
 
-    @check("it computes in float64", aspect="dtype")
+    @check(aspect="dtype")
     def test_rounded(submission, draw):
+        "it computes in float64"
         x = draw.normal(n=5).double() / 3
         expect(submission.rounded(x)).close_to(x)
 
-    @check("it remembers nothing", aspect="values")
+    @check(aspect="values")
     def test_memory(submission, draw):
+        "it remembers nothing"
         x, y = draw.normal(n=5), draw.normal(n=5)
         Part("kept").expect(submission, lambda x, y: x - y, draw, [{"x": x, "y": y}])
 
-    @check("it takes any layout", aspect="arguments")
+    @check(aspect="arguments")
     def test_layout(submission, draw):
+        "it takes any layout"
         Part("viewed").expect(submission, lambda x: x.flatten(), draw, [{"x": draw.normal(row=2, column=3)}])
 
-    @check("it is something else", aspect="values")
+    @check(aspect="values")
     def test_other(submission, draw):
+        "it is something else"
         x = draw.normal(n=5)
         expect(submission.thing(x)).close_to(x + 1)
 """
@@ -360,8 +382,9 @@ RELATIONS = """
             "your thing has another axis": lambda: y[0, 0] > 0,
         }
 
-    @check("it adds 1", aspect="values")
+    @check(aspect="values")
     def test_sum(submission, draw):
+        "it adds 1"
         x = draw.normal(n=5)
         with supposing("your thing fails for ones"):
             y = submission.thing(x)
@@ -404,12 +427,14 @@ VISIBLE = """
     def right(state, x):
         return x * state["weight"]
 
-    @check("it is what it should be", aspect="values")
+    @check(aspect="values")
     def test_right(submission, draw):
+        "it is what it should be"
         PART.expect(submission, right, draw, [{"x": draw.normal(batch=2, width=3)}])
 
-    @check("it is what a new one is", aspect="values")
+    @check(aspect="values")
     def test_new(submission, draw):
+        "it is what a new one is"
         PART.expect(submission, None, draw, [{"x": draw.normal(batch=2, width=3)}])
 """
 SCALE = """
@@ -462,8 +487,9 @@ def test_a_contract_needs_no_reference(bench: Bench, change: str, words: dict[st
 TWICE = """
     from grader.checks import Part
 
-    @check("twice is what it should be", aspect="values")
+    @check(aspect="values")
     def test_twice(submission, draw):
+        "twice is what it should be"
         part = Part("Scale", {"width": 3}, used=lambda scale, x: scale(scale(x=x)))
         call = {"x": draw.normal(batch=2, width=3)}
         part.expect(submission, lambda state, x: x * state["weight"] ** 2, draw, [call])
@@ -494,8 +520,9 @@ def test_values_may_be_asked_for_alone(bench: Bench, change: str, words: str | N
     bench.checks(
         VISIBLE.partition("    @check")[0]
         + f"""
-    @check("it is what it should be", aspect="values")
+    @check(aspect="values")
     def test_values(submission, draw):
+        "it is what it should be"
         PART.expect_values(submission, right, draw, {calls})
     """
     )
@@ -509,8 +536,9 @@ def test_a_default_is_what_the_stub_says(bench: Bench) -> None:
         """
         from grader.checks import Part
 
-        @check("it is what it should be", aspect="values")
+        @check(aspect="values")
         def test_scale(submission, draw):
+            "it is what it should be"
             part = Part("Scale", {"width": 3, "by": 2}, defaults=["by"])
             part.expect(submission, None, draw, [{"x": draw.normal(batch=2, width=3)}])
         """
@@ -530,8 +558,9 @@ def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench) -> None:
         """
         from grader.checks import Part
 
-        @check("a thing is what its state says", aspect="values")
+        @check(aspect="values")
         def test_state(submission, draw):
+            "a thing is what its state says"
             Part("thing", {"size": 3}).expect(submission, None, draw, [{"x": draw.normal(row=2, size=3)}])
         """
     )
@@ -559,8 +588,9 @@ def test_the_parts_of_a_contract_may_be_shared_by_its_instances(bench: Bench) ->
         from torch.nn.functional import linear
         from grader.checks import Part
 
-        @check("a double is twice its inner layer", aspect="gradient")
+        @check(aspect="gradient")
         def test_double(submission, draw):
+            "a double is twice its inner layer"
             part = Part("Double", {"inner": submission.Inner(3, 3)}, dtypes=[torch.float64, torch.bfloat16])
             right = lambda state, x: 2 * linear(x, state["inner.weight"], state["inner.bias"])
             part.expect(submission, right, draw, [{"x": draw.normal(row=rows, size=3)} for rows in (2, 1)])
@@ -598,7 +628,9 @@ def test_prints_belong_to_the_check_that_made_them(bench: Bench, monkeypatch: py
 
 @pytest.mark.slow
 def test_a_hostile_print_is_kept_as_text(bench: Bench) -> None:
-    bench.checks("@check('it answers', aspect='values')\ndef test_it(submission):\n    submission.thing(1)\n")
+    bench.checks(
+        "@check(aspect='values')\ndef test_it(submission):\n    'it answers'\n    submission.thing(1)\n"
+    )
     report = bench.check("def thing(x):\n    print('\\x1b[2J' + 'x' * 10**6)\n    return x\n")
     assert len(report.checks[0].output or "") < 20_000
 
@@ -607,12 +639,14 @@ def test_a_hostile_print_is_kept_as_text(bench: Bench) -> None:
 
 
 TWO = """
-    @check("the first works", aspect="values")
+    @check(aspect="values")
     def test_one(submission):
+        "the first works"
         assert submission.one(1) == 1
 
-    @check("the second works", aspect="values")
+    @check(aspect="values")
     def test_two(submission):
+        "the second works"
         assert submission.Two(1).value == 1
 """
 STUB = """
@@ -673,17 +707,20 @@ def test_a_missing_file_is_missing(bench: Bench) -> None:
 # --- how a run is asked for ---
 
 DRAWS = """
-    @check("it is never called with the same", aspect="values")
+    @check(aspect="values")
     def test_draws(submission, draw, seed):
+        "it is never called with the same"
         submission.thing(draw.normal(batch=2))
         fail(f"{draw.integers(0, 10**9, n=1).item()} {seed}")
 
-    @check("nor is this", aspect="values")
+    @check(aspect="values")
     def test_other(submission, draw):
+        "nor is this"
         fail(str(draw.integers(0, 10**9, n=1).item()))
 
-    @check("the worker draws too", aspect="values")
+    @check(aspect="values")
     def test_worker(submission):
+        "the worker draws too"
         fail(str(submission.roll()))
 """
 ROLLS = "import torch\ndef thing(x):\n    return x\ndef roll():\n    return int(torch.randint(10**9, ()))\n"
@@ -715,8 +752,9 @@ def test_what_a_check_draws_from_the_global_generators_hangs_on_the_seed_too(ben
     bench.checks(
         """
         import random
-        @check("it draws past the fixture", aspect="values")
+        @check(aspect="values")
         def test_global(submission):
+            "it draws past the fixture"
             fail(f"{torch.randn(1).item()} {random.random()} {submission.thing(1)}")
         """
     )
@@ -750,11 +788,14 @@ def test_progress_is_told_check_by_check(bench: Bench) -> None:
 
 @pytest.mark.slow
 def test_hidden_checks_are_flagged_and_have_the_reference(bench: Bench) -> None:
-    bench.checks("@check('it answers', aspect='values')\ndef test_it(submission):\n    submission.thing(1)\n")
+    bench.checks(
+        "@check(aspect='values')\ndef test_it(submission):\n    'it answers'\n    submission.thing(1)\n"
+    )
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return x * 3\n")
     bench.hidden("""
-        @check("it agrees with ours", aspect="values", points=2)
+        @check(aspect="values", points=2)
         def test_ours(submission, reference):
+            "it agrees with ours"
             expect(submission.thing(2), "result").is_value(reference.thing(2))
     """)
     wrong = bench.check("def thing(x):\n    return x\n", hidden=True)
@@ -771,11 +812,11 @@ def test_hidden_checks_are_flagged_and_have_the_reference(bench: Bench) -> None:
 @pytest.mark.slow
 def test_the_reference_is_no_secret_that_a_worker_could_find(bench: Bench) -> None:
     bench.checks(
-        "@check('it answers', aspect='values')\ndef test_it(submission):\n    fail(str(submission.thing(1)))\n"
+        "@check(aspect='values')\ndef test_it(submission):\n    'it answers'\n    fail(str(submission.thing(1)))\n"
     )
     (bench.solutions / "thing.py").write_text("ONLY_HERE = 'the answer is 42'\ndef thing(x):\n    return x\n")
     bench.hidden(
-        "@check('hidden', aspect='values')\ndef test_h(submission, reference):\n    reference.thing(1)\n"
+        "@check(aspect='values')\ndef test_h(submission, reference):\n    'hidden'\n    reference.thing(1)\n"
     )
     report = bench.check(
         """
@@ -801,24 +842,30 @@ def test_the_reference_is_no_secret_that_a_worker_could_find(bench: Bench) -> No
         ("import no_such_module\n", "no_such_module"),
         ("raise RuntimeError('broken pack')\n", "broken pack"),
         ("def test_it(submission):\n    pass\n", "test_it has no @check"),
-        ("@check('claim', aspect='magic')\ndef test_it(submission):\n    pass\n", "magic"),
-        ("@check('', aspect='values')\ndef test_it(submission):\n    pass\n", "title"),
-        ("@check('claim', aspect='values')\ndef test_it(submission):\n    1 / 0\n", "ZeroDivisionError"),
-        ("@check('claim', aspect='values')\ndef test_it(no_such_fixture):\n    pass\n", "no_such_fixture"),
+        ("@check(aspect='magic')\ndef test_it(submission):\n    'claim'\n    pass\n", "magic"),
+        ("@check(aspect='values')\ndef test_it(submission):\n    ''\n    pass\n", "title"),
+        ("@check(aspect='values')\ndef test_it(submission):\n    'claim'\n    1 / 0\n", "ZeroDivisionError"),
         (
-            "@check('claim', aspect='values')\ndef test_it(submission):\n    submission.thing(object())\n",
+            "@check(aspect='values')\ndef test_it(no_such_fixture):\n    'claim'\n    pass\n",
+            "no_such_fixture",
+        ),
+        (
+            "@check(aspect='values')\ndef test_it(submission):\n    'claim'\n    submission.thing(object())\n",
             "object",
         ),
         (
-            "@check('claim', aspect='values')\ndef test_it(submission, draw):\n"
+            "@check(aspect='values')\ndef test_it(submission, draw):\n    'claim'\n"
             "    submission.thing(1)\n    draw.sizes(9, 1, 2)\n",
             "sizes",
         ),
         (
-            "@check('claim', aspect='values', needs=['test_typo'])\ndef test_it(submission):\n    pass\n",
+            "@check(aspect='values', needs=['test_typo'])\ndef test_it(submission):\n    'claim'\n    pass\n",
             "test_typo",
         ),
-        ("@check('claim', aspect='values')\ndef test_it(submission, reference):\n    pass\n", "reference"),
+        (
+            "@check(aspect='values')\ndef test_it(submission, reference):\n    'claim'\n    pass\n",
+            "reference",
+        ),
         ("pass\n", "no check"),
     ],
 )
@@ -842,7 +889,7 @@ def test_a_keyword_that_is_none_is_said(bench: Bench) -> None:
 
 @pytest.mark.slow
 def test_a_value_where_a_function_was_asked_for_is_the_submissions_fault(bench: Bench) -> None:
-    bench.checks("@check('claim', aspect='values')\ndef test_it(submission):\n    submission.thing(1)\n")
+    bench.checks("@check(aspect='values')\ndef test_it(submission):\n    'claim'\n    submission.thing(1)\n")
     report = bench.check("thing = [1, 2]\n")
     assert report.checks[0].status == "fail"
     assert "'list' object is not callable" in (report.checks[0].message or "")
@@ -854,7 +901,7 @@ def test_a_check_that_the_reference_passes_is_not_broken(bench: Bench) -> None:
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return x\n")
     bench.checks(
         "from grader.errors import PackError, UsageError\n\n"
-        "@check('claim', aspect='values')\ndef test_it(submission):\n"
+        "@check(aspect='values')\ndef test_it(submission):\n    'claim'\n"
         "    if submission.thing(1) != 1:\n        raise PackError('odd')\n"
     )
     report = bench.check("def thing(x):\n    return x + 1\n")
@@ -867,8 +914,9 @@ def test_a_wrong_value_says_that_the_call_wrote_into_its_argument(bench: Bench) 
     # The value is what the check sees; that x is another one since is why.
     bench.checks(
         """
-        @check("it doubles", aspect="values")
+        @check(aspect="values")
         def test_it(submission, draw):
+            "it doubles"
             x = draw.normal(n=20)
             expect(submission.thing(x), "thing").close_to(2 * x.clone())
         """
@@ -884,14 +932,16 @@ def test_a_wrong_value_says_that_the_call_wrote_into_its_argument(bench: Bench) 
 PRESUPPOSED = """
     from grader.engine.checks import expect_unchanged, only_if, precondition
 
-    @check("x is left as it was", aspect="arguments")
+    @check(aspect="arguments")
     def test_unchanged(submission, draw):
+        "x is left as it was"
         with precondition("thing has to return a tensor of 3"):
             expect(submission.thing(draw.normal(n=3)), "thing").is_tensor(shape=(3,))
         expect_unchanged(submission)
 
-    @check("large numbers work", aspect="stability")
+    @check(aspect="stability")
     def test_large(submission, draw):
+        "large numbers work"
         def compare(scale):
             x = draw.normal(n=3, scale=scale)
             expect(submission.thing(x), "thing").close_to(2 * x)
@@ -943,8 +993,9 @@ def test_what_a_check_rests_on_is_not_held_against_its_title(
 @pytest.mark.slow
 def test_what_is_no_tensor_is_told_with_the_call_that_gave_it(bench: Bench) -> None:
     bench.checks("""
-        @check("thing gives a tensor, whatever was called since", aspect="shape")
+        @check(aspect="shape")
         def test_thing(submission, draw):
+            "thing gives a tensor, whatever was called since"
             first = submission.thing(draw.normal(time=3), which="first")
             submission.thing(draw.normal(time=5), which="second")
             expect(first, "thing").is_tensor(shape=(3,))
@@ -989,8 +1040,9 @@ def machine(bench: Bench) -> Bench:
 @pytest.mark.slow
 def test_arguments_of_a_method_are_called_as_the_stub_calls_them(machine: Bench) -> None:
     machine.checks("""
-        @check("it turns", aspect="values")
+        @check(aspect="values")
         def test_turn(submission, draw):
+            "it turns"
             x = draw.normal(time=3)
             expect(submission.Machine(7).turn(x, 2), "turned").equals(x + 1)
     """)
@@ -1002,8 +1054,9 @@ def test_arguments_of_a_method_are_called_as_the_stub_calls_them(machine: Bench)
 @pytest.mark.slow
 def test_lists_that_a_class_was_made_with_are_shown_with_their_names(machine: Bench) -> None:
     machine.checks("""
-        @check("it turns", aspect="values")
+        @check(aspect="values")
         def test_turn(submission, draw):
+            "it turns"
             sizes = [("ab", b"c"), {"k": 1.5}, *range(30)]
             expect(submission.Machine(sizes).turn([1, "x"], speed=2), "turned").is_value(0)
     """)
@@ -1017,14 +1070,16 @@ def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(mac
     machine.checks("""
         from grader.engine.checks import given_module
 
-        @check("it goes", aspect="values", on_workers_word="it is about messages")
+        @check(aspect="values", on_workers_word="it is about messages")
         def test_goes(submission):
+            "it goes"
             made = submission.Machine(7)
             made.go()
             expect(given_module(submission, "probes").look(made) == 1, "looks right").is_value(True)
 
-        @check("it looks", aspect="values", on_workers_word="it is about messages")
+        @check(aspect="values", on_workers_word="it is about messages")
         def test_looks(submission):
+            "it looks"
             expect(given_module(submission, "probes").look(1) == 1, "looks right").is_value(True)
     """)
     report = machine.check(MACHINE)
@@ -1037,12 +1092,14 @@ def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(mac
 @pytest.mark.parametrize("answer", ["return masks", "return masks + 1"])
 def test_a_star_that_is_missing_is_said_whatever_came_of_it(machine: Bench, answer: str) -> None:
     machine.checks("""
-        @check("one", aspect="values")
+        @check(aspect="values")
         def test_one(submission, draw):
+            "one"
             expect(submission.joined(draw.normal(time=3)), "joined").is_tensor(shape=(2, 3))
 
-        @check("two", aspect="values")
+        @check(aspect="values")
         def test_two(submission, draw):
+            "two"
             submission.joined(draw.normal(time=3), draw.normal(time=3))
     """)
     said = "it is to be joined(*masks), for any number of them; yours is joined(masks), without the *"
@@ -1063,8 +1120,9 @@ def test_an_argument_that_was_changed_has_its_name(machine: Bench) -> None:
     machine.checks("""
         from grader.engine.checks import expect_unchanged
 
-        @check("nothing is changed", aspect="arguments")
+        @check(aspect="arguments")
         def test_kept(submission, draw):
+            "nothing is changed"
             submission.spoilt(draw.normal(time=3))
             expect_unchanged(submission)
     """)
@@ -1077,8 +1135,9 @@ def test_an_argument_that_was_changed_has_its_name(machine: Bench) -> None:
 @pytest.mark.slow
 def test_a_check_that_goes_back_itself_says_as_others_do_that_there_is_no_way(machine: Bench) -> None:
     machine.checks("""
-        @check("a gradient arrives", aspect="gradient")
+        @check(aspect="gradient")
         def test_gradient(submission, draw):
+            "a gradient arrives"
             x = draw.normal(time=3, requires_grad=True)
             submission.Machine(7).turn(x, 2).sum().backward()
     """)
@@ -1111,8 +1170,9 @@ def test_a_check_that_fails_beside_right_numbers_is_told_from_one_that_fails_by_
     bench.checks(f"""
     from grader.engine.checks import expect_gradients
 
-    @check("it doubles", aspect="values", points=1)
+    @check(aspect="values", points=1)
     def test_double(submission, draw):
+        "it doubles"
         x = torch.ones(3, requires_grad=True)
         y = submission.thing(x)
         expect(y, "y").equals(torch.full((3,), 2.0))

@@ -60,8 +60,9 @@ def check(bench: Bench, body: str, answer: str = RIGHT, options: str = "") -> di
     checks = f"""
 from grader.engine.checks import expect_raises, given_module
 
-@check("it holds", aspect="values"{options})
+@check(aspect="values"{options})
 def test_it(submission, draw):
+    "it holds"
     probes, x = given_module(submission, "probes"), draw.normal(time=3)
 {textwrap.indent(textwrap.dedent(body), "    ")}
     expect(submission.thing(x), "thing").equals(x + 1)
@@ -127,12 +128,14 @@ def test_a_submission_that_imports_a_helper_finds_it_empty_and_is_told_so(
     supported.checks("""
         from grader.engine.checks import given_module
 
-        @check("it holds", aspect="values")
+        @check(aspect="values")
         def test_it(submission):
+            "it holds"
             submission.thing(0)
 
-        @check("the helper says so", aspect="values", on_workers_word="to see which module it is")
+        @check(aspect="values", on_workers_word="to see which module it is")
         def test_word(submission):
+            "the helper says so"
             expect(given_module(submission, "probes").right(), "it").is_value(False)
     """)
     report = supported.check(answer)

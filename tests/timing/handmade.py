@@ -14,22 +14,17 @@ import torch
 def total(n):
     return torch.arange(n, dtype=torch.float64).sin().sum()
 '''
-SLOW = '''
-"""you loop in Python: a tensor takes all numbers at once
-
-Fails: test_total
-"""
+SLOW = """
+mistake("looped", "you loop in Python: a tensor takes all numbers at once", fails=["test_total"])
 
 import math
-
-import torch
 
 
 def total(n):
     for _ in range(5):
         found = sum(math.sin(i) for i in range(n))
     return torch.tensor(found, dtype=torch.float64)
-'''
+"""
 WRONG = RIGHT.replace(".sin()", ".cos()")
 BASELINE = WRONG
 CHECKS = """
@@ -55,8 +50,9 @@ WORK = Work(
 )
 """
 ASKS = """
-@check("no loop over numbers", aspect="performance", threshold="total")
+@check(aspect="performance", threshold="total")
 def test_total(speed):
+    "no loop over numbers"
     speed.ratio(WORK)
 """
 

@@ -101,7 +101,7 @@ def test_a_speed_check_that_does_more_than_to_ask_is_broken(made: Handmade, body
 
 def test_a_threshold_with_room_on_both_sides_holds(made: Handmade, found: Callable[..., Calibrated]) -> None:
     made.alternative("other")
-    made.slow("worse")
+    made.slow("worse", SLOW.replace("looped", "worse"))
     calibrated = found(sums=1.0, other=2.0, looped=50.0, worse=90.0)
     assert refused(calibrated) == []
     (one,) = calibrated.thresholds
@@ -162,7 +162,7 @@ def test_less_room_is_asked_on_a_gpu(found: Callable[..., Calibrated]) -> None:
 def test_a_slow_answer_that_does_not_show_on_a_device_is_not_measured_there(
     made: Handmade, found: Callable[..., Calibrated]
 ) -> None:
-    made.slow("hidden", SLOW.replace("Fails: test_total", "Fails: test_total\nTold on: cpu"))
+    made.slow("hidden", SLOW.replace("looped", "hidden").replace('_total"]', '_total"], told_on="cpu"'))
     assert refused(found("cuda", sums=1.0, looped=50.0, hidden=2.0)) == []
     assert refused(found("cpu", sums=1.0, looped=50.0, hidden=2.0)) == ["slow answers"]
 
@@ -182,7 +182,7 @@ def test_a_slow_answer_has_to_name_a_speed_check(made: Handmade, found: Callable
     assert "looped names test_values, which is not a speed check" in calibrated.findings[0].message
     assert "no slow answer names this check" in calibrated.findings[1].message
     made.slow("looped", RIGHT)
-    assert "docstring" in found(sums=1.0).findings[0].message
+    assert "before every mistake" in found(sums=1.0).findings[0].message
 
 
 def test_an_answer_that_is_cut_off_is_beyond_the_threshold(found: Callable[..., Calibrated]) -> None:
@@ -335,7 +335,8 @@ def test_the_command_measures_and_writes(
 
 
 def test_the_command_refuses(made: Handmade, calibrate: Callable[..., Any], tmp_path: Path) -> None:
-    made.slow("looped", RIGHT.replace("The sum", "you waste nothing\n\nFails: test_total\n\nThe sum"))
+    about = '"looped", "you waste nothing", fails=["test_total"]'
+    made.slow("looped", f'mistake({about}, total=".sum() -> .sum().clone()")\n')
     ran = calibrate("sums", "--rounds", 1)
     assert ran.code == 1
     assert "sums: slow answers" in ran.text

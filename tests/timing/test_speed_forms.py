@@ -67,8 +67,9 @@ TIME, MEMORY = work(16, 128, 1024), work(64, 512)
 '''
 CHECK = """
 
-@check("it holds: {form}", aspect="performance", threshold="{form}")
+@check(aspect="performance", threshold="{form}")
 def test_{form}(speed):
+    "it holds: {form}"
     speed.{form}({work})
 """
 GREEDY = """import waste

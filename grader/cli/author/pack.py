@@ -289,12 +289,13 @@ def mistake(id_: str, name: str) -> None:
 
     kata = Catalogue.discover().resolve_one(id_)
     known = {one.name: one for one in (*mistakes(kata), *slow_answers(kata))}
-    if name not in known:
+    # Reports and topics write it with hyphens.
+    if (found := known.get(name.replace("-", "_"))) is None:
         raise UsageError(
             f"There is no mistake {name} of {kata.slug} here.{did_you_mean(name, [*known])}",
             f"There are: {', '.join(known) or 'none'}.",
         )
-    click.echo(known[name].text, nl=False)
+    click.echo(found.text, nl=False)
 
 
 @pack.command("asked", short_help="List what each check of a kata rests on: the words that ask for it.")

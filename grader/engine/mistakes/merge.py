@@ -1,4 +1,4 @@
-"""What differs, merged into what it differs from: a class used as a namespace, and the module whose names it replaces.
+"""What differs, merged into what it differs from: edits of definitions, and definitions in place of others.
 
 The result is text, with the base's own lines wherever nothing was replaced. What cannot be meant is refused: a change
 that changes nothing, a line or a name that the base has not, a definition that nothing uses, a name that nothing binds.
@@ -10,7 +10,7 @@ import ast
 import builtins
 import symtable
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,11 +19,15 @@ from grader.data_files import read_text
 from grader.errors import PackError, did_you_mean
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
-_DOCUMENTED = (*_DEFINITIONS, ast.Module)
+DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
+_DOCUMENTED = (*DEFINITIONS, ast.Module)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _OF_EVERY_MODULE = frozenset({*dir(builtins), "__file__", "__name__"})
+_ARROW = " ->"
+_COMMENT = "  #"
 Owner = ast.Module | ast.ClassDef
+Edit = tuple[int, int, str]
+"""From which character of a text, up to which, and what stands there instead."""
 
 
 @dataclass(frozen=True)
@@ -63,48 +67,71 @@ class PythonFile:
         """The names that it reads and nothing binds."""
         return _unbound(self.text)
 
+    @cached_property
+    def starts(self) -> list[int]:
+        """The character at which each line begins, and at the end the one at which another would."""
+        starts = [0]
+        for line in self.lines:
+            starts.append(starts[-1] + len(line) + 1)
+        return starts
+
     def first_line(self, node: ast.stmt) -> int:
         """Return where a statement begins, with its decorators and the comments right above it."""
-        marks = node.decorator_list if isinstance(node, _DEFINITIONS) else []
+        marks = node.decorator_list if isinstance(node, DEFINITIONS) else []
         line = min([node.lineno, *(mark.lineno for mark in marks)])
         while line > 1 and self.lines[line - 2].strip().startswith("#"):
             line -= 1
         return line
 
 
-def merged(topic: PythonFile, change: ast.ClassDef, base: PythonFile) -> str:
-    """Return the base's text with the definitions of a class of the topic in place of its own.
+@dataclass(frozen=True)
+class SourceChange:
+    """What differs from a base, as a topic states it."""
+
+    name: str
+    """As it is written there."""
+    say: str
+    """What it says of itself in one sentence."""
+    node: ast.Call
+    """What it is stated with."""
+    edits: Mapping[str, Sequence[str]]
+    """By the name of a function, class or constant of the base, which parts of it become which: `old -> new`, or a diff
+    of its lines."""
+    body: Sequence[ast.stmt]
+    """What takes the place of the base's definitions of the same names, and what that needs."""
+
+
+def merged(topic: PythonFile, change: SourceChange, base: PythonFile) -> str:
+    """Return the base's text with a change of the topic made.
 
     Raises:
-        PackError: the class cannot be merged; its place in the topic is named.
+        PackError: the change cannot be made; its place in the topic is named.
     """
     return _Merge(topic, change, base).text()
 
 
 class _Merge:
-    def __init__(self, topic: PythonFile, change: ast.ClassDef, base: PythonFile) -> None:
+    def __init__(self, topic: PythonFile, change: SourceChange, base: PythonFile) -> None:
         self._topic, self._change, self._base = topic, change, base
-        self._edits: list[tuple[int, int, list[str]]] = []
-        """Which lines of the base, from and up to, become which."""
+        self._edits: list[Edit] = []
         self._added: list[tuple[str, ast.stmt]] = []
         """What the base has not, and which something has to use."""
-        self._merge(base.tree, change)
+        theirs = _by_name(base.tree)
+        for name, texts in change.edits.items():
+            self._edit(name, theirs, texts)
+        self._merge(base.tree, change.body)
         if not self._edits:
-            raise self._error(change, "changes nothing", "Write what differs into its body.")
+            raise self._error(
+                change.node, "changes nothing", 'Write what differs below it, or `NAME="old -> new"` into it.'
+            )
 
     def text(self) -> str:
-        lines = list(self._base.lines)
-        # From the end, so that line numbers hold; of two at one place the later comes after the earlier.
-        for first, last, _, new in sorted(
-            ((*edit[:2], n, edit[2]) for n, edit in enumerate(self._edits)), reverse=True
-        ):
-            lines[first:last] = new
-        text = "\n".join(lines) + "\n"
+        text = self._applied(self._edits, _joined(self._base.lines))
         try:
             tree = ast.parse(text)
         except SyntaxError as error:
             raise self._error(
-                self._change,
+                self._change.node,
                 f"makes no valid Python of {self._base.path.name} ({error.msg})",
                 "Indent by four spaces, and a diff's lines among each other as in the function.",
             ) from error
@@ -112,13 +139,12 @@ class _Merge:
         self._refuse_unbound(text)
         return text
 
-    def _merge(self, owner: Owner, new: ast.ClassDef) -> None:
-        """Put what a class holds in place of what the base's module or class holds under the same names."""
-        # By name, the last of one name: that is the one that counts when the module runs.
-        theirs = {name: node for node in owner.body for name in _bound(node)}
+    def _merge(self, owner: Owner, body: Sequence[ast.stmt]) -> None:
+        """Put definitions in place of what the base's module or class holds under the same names."""
+        theirs = _by_name(owner)
         waiting: list[str] = []  # what is new stands before the definition that follows it
         gap = [""] * (2 if isinstance(owner, ast.Module) else 1)
-        for node, lines in self._statements(new):
+        for node, lines in self._statements(body):
             if isinstance(node, ast.Delete):
                 self._delete(node, theirs)
                 continue
@@ -141,12 +167,11 @@ class _Merge:
             first, last = self._base.first_line(old) - 1, old.end_lineno or 0
             # Of a class, only the members that differ are written: the others stay the base's.
             if isinstance(old, ast.ClassDef) and isinstance(node, ast.ClassDef):
-                self._edits += [(first, first, waiting)] if waiting else []
+                if waiting:
+                    self._replace(first, first, waiting)
                 # Its bases and its members apart: a change may name either alone.
                 self._head(old, node)
-                self._merge(old, node)
-            elif isinstance(old, _FUNCTIONS) and (diff := _diff(node)) is not None:
-                self._edits.append((first, last, [*waiting, *self._changed(names[0], old, node, diff)]))
+                self._merge(old, node.body)
             elif _meaning(old) == _meaning(node):
                 raise self._error(
                     node,
@@ -154,47 +179,104 @@ class _Merge:
                     "Leave out what does not differ.",
                 )
             else:
-                self._edits.append((first, last, [*waiting, *lines]))
+                self._replace(first, last, [*waiting, *lines])
             waiting = []
-        if waiting:
+        if waiting and isinstance(owner, ast.Module) and self._change.edits:
+            # What is edited uses it, perhaps where it is defined: as a base class.
+            first = min(self._base.first_line(theirs[name]) - 1 for name in self._change.edits)
+            self._replace(first, first, waiting)
+        elif waiting:
             end = owner.body[-1].end_lineno or 0
-            self._edits.append((end, end, [*gap, *waiting[: -len(gap)]]))
+            self._replace(end, end, [*gap, *waiting[: -len(gap)]])
 
-    def _statements(self, new: ast.ClassDef) -> Iterator[tuple[ast.stmt, list[str]]]:
-        """Yield what a class holds, each with its lines as they are at the base's depth."""
-        depth, before = self._change.body[0].col_offset, self._topic.first_line(new.body[0]) - 1
-        fixed = _inside_strings(new)
-        for node in new.body:
+    def _replace(self, first: int, last: int, lines: Iterable[str]) -> None:
+        """Put lines in place of those of the base from one up to another."""
+        starts = self._base.starts
+        self._edits.append((starts[first], starts[last], _joined(lines)))
+
+    def _applied(self, edits: Iterable[Edit], text: str, start: int = 0) -> str:
+        """Return a text that begins at a character of the base with edits made."""
+        # From the end, so that places hold; of two at one place the later comes after the earlier.
+        end = None
+        for first, last, _, new in sorted(
+            ((*edit[:2], number, edit[2]) for number, edit in enumerate(edits)), reverse=True
+        ):
+            if end is not None and last > end:
+                raise self._error(
+                    self._change.node, "changes one place twice", "Write both changes of it as one."
+                )
+            text = text[: first - start] + new + text[last - start :]
+            end = first
+        return text
+
+    def _statements(self, body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, list[str]]]:
+        """Yield definitions, each with its lines."""
+        before = self._topic.first_line(body[0]) - 1 if body else 0
+        for node in body:
             first = self._topic.first_line(node)
             if first <= before:
                 raise self._error(node, "has two statements on one line", "Give each a line of its own.")
             before = node.end_lineno or 0
             if not (is_docstring(node) or isinstance(node, ast.Pass)):
-                numbered = enumerate(self._topic.lines[first - 1 : before], first)
-                yield node, [line if at in fixed else line.removeprefix(" " * depth) for at, line in numbered]
+                yield node, self._topic.lines[first - 1 : before]
 
-    def _changed(self, name: str, old: ast.stmt, node: ast.stmt, diff: str) -> list[str]:
-        """Return a function's lines after a diff; a blank line separates places, each of which there is once."""
-        lines = self._base.lines[self._base.first_line(old) - 1 : old.end_lineno]
-        changed = list(lines)
-        places: list[tuple[int, int, list[str]]] = []
-        for hunk in diff.split("\n\n"):
+    def _edit(self, name: str, theirs: Mapping[str, ast.stmt], texts: Sequence[str]) -> None:
+        """Change parts of a definition; they are found in what the base has, each of them there once."""
+        if (old := theirs.get(name)) is None:
+            raise self._error(
+                self._change.node,
+                f"changes {name}, which {self._base.path.name} does not define",
+                _there_is(theirs) + did_you_mean(name, [*theirs], most=1),
+            )
+        first, last = self._base.first_line(old) - 1, old.end_lineno or 0
+        start, text = self._base.starts[first], _joined(self._base.lines[first:last])
+        edits: list[Edit] = []
+        for change in texts:
+            if _ARROW in change and "\n" not in change:
+                edits += self._part(name, change, text, start)
+            else:
+                edits += self._lines(name, change, first, last)
+        edits = list(dict.fromkeys(edits))  # of two on one line each takes the comment away
+        # Compared by their syntax: a difference in layout is not a mistake.
+        if _means(self._applied(edits, text, start)) == _means(text):
+            raise self._error(self._change.node, f"leaves {name} as it is", "Leave out what does not differ.")
+        self._edits += edits
+
+    def _part(self, name: str, change: str, text: str, start: int) -> Iterator[Edit]:
+        """Yield the edits that `old -> new` makes of a definition's text, which begins at a character of the base."""
+        was, _, new = change.partition(_ARROW)
+        if _ARROW in new:
+            raise self._error(
+                self._change.node, f"has two arrows for {name}: {change}", "Write a diff of whole lines."
+            )
+        if (times := text.count(was) if was else 0) != 1:
+            raise self._unlike(name, was, times)
+        place = text.index(was)
+        end = place + len(was)
+        yield start + place, start + end, new.removeprefix(" ")
+        # A comment after it was about what is there no more.
+        rest = text[end : text.index("\n", end)]
+        code = rest.partition(_COMMENT)[0]
+        if code != rest:
+            yield start + end + len(code), start + end + len(rest), ""
+
+    def _lines(self, name: str, change: str, first: int, last: int) -> Iterator[Edit]:
+        """Yield the edits that a diff makes of a definition's lines; a blank line separates places."""
+        lines, starts = self._base.lines[first:last], self._base.starts
+        for hunk in textwrap.dedent(change).strip("\n").split("\n\n"):
             texts = textwrap.dedent("\n".join(line[2:] for line in hunk.splitlines())).split("\n")
             marked = list(zip((line[:2].ljust(2) for line in hunk.splitlines()), texts, strict=True))
             if not {mark for mark, _ in marked} <= {"- ", "+ ", "  "}:
                 raise self._error(
-                    node, f"has no diff for {name}", "Each line begins with `- `, `+ ` or two spaces."
+                    self._change.node,
+                    f"has no diff for {name}",
+                    "Write `old -> new`, or lines that begin with `- `, `+ ` or two spaces.",
                 )
             was = [text for mark, text in marked if mark != "+ "]
-            found = [at for at in range(len(lines)) if was and _is_at(was, lines[at : at + len(was)])]
-            if len(found) != 1:
-                raise self._error(
-                    node,
-                    f"changes lines that {name} in {self._base.path.name} "
-                    f"{'has more than once' if found else 'has not'}: {' / '.join(was).strip() or 'none'}",
-                    "Write them as they are there, with a neighbour if they are not the only such lines.",
-                )
-            unchanged = lines[found[0] : found[0] + len(was)]
+            places = [at for at in range(len(lines)) if was and _is_at(was, lines[at : at + len(was)])]
+            if len(places) != 1:
+                raise self._unlike(name, " / ".join(was).strip(), len(places))
+            unchanged = lines[places[0] : places[0] + len(was)]
             # A diff is written without the indentation of its place.
             deep = " " * (_depth(unchanged[0]) - _depth(was[0]))
             theirs = iter(unchanged)
@@ -202,20 +284,21 @@ class _Merge:
             for mark, text in marked:
                 line = next(theirs) if mark != "+ " else deep + text if text else ""
                 new += [line] if mark != "- " else []
-            places.append((found[0], found[0] + len(was), new))
-        # From the end, so that the numbers of earlier lines stay true.
-        for first, last, new in sorted(places, reverse=True):
-            changed[first:last] = new
-        # Compared by their syntax: a difference in layout is not a mistake.
-        if _means(changed) == _means(lines):
-            raise self._error(node, f"leaves {name} as it is", "Leave out what does not differ.")
-        return changed
+            yield starts[first + places[0]], starts[first + places[0] + len(was)], _joined(new)
+
+    def _unlike(self, name: str, was: str, times: int) -> PackError:
+        return self._error(
+            self._change.node,
+            f"changes what {name} in {self._base.path.name} "
+            f"{'has more than once' if times else 'has not'}: {was or 'nothing'}",
+            "Write it as it is there, with what is next to it if it is not the only such place.",
+        )
 
     def _import(self, node: ast.Import | ast.ImportFrom, lines: list[str]) -> None:
         """Let an import stand after the base's own."""
         body = self._base.tree.body
         after = max((one.end_lineno or 0 for one in body if _is_top(one)), default=0)
-        self._edits.append((after, after, lines))
+        self._replace(after, after, lines)
         self._added += [((alias.asname or alias.name).partition(".")[0], node) for alias in node.names]
 
     def _delete(self, node: ast.Delete, theirs: dict[str, ast.stmt]) -> None:
@@ -226,14 +309,14 @@ class _Merge:
                     node, f"deletes {name}, which {self._base.path.name} does not define", _there_is(theirs)
                 )
             old = theirs[name]
-            self._edits.append((self._base.first_line(old) - 1, old.end_lineno or 0, []))
+            self._replace(self._base.first_line(old) - 1, old.end_lineno or 0, [])
 
     def _head(self, old: ast.ClassDef, new: ast.ClassDef) -> None:
         """Let a class have other bases, if the change names some."""
         if new.bases:
             bases = ", ".join(ast.unparse(base) for base in new.bases)
             head = f"{' ' * old.col_offset}class {old.name}({bases}):"
-            self._edits.append((old.lineno - 1, self._base.first_line(old.body[0]) - 1, [head]))
+            self._replace(old.lineno - 1, self._base.first_line(old.body[0]) - 1, [head])
 
     def _refuse_unused(self, tree: ast.Module) -> None:
         """A name that nothing uses was meant to replace one that the base has not, or has no more."""
@@ -255,9 +338,9 @@ class _Merge:
         """A name that nothing binds was the base's once, or its import was forgotten."""
         if unbound := _unbound(text) - self._base.unbound:
             raise self._error(
-                self._change,
+                self._change.node,
                 f"uses {min(unbound)}, which nothing defines",
-                "Define it in the class, or import it there.",
+                "Define it below the mistake, or import it there.",
             )
 
     def _error(self, node: ast.AST, what: str, hint: str) -> PackError:
@@ -267,6 +350,15 @@ class _Merge:
 def is_docstring(node: ast.stmt) -> bool:
     """Return whether a statement is a text alone."""
     return isinstance(node, ast.Expr) and _text(node.value) is not None
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _by_name(owner: Owner) -> dict[str, ast.stmt]:
+    """Return what a module or class defines, by name: the last of one name, which counts when the module runs."""
+    return {name: node for node in owner.body for name in _bound(node)}
 
 
 def _may_override(owner: Owner, name: str) -> bool:
@@ -283,18 +375,12 @@ def _text(node: ast.expr | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def _diff(node: ast.stmt) -> str | None:
-    """Return what is in place of a function if that is a text."""
-    text = _text(node.value) if isinstance(node, ast.Assign) else None
-    return None if text is None else textwrap.dedent(text).strip("\n")
-
-
 def _is_at(was: list[str], lines: list[str]) -> bool:
     """Return whether lines stand here, as deep among each other as they are written; comments may be left out."""
     if len(lines) < len(was):
         return False
     pairs = list(zip(was, lines, strict=True))
-    same = all(text.strip() in (line.strip(), line.partition("  #")[0].strip()) for text, line in pairs)
+    same = all(text.strip() in (line.strip(), line.partition(_COMMENT)[0].strip()) for text, line in pairs)
     return same and len({_depth(line) - _depth(text) for text, line in pairs}) == 1
 
 
@@ -304,7 +390,7 @@ def _depth(line: str) -> int:
 
 def _bound(node: ast.AST) -> list[str]:
     """Return the names that a definition or an assignment binds."""
-    if isinstance(node, _DEFINITIONS):
+    if isinstance(node, DEFINITIONS):
         return [node.name]
     targets = node.targets if isinstance(node, ast.Assign) else []
     targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
@@ -332,23 +418,7 @@ def _globals(table: symtable.SymbolTable) -> Iterator[str]:
         yield from _globals(child)
 
 
-def _inside_strings(node: ast.AST) -> set[int]:
-    """Return the lines that begin inside of a string other than a docstring: their spaces mean something."""
-    documentation = {
-        id(owner.body[0].value)
-        for owner in ast.walk(node)
-        if isinstance(owner, _DOCUMENTED) and isinstance(owner.body[0], ast.Expr)
-    }
-    return {
-        line
-        for text in ast.walk(node)
-        if isinstance(text, ast.Constant | ast.JoinedStr) and id(text) not in documentation
-        for line in range(text.lineno + 1, (text.end_lineno or 0) + 1)
-    }
-
-
-def _means(lines: list[str]) -> str:
-    text = textwrap.dedent("\n".join(lines))
+def _means(text: str) -> str:
     try:
         return _meaning(ast.parse(text))
     except SyntaxError:

@@ -1,31 +1,31 @@
-"""Catalogued mistakes: each is a sentence and the definitions that differ from a right answer's, merged into it here.
+"""Catalogued mistakes: each is a sentence and what differs from a right answer, merged into it here.
 
-A file of `mutants/` or `slow/` is a topic. Each class in it is a mistake: its docstring is what the learner is told and
-which checks fail, its body replaces the base's definitions of the same names. Nothing is imported;
-what comes out is the source of a whole module, with the base's own lines wherever nothing was replaced.
+A file of `mutants/` or `slow/` is a topic. Each `mistake("its-name", "what the learner is told", …)` in it begins a
+mistake, alone or above a definition. Edits of the base are among its keywords, and the definitions from there to the
+next one take the place of the base's. Nothing is imported; what comes out is the source of a whole module, with the
+base's own lines wherever nothing was replaced.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from grader.catalogue import Kata
 from grader.engine.host.source import Source
-from grader.engine.mistakes.merge import PythonFile, is_docstring, merged
+from grader.engine.mistakes.merge import DEFINITIONS, PythonFile, SourceChange, is_docstring, merged
 from grader.errors import PackError
 
-_FAILS = re.compile(r"^Fails:\s*(\w+(?:\s*,\s*\w+)*)\s*$", re.MULTILINE)
-_UNNAMED = re.compile(r"^Unnamed:\s*(\S.*)$", re.MULTILINE)
-_BASE = re.compile(r"^Base:\s*(\S+)\s*$", re.MULTILINE)
-_COSTS = re.compile(r"^Costs:\s*(\S.*)$", re.MULTILINE)
-_TOLD_ON = re.compile(r"^Told on: (cpu|cuda)$", re.MULTILINE)
-_IDLE = re.compile(r"^Idle:\s*(\S.*)$", re.MULTILINE)
-_KEYS = ("Fails:", "Unnamed:", "Base:", "Costs:", "Told on:", "Idle:")
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_NOTES = ("base", "costs", "idle", "unnamed")
+_NOTES_OF_SLOW_ANSWERS = ("base", "fails", "told_on")
+Notes = dict[str, Any]
+"""What a topic says of a mistake besides its sentence and its edits, by keyword."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,16 @@ class Mistake:
     """Where it begins in that file."""
     say: str
     """The misconception in one sentence, said to the learner."""
-    fails: tuple[str, ...]
-    """Check functions; the first must fail."""
-    unnamed: str | None
-    """Why visible checks cannot tell this mistake from others, where that is so."""
-    costs: str | None
-    """Why it, or its topic, costs more than half of the kata's points, where it does."""
     text: str
     """A whole module: what a learner who makes this mistake hands in."""
     base: str
-    """The right answer that it differs from; of a mistake that is a file of its own, the reference."""
+    """The right answer that it differs from."""
+    unnamed: str | None = None
+    """Why visible checks cannot tell this mistake from others, where that is so."""
+    costs: str | None = None
+    """Why it costs more than half of the kata's points, where it does."""
+    fails: tuple[str, ...] = ()
+    """Of a slow answer, the speed checks that it has to fail."""
     told_on: str | None = None
     """The one kind of device, `cpu` or `cuda`, on which its waste shows, where it does not show on all."""
     idle: str | None = None
@@ -76,19 +76,26 @@ def mistakes(kata: Kata) -> list[Mistake]:
     Raises:
         PackError: a file is not valid Python or holds no mistake; a mistake does not say what it is, or does not apply.
     """
-    return _read(kata, kata.mutants)
+    return _read(kata, kata.mutants, _NOTES)
 
 
 def slow_answers(kata: Kata) -> list[Mistake]:
     """Return the right answers of a kata that waste time or memory, sorted by name.
 
     Raises:
-        PackError: as `mistakes`.
+        PackError: as `mistakes`; an answer does not say which speed checks it fails, or on what devices.
     """
-    return _read(kata, kata.slow)
+    answers = _read(kata, kata.slow, _NOTES_OF_SLOW_ANSWERS)
+    for answer in answers:
+        if not answer.fails or answer.told_on not in (None, "cpu", "cuda"):
+            raise PackError(
+                f"{answer.path}, line {answer.line}: {answer.name} does not say where it is slow.",
+                'Write `fails=["test_…"]` into it, and `told_on="cpu"` if it shows on one kind of device alone.',
+            )
+    return answers
 
 
-def _read(kata: Kata, files: Iterable[Path]) -> list[Mistake]:
+def _read(kata: Kata, files: Iterable[Path], known: Collection[str]) -> list[Mistake]:
     found: dict[str, Mistake] = {}
     # Collected, so that an author reads at once all that is wrong with a catalogue.
     errors: list[PackError] = []
@@ -96,17 +103,17 @@ def _read(kata: Kata, files: Iterable[Path]) -> list[Mistake]:
     for path in files:
         try:
             topic = PythonFile.read(path)
-            nodes = _mistakes_in(topic)
+            stated = list(changes_in(topic, known))
         except PackError as error:
             errors.append(error)
             continue
-        for node in nodes:
+        for change, notes in stated:
             try:
-                mistake = _mistake(kata, topic, node, bases)
+                mistake = _mistake(kata, topic, change, notes, bases)
                 if (other := found.setdefault(mistake.name, mistake)) is not mistake:
                     raise topic.error(
-                        node,
-                        f"{mistake.name} is the name of a mistake in {other.path.name}, line {other.line}, too",
+                        change.node,
+                        f"{change.name} is the name of a mistake in {other.path.name}, line {other.line}, too",
                         "A mistake's name is its own in the whole kata: rename one of them.",
                     )
             except PackError as error:
@@ -121,67 +128,100 @@ def full_text(error: PackError) -> str:
     return f"{error.message} {error.hint}" if error.hint else error.message
 
 
-def _mistakes_in(topic: PythonFile) -> list[ast.ClassDef] | list[ast.Module]:
-    """Return the classes of a topic, or all of a file that is a mistake as a whole."""
-    if _FAILS.search(ast.get_docstring(topic.tree) or ""):
-        return [topic.tree]
-    classes = [node for node in topic.tree.body if isinstance(node, ast.ClassDef)]
+def changes_in(
+    topic: PythonFile, known: Collection[str], word: str = "mistake"
+) -> Iterator[tuple[SourceChange, Notes]]:
+    """Yield what a topic states, each with its notes: the `known` ones of its keywords. The others are edits.
+
+    Raises:
+        PackError: something is before the first of them, or a call does not say what it is; there is none.
+    """
+    calls: list[tuple[ast.Call, list[ast.stmt]]] = []
     for node in topic.tree.body:
-        if not isinstance(node, ast.ClassDef) and not is_docstring(node):
+        if (call := _call(node, word)) is not None:
+            calls.append((call, []))
+            if isinstance(node, DEFINITIONS):
+                del node.decorator_list[0]  # from here on as it is in the base
+                calls[-1][1].append(node)
+        elif calls:
+            calls[-1][1].append(node)
+        elif not is_docstring(node):
             raise topic.error(
                 node,
-                "this stands outside of every mistake",
-                "A topic is made of classes, one for each mistake; of a file that is a mistake as a whole, the "
-                "docstring has a line `Fails: test_…`.",
+                f"this is before every {word}",
+                f'A topic is made of `{word}("its-name", "your …", …)`, each with the definitions that follow.',
             )
-    if not classes:
-        raise PackError(f"{topic.path} holds no mistake.", "Write a class for each, with a docstring.")
-    return classes
+    if not calls:
+        raise PackError(
+            f"{topic.path} holds no {word}.", f'Write `{word}("its-name", "your …", …)` for each.'
+        )
+    return (_change(topic, call, body, known, word) for call, body in calls)
+
+
+def _call(node: ast.stmt, word: str) -> ast.Call | None:
+    """Return the call of a word that a statement is, or that is its first decorator."""
+    decorators = node.decorator_list[:1] if isinstance(node, DEFINITIONS) else []
+    for call in [node.value] if isinstance(node, ast.Expr) else decorators:
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == word:
+            return call
+    return None
+
+
+def _change(
+    topic: PythonFile, call: ast.Call, body: list[ast.stmt], known: Collection[str], word: str
+) -> tuple[SourceChange, Notes]:
+    words = [_literal(topic, argument) for argument in call.args]
+    # Learners read this sentence, so there is no mistake without one.
+    if not (len(words) == 2 and all(isinstance(text, str) and text.strip() for text in words)):
+        raise topic.error(
+            call,
+            f"this {word} does not say what it is",
+            f'Begin with its name and one sentence: `{word}("its-name", "your …", …)`.',
+        )
+    name, say = (text.strip() for text in words)
+    if not _NAME.fullmatch(name):
+        raise topic.error(
+            call, f"{name} is not a name of a {word}", "Write lower-case words joined by hyphens."
+        )
+    notes: Notes = {}
+    edits: dict[str, list[str]] = {}
+    for keyword in call.keywords:
+        key, value = keyword.arg or "**", _literal(topic, keyword.value)
+        if key in known:
+            notes[key] = value
+        else:
+            edits[key] = [value] if isinstance(value, str) else value
+    return SourceChange(name, say, call, edits, body), notes
+
+
+def _literal(topic: PythonFile, node: ast.expr) -> Any:
+    """Return a text, or a list of texts."""
+    parts = node.elts if isinstance(node, ast.List) else [node]
+    texts = [part.value if isinstance(part, ast.Constant) else None for part in parts]
+    if not all(isinstance(text, str) for text in texts):
+        raise topic.error(node, "this is not a text", "Write a text in quotes, or a list of them.")
+    return texts if isinstance(node, ast.List) else texts[0]
 
 
 def _mistake(
-    kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module, bases: dict[Path, PythonFile]
+    kata: Kata, topic: PythonFile, change: SourceChange, notes: Notes, bases: dict[Path, PythonFile]
 ) -> Mistake:
-    name, line = (node.name, node.lineno) if isinstance(node, ast.ClassDef) else (topic.path.stem, 1)
-    about = ast.get_docstring(node) or ""
-    fails, unnamed, base = _FAILS.search(about), _UNNAMED.search(about), _BASE.search(about)
-    say = about.split("\n\n", 1)[0].replace("\n", " ").strip()
-    # Learners read this sentence, so there is no mistake without one.
-    if not say or say.startswith("Fails:") or fails is None:
-        raise topic.error(
-            node,
-            f"{name} does not say what it is",
-            "Its docstring is the misconception in one sentence, a blank line, and `Fails: test_…`.",
-        )
-    path = _base(kata, topic, node, name, base[1] if base else None)
+    path = _base(kata, topic, change, notes.get("base"))
     # Read once: most mistakes of a kata differ from the same file.
     if path not in bases:
         bases[path] = PythonFile.read(path)
-    text, right = topic.text, bases[path]
-    if isinstance(node, ast.ClassDef):
-        odd = [line for line in about.split("\n\n", 1)[1].splitlines() if not line.startswith(_KEYS)]
-        if odd:
-            raise topic.error(
-                node,
-                f"{name} has a line in its docstring that nobody reads: {odd[0] or 'an empty one'}",
-                f"After the sentence come lines with {', '.join(_KEYS)} alone.",
-            )
-        text = merged(topic, node, right)
-    checks = tuple(check.strip() for check in fails[1].split(","))
-    costs = _COSTS.search(about) or _COSTS.search(ast.get_docstring(topic.tree) or "")
-    told_on, idle = _TOLD_ON.search(about), _IDLE.search(about)
     return Mistake(
-        name,
-        topic.path,
-        line,
-        say,
-        checks,
-        unnamed[1] if unnamed else None,
-        costs[1] if costs else None,
-        text,
-        right.text,
-        told_on[1] if told_on else None,
-        idle[1] if idle else None,
+        name=change.name.replace("-", "_"),
+        path=topic.path,
+        line=change.node.lineno,
+        say=change.say,
+        text=merged(topic, change, bases[path]),
+        base=bases[path].text,
+        unnamed=notes.get("unnamed"),
+        costs=notes.get("costs"),
+        fails=tuple(notes.get("fails", ())),
+        told_on=notes.get("told_on"),
+        idle=notes.get("idle"),
     )
 
 
@@ -197,9 +237,7 @@ def _functions(text: str) -> dict[str, str]:
     }
 
 
-def _base(
-    kata: Kata, topic: PythonFile, node: ast.ClassDef | ast.Module, name: str, named: str | None
-) -> Path:
+def _base(kata: Kata, topic: PythonFile, change: SourceChange, named: str | None) -> Path:
     """Return the right answer that a mistake is merged into: the reference, unless it names an alternative."""
     assert kata.solution is not None
     folder = kata.solution.parent
@@ -207,6 +245,8 @@ def _base(
     path = kata.solution if named is None else right.get(named)
     if path is None:
         raise topic.error(
-            node, f"{name} has the base {named}, which is not there", f"There is {', '.join(right)}."
+            change.node,
+            f"{change.name} has the base {named}, which is not there",
+            f"There is {', '.join(right)}.",
         )
     return path

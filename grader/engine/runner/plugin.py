@@ -202,7 +202,7 @@ def info_of(item: pytest.Item) -> CheckInfo:
     """
     info = getattr(getattr(item, "function", None), "kata_check", None)
     if not isinstance(info, CheckInfo):
-        raise PackError(f"{item.path}: {item.name} has no @check(title, aspect=..., points=...).")
+        raise PackError(f"{item.path}: {item.name} has no @check(aspect=..., points=...).")
     return info
 
 

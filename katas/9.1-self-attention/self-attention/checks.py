@@ -123,37 +123,36 @@ def whole_numbers(draw, size, **axes):
 SIZES = ((2, 5, 8, 6), (3, 4, 5, 9))  # batch, time, d_model, d_k: narrower and wider than the input
 
 
-@check(
-    "the result is a pair, and its second part, the weights, is [B, T, T]",
-    aspect="shape",
-    asked="(output [B, T, d_k], weights [B, T, T])",
-)
+@check(aspect="shape")
 def test_weights_shape(submission, draw):
+    """the result is a pair, and its second part, the weights, is [B, T, T]
+
+    > (output [B, T, d_k], weights [B, T, T])
+    """
     for batch, time, d_model, d_k in SIZES:
         x = draw.normal(batch=batch, time=time, width=d_model)
         _, weights = call(fresh(submission, draw, d_model, d_k), x, in_order=True)
         expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(batch, time, time))
 
 
-@check(
-    "the result is a pair, and its first part, the output, is [B, T, d_k]",
-    aspect="shape",
-    points=0.5,
-    asked="(output [B, T, d_k], weights [B, T, T])",
-)
+@check(aspect="shape", points=0.5)
 def test_output_shape(submission, draw):
+    """the result is a pair, and its first part, the output, is [B, T, d_k]
+
+    > (output [B, T, d_k], weights [B, T, T])
+    """
     for batch, time, d_model, d_k in SIZES:
         x = draw.normal(batch=batch, time=time, width=d_model)
         output, _ = call(fresh(submission, draw, d_model, d_k), x, in_order=True)
         expect(output, "output", axes=OUTPUT).is_tensor(shape=(batch, time, d_k))
 
 
-@check(
-    "the three projections are w_q, w_k and w_v, each with a weight of [d_k, d_model]",
-    aspect="parameters",
-    asked="nn.Linear from d_model to d_k, without a bias; the only parameters.",
-)
+@check(aspect="parameters")
 def test_parameters(submission):
+    """the three projections are w_q, w_k and w_v, each with a weight of [d_k, d_model]
+
+    > nn.Linear from d_model to d_k, without a bias; the only parameters.
+    """
     module = submission.SelfAttention(10, 6)
     found = {name: list(tensor.shape) for name, tensor in module.named_parameters()}
     wanted = [f"{name}.weight" for name in PROJECTIONS]
@@ -162,42 +161,36 @@ def test_parameters(submission):
         expect(found[name], f"shape of {name}").is_value([6, 10])
 
 
-@check(
-    "no projection has a bias, and there are no other parameters",
-    aspect="parameters",
-    asked="nn.Linear from d_model to d_k, without a bias; the only parameters.",
-)
+@check(aspect="parameters")
 def test_no_bias(submission):
+    """no projection has a bias, and there are no other parameters
+
+    > nn.Linear from d_model to d_k, without a bias; the only parameters.
+    """
     module = submission.SelfAttention(10, 6)
     found = [name for name, _ in module.named_parameters()]
     extra = [name for name in found if name not in {f"{projection}.weight" for projection in PROJECTIONS}]
     expect(extra, "parameters besides the three weights").has_names([])
 
 
-@check(
-    "each position's weights sum to one over the keys",
-    aspect="values",
-    points=0.5,
-    follows=["test_weights_shape"],
-    asked="the row sums to one",
-)
+@check(aspect="values", points=0.5, follows=test_weights_shape)
 def test_weights_sum_to_one(submission, draw):
+    """each position's weights sum to one over the keys
+
+    > the row sums to one
+    """
     x = draw.normal(batch=2, time=5, width=8, scale=3.0)
     _, weights = call(fresh(submission, draw, 8, 6), x)
     expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 5, 5)).sums_to(1.0, "key")
 
 
-@check(
-    "the weights are the softmax over the keys of q·k / √d_k",
-    aspect="values",
-    points=4,
-    follows=["test_weights_shape", "test_parameters"],
-    asked=[
-        "scores [B, T, T]: every query times every key, divided by the root of d_k.",
-        "softmax over the keys",
-    ],
-)
+@check(aspect="values", points=4, follows=[test_weights_shape, test_parameters])
 def test_weights(submission, draw):
+    """the weights are the softmax over the keys of q·k / √d_k
+
+    > scores [B, T, T]: every query times every key, divided by the root of d_k.
+    > softmax over the keys
+    """
     for d_model, d_k in ((8, 3), (5, 12)):
         state = projections(draw, d_model, d_k)
         x = draw.normal(batch=2, time=6, width=d_model)
@@ -206,14 +199,12 @@ def test_weights(submission, draw):
         expect(weights, "weights", axes=WEIGHTS, picture="attention").close_to(wanted)
 
 
-@check(
-    "the output is the average of w_v(x) under the weights that are returned",
-    aspect="values",
-    points=1.5,
-    follows=["test_weights_shape", "test_output_shape", "test_parameters"],
-    asked="for each query, the average of the values under its weights",
-)
+@check(aspect="values", points=1.5, follows=[test_weights_shape, test_output_shape, test_parameters])
 def test_output(submission, draw):
+    """the output is the average of w_v(x) under the weights that are returned
+
+    > for each query, the average of the values under its weights
+    """
     state = projections(draw, 7, 4)
     x = draw.normal(batch=3, time=5, width=7)
     output, weights = call(module_with(submission, draw, state), x)
@@ -223,14 +214,12 @@ def test_output(submission, draw):
     expect(output, "output", axes=OUTPUT).close_to(wanted)
 
 
-@check(
-    "a batch of one, a sequence of one position and one of 99 work as others do",
-    aspect="shape",
-    points=0.5,
-    follows=["test_weights", "test_output"],
-    asked="It works for any sizes, a sequence of one position and one of thousands.",
-)
+@check(aspect="shape", points=0.5, follows=[test_weights, test_output])
 def test_sizes(submission, draw):
+    """a batch of one, a sequence of one position and one of 99 work as others do
+
+    > It works for any sizes, a sequence of one position and one of thousands.
+    """
     state = projections(draw, 6, 4)
     module = module_with(submission, draw, state)
     for batch, time in ((3, 1), (1, 5), (1, 99)):
@@ -241,13 +230,12 @@ def test_sizes(submission, draw):
 # --- who looks at whom ---
 
 
-@check(
-    "every position looks at every position: before it, after it, and at itself",
-    aspect="masks",
-    follows=["test_weights_shape"],
-    asked="every position of a sequence looks at every position, itself included",
-)
+@check(aspect="masks", follows=test_weights_shape)
 def test_both_directions(submission, draw):
+    """every position looks at every position: before it, after it, and at itself
+
+    > every position of a sequence looks at every position, itself included
+    """
     x = draw.normal(batch=2, time=6, width=8)
     _, weights = call(fresh(submission, draw, 8, 5), x)
     with precondition("the weights must be numbers"):
@@ -260,14 +248,12 @@ def test_both_directions(submission, draw):
     )
 
 
-@check(
-    "positions have no order: shuffling them only shuffles the results",
-    aspect="values",
-    points=1.5,
-    follows=["test_weights_shape", "test_output_shape"],
-    asked="the output its rows; not a single number is new",
-)
+@check(aspect="values", points=1.5, follows=[test_weights_shape, test_output_shape])
 def test_order_does_not_matter(submission, draw):
+    """positions have no order: shuffling them only shuffles the results
+
+    > the output its rows; not a single number is new
+    """
     module = with_positive_weights(fresh(submission, draw, 8, 5))
     x = with_axes(draw.normal(batch=2, time=6, width=8).abs(), *X.split())
     order = draw.permutation(6).to(draw.device)
@@ -285,13 +271,12 @@ def test_order_does_not_matter(submission, draw):
     )
 
 
-@check(
-    "each sequence of a batch is treated alone",
-    aspect="values",
-    follows=["test_weights_shape", "test_output_shape"],
-    asked="The sequences of a batch never see each other.",
-)
+@check(aspect="values", follows=[test_weights_shape, test_output_shape])
 def test_sequences_are_alone(submission, draw):
+    """each sequence of a batch is treated alone
+
+    > The sequences of a batch never see each other.
+    """
     module = fresh(submission, draw, 8, 5)
     x = draw.normal(batch=3, time=4, width=8, scale=3.0)
     output, weights = call(module, x)
@@ -308,14 +293,12 @@ def test_sequences_are_alone(submission, draw):
 # --- gradients ---
 
 
-@check(
-    "the gradient reaches x through the output and through the weights",
-    aspect="gradient",
-    points=2,
-    follows=["test_weights_shape", "test_output_shape", "test_parameters"],
-    asked="Queries, keys and values are computed so that gradients reach x and all three weights.",
-)
+@check(aspect="gradient", points=2, follows=[test_weights_shape, test_output_shape, test_parameters])
 def test_gradients(submission, draw):
+    """the gradient reaches x through the output and through the weights
+
+    > Queries, keys and values are computed so that gradients reach x and all three weights.
+    """
     state = projections(draw, 7, 4)
     x = draw.normal(batch=2, time=5, width=7, requires_grad=True)
     result = call(module_with(submission, draw, state), x)
@@ -326,14 +309,12 @@ def test_gradients(submission, draw):
     expect_gradients(result, {"x": x}, draw, oracle=of_x, names=("output", "weights"))
 
 
-@check(
-    "gradients reach w_q, w_k and w_v",
-    aspect="gradient",
-    points=1.5,
-    follows=["test_output_shape", "test_parameters"],
-    asked="Queries, keys and values are computed so that gradients reach x and all three weights.",
-)
+@check(aspect="gradient", points=1.5, follows=[test_output_shape, test_parameters])
 def test_parameter_gradients(submission, draw):
+    """gradients reach w_q, w_k and w_v
+
+    > Queries, keys and values are computed so that gradients reach x and all three weights.
+    """
     state = projections(draw, 7, 4)
     x = draw.normal(batch=2, time=5, width=7)
     module = module_with(submission, draw, state)
@@ -366,13 +347,13 @@ def test_parameter_gradients(submission, draw):
 # --- numbers ---
 
 
-@check(
-    "scores in the thousands do not overflow",
-    aspect="stability",
-    follows=["test_weights_shape", "test_output_shape", "test_parameters"],
-    asked="exp(89) is beyond float32. Subtract each row's maximum first",
-)
+@check(aspect="stability", follows=[test_weights_shape, test_output_shape, test_parameters])
 def test_large_scores(submission, draw):
+    """scores in the thousands do not overflow
+
+    > exp(89) is beyond float32. Subtract each row's maximum first
+    """
+
     # Whole numbers, and d_k = 16 whose root and fourth root are whole: every score is exact, wherever the
     # scale is applied. Only the softmax has to cope.
     def compare_scores(size):
@@ -392,17 +373,14 @@ def test_large_scores(submission, draw):
         compare_scores(8)
 
 
-@check(
-    "however it is called, the result is that of this x and these weights, which it leaves as they were",
-    aspect="arguments",
-    follows=["test_weights", "test_output"],
-    asked=[
-        "float64 is computed in float64",
-        "left as it was and need not be contiguous in memory",
-        "A result depends on x and on the weights as they are now",
-    ],
-)
+@check(aspect="arguments", follows=[test_weights, test_output])
 def test_promises(submission, draw):
+    """however it is called, the result is that of this x and these weights, which it leaves as they were
+
+    > float64 is computed in float64
+    > left as it was and need not be contiguous in memory
+    > A result depends on x and on the weights as they are now
+    """
     part = Part(
         "SelfAttention",
         {"d_model": 7, "d_k": 4},
@@ -414,14 +392,12 @@ def test_promises(submission, draw):
     part.expect(submission, attend, draw, [{"x": draw.normal(batch=2, time=5, width=7)}])
 
 
-@check(
-    "train() and eval() agree, and so do two calls in a row",
-    aspect="mode",
-    points=0.5,
-    follows=["test_weights_shape", "test_output_shape"],
-    asked="nothing is kept from one call to the next, and nothing is random",
-)
+@check(aspect="mode", points=0.5, follows=[test_weights_shape, test_output_shape])
 def test_modes(submission, draw):
+    """train() and eval() agree, and so do two calls in a row
+
+    > nothing is kept from one call to the next, and nothing is random
+    """
     module = fresh(submission, draw, 8, 5)
     x = draw.normal(batch=2, time=6, width=8, scale=3.0)
     module.train()
@@ -436,14 +412,12 @@ def test_modes(submission, draw):
         expect(other_output, f"output of {again}", axes=OUTPUT).same_as(output, name=first)
 
 
-@check(
-    "attention is written from scratch",
-    aspect="scratch",
-    points=0.5,
-    follows=["test_weights_shape", "test_output_shape"],
-    asked="torch's own attention operators are what you are building",
-)
+@check(aspect="scratch", points=0.5, follows=[test_weights_shape, test_output_shape])
 def test_from_scratch(submission, draw):
+    """attention is written from scratch
+
+    > torch's own attention operators are what you are building
+    """
     with precondition("forward must return the pair"):
         call(fresh(submission, draw, 8, 5), draw.normal(batch=2, time=6, width=8))
     expect_from_scratch(submission)

@@ -135,82 +135,78 @@ def gradient_of(module, name, d_model, max_len):
 # --- sinusoidal_positions ---
 
 
-@check(
-    "the table is [max_len, d_model]",
-    aspect="shape",
-    points=0.5,
-    asked="float [max_len, D], with angle = position / 10000 ** (2i / D)",
-)
+@check(aspect="shape", points=0.5)
 def test_table_shape(submission):
+    """the table is [max_len, d_model]
+
+    > float [max_len, D], with angle = position / 10000 ** (2i / D)
+    """
     for max_len, d_model in ((7, 10), (12, 4), (1, 6), (5, 2)):
         positions(submission, max_len, d_model)
 
 
-@check(
-    "position 0 comes first: its sines are 0 and its cosines 1",
-    aspect="values",
-    follows=["test_table_shape"],
-    asked="Positions count from 0.",
-)
+@check(aspect="values", follows=test_table_shape)
 def test_first_row(submission):
+    """position 0 comes first: its sines are 0 and its cosines 1
+
+    > Positions count from 0.
+    """
     first = positions(submission, 6, 8)[0]
     expect(first, "positions[0]", axes="column").close_to(torch.tensor([0.0, 1.0] * 4))
 
 
-@check(
-    "even column 2i is sin(position / 10000^(2i / d_model))",
-    aspect="values",
-    points=2.5,
-    follows=["test_table_shape"],
-    asked="column 2i holds sin(angle), column 2i + 1 holds cos(angle) of the same angle.",
-)
+@check(aspect="values", points=2.5, follows=test_table_shape)
 def test_even_columns(submission):
+    """even column 2i is sin(position / 10000^(2i / d_model))
+
+    > column 2i holds sin(angle), column 2i + 1 holds cos(angle) of the same angle.
+    """
     for max_len, d_model in ((9, 12), (11, 4), (11, 12)):  # at 10, halves less one pair are a base of 100,000
         found = positions(submission, max_len, d_model)[:, 0::2]
         wanted = expected_table(max_len, d_model, (slice(None), slice(0, None, 2)))
         expect(found, "positions[:, 0::2]", axes="position pair").close_to(wanted)
 
 
-@check(
-    "odd column 2i + 1 is the cosine of the same angle as the column before it",
-    aspect="values",
-    points=2.5,
-    follows=["test_table_shape"],
-    asked="column 2i holds sin(angle), column 2i + 1 holds cos(angle) of the same angle.",
-)
+@check(aspect="values", points=2.5, follows=test_table_shape)
 def test_odd_columns(submission):
+    """odd column 2i + 1 is the cosine of the same angle as the column before it
+
+    > column 2i holds sin(angle), column 2i + 1 holds cos(angle) of the same angle.
+    """
     for max_len, d_model in ((9, 12), (11, 4), (11, 12)):  # at 10, halves less one pair are a base of 100,000
         found = positions(submission, max_len, d_model)[:, 1::2]
         wanted = expected_table(max_len, d_model, (slice(None), slice(1, None, 2)))
         expect(found, "positions[:, 1::2]", axes="position pair").close_to(wanted)
 
 
-@check(
-    "far positions keep their own rows, as exact as near ones allow",
-    aspect="stability",
-    follows=["test_even_columns", "test_odd_columns"],
-    asked="Tables and sequences may have any length and batches any size, one included.",
-)
+@check(aspect="stability", follows=[test_even_columns, test_odd_columns])
 def test_far_positions(submission):
+    """far positions keep their own rows, as exact as near ones allow
+
+    > Tables and sequences may have any length and batches any size, one included.
+    """
     found = positions(submission, 5000, 6)[4950:]
     wanted = expected_table(5000, 6, slice(4950, None))
     expect(found, "positions[4950:]", axes=TABLE).close_to(wanted)
 
 
-@check("an odd d_model is a ValueError", aspect="errors", asked="ValueError when it is odd.")
+@check(aspect="errors")
 def test_odd_width(submission):
+    """an odd d_model is a ValueError
+
+    > ValueError when it is odd.
+    """
     for d_model in (7, 1):
         with expect_raises("ValueError", what=f"{d_model} columns are not pairs of a sine and a cosine"):
             submission.sinusoidal_positions(4, d_model)
 
 
-@check(
-    "the table is made on the device asked for",
-    aspect="dtype",
-    points=0.5,
-    asked="where the table is made; None means torch's default.",
-)
+@check(aspect="dtype", points=0.5)
 def test_device(submission, device):
+    """the table is made on the device asked for
+
+    > where the table is made; None means torch's default.
+    """
     with precondition("the table must be made at all"):
         submission.sinusoidal_positions(5, 4)
     found = submission.sinusoidal_positions(max_len=5, d_model=4, device=device)
@@ -223,14 +219,12 @@ def test_device(submission, device):
 # --- SinusoidalPositionalEncoding ---
 
 
-@check(
-    "row t of the table is added to position t, in every sequence of the batch",
-    aspect="values",
-    points=1.5,
-    follows=["test_table_shape"],
-    asked="Add position t's row to x[:, t], in every sequence of the batch.",
-)
+@check(aspect="values", points=1.5, follows=test_table_shape)
 def test_sinusoidal_adds(submission, draw):
+    """row t of the table is added to position t, in every sequence of the batch
+
+    > Add position t's row to x[:, t], in every sequence of the batch.
+    """
     for batch, time, d_model, max_len in ((2, 5, 8, 12), (3, 3, 6, 7)):
         x = draw.normal(batch=batch, time=time, width=d_model)
         y = build(submission, draw, "SinusoidalPositionalEncoding", d_model, max_len)(x)
@@ -241,13 +235,12 @@ def test_sinusoidal_adds(submission, draw):
         )
 
 
-@check(
-    "the sinusoidal table is a buffer: there is nothing to train",
-    aspect="parameters",
-    points=0.5,
-    asked="The table is a buffer: it moves with the module but is not a parameter.",
-)
+@check(aspect="parameters", points=0.5)
 def test_buffer(submission):
+    """the sinusoidal table is a buffer: there is nothing to train
+
+    > The table is a buffer: it moves with the module but is not a parameter.
+    """
     module = submission.SinusoidalPositionalEncoding(6, 9)
     found = [name for name, _ in module.named_parameters()]
     expect(found, "parameters").has_names([], why="requires_grad=False does not make a buffer of a parameter")
@@ -259,17 +252,13 @@ def test_buffer(submission):
         )
 
 
-@check(
-    "state_dict() of one module fits another, and double() takes the table along",
-    aspect="parameters",
-    points=0.5,
-    follows=["test_sinusoidal_adds"],
-    asked=[
-        "`state_dict()` of one module fits another.",
-        "it moves with the module when that changes device or dtype",
-    ],
-)
+@check(aspect="parameters", points=0.5, follows=test_sinusoidal_adds)
 def test_state(submission, draw):
+    """state_dict() of one module fits another, and double() takes the table along
+
+    > `state_dict()` of one module fits another.
+    > it moves with the module when that changes device or dtype
+    """
     module, other = (build(submission, draw, "SinusoidalPositionalEncoding", 6, 9) for _ in range(2))
     x = draw.normal(batch=2, time=5, width=6)
     y = module(x)
@@ -281,26 +270,23 @@ def test_state(submission, draw):
     expect(wide.float(), "output after double()", axes=X).same_as(y, name="the output before")
 
 
-@check(
-    "the gradient passes to x as it is",
-    aspect="gradient",
-    points=0.5,
-    follows=["test_sinusoidal_adds"],
-    asked="the gradient passes to x as it is",
-)
+@check(aspect="gradient", points=0.5, follows=test_sinusoidal_adds)
 def test_sinusoidal_gradient(submission, draw):
+    """the gradient passes to x as it is
+
+    > the gradient passes to x as it is
+    """
     x = draw.normal(batch=2, time=5, width=6, requires_grad=True)
     y = build(submission, draw, "SinusoidalPositionalEncoding", 6, 9)(x)
     expect_gradients(y, {"x": x}, draw, oracle=lambda x: x + table(9, 6)[:5].to(x.dtype))
 
 
-@check(
-    "SinusoidalPositionalEncoding takes max_len positions; one more raises ValueError",
-    aspect="errors",
-    points=0.5,
-    asked="T > max_len is a ValueError.",
-)
+@check(aspect="errors", points=0.5)
 def test_sinusoidal_too_long(submission, draw):
+    """SinusoidalPositionalEncoding takes max_len positions; one more raises ValueError
+
+    > T > max_len is a ValueError.
+    """
     _check_limit(submission, draw, "SinusoidalPositionalEncoding")
 
 
@@ -318,15 +304,13 @@ def _check_limit(submission, draw, name):
 # --- LearnedPositionalEncoding ---
 
 
-@check(
-    "a learned encoding has one parameter, of max_len times d_model numbers",
-    aspect="parameters",
-    asked=[
-        "The table is the only parameter, with one number per position and column.",
-        "make the table a parameter, with small random numbers to begin with.",
-    ],
-)
+@check(aspect="parameters")
 def test_learned_parameter(submission):
+    """a learned encoding has one parameter, of max_len times d_model numbers
+
+    > The table is the only parameter, with one number per position and column.
+    > make the table a parameter, with small random numbers to begin with.
+    """
     module = submission.LearnedPositionalEncoding(6, 9)
     found = list(module.named_parameters())
     names = [name for name, _ in found]
@@ -343,31 +327,25 @@ def test_learned_parameter(submission):
         fail(f"all zeros  {names[0]} of a new module: want small random numbers", subject=found[0][1])
 
 
-@check(
-    "row t of the learned table is added to position t, in every sequence of the batch",
-    aspect="values",
-    points=2,
-    follows=["test_learned_parameter"],
-    asked="Add position t's row to x[:, t], in every sequence of the batch.",
-)
+@check(aspect="values", points=2, follows=test_learned_parameter)
 def test_learned_adds(submission, draw):
+    """row t of the learned table is added to position t, in every sequence of the batch
+
+    > Add position t's row to x[:, t], in every sequence of the batch.
+    """
     for batch, time, d_model, max_len in ((2, 5, 8, 12), (3, 3, 6, 7)):
         module, rows, _ = learned_with_table(submission, draw, d_model, max_len)
         x = draw.normal(batch=batch, time=time, width=d_model)
         expect(module(x), "output", axes=X).close_to(plus(x, rows[:time]))
 
 
-@check(
-    "the rows that were used get the sum of the batch's gradients, the others none, and x gets its own",
-    aspect="gradient",
-    points=1.5,
-    follows=["test_learned_adds"],
-    asked=[
-        "Row t gets a gradient only from sequences with more than t positions",
-        "the gradient passes to x as it is",
-    ],
-)
+@check(aspect="gradient", points=1.5, follows=test_learned_adds)
 def test_learned_gradient(submission, draw):
+    """the rows that were used get the sum of the batch's gradients, the others none, and x gets its own
+
+    > Row t gets a gradient only from sequences with more than t positions
+    > the gradient passes to x as it is
+    """
     module, rows, name = learned_with_table(submission, draw, 6, 9)
     x = draw.normal(batch=3, time=5, width=6, requires_grad=True)
     y = module(x)
@@ -380,40 +358,37 @@ def test_learned_gradient(submission, draw):
         expect(x.grad, "x.grad", axes=X).close_to(wanted["x"])
 
 
-@check(
-    "LearnedPositionalEncoding takes max_len positions; one more raises ValueError",
-    aspect="errors",
-    points=0.5,
-    asked="T > max_len is a ValueError.",
-)
+@check(aspect="errors", points=0.5)
 def test_learned_too_long(submission, draw):
+    """LearnedPositionalEncoding takes max_len positions; one more raises ValueError
+
+    > T > max_len is a ValueError.
+    """
     _check_limit(submission, draw, "LearnedPositionalEncoding")
 
 
 # --- both modules ---
 
 
-@check(
-    "the output has the dtype of x, and far rows are right in bfloat16 too (sinusoidal)",
-    aspect="dtype",
-    points=0.5,
-    follows=["test_sinusoidal_adds"],
-    asked=["[B, T, D], in the dtype of x.", "Make the table in float32, whatever x is, and cast its *rows*."],
-)
+@check(aspect="dtype", points=0.5, follows=test_sinusoidal_adds)
 def test_sinusoidal_dtypes(submission, draw, device):
+    """the output has the dtype of x, and far rows are right in bfloat16 too (sinusoidal)
+
+    > [B, T, D], in the dtype of x.
+    > Make the table in float32, whatever x is, and cast its *rows*.
+    """
     module = build(submission, draw, "SinusoidalPositionalEncoding", 6, 400)
     rows = telling_positions(submission, 400, 6)[:300].to(draw.device)
     _check_dtypes(module, draw, device, rows, expected_table(300, 6).tolerance)
 
 
-@check(
-    "the output has the dtype of x, and far rows are right in bfloat16 too (learned)",
-    aspect="dtype",
-    points=0.5,
-    follows=["test_learned_adds"],
-    asked=["[B, T, D], in the dtype of x.", "Make the table in float32, whatever x is, and cast its *rows*."],
-)
+@check(aspect="dtype", points=0.5, follows=test_learned_adds)
 def test_learned_dtypes(submission, draw, device):
+    """the output has the dtype of x, and far rows are right in bfloat16 too (learned)
+
+    > [B, T, D], in the dtype of x.
+    > Make the table in float32, whatever x is, and cast its *rows*.
+    """
     module, rows, _ = learned_with_table(submission, draw, 6, 400)
     _check_dtypes(module, draw, device, rows[:300])
 
@@ -425,13 +400,12 @@ def _check_dtypes(module, draw, device, rows, slack=0.0):
     y.is_tensor(shape=(2, 300, 6), dtype=torch.bfloat16, device=device).close_to(plus(x, rows, slack))
 
 
-@check(
-    "a single sequence and a single position get what they get among others",
-    aspect="shape",
-    points=0.5,
-    asked="Tables and sequences may have any length and batches any size, one included.",
-)
+@check(aspect="shape", points=0.5)
 def test_single(submission, draw):
+    """a single sequence and a single position get what they get among others
+
+    > Tables and sequences may have any length and batches any size, one included.
+    """
     for name in MODULES:
         module = build(submission, draw, name, 6, 9)
         x = draw.normal(batch=3, time=5, width=6)
@@ -443,18 +417,14 @@ def test_single(submission, draw):
             expect(found, "output", axes=X).same_as(y[:batch, :time], name="that among others")
 
 
-@check(
-    "however all of it is called, results are those of these arguments and a module's table, in the dtype of x",
-    aspect="arguments",
-    points=0.5,
-    follows=["test_sinusoidal_adds", "test_learned_adds"],
-    asked=[
-        "left as it was and need not be contiguous in memory",
-        "A result depends on the arguments and the module's own table alone",
-        "[B, T, D], in the dtype of x.",
-    ],
-)
+@check(aspect="arguments", points=0.5, follows=[test_sinusoidal_adds, test_learned_adds])
 def test_promises(submission, draw):
+    """however all of it is called, results are those of these arguments and a module's table, in the dtype of x
+
+    > left as it was and need not be contiguous in memory
+    > A result depends on the arguments and the module's own table alone
+    > [B, T, D], in the dtype of x.
+    """
     for name in MODULES:
         # The sinusoidal table need not be better than float32, and names are free: each is compared with another.
         part = Part(name, {"d_model": 6, "max_len": 9}, ["output"], [X], [torch.float64, torch.bfloat16])
@@ -463,13 +433,12 @@ def test_promises(submission, draw):
     part.expect(submission, None, draw, [{"max_len": 5, "d_model": 6}])
 
 
-@check(
-    "train() and eval() agree",
-    aspect="mode",
-    points=0.5,
-    asked="nothing is kept from one call to the next, and nothing is random",
-)
+@check(aspect="mode", points=0.5)
 def test_modes(submission, draw):
+    """train() and eval() agree
+
+    > nothing is kept from one call to the next, and nothing is random
+    """
     for name in MODULES:
         module = build(submission, draw, name, 6, 9)
         x = draw.normal(batch=2, time=5, width=6)

@@ -97,52 +97,46 @@ def right_slopes(num_heads):
 # --- rotate ---
 
 
-@check(
-    "rotate keeps the shape, with any number of axes in front",
-    aspect="shape",
-    asked="[.., T, D], queries or keys; any number of axes in front.",
-)
+@check(aspect="shape")
 def test_rotate_shape(submission, draw):
+    """rotate keeps the shape, with any number of axes in front
+
+    > [.., T, D], queries or keys; any number of axes in front.
+    """
     for axes in ({}, {"batch": 2}, {"batch": 2, "head": 3}):
         x = draw.normal(**axes, time=5, width=8)
         expect(submission.rotate(x), "rotated").is_tensor(shape=tuple(x.shape))
 
 
-@check(
-    "position 0 is not turned at all",
-    aspect="values",
-    follows=["test_rotate_shape"],
-    asked=[
-        "positions: int [T], where each row stands; None means 0, 1, …, T - 1.",
-        "Positions count from 0.",
-    ],
-)
+@check(aspect="values", follows=test_rotate_shape)
 def test_rotate_first(submission, draw):
+    """position 0 is not turned at all
+
+    > positions: int [T], where each row stands; None means 0, 1, …, T - 1.
+    > Positions count from 0.
+    """
     x = draw.normal(batch=2, head=3, time=4, width=6)
     found = expect(submission.rotate(x)[..., 0, :], "rotated[..., 0, :]", axes="batch head width")
     found.close_to(oracle(lambda x: x, x[..., 0, :]))
 
 
-@check(
-    "columns 2i and 2i + 1 are turned by position · base^(-2i / D)",
-    aspect="values",
-    points=3,
-    follows=["test_rotate_shape"],
-    asked="(a, b), become (a · cos - b · sin, a · sin + b · cos).",
-)
+@check(aspect="values", points=3, follows=test_rotate_shape)
 def test_rotate_values(submission, draw):
+    """columns 2i and 2i + 1 are turned by position · base^(-2i / D)
+
+    > (a, b), become (a · cos - b · sin, a · sin + b · cos).
+    """
     for head, time, width in ((3, 5, 8), (3, 7, 4), (1, 66, 4)):
         x = draw.normal(batch=2, head=head, time=time, width=width)
         expect(submission.rotate(x), "rotated", axes=X).close_to(right(x))
 
 
-@check(
-    "turning changes no pair's length",
-    aspect="values",
-    follows=["test_rotate_shape"],
-    asked="A rotation changes no length.",
-)
+@check(aspect="values", follows=test_rotate_shape)
 def test_rotate_lengths(submission, draw):
+    """turning changes no pair's length
+
+    > A rotation changes no length.
+    """
     x = draw.normal(batch=2, head=3, time=6, width=8)
     y = expect(submission.rotate(x), "rotated", axes=X).is_tensor(shape=tuple(x.shape)).actual
     lengths = y.unflatten(-1, (4, 2)).square().sum(-1)
@@ -150,28 +144,24 @@ def test_rotate_lengths(submission, draw):
     expect(lengths, "squared lengths of the pairs", axes="batch head time pair").close_to(wanted)
 
 
-@check(
-    "rows are where positions say, in any order",
-    aspect="values",
-    points=2,
-    follows=["test_rotate_values"],
-    asked="int [T], where each row stands; None means 0, 1, …, T - 1.",
-)
+@check(aspect="values", points=2, follows=test_rotate_values)
 def test_rotate_positions(submission, draw):
+    """rows are where positions say, in any order
+
+    > int [T], where each row stands; None means 0, 1, …, T - 1.
+    """
     for positions in (torch.tensor([3, 0, 11, 7]), torch.tensor([9])):
         x = draw.normal(batch=2, head=3, time=len(positions), width=6)
         found = submission.rotate(x, positions=positions.to(draw.device))
         expect(found, f"rotated, positions {positions.tolist()}", axes=X).close_to(right(x, positions))
 
 
-@check(
-    "scores of turned queries and keys depend on the distance alone",
-    aspect="values",
-    points=2,
-    follows=["test_rotate_positions"],
-    asked="the score of a query at t and a key at s depends on t - s alone",
-)
+@check(aspect="values", points=2, follows=test_rotate_positions)
 def test_rotate_distance(submission, draw):
+    """scores of turned queries and keys depend on the distance alone
+
+    > the score of a query at t and a key at s depends on t - s alone
+    """
     query, key = (draw.normal(batch=2, head=2, time=5, width=8) for _ in range(2))
     near = torch.arange(5, device=draw.device)
     scores = []
@@ -187,13 +177,12 @@ def test_rotate_distance(submission, draw):
     expect(scores[0], "scores", axes="batch head query key").close_to(wanted)
 
 
-@check(
-    "base sets the frequencies",
-    aspect="values",
-    follows=["test_rotate_values"],
-    asked="what the frequencies are powers of.",
-)
+@check(aspect="values", follows=test_rotate_values)
 def test_rotate_base(submission, draw):
+    """base sets the frequencies
+
+    > what the frequencies are powers of.
+    """
     x = draw.normal(batch=2, head=3, time=6, width=8)
     for base in (100.0, 500000.0):
         expect(submission.rotate(x, base=base), f"rotated, base {base:g}", axes=X).close_to(
@@ -201,36 +190,35 @@ def test_rotate_base(submission, draw):
         )
 
 
-@check(
-    "an odd width raises ValueError",
-    aspect="errors",
-    asked="ValueError when D is odd.",
-)
+@check(aspect="errors")
 def test_rotate_odd(submission, draw):
+    """an odd width raises ValueError
+
+    > ValueError when D is odd.
+    """
     for width in (5, 1):
         x = draw.normal(batch=2, time=3, width=width)
         with expect_raises("ValueError", what=f"{width} columns are not pairs"):
             submission.rotate(x)
 
 
-@check(
-    "gradients go back through the rotation",
-    aspect="gradient",
-    follows=["test_rotate_values"],
-    asked="gradients go back through it to x",
-)
+@check(aspect="gradient", follows=test_rotate_values)
 def test_rotate_gradient(submission, draw):
+    """gradients go back through the rotation
+
+    > gradients go back through it to x
+    """
     x = draw.normal(batch=2, head=2, time=4, width=6, requires_grad=True)
     expect_gradients(submission.rotate(x), {"x": x}, draw, oracle=turned)
 
 
-@check(
-    "rotated numbers have the dtype of x, and far positions are right in bfloat16 too",
-    aspect="dtype",
-    follows=["test_rotate_positions"],
-    asked=["in the dtype of x.", "Make angles in float32 at least, whatever x is."],
-)
+@check(aspect="dtype", follows=test_rotate_positions)
 def test_rotate_dtypes(submission, draw):
+    """rotated numbers have the dtype of x, and far positions are right in bfloat16 too
+
+    > in the dtype of x.
+    > Make angles in float32 at least, whatever x is.
+    """
     positions = torch.tensor([257, 300, 701])
     x = draw.normal(batch=2, head=2, time=3, width=6)
     for dtype in (torch.float64, torch.bfloat16):
@@ -243,14 +231,13 @@ def test_rotate_dtypes(submission, draw):
         expect(found, f"rotated {str(dtype).removeprefix('torch.')}", axes=X).close_to(wanted)
 
 
-@check(
-    "however rotate is called, it gives what this x and these positions make, and leaves them as they were",
-    aspect="arguments",
-    points=0.5,
-    follows=["test_rotate_positions"],
-    asked=["in the dtype of x.", "Arguments are left as they were and need not be contiguous in memory."],
-)
+@check(aspect="arguments", points=0.5, follows=test_rotate_positions)
 def test_rotate_promises(submission, draw):
+    """however rotate is called, it gives what this x and these positions make, and leaves them as they were
+
+    > in the dtype of x.
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
     # Not in float64: angles in float32 are good enough.
     part = Part("rotate", {}, ["rotated"], [X], [torch.bfloat16], gradients=False)
     positions = torch.tensor([4, 2, 5, 1], device=draw.device)
@@ -261,78 +248,65 @@ def test_rotate_promises(submission, draw):
 # --- relative_buckets ---
 
 
-@check(
-    "buckets are whole numbers [Tq, Tk]: a row for each query, a column for each key",
-    aspect="shape",
-    asked="int64 [Tq, Tk].",
-)
+@check(aspect="shape")
 def test_bucket_shape(submission):
+    """buckets are whole numbers [Tq, Tk]: a row for each query, a column for each key
+
+    > int64 [Tq, Tk].
+    """
     for query_len, key_len in ((3, 7), (6, 2), (1, 1)):
         found = submission.relative_buckets(query_len, key_len)
         expect(found, "buckets", axes=BUCKETS).is_tensor(shape=(query_len, key_len), dtype=torch.int64)
 
 
-@check(
-    "near distances have a bucket each, keys after the query in the second half",
-    aspect="values",
-    points=2,
-    follows=["test_bucket_shape"],
-    asked=[
-        "the first n // 2 hold one distance each, 0, 1, 2, …",
-        "whether keys after the query have buckets of their own, the second half of them.",
-    ],
-)
+@check(aspect="values", points=2, follows=test_bucket_shape)
 def test_near_buckets(submission):
+    """near distances have a bucket each, keys after the query in the second half
+
+    > the first n // 2 hold one distance each, 0, 1, 2, …
+    > whether keys after the query have buckets of their own, the second half of them.
+    """
     for query_len, key_len, num_buckets in ((5, 4, 20), (3, 4, 16)):
         expect_buckets(submission, query_len, key_len, num_buckets=num_buckets, max_distance=50)
 
 
-@check(
-    "far distances share buckets in equal steps of the logarithm, and the last takes all from max_distance on",
-    aspect="values",
-    points=2,
-    follows=["test_bucket_shape"],
-    asked=[
-        "grow in equal steps of the logarithm up to max_distance.",
-        "from this distance on, everything falls into the last bucket.",
-    ],
-)
+@check(aspect="values", points=2, follows=test_bucket_shape)
 def test_far_buckets(submission):
+    """far distances share buckets in equal steps of the logarithm, and the last takes all from max_distance on
+
+    > grow in equal steps of the logarithm up to max_distance.
+    > from this distance on, everything falls into the last bucket.
+    """
     for num_buckets, max_distance in ((20, 50), (12, 30)):
         expect_buckets(submission, 2, 70, slice(8, None), num_buckets=num_buckets, max_distance=max_distance)
 
 
-@check(
-    "the default is 32 buckets up to a distance of 128",
-    aspect="values",
-    points=0.5,
-    follows=["test_near_buckets", "test_far_buckets"],
-    asked="num_buckets: int = 32,",
-)
+@check(aspect="values", points=0.5, follows=[test_near_buckets, test_far_buckets])
 def test_default_buckets(submission):
+    """the default is 32 buckets up to a distance of 128
+
+    > num_buckets: int = 32,
+    """
     expect_buckets(submission, 3, 150)
 
 
-@check(
-    "in one direction all buckets are for the past, and what comes after the query is at distance 0",
-    aspect="causality",
-    points=2,
-    follows=["test_bucket_shape"],
-    asked="all buckets are for the past, and a key after its query counts as distance 0.",
-)
+@check(aspect="causality", points=2, follows=test_bucket_shape)
 def test_one_direction(submission):
+    """in one direction all buckets are for the past, and what comes after the query is at distance 0
+
+    > all buckets are for the past, and a key after its query counts as distance 0.
+    """
     options = {"num_buckets": 10, "max_distance": 50, "bidirectional": False}
     for query_len, key_len in ((60, 5), (4, 6)):
         expect_buckets(submission, query_len, key_len, **options)
 
 
-@check(
-    "the first query is at offset",
-    aspect="cache",
-    follows=["test_near_buckets"],
-    asked="the position of the first query.",
-)
+@check(aspect="cache", follows=test_near_buckets)
 def test_bucket_offset(submission):
+    """the first query is at offset
+
+    > the position of the first query.
+    """
     for offset in (3, 6):
         expect_buckets(submission, 1, 7, num_buckets=32, max_distance=60, offset=offset)
     expect_buckets(submission, 2, 9, num_buckets=32, max_distance=60, offset=4)
@@ -371,41 +345,37 @@ def right_bias(state, query_len, key_len, offset=0):
     return looked_up(state["embedding.weight"], query_len, key_len, offset, max_distance=50)
 
 
-@check(
-    "the bias has one parameter: embedding.weight [num_buckets, H]",
-    aspect="parameters",
-    asked="nn.Embedding, a row for each bucket, a column for each head; the only parameter.",
-)
+@check(aspect="parameters")
 def test_bias_parameter(submission):
+    """the bias has one parameter: embedding.weight [num_buckets, H]
+
+    > nn.Embedding, a row for each bucket, a column for each head; the only parameter.
+    """
     module = submission.RelativePositionBias(3, num_buckets=20)
     found = dict(module.named_parameters())
     expect(found, "parameters").has_names(["embedding.weight"])
     expect(found["embedding.weight"], "embedding.weight", axes="bucket head").is_tensor(shape=(20, 3))
 
 
-@check(
-    "each head, query and key gets the number of its bucket, as [1, H, Tq, Tk]",
-    aspect="values",
-    points=2,
-    follows=["test_bias_parameter"],
-    stand_ins=["relative_buckets"],
-    asked="[1, H, Tq, Tk], in the dtype of the embedding.",
-)
+@check(aspect="values", points=2, follows=test_bias_parameter, stand_ins=["relative_buckets"])
 def test_bias_values(submission, draw):
+    """each head, query and key gets the number of its bucket, as [1, H, Tq, Tk]
+
+    > [1, H, Tq, Tk], in the dtype of the embedding.
+    """
     for options in ({"max_distance": 50}, {"max_distance": 7}):
         module, table = bias_with_table(submission, draw, **options)
         wanted = looked_up(table, 4, 9, **options)
         expect(module(4, 9), "bias", axes=f"one {BIAS}").close_to(oracle(lambda t: t, wanted))
 
 
-@check(
-    "the module passes on the direction and the offset; its defaults are 32 buckets and 128 positions",
-    aspect="causality",
-    follows=["test_bias_values"],
-    stand_ins=["relative_buckets"],
-    asked=["as for `relative_buckets`.", "offset: the position of the first query."],
-)
+@check(aspect="causality", follows=test_bias_values, stand_ins=["relative_buckets"])
 def test_bias_options(submission, draw):
+    """the module passes on the direction and the offset; its defaults are 32 buckets and 128 positions
+
+    > as for `relative_buckets`.
+    > offset: the position of the first query.
+    """
     for direction in (False, True):
         module, table = bias_with_table(submission, draw, max_distance=50, bidirectional=direction)
         wanted = looked_up(table, 2, 8, 5, max_distance=50, bidirectional=direction)
@@ -417,38 +387,35 @@ def test_bias_options(submission, draw):
     )
 
 
-@check(
-    "a bucket's row gets the sum of the gradients of all places that used it",
-    aspect="gradient",
-    follows=["test_bias_values"],
-    stand_ins=["relative_buckets"],
-    asked="The table gets its gradient from every place that looked into it.",
-)
+@check(aspect="gradient", follows=test_bias_values, stand_ins=["relative_buckets"])
 def test_bias_gradient(submission, draw):
+    """a bucket's row gets the sum of the gradients of all places that used it
+
+    > The table gets its gradient from every place that looked into it.
+    """
     BIASES.expect_gradients(submission, right_bias, draw, [{"query_len": 4, "key_len": 9}])
 
 
 # --- ALiBi ---
 
 
-@check(
-    "slopes fall by the same factor from head to head, down to 2^-8",
-    aspect="values",
-    asked="float [H]: 2 ** (-8h / H) for h = 1, …, H.",
-)
+@check(aspect="values")
 def test_slopes(submission):
+    """slopes fall by the same factor from head to head, down to 2^-8
+
+    > float [H]: 2 ** (-8h / H) for h = 1, …, H.
+    """
     for heads in (8, 2, 1, 16):
         found = expect(submission.alibi_slopes(heads), f"alibi_slopes({heads})", axes="head")
         found.close_to(oracle(lambda heads=heads: right_slopes(heads)))
 
 
-@check(
-    "a number of heads that is not a power of two raises ValueError",
-    aspect="errors",
-    points=0.5,
-    asked="ValueError when it is not a power of two.",
-)
+@check(aspect="errors", points=0.5)
 def test_slopes_error(submission):
+    """a number of heads that is not a power of two raises ValueError
+
+    > ValueError when it is not a power of two.
+    """
     for heads in (3, 6, 12, 0):
         with expect_raises("ValueError", what=f"{heads} is not a power of two"):
             submission.alibi_slopes(heads)
@@ -461,41 +428,39 @@ def penalty(num_heads, query_len, key_len, offset=0):
     return -right_slopes(num_heads)[:, None, None] * distance
 
 
-@check(
-    "the penalty is minus slope times distance, in both directions alike",
-    aspect="values",
-    stand_ins=["alibi_slopes"],
-    asked="minus the head's slope times the distance |query - key|.",
-)
+@check(aspect="values", stand_ins=["alibi_slopes"])
 def test_alibi(submission):
+    """the penalty is minus slope times distance, in both directions alike
+
+    > minus the head's slope times the distance |query - key|.
+    """
     for heads, query_len, key_len in ((4, 5, 7), (8, 6, 3)):
         found = expect(submission.alibi_bias(heads, query_len, key_len), "bias", axes=BIAS)
         found.close_to(oracle(lambda a=(heads, query_len, key_len): penalty(*a)))
 
 
-@check(
-    "ALiBi's first query is at offset",
-    aspect="cache",
-    points=0.5,
-    follows=["test_alibi"],
-    stand_ins=["alibi_slopes"],
-    asked="the position of the first query.",
-)
+@check(aspect="cache", points=0.5, follows=test_alibi, stand_ins=["alibi_slopes"])
 def test_alibi_offset(submission):
+    """ALiBi's first query is at offset
+
+    > the position of the first query.
+    """
     for offset in (6, 2):
         found = expect(submission.alibi_bias(4, 2, 8, offset), f"bias, offset {offset}", axes=BIAS)
         found.close_to(oracle(lambda offset=offset: penalty(4, 2, 8, offset)))
 
 
 @check(
-    "whole texts and one new query at a time get the same biases",
     aspect="cache",
     points=0.5,
-    follows=["test_bias_values", "test_alibi"],
+    follows=[test_bias_values, test_alibi],
     stand_ins=["relative_buckets", "alibi_slopes"],
-    asked="in pieces or in one go, the biases are the same",
 )
 def test_pieces(submission, draw):
+    """whole texts and one new query at a time get the same biases
+
+    > in pieces or in one go, the biases are the same
+    """
     module, _ = bias_with_table(submission, draw, max_distance=50)
     ways = {"bias": module, "ALiBi": lambda *sizes: submission.alibi_bias(4, *sizes)}
     for name, way in ways.items():
@@ -508,17 +473,17 @@ def test_pieces(submission, draw):
 
 
 @check(
-    "however they are called, buckets and biases are those of these arguments, and biases have the dtype of the table",
     aspect="arguments",
     points=0.5,
-    follows=["test_near_buckets", "test_bias_values", "test_bias_options", "test_slopes", "test_alibi"],
-    asked=[
-        "[1, H, Tq, Tk], in the dtype of the embedding.",
-        "nothing is kept from one call to the next",
-        "All of it works for any sizes",
-    ],
+    follows=[test_near_buckets, test_bias_values, test_bias_options, test_slopes, test_alibi],
 )
 def test_relative_promises(submission, draw):
+    """however they are called, buckets and biases are those of these arguments, and biases have the dtype of the table
+
+    > [1, H, Tq, Tk], in the dtype of the embedding.
+    > nothing is kept from one call to the next
+    > All of it works for any sizes
+    """
     sizes = {"query_len": 4, "key_len": 9}
     BIASES.expect(submission, right_bias, draw, [{**sizes, "offset": 2}])
     for name, axes, right, call in (

@@ -35,11 +35,10 @@ ROTATION = Work(
 )
 
 
-@check(
-    "all pairs of all rows are turned at once, by slices",
-    aspect="performance",
-    threshold="rotate",
-    asked="All pairs of all rows are turned at once: no loop over pairs or positions, and no matrix for each position.",
-)
+@check(aspect="performance", threshold="rotate")
 def test_rotate_speed(speed):
+    """all pairs of all rows are turned at once, by slices
+
+    > All pairs of all rows are turned at once: no loop over pairs or positions, and no matrix for each position.
+    """
     speed.ratio(ROTATION)

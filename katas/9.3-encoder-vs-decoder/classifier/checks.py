@@ -627,12 +627,12 @@ def trained_on(books, examples, epochs):
 # --- pool ---
 
 
-@check(
-    "pooling makes [B, D] of [B, T, D], whatever the strategy",
-    aspect="shape",
-    asked="[B, D], in the dtype of hidden.",
-)
+@check(aspect="shape")
 def test_pool_shapes(submission, draw):
+    """pooling makes [B, D] of [B, T, D], whatever the strategy
+
+    > [B, D], in the dtype of hidden.
+    """
     for strategy in POOLINGS:
         for batch, time, width in ((3, 5, 4), (1, 6, 3), (2, 1, 5)):
             hidden = draw.normal(batch=batch, time=time, width=width)
@@ -644,13 +644,12 @@ def test_pool_shapes(submission, draw):
                 )
 
 
-@check(
-    "cls takes the vector at position 0",
-    aspect="values",
-    follows=["test_pool_shapes"],
-    asked='"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
-)
+@check(aspect="values", follows=test_pool_shapes)
 def test_pool_cls(submission, draw):
+    """cls takes the vector at position 0
+
+    > "cls", the vector at position 0; "mean" or "max", over the real positions, column by column.
+    """
     hidden = hidden_for(draw)
     mask = ragged_mask(draw)
     vector = submission.pool(hidden, mask, "cls")
@@ -658,14 +657,12 @@ def test_pool_cls(submission, draw):
         expect(vector, "cls pooling", axes=POOLED).equals(hidden[:, 0])
 
 
-@check(
-    "mean is the average of the real positions and of no others",
-    aspect="values",
-    points=2.5,
-    follows=["test_pool_shapes"],
-    asked='"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
-)
+@check(aspect="values", points=2.5, follows=test_pool_shapes)
 def test_pool_mean(submission, draw):
+    """mean is the average of the real positions and of no others
+
+    > "cls", the vector at position 0; "mean" or "max", over the real positions, column by column.
+    """
     hidden, mask = hidden_for(draw, shift=1.0), ragged_mask(draw)
     alone = with_axes(torch.eye(5, dtype=torch.bool, device=draw.device)[1:], "batch", "time")
     for real in (mask, alone):  # some real positions, and one in each row
@@ -674,13 +671,12 @@ def test_pool_mean(submission, draw):
             expect(vector, "mean pooling", axes=POOLED).close_to(oracle(pooled(real, "mean"), hidden))
 
 
-@check(
-    "max is the greatest real value of each column, also where all are far below zero",
-    aspect="values",
-    follows=["test_pool_shapes"],
-    asked='"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
-)
+@check(aspect="values", follows=test_pool_shapes)
 def test_pool_max(submission, draw):
+    """max is the greatest real value of each column, also where all are far below zero
+
+    > "cls", the vector at position 0; "mean" or "max", over the real positions, column by column.
+    """
     mask = ragged_mask(draw)
     for shift, scale in ((0.0, 1.0), (-6.0, 1.0), (-1e11, 1e9)):
         hidden = hidden_for(draw, shift=shift, scale=scale)
@@ -691,14 +687,12 @@ def test_pool_max(submission, draw):
             expect(vector, name, axes=POOLED).close_to(oracle(pooled(mask, "max"), hidden))
 
 
-@check(
-    "a row of padding only gives zeros, by mean and by max",
-    aspect="masks",
-    points=1.5,
-    follows=["test_pool_shapes"],
-    asked="Mean and max of a row of padding only are zeros, with finite gradients.",
-)
+@check(aspect="masks", points=1.5, follows=test_pool_shapes)
 def test_pool_padding_only(submission, draw):
+    """a row of padding only gives zeros, by mean and by max
+
+    > Mean and max of a row of padding only are zeros, with finite gradients.
+    """
     hidden, mask = hidden_for(draw, shift=-3.0), ragged_mask(draw)
     mask[1] = False
     for strategy in ("mean", "max"):
@@ -709,16 +703,13 @@ def test_pool_padding_only(submission, draw):
             ).is_finite().is_zero_where(~mask.any(dim=1, keepdim=True), why="row 1 of the mask is all False")
 
 
-@check(
-    "gradients reach the real positions only, and stay finite in a row of padding only",
-    aspect="gradient",
-    follows=["test_pool_cls", "test_pool_mean", "test_pool_max"],
-    asked=[
-        '"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
-        "Mean and max of a row of padding only are zeros, with finite gradients.",
-    ],
-)
+@check(aspect="gradient", follows=[test_pool_cls, test_pool_mean, test_pool_max])
 def test_pool_gradients(submission, draw):
+    """gradients reach the real positions only, and stay finite in a row of padding only
+
+    > "cls", the vector at position 0; "mean" or "max", over the real positions, column by column.
+    > Mean and max of a row of padding only are zeros, with finite gradients.
+    """
     mask = ragged_mask(draw)
     for strategy in POOLINGS:
         for padding_only in (False, True):
@@ -744,12 +735,12 @@ def test_pool_gradients(submission, draw):
                 )
 
 
-@check(
-    "a strategy that is none of the three raises ValueError",
-    aspect="errors",
-    asked="ValueError: another strategy.",
-)
+@check(aspect="errors")
 def test_pool_strategy(submission, draw):
+    """a strategy that is none of the three raises ValueError
+
+    > ValueError: another strategy.
+    """
     hidden, mask = hidden_for(draw), ragged_mask(draw)
 
     def gives(strategy, other):
@@ -789,17 +780,15 @@ def test_pool_strategy(submission, draw):
         classifier(submission, draw, pooling="median")(real_tokens(draw))
 
 
-@check(
-    "however pooling is called, its vectors are those of these arguments, which it leaves as they were",
-    aspect="arguments",
-    follows=["test_pool_cls", "test_pool_mean", "test_pool_max"],
-    asked=[
-        "[B, D], in the dtype of hidden.",
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "All of it works for any sizes: texts of one token and of hundreds",
-    ],
-)
+@check(aspect="arguments", follows=[test_pool_cls, test_pool_mean, test_pool_max])
 def test_pool_promises(submission, draw):
+    """however pooling is called, its vectors are those of these arguments, which it leaves as they were
+
+    > [B, D], in the dtype of hidden.
+    > Arguments are left as they were and need not be contiguous in memory.
+    > All of it works for any sizes: texts of one token and of hundreds
+    """
+
     def right(hidden, mask, strategy):
         return pooled(mask, strategy)(hidden)
 
@@ -813,13 +802,13 @@ def test_pool_promises(submission, draw):
 # --- EncoderClassifier ---
 
 
-@check(
-    "tokens [B, T] give logits [B, classes], up to max_len tokens",
-    aspect="shape",
-    stand_ins=["pool"],
-    asked=["logits [B, C]: free numbers", "the longest sequence that must work."],
-)
+@check(aspect="shape", stand_ins=["pool"])
 def test_logits_shape(submission, draw):
+    """tokens [B, T] give logits [B, classes], up to max_len tokens
+
+    > logits [B, C]: free numbers
+    > the longest sequence that must work.
+    """
     model = submission.EncoderClassifier(31, 6)  # all else by default
     expect(model, "EncoderClassifier(31, 6)").is_instance("torch.nn.Module")
     model.to(draw.device)
@@ -847,13 +836,14 @@ def test_logits_shape(submission, draw):
             )
 
 
-@check(
-    "the model is built in the sizes asked for",
-    aspect="parameters",
-    follows=["test_logits_shape"],
-    asked=["sizes of the encoder.", "the longest sequence that must work.", "d_ff: int = 128,"],
-)
+@check(aspect="parameters", follows=test_logits_shape)
 def test_sizes(submission, draw):
+    """the model is built in the sizes asked for
+
+    > sizes of the encoder.
+    > the longest sequence that must work.
+    > d_ff: int = 128,
+    """
     sizes = dict(vocab_size=11, num_classes=3, d_model=8, num_heads=2, d_ff=12, num_layers=1, max_len=9)
     larger = dict(vocab_size=17, num_classes=5, d_model=16, d_ff=20, num_layers=3)
 
@@ -895,13 +885,12 @@ def test_sizes(submission, draw):
         )
 
 
-@check(
-    "logits are free numbers: no softmax has made probabilities of them",
-    aspect="values",
-    follows=["test_logits_shape"],
-    asked="logits [B, C]: free numbers, no softmax. Positions matter; padding never does.",
-)
+@check(aspect="values", follows=test_logits_shape)
 def test_raw_logits(submission, draw):
+    """logits are free numbers: no softmax has made probabilities of them
+
+    > logits [B, C]: free numbers, no softmax. Positions matter; padding never does.
+    """
     logits = plain_logits(classifier(submission, draw), real_tokens(draw, batch=4))
     if bool((logits >= 0).all()) and bool(((logits.double().sum(dim=1) - 1).abs() < 1e-3).all()):
         fail(
@@ -927,14 +916,12 @@ def test_raw_logits(submission, draw):
             )
 
 
-@check(
-    "every real token counts, from the first to the last",
-    aspect="values",
-    follows=["test_logits_shape"],
-    stand_ins=["pool"],
-    asked="Every real token has its say.",
-)
+@check(aspect="values", follows=test_logits_shape, stand_ins=["pool"])
 def test_tokens_matter(submission, draw):
+    """every real token counts, from the first to the last
+
+    > Every real token has its say.
+    """
     for pooling in POOLINGS:
         model = classifier(submission, draw, pooling=pooling)
         tokens = real_tokens(draw, batch=2)
@@ -947,14 +934,12 @@ def test_tokens_matter(submission, draw):
                 after.differs_from(before, why=f"another token at position {place} of 6")
 
 
-@check(
-    "the order of the tokens matters, with every pooling",
-    aspect="values",
-    follows=["test_logits_shape"],
-    stand_ins=["pool"],
-    asked="logits [B, C]: free numbers, no softmax. Positions matter; padding never does.",
-)
+@check(aspect="values", follows=test_logits_shape, stand_ins=["pool"])
 def test_order_matters(submission, draw):
+    """the order of the tokens matters, with every pooling
+
+    > logits [B, C]: free numbers, no softmax. Positions matter; padding never does.
+    """
     for pooling in POOLINGS:
         model = classifier(submission, draw, pooling=pooling, max_len=6)
         tokens = with_axes(torch.stack([draw.permutation(22)[:6] + 1 for _ in range(2)]), "batch", "time")
@@ -966,15 +951,12 @@ def test_order_matters(submission, draw):
             after.differs_from(before, why="the same tokens in another order")
 
 
-@check(
-    "padding never matters: neither more of it nor longer neighbours in the batch change a row",
-    aspect="masks",
-    points=3,
-    follows=["test_logits_shape"],
-    stand_ins=["pool"],
-    asked="logits [B, C]: free numbers, no softmax. Positions matter; padding never does.",
-)
+@check(aspect="masks", points=3, follows=test_logits_shape, stand_ins=["pool"])
 def test_padding_invariance(submission, draw):
+    """padding never matters: neither more of it nor longer neighbours in the batch change a row
+
+    > logits [B, C]: free numbers, no softmax. Positions matter; padding never does.
+    """
     for pooling in POOLINGS:
         model = classifier(submission, draw, pooling=pooling)
         tokens = real_tokens(draw, batch=3, time=9)
@@ -1002,15 +984,13 @@ def test_padding_invariance(submission, draw):
         ).same_as(together[:2], name="those in a batch with a row without padding")
 
 
-@check(
-    "pad_id says which token is padding, and its own vector is never read",
-    aspect="masks",
-    points=2,
-    follows=["test_logits_shape"],
-    stand_ins=["pool"],
-    asked=["the token that is padding.", "Then 0 is an ordinary word."],
-)
+@check(aspect="masks", points=2, follows=test_logits_shape, stand_ins=["pool"])
 def test_pad_id(submission, draw):
+    """pad_id says which token is padding, and its own vector is never read
+
+    > the token that is padding.
+    > Then 0 is an ordinary word.
+    """
     for pooling in POOLINGS:
         tokens = draw.integers(1, 19, batch=4, time=8)
         tokens[0, 5:], tokens[1, 2:4], tokens[2, 7] = 0, 0, 0
@@ -1031,14 +1011,12 @@ def test_pad_id(submission, draw):
             after.differs_from(renamed.actual, why="token 0 is a real token when pad_id is 22")
 
 
-@check(
-    "a row of padding only gives finite logits and gradients, the same however long it is",
-    aspect="stability",
-    follows=["test_logits_shape"],
-    stand_ins=["pool"],
-    asked="A row that is nothing but padding has no vectors to pool.",
-)
+@check(aspect="stability", follows=test_logits_shape, stand_ins=["pool"])
 def test_padding_only(submission, draw):
+    """a row of padding only gives finite logits and gradients, the same however long it is
+
+    > A row that is nothing but padding has no vectors to pool.
+    """
     for pooling in POOLINGS:
         model = classifier(submission, draw, pooling=pooling)
         tokens = real_tokens(draw)
@@ -1054,15 +1032,12 @@ def test_padding_only(submission, draw):
                 expect(parameter.grad, f"{name}.grad with pooling={pooling!r}").is_finite()
 
 
-@check(
-    "the classifier pools by the strategy it was built with",
-    aspect="values",
-    points=2.5,
-    follows=["test_logits_shape"],
-    stand_ins=["pool"],
-    asked="the strategy for `pool`.",
-)
+@check(aspect="values", points=2.5, follows=test_logits_shape, stand_ins=["pool"])
 def test_pooling_used(submission, draw):
+    """the classifier pools by the strategy it was built with
+
+    > the strategy for `pool`.
+    """
     tokens = real_tokens(draw)
     models = {pooling: classifier(submission, draw, pooling=pooling) for pooling in POOLINGS}
     for one, other in (("mean", "cls"), ("max", "cls"), ("max", "mean")):
@@ -1073,14 +1048,12 @@ def test_pooling_used(submission, draw):
             after.differs_from(before, why=f"pooling={other!r} gives the same")
 
 
-@check(
-    "dropout acts in train mode and only there",
-    aspect="mode",
-    points=2.5,
-    follows=["test_logits_shape"],
-    asked="handed to the encoder; it acts in train mode only.",
-)
+@check(aspect="mode", points=2.5, follows=test_logits_shape)
 def test_dropout(submission, draw):
+    """dropout acts in train mode and only there
+
+    > handed to the encoder; it acts in train mode only.
+    """
     tokens = real_tokens(draw)
     plain, model = classifier(submission, draw), classifier(submission, draw, dropout=0.5)
     share_parameters(plain, model)
@@ -1123,18 +1096,15 @@ def test_dropout(submission, draw):
         )
 
 
-@check(
-    "however a model is called, its logits are those of these tokens and of its state_dict",
-    aspect="arguments",
-    follows=["test_logits_shape", "test_padding_invariance", "test_dropout"],
-    asked=[
-        "Logits and pooled vectors have the dtype of what they are made of",
-        "a `state_dict` holds all that a model knows",
-        "nothing is kept from one text, batch, model or call to the next",
-        "Arguments are left as they were and need not be contiguous in memory.",
-    ],
-)
+@check(aspect="arguments", follows=[test_logits_shape, test_padding_invariance, test_dropout])
 def test_model_promises(submission, draw):
+    """however a model is called, its logits are those of these tokens and of its state_dict
+
+    > Logits and pooled vectors have the dtype of what they are made of
+    > a `state_dict` holds all that a model knows
+    > nothing is kept from one text, batch, model or call to the next
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
     made = {"vocab_size": 23, "num_classes": 5, **SMALL, "num_heads": 4, "max_len": 66, "pooling": "mean"}
     tokens = real_tokens(draw, batch=2, time=66)
     tokens[0, 40:] = 0
@@ -1143,13 +1113,12 @@ def test_model_promises(submission, draw):
     part.expect(submission, None, draw, [{"tokens": tokens}])
 
 
-@check(
-    "gradients tell how the logits depend on every parameter",
-    aspect="gradient",
-    follows=["test_logits_shape"],
-    asked="gradients reach every parameter that the logits depend on",
-)
+@check(aspect="gradient", follows=test_logits_shape)
 def test_gradients(submission, draw):
+    """gradients tell how the logits depend on every parameter
+
+    > gradients reach every parameter that the logits depend on
+    """
     model = classifier(submission, draw, pooling="mean")
     model.double()
     tokens = real_tokens(draw)
@@ -1165,13 +1134,12 @@ def test_gradients(submission, draw):
     )
 
 
-@check(
-    "none of torch's transformer classes is used",
-    aspect="scratch",
-    follows=["test_logits_shape"],
-    asked="torch's own nn.Transformer modules are excluded.",
-)
+@check(aspect="scratch", follows=test_logits_shape)
 def test_from_scratch(submission, draw):
+    """none of torch's transformer classes is used
+
+    > torch's own nn.Transformer modules are excluded.
+    """
     plain_logits(classifier(submission, draw), real_tokens(draw))
     expect_from_scratch(submission)
 
@@ -1179,13 +1147,12 @@ def test_from_scratch(submission, draw):
 # --- fit ---
 
 
-@check(
-    "fit returns each epoch's mean cross-entropy per example, as a list of floats",
-    aspect="values",
-    points=3.5,
-    asked="One float an epoch: the mean loss per example while it was trained.",
-)
+@check(aspect="values", points=3.5)
 def test_fit_losses(submission, draw):
+    """fit returns each epoch's mean cross-entropy per example, as a list of floats
+
+    > One float an epoch: the mean loss per example while it was trained.
+    """
     for examples, batch_size, epochs in ((9, 4, 3), (9, 3, 3), (5, 8, 1)):
         books, tokens, labels = table(submission, draw, examples)
         order = draw.permutation(examples).to(draw.device)  # as many examples again, other tokens
@@ -1203,13 +1170,12 @@ def test_fit_losses(submission, draw):
             expect(numbers, "losses", axes="epoch").close_to(wanted, why=why)
 
 
-@check(
-    "every epoch trains on every example once, in batches of batch_size and a shorter last one",
-    aspect="learning",
-    points=2.5,
-    asked="Each epoch takes every example once, in batches of batch_size with a shorter last one",
-)
+@check(aspect="learning", points=2.5)
 def test_fit_every_example(submission, draw):
+    """every epoch trains on every example once, in batches of batch_size and a shorter last one
+
+    > Each epoch takes every example once, in batches of batch_size with a shorter last one
+    """
     for examples, options, epochs, batch_size in (
         (11, {"epochs": 2, "batch_size": 4, "generator": generator(2)}, 2, 4),
         (7, {"epochs": 1, "batch_size": 9}, 1, 9),
@@ -1229,16 +1195,13 @@ def test_fit_every_example(submission, draw):
                     )
 
 
-@check(
-    "each update follows the gradient of its own batch and its own labels alone",
-    aspect="gradient",
-    points=2.5,
-    asked=[
-        "logits → loss → empty the gradients → backward → step",
-        "to give the labels [N] for tokens [N, T], by cross-entropy",
-    ],
-)
+@check(aspect="gradient", points=2.5)
 def test_fit_zeroes_gradients(submission, draw):
+    """each update follows the gradient of its own batch and its own labels alone
+
+    > logits → loss → empty the gradients → backward → step
+    > to give the labels [N] for tokens [N, T], by cross-entropy
+    """
     books, tokens, labels = table(submission, draw, 10)
     submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, lr=0.05, generator=generator(3))
     astray = books.follows_wrong_loss(labels)
@@ -1270,17 +1233,14 @@ def test_fit_zeroes_gradients(submission, draw):
         )
 
 
-@check(
-    "every batch moves the parameters, and by how much is up to lr",
-    aspect="learning",
-    points=2.5,
-    asked=[
-        "logits → loss → empty the gradients → backward → step",
-        "it learns at the `lr` it is given",
-        "lr: float = 1e-3,",
-    ],
-)
+@check(aspect="learning", points=2.5)
 def test_fit_updates(submission, draw):
+    """every batch moves the parameters, and by how much is up to lr
+
+    > logits → loss → empty the gradients → backward → step
+    > it learns at the `lr` it is given
+    > lr: float = 1e-3,
+    """
     moved = {}
     for lr in (0.1, 0.001, None):
         books, tokens, labels = table(submission, draw, 10)
@@ -1314,8 +1274,12 @@ def test_fit_updates(submission, draw):
         )
 
 
-@check("all of it happens in train mode", aspect="mode", asked="The model is put into train mode.")
+@check(aspect="mode")
 def test_fit_train_mode(submission, draw):
+    """all of it happens in train mode
+
+    > The model is put into train mode.
+    """
     books, tokens, labels = table(submission, draw, 10)
     books.model.eval()  # as a model is left after a look at its accuracy
     submission.fit(books.model, tokens, labels, epochs=2, batch_size=4, generator=generator(5))
@@ -1355,13 +1319,13 @@ def fail_in_eval_mode(how):
     )
 
 
-@check(
-    "the order comes from the generator and from nothing else",
-    aspect="learning",
-    points=2,
-    asked=["in an order drawn from the generator", "Shuffle the examples anew in each epoch"],
-)
+@check(aspect="learning", points=2)
 def test_fit_generator(submission, draw):
+    """the order comes from the generator and from nothing else
+
+    > in an order drawn from the generator
+    > Shuffle the examples anew in each epoch
+    """
     tokens, labels = training_data(draw, 12)
     rows = draw.normal(example=12, label=3, scale=2.0)
 
@@ -1417,12 +1381,12 @@ def test_fit_generator(submission, draw):
 PASS_ON = "  what draws the order of an epoch has to draw from the generator that fit is given"
 
 
-@check(
-    "fit leaves tokens and labels as they were, contiguous in memory or not",
-    aspect="arguments",
-    asked="Arguments are left as they were and need not be contiguous in memory.",
-)
+@check(aspect="arguments")
 def test_fit_arguments(submission, draw):
+    """fit leaves tokens and labels as they were, contiguous in memory or not
+
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
     rows, (tokens, labels) = draw.normal(example=9, label=3, scale=2.0), training_data(draw, 9)
 
     def model():
@@ -1447,18 +1411,13 @@ def test_fit_arguments(submission, draw):
 ROUNDS, EPOCHS, WANTED = 8, 6, 0.9
 
 
-@check(
-    "trained for at most 48 epochs, it reads 90% of sentences it has never seen (by word counts: 50%)",
-    aspect="learning",
-    trained=True,
-    points=4,
-    follows=["test_logits_shape"],
-    asked=[
-        "one encoder layer, D = 32, a second of training",
-        "one like AdamW is needed to learn much at such an lr",
-    ],
-)
+@check(aspect="learning", trained=True, points=4, follows=test_logits_shape)
 def test_learning(submission, draw):
+    """trained for at most 48 epochs, it reads 90% of sentences it has never seen (by word counts: 50%)
+
+    > one encoder layer, D = 32, a second of training
+    > one like AdamW is needed to learn much at such an lr
+    """
     train, test = sentiment.splits(train=480, test=200, seed=draw.size(0, 1 << 20))
     model = submission.EncoderClassifier(
         len(sentiment.WORDS), 2, d_model=32, num_heads=4, d_ff=64, num_layers=1, max_len=16, pooling="max"

@@ -92,13 +92,12 @@ VOCABULARY = Work(
 )
 
 
-@check(
-    "a large vocabulary costs no more than a small one",
-    aspect="performance",
-    threshold="vocabulary",
-    asked="a large vocabulary costs no more than a small one",
-)
+@check(aspect="performance", threshold="vocabulary")
 def test_vocabulary_speed(speed):
+    """a large vocabulary costs no more than a small one
+
+    > a large vocabulary costs no more than a small one
+    """
     speed.growth(VOCABULARY)
 
 
@@ -120,11 +119,10 @@ BATCH = Work(
 )
 
 
-@check(
-    "many short texts cost no more than a few long ones of as many tokens",
-    aspect="performance",
-    threshold="batch",
-    asked="the texts of a batch are read and pooled all at once",
-)
+@check(aspect="performance", threshold="batch")
 def test_batch_speed(speed):
+    """many short texts cost no more than a few long ones of as many tokens
+
+    > the texts of a batch are read and pooled all at once
+    """
     speed.growth(BATCH)

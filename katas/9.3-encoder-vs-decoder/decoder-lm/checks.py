@@ -580,14 +580,13 @@ def compare_shares(found, logits, what):
 # --- DecoderLM ---
 
 
-@check(
-    "forward gives (logits [B, T, V], cache), up to T = max_len",
-    aspect="shape",
-    points=1.5,
-    asked=["(logits [B, T, V], cache).", "the longest text, prompt and continuation together."],
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="shape", points=1.5, on_workers_word=HANDED_ON)
 def test_shapes(submission, draw):
+    """forward gives (logits [B, T, V], cache), up to T = max_len
+
+    > (logits [B, T, V], cache).
+    > the longest text, prompt and continuation together.
+    """
     for sizes, batch, time in (
         ((13, 12, 3, 20, 2, 16), 2, 5),
         ((11, 10, 5, 7, 1, 6), 3, 6),
@@ -636,14 +635,12 @@ def test_shapes(submission, draw):
     read_for_certain(submission, model.to(draw.device), tokens_of(draw, 1, 1, 8), vocab_size=8)
 
 
-@check(
-    "a token changes the logits from its own position on, and none before",
-    aspect="causality",
-    points=4.5,
-    asked="logits at t depend on tokens 0 to t, on each of them, and on none after.",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="causality", points=4.5, on_workers_word=HANDED_ON)
 def test_causal(submission, draw):
+    """a token changes the logits from its own position on, and none before
+
+    > logits at t depend on tokens 0 to t, on each of them, and on none after.
+    """
     model, tokens = build(submission, draw), tokens_of(draw, 2, 6)
     before = read(submission, model, tokens)
     limit = 1e-5 * min(float(before.abs().max()), LARGEST)
@@ -660,14 +657,12 @@ def test_causal(submission, draw):
         )
 
 
-@check(
-    "logits are scores of any sign, not probabilities",
-    aspect="values",
-    points=1.5,
-    asked="**Logits, not probabilities**",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="values", points=1.5, on_workers_word=HANDED_ON)
 def test_scores(submission, draw):
+    """logits are scores of any sign, not probabilities
+
+    > **Logits, not probabilities**
+    """
     found = read(submission, build(submission, draw), tokens_of(draw, 2, 5))
     sums = found.double().sum(dim=-1)
     if bool((found >= 0).all()) and bool((sums - 1).abs().max() < 1e-3):
@@ -686,14 +681,12 @@ def test_scores(submission, draw):
         )
 
 
-@check(
-    "the order of the earlier tokens matters",
-    aspect="values",
-    points=1.5,
-    asked="exchange two earlier tokens, and the logits change.",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="values", points=1.5, on_workers_word=HANDED_ON)
 def test_positions(submission, draw):
+    """the order of the earlier tokens matters
+
+    > exchange two earlier tokens, and the logits change.
+    """
     # One layer: with two, the causal mask alone lets a model without positions guess at the order.
     model = build(submission, draw, *SIZES[:4], 1, SIZES[5])
     tokens = torch.stack([draw.permutation(13)[:5] for _ in range(2)])
@@ -713,14 +706,12 @@ def test_positions(submission, draw):
         )
 
 
-@check(
-    "each row of a batch is read by itself",
-    aspect="values",
-    points=1.5,
-    asked="Each row of a batch is read by itself.",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="values", points=1.5, on_workers_word=HANDED_ON)
 def test_rows(submission, draw):
+    """each row of a batch is read by itself
+
+    > Each row of a batch is read by itself.
+    """
     model, tokens = build(submission, draw), tokens_of(draw, 3, 5)
     together = read(submission, model, tokens)
     for row in range(3):
@@ -733,48 +724,36 @@ def test_rows(submission, draw):
             )
 
 
-@check(
-    "with the cache, one token at a time gives the logits of one pass",
-    aspect="cache",
-    points=4.5,
-    needs=["test_causal"],
-    asked="*in pieces or in one go, the logits are the same.*",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="cache", points=4.5, needs=test_causal, on_workers_word=HANDED_ON)
 def test_cache_steps(submission, draw):
+    """with the cache, one token at a time gives the logits of one pass
+
+    > *in pieces or in one go, the logits are the same.*
+    """
     model, tokens = build(submission, draw, *SIZES[:5], 8), tokens_of(draw, 2, 8)
     compare_pieces(submission, draw, model, tokens, (3, 1, 1, 1, 1, 1))
     compare_pieces(submission, draw, model, tokens_of(draw, 2, 5), (1, 1, 1, 1, 1))
 
 
-@check(
-    "with the cache, several new tokens see the past, and of each other only what comes before",
-    aspect="cache",
-    points=3,
-    needs=["test_causal"],
-    asked=[
-        "*in pieces or in one go, the logits are the same.*",
-        "several at once must not see each other's future, nor lose sight of the past",
-    ],
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="cache", points=3, needs=test_causal, on_workers_word=HANDED_ON)
 def test_cache_chunks(submission, draw):
+    """with the cache, several new tokens see the past, and of each other only what comes before
+
+    > *in pieces or in one go, the logits are the same.*
+    > several at once must not see each other's future, nor lose sight of the past
+    """
     model, tokens = build(submission, draw, *SIZES[:5], 70), tokens_of(draw, 2, 70)
     compare_pieces(submission, draw, model, tokens, (2, 4, 64))
     compare_pieces(submission, draw, model, tokens, (4, 1, 2))
 
 
-@check(
-    "without a cache a text begins anew, and each cache stands for its own text",
-    aspect="cache",
-    points=1.5,
-    asked=[
-        "Without a cache the whole text; with one, only what is new since.",
-        "Several texts may be read in turns, each with its own cache",
-    ],
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="cache", points=1.5, on_workers_word=HANDED_ON)
 def test_cache_fresh(submission, draw):
+    """without a cache a text begins anew, and each cache stands for its own text
+
+    > Without a cache the whole text; with one, only what is new since.
+    > Several texts may be read in turns, each with its own cache
+    """
     used, unused = build(submission, draw), build(submission, draw)
     texts = [tokens_of(draw, 2, length) for length in (5, 7)]
     readers = [cached(submission, used) for _ in texts]
@@ -815,17 +794,14 @@ def test_cache_fresh(submission, draw):
             )
 
 
-@check(
-    "every layer brings parameters of its own, and the widths are as asked",
-    aspect="parameters",
-    points=1.5,
-    asked=[
-        "how many layers, each with parameters of its own.",
-        "the inner width of each layer's feed-forward network.",
-    ],
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="parameters", points=1.5, on_workers_word=HANDED_ON)
 def test_sizes(submission, draw):
+    """every layer brings parameters of its own, and the widths are as asked
+
+    > how many layers, each with parameters of its own.
+    > the inner width of each layer's feed-forward network.
+    """
+
     def size(model):
         with torch.no_grad():
             return sum(parameter.numel() for _, parameter in model.named_parameters())
@@ -878,14 +854,12 @@ def test_sizes(submission, draw):
     )
 
 
-@check(
-    "dropout acts in train mode only, and not at all when it is 0",
-    aspect="mode",
-    points=1.5,
-    asked="share of activations that is dropped in train mode.",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="mode", points=1.5, on_workers_word=HANDED_ON)
 def test_modes(submission, draw):
+    """dropout acts in train mode only, and not at all when it is 0
+
+    > share of activations that is dropped in train mode.
+    """
     tokens = tokens_of(draw, 2, 5)
     model = build(submission, draw, dropout=0.5)
     model.train()
@@ -913,14 +887,12 @@ def test_modes(submission, draw):
     )
 
 
-@check(
-    "the logits have the model's dtype, float64 and bfloat16 alike, with a cache too",
-    aspect="dtype",
-    points=1.5,
-    asked="Logits have the model's dtype, the loss that of the logits, with a cache too",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="dtype", points=1.5, on_workers_word=HANDED_ON)
 def test_dtypes(submission, draw):
+    """the logits have the model's dtype, float64 and bfloat16 alike, with a cache too
+
+    > Logits have the model's dtype, the loss that of the logits, with a cache too
+    """
     tokens = tokens_of(draw, 2, 5)
     plain = read(submission, build(submission, draw), tokens).double()
     for dtype in (torch.float64, torch.bfloat16):
@@ -938,14 +910,12 @@ def test_dtypes(submission, draw):
                 expect(found, "logits with a cache", axes=AXES).is_tensor(dtype=dtype)
 
 
-@check(
-    "the gradient of the logits reaches every parameter they depend on",
-    aspect="gradient",
-    points=1.5,
-    asked="gradients reach every parameter that the logits depend on",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="gradient", points=1.5, on_workers_word=HANDED_ON)
 def test_model_gradients(submission, draw):
+    """the gradient of the logits reaches every parameter they depend on
+
+    > gradients reach every parameter that the logits depend on
+    """
     # Every word once or twice: no row of a table goes without.
     tokens = with_axes(draw.permutation(14).view(2, 7).to(draw.device) % 13, "batch", "time")
     model = build(submission, draw, *SIZES[:3], 6, *SIZES[4:]).double()
@@ -965,17 +935,13 @@ def test_model_gradients(submission, draw):
     )
 
 
-@check(
-    "however a model is called, its logits are those of these tokens, which it leaves as they were",
-    aspect="arguments",
-    points=1.5,
-    asked=[
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "nothing of a text is kept outside its cache, and nothing from one call to the next",
-    ],
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="arguments", points=1.5, on_workers_word=HANDED_ON)
 def test_arguments(submission, draw):
+    """however a model is called, its logits are those of these tokens, which it leaves as they were
+
+    > Arguments are left as they were and need not be contiguous in memory.
+    > nothing of a text is kept outside its cache, and nothing from one call to the next
+    """
     model, tokens = build(submission, draw), tokens_of(draw, 2, 5)
     wanted = read(submission, model, tokens)
     expect_unchanged(submission)
@@ -996,13 +962,12 @@ def test_arguments(submission, draw):
 # --- next_token_loss ---
 
 
-@check(
-    "position t is scored on token t + 1, and the loss is the mean over all of them",
-    aspect="values",
-    points=2.5,
-    asked="A scalar: the mean of -log p(tokens[b, t + 1]) under softmax(logits[b, t]), over all targets that count.",
-)
+@check(aspect="values", points=2.5)
 def test_loss(submission, draw):
+    """position t is scored on token t + 1, and the loss is the mean over all of them
+
+    > A scalar: the mean of -log p(tokens[b, t + 1]) under softmax(logits[b, t]), over all targets that count.
+    """
     for batch, time, vocab_size in ((3, 6, 11), (1, 2, 5)):
         logits = draw.normal(batch=batch, time=time, token=vocab_size, scale=2.0)
         tokens = with_a_zero(draw, batch, time, vocab_size)
@@ -1021,14 +986,12 @@ def padded(draw, pad_id):
     return with_axes(tokens, "batch", "time")
 
 
-@check(
-    "targets that are pad_id do not count, all others do",
-    aspect="padding",
-    points=3,
-    follows=["test_loss"],
-    asked="targets that are this token do not count; None: all count.",
-)
+@check(aspect="padding", points=3, follows=test_loss)
 def test_loss_padding(submission, draw):
+    """targets that are pad_id do not count, all others do
+
+    > targets that are this token do not count; None: all count.
+    """
     for pad_id in (7, 0):  # 0 last: who only mistakes it for None is right until then
         tokens = padded(draw, pad_id)
         logits = draw.normal(batch=4, time=7, token=11, scale=2.0)
@@ -1045,28 +1008,25 @@ def test_loss_padding(submission, draw):
             )
 
 
-@check(
-    "the loss's gradient is right, and zero where nothing is predicted",
-    aspect="gradient",
-    points=1.5,
-    asked=[
-        "gradients reach every parameter that the logits depend on",
-        "targets that are this token do not count; None: all count.",
-    ],
-)
+@check(aspect="gradient", points=1.5)
 def test_loss_gradients(submission, draw):
+    """the loss's gradient is right, and zero where nothing is predicted
+
+    > gradients reach every parameter that the logits depend on
+    > targets that are this token do not count; None: all count.
+    """
     tokens = padded(draw, 3)
     logits = draw.normal(batch=4, time=7, token=11, requires_grad=True)
     found = submission.next_token_loss(logits, tokens, pad_id=3)
     expect_gradients(found, {"logits": logits}, draw, oracle=loss_of(tokens, 3), names=("loss",))
 
 
-@check(
-    "logits in the hundreds do not overflow",
-    aspect="stability",
-    asked="`log(softmax(x))` is -∞ where the softmax rounds to 0",
-)
+@check(aspect="stability")
 def test_loss_stability(submission, draw):
+    """logits in the hundreds do not overflow
+
+    > `log(softmax(x))` is -∞ where the softmax rounds to 0
+    """
     tokens = with_a_zero(draw, 3, 6, 11)
 
     def compare(scale, shift=0.0):
@@ -1091,16 +1051,14 @@ def test_loss_stability(submission, draw):
         compare(300.0)
 
 
-@check(
-    "however the loss is called, it is that of these arguments, which it leaves as they were",
-    aspect="arguments",
-    follows=["test_loss", "test_loss_padding", "test_loss_stability"],
-    asked=[
-        "Logits have the model's dtype, the loss that of the logits, with a cache too",
-        "Arguments are left as they were and need not be contiguous in memory.",
-    ],
-)
+@check(aspect="arguments", follows=[test_loss, test_loss_padding, test_loss_stability])
 def test_loss_promises(submission, draw):
+    """however the loss is called, it is that of these arguments, which it leaves as they were
+
+    > Logits have the model's dtype, the loss that of the logits, with a cache too
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
+
     def right(logits, tokens, pad_id):
         return loss_of(tokens, pad_id)(logits)
 
@@ -1116,16 +1074,13 @@ def test_loss_promises(submission, draw):
 # --- generate ---
 
 
-@check(
-    "temperature 0 appends the best next token, over and over",
-    aspect="values",
-    points=3,
-    asked=[
-        "int [B, T + n]: the prompt and what follows; shorter if all rows have ended.",
-        "0 takes the best token; otherwise draw from softmax(logits / temperature).",
-    ],
-)
+@check(aspect="values", points=3)
 def test_greedy(submission, draw):
+    """temperature 0 appends the best next token, over and over
+
+    > int [B, T + n]: the prompt and what follows; shorter if all rows have ended.
+    > 0 takes the best token; otherwise draw from softmax(logits / temperature).
+    """
     model, table = scripted(submission, draw)
 
     def best(tokens):
@@ -1145,17 +1100,17 @@ def test_greedy(submission, draw):
 
 
 @check(
-    "your own model is continued with its own best tokens, up to max_len",
     aspect="cache",
-    needs=[
-        "test_causal",
-        "test_rows",
-    ],  # else one pass over the result says nothing of the passes that made it
-    follows=["test_greedy", "test_cache_steps"],
-    asked=["Continue every row of the prompt.", "the longest text, prompt and continuation together."],
+    needs=[test_causal, test_rows],
+    follows=[test_greedy, test_cache_steps],
     on_workers_word=HANDED_ON,
 )
 def test_own_model(submission, draw):
+    """your own model is continued with its own best tokens, up to max_len
+
+    > Continue every row of the prompt.
+    > the longest text, prompt and continuation together.
+    """
     # In a single row the best token may be the same wherever one looks.
     model, prompt = build(submission, draw, *SIZES[:5], 9), tokens_of(draw, 12, 3)
     found = submission.generate(model, prompt, 6)
@@ -1169,13 +1124,12 @@ def test_own_model(submission, draw):
     )
 
 
-@check(
-    "with a temperature, tokens are drawn from softmax(logits / temperature)",
-    aspect="values",
-    points=3,
-    asked="0 takes the best token; otherwise draw from softmax(logits / temperature).",
-)
+@check(aspect="values", points=3)
 def test_sampling(submission, draw):
+    """with a temperature, tokens are drawn from softmax(logits / temperature)
+
+    > 0 takes the best token; otherwise draw from softmax(logits / temperature).
+    """
     for temperature in (3.0, 1.0, 0.4):
         model, table = ranked(submission, draw)
         options = {"temperature": temperature}
@@ -1185,14 +1139,12 @@ def test_sampling(submission, draw):
             compare_shares(found, logits / temperature, f"at temperature {temperature:g}")
 
 
-@check(
-    "top_k leaves the k most likely tokens to draw from",
-    aspect="values",
-    points=1.5,
-    follows=["test_sampling"],
-    asked="draw from the k most likely tokens only; None, or k > V, from all.",
-)
+@check(aspect="values", points=1.5, follows=test_sampling)
 def test_top_k(submission, draw):
+    """top_k leaves the k most likely tokens to draw from
+
+    > draw from the k most likely tokens only; None, or k > V, from all.
+    """
     for top_k, temperature in ((3, 2.0), (1, 1.0), (5, 1.0), (50, 1.0)):
         model, table = ranked(submission, draw)
         too_large = "your top_k fails when it is larger than the vocabulary: then every token may be drawn"
@@ -1211,14 +1163,12 @@ def test_top_k(submission, draw):
     expect(found, "tokens at temperature 0", axes="batch time").equals(continued(table, prompt, 4))
 
 
-@check(
-    "all chance comes from the generator",
-    aspect="values",
-    points=1.5,
-    follows=["test_sampling", "test_top_k"],
-    asked="where all chance comes from; None: torch's global one.",
-)
+@check(aspect="values", points=1.5, follows=[test_sampling, test_top_k])
 def test_generator(submission, draw):
+    """all chance comes from the generator
+
+    > where all chance comes from; None: torch's global one.
+    """
     model, _ = scripted(submission, draw, scale=0.5)
     prompt, chance = tokens_of(draw, 4, 2, 7), generator(draw, 1)
 
@@ -1273,13 +1223,12 @@ def staged(submission, draw, eos_id, steps, length=3, count=8, dropout=0.0):
             return given_module(submission, "probes").ScriptedModel(table, dropout), table, prompt
 
 
-@check(
-    "a row that has ended is filled with eos_id while the others continue",
-    aspect="values",
-    points=3,
-    asked="the token that ends a row: it is kept, and what follows in this row is eos_id too; None: no such token.",
-)
+@check(aspect="values", points=3)
 def test_eos(submission, draw):
+    """a row that has ended is filled with eos_id while the others continue
+
+    > the token that ends a row: it is kept, and what follows in this row is eos_id too; None: no such token.
+    """
     for eos_id in (3, 0):
         model, table, prompt = staged(submission, draw, eos_id, (1, None, 4))
         found = submission.generate(model, prompt, 8, eos_id=eos_id)
@@ -1292,13 +1241,12 @@ def test_eos(submission, draw):
     expect(found, "tokens with eos_id=None", axes="batch time").equals(continued(table, prompt, 8))
 
 
-@check(
-    "it may stop when all rows have ended, each with its eos_id",
-    aspect="values",
-    points=1.5,
-    asked="int [B, T + n]: the prompt and what follows; shorter if all rows have ended.",
-)
+@check(aspect="values", points=1.5)
 def test_all_ended(submission, draw):
+    """it may stop when all rows have ended, each with its eos_id
+
+    > int [B, T + n]: the prompt and what follows; shorter if all rows have ended.
+    """
     model, table, prompt = staged(submission, draw, 5, (4, 0, 2))
     found = submission.generate(model, prompt, 8, eos_id=5)
     last_left_out = {
@@ -1317,12 +1265,12 @@ def test_all_ended(submission, draw):
         )
 
 
-@check(
-    "no dropout acts while it writes, even if the model was in train mode",
-    aspect="mode",
-    asked="so the model is in eval mode while it writes",
-)
+@check(aspect="mode")
 def test_rests_while_writing(submission, draw):
+    """no dropout acts while it writes, even if the model was in train mode
+
+    > so the model is in eval mode while it writes
+    """
     model, _, prompt = staged(submission, draw, 5, (None, None, None), dropout=0.5)
     model.eval()
     with precondition("generate must continue a prompt"):
@@ -1338,15 +1286,15 @@ def test_rests_while_writing(submission, draw):
 
 
 @check(
-    "grad mode and train/eval mode are restored afterwards",
     aspect="mode",
-    asked=[
-        "Grad mode and the model's train/eval mode are afterwards what they were before.",
-        "Both settings are restored at the end, however the function is left.",
-    ],
     on_workers_word="modes are facts of state, seen in dropout and in gradients, which are counted here",
 )
 def test_restored(submission, draw):
+    """grad mode and train/eval mode are restored afterwards
+
+    > Grad mode and the model's train/eval mode are afterwards what they were before.
+    > Both settings are restored at the end, however the function is left.
+    """
     modes = ((True, True), (False, True), (True, False))
     for eos_id in (None, 5):  # to the end, and stopping early
         for training, grad in modes:
@@ -1431,16 +1379,13 @@ def visits(prompt):
     return count
 
 
-@check(
-    "however generate is called, its tokens are those of this prompt, which it leaves as it was",
-    aspect="arguments",
-    points=1.5,
-    asked=[
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "All may be given by position or by name.",
-    ],
-)
+@check(aspect="arguments", points=1.5)
 def test_prompt(submission, draw):
+    """however generate is called, its tokens are those of this prompt, which it leaves as it was
+
+    > Arguments are left as they were and need not be contiguous in memory.
+    > All may be given by position or by name.
+    """
     model, _, prompt = staged(submission, draw, 2, (1, None))
     with precondition("generate must continue a prompt"):
         wanted = submission.generate(model, prompt, 4, eos_id=2)
@@ -1459,15 +1404,12 @@ def test_prompt(submission, draw):
 # --- all of it ---
 
 
-@check(
-    f"trained on a small text, it completes {ACCURACY:.0%} of new sentences, which takes looking back",
-    aspect="learning",
-    trained=True,
-    points=4.5,
-    asked="your model is trained on a text of 36 sentences",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="learning", trained=True, points=4.5, on_workers_word=HANDED_ON)
 def test_learning(submission, draw):
+    """trained on a small text, it completes {ACCURACY:.0%} of new sentences, which takes looking back
+
+    > your model is trained on a text of 36 sentences
+    """
     text, new = (CORPUS["encode"](CORPUS[name]).to(draw.device) for name in ("TEXT", "HELD_OUT"))
     verb = CORPUS["VERB"]
     model = submission.DecoderLM(len(CORPUS["WORDS"]), 32, 4, 64, 2, 16).to(draw.device)
@@ -1490,14 +1432,12 @@ def test_learning(submission, draw):
         )
 
 
-@check(
-    "none of torch's transformer classes is used",
-    aspect="scratch",
-    points=1.5,
-    asked="torch's transformer classes (`nn.Transformer…`) are what you are building",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="scratch", points=1.5, on_workers_word=HANDED_ON)
 def test_from_scratch(submission, draw):
+    """none of torch's transformer classes is used
+
+    > torch's transformer classes (`nn.Transformer…`) are what you are building
+    """
     model, tokens = build(submission, draw), tokens_of(draw, 2, 5)
     logits = read(submission, model, tokens)
     with precondition("next_token_loss and generate must return something"):

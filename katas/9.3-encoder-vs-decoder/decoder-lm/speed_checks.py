@@ -116,14 +116,12 @@ DECODING = Work(
 )
 
 
-@check(
-    "with the cache, a step hardly costs more after a long text than after a short one",
-    aspect="performance",
-    threshold="decoding",
-    asked="with the cache, a step hardly costs more after a long text than after a short one",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="performance", threshold="decoding", on_workers_word=HANDED_ON)
 def test_decoding_speed(speed):
+    """with the cache, a step hardly costs more after a long text than after a short one
+
+    > with the cache, a step hardly costs more after a long text than after a short one
+    """
     speed.growth(DECODING)
 
 
@@ -167,12 +165,10 @@ TEACHER_FORCING = Work(
 )
 
 
-@check(
-    "without a cache, all positions of a text are computed at once",
-    aspect="performance",
-    threshold="teacher_forcing",
-    asked="without it all positions of a text are computed at once",
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="performance", threshold="teacher_forcing", on_workers_word=HANDED_ON)
 def test_teacher_forcing_speed(speed):
+    """without a cache, all positions of a text are computed at once
+
+    > without it all positions of a text are computed at once
+    """
     speed.ratio(TEACHER_FORCING)

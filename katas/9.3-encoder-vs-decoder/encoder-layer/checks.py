@@ -155,13 +155,13 @@ def causal(draw, seq_len):
 # --- EncoderLayer ---
 
 
-@check(
-    "a layer takes [B, T, D] to [B, T, D], for any B and T",
-    aspect="shape",
-    points=0.5,
-    asked=["[B, T, D], left as it is.", "Layer and encoder work for any sizes, one position and hundreds"],
-)
+@check(aspect="shape", points=0.5)
 def test_layer_shapes(submission, draw):
+    """a layer takes [B, T, D] to [B, T, D], for any B and T
+
+    > [B, T, D], left as it is.
+    > Layer and encoder work for any sizes, one position and hundreds
+    """
     for norm_first in (True, False):
         module = submission.EncoderLayer(D, H, FF, norm_first=norm_first)
         for batch, time in ((2, 5), (1, 7), (3, 1)):
@@ -169,13 +169,12 @@ def test_layer_shapes(submission, draw):
             expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, D), dtype=torch.float32)
 
 
-@check(
-    "attention, feed_forward, norm1 and norm2 are the parts of a layer",
-    aspect="parameters",
-    points=0.5,
-    asked="attention, feed_forward, norm1, norm2: the parts, which hold all the parameters there are.",
-)
+@check(aspect="parameters", points=0.5)
 def test_parts(submission):
+    """attention, feed_forward, norm1 and norm2 are the parts of a layer
+
+    > attention, feed_forward, norm1, norm2: the parts, which hold all the parameters there are.
+    """
     module = submission.EncoderLayer(D, H, FF)
     for name in ("attention", "feed_forward", "norm1", "norm2"):
         getattr(module, name)  # names the one that is not there
@@ -189,26 +188,24 @@ def test_parts(submission):
         expect(found[name], f"shape of {name}").is_value(shape)
 
 
-@check(
-    "a layer has the parameters of its four parts and no others",
-    aspect="parameters",
-    asked="attention, feed_forward, norm1, norm2: the parts, which hold all the parameters there are.",
-)
+@check(aspect="parameters")
 def test_parameters(submission):
+    """a layer has the parameters of its four parts and no others
+
+    > attention, feed_forward, norm1, norm2: the parts, which hold all the parameters there are.
+    """
     for activation in ("relu", "swiglu"):
         module = submission.EncoderLayer(D, H, FF, activation=activation)
         found = [name for name, _ in module.named_parameters()]
         expect(found, f"parameters with activation {activation!r}").has_names(parameters(activation))
 
 
-@check(
-    "with a silent feed-forward network the output is x + attention(norm1(x))",
-    aspect="values",
-    points=2.5,
-    follows=["test_layer_shapes", "test_parts"],
-    asked="h = x + drop(attention(norm1(x), M))",
-)
+@check(aspect="values", points=2.5, follows=[test_layer_shapes, test_parts])
 def test_attention_sublayer(submission, draw):
+    """with a silent feed-forward network the output is x + attention(norm1(x))
+
+    > h = x + drop(attention(norm1(x), M))
+    """
     x = inputs(draw)
     state = silenced(layer_state(draw), "feed_forward.linear2")
     module, state = loaded(submission.EncoderLayer(D, H, FF), state)
@@ -217,14 +214,12 @@ def test_attention_sublayer(submission, draw):
     )
 
 
-@check(
-    "with silent attention the output is x + feed_forward(norm2(x))",
-    aspect="values",
-    points=2.5,
-    follows=["test_layer_shapes", "test_parts"],
-    asked="y = h + drop(feed_forward(norm2(h)))",
-)
+@check(aspect="values", points=2.5, follows=[test_layer_shapes, test_parts])
 def test_feed_forward_sublayer(submission, draw):
+    """with silent attention the output is x + feed_forward(norm2(x))
+
+    > y = h + drop(feed_forward(norm2(h)))
+    """
     x = inputs(draw)
     state = silenced(layer_state(draw), "attention.w_o")
     module, state = loaded(submission.EncoderLayer(D, H, FF), state)
@@ -233,14 +228,13 @@ def test_feed_forward_sublayer(submission, draw):
     )
 
 
-@check(
-    "pre-norm: the feed-forward network reads the stream to which attention has added",
-    aspect="values",
-    points=4,
-    follows=["test_layer_shapes", "test_parts"],
-    asked=["h = x + drop(attention(norm1(x), M))", "y = h + drop(feed_forward(norm2(h)))"],
-)
+@check(aspect="values", points=4, follows=[test_layer_shapes, test_parts])
 def test_pre_norm(submission, draw):
+    """pre-norm: the feed-forward network reads the stream to which attention has added
+
+    > h = x + drop(attention(norm1(x), M))
+    > y = h + drop(feed_forward(norm2(h)))
+    """
     for batch, time in ((2, 5), (1, 1), (1, 66)):
         x = inputs(draw, batch, time, scale=2.0, shift=0.5)
         module, state = loaded(submission.EncoderLayer(D, H, FF), layer_state(draw))
@@ -250,14 +244,13 @@ def test_pre_norm(submission, draw):
         )
 
 
-@check(
-    "post-norm: each sum is normalised, and no sublayer's input is",
-    aspect="values",
-    points=4,
-    follows=["test_layer_shapes", "test_parts"],
-    asked=["h = norm1(x + drop(attention(x, M)))", "y = norm2(h + drop(feed_forward(h)))"],
-)
+@check(aspect="values", points=4, follows=[test_layer_shapes, test_parts])
 def test_post_norm(submission, draw):
+    """post-norm: each sum is normalised, and no sublayer's input is
+
+    > h = norm1(x + drop(attention(x, M)))
+    > y = norm2(h + drop(feed_forward(h)))
+    """
     for batch, time in ((2, 5), (1, 1)):
         x = inputs(draw, batch, time, scale=2.0, shift=0.5)
         module, state = loaded(submission.EncoderLayer(D, H, FF, norm_first=False), layer_state(draw))
@@ -267,14 +260,12 @@ def test_post_norm(submission, draw):
         )
 
 
-@check(
-    "the feed-forward network gets the layer's activation",
-    aspect="values",
-    points=1.5,
-    follows=["test_parts"],
-    asked="that of the feed-forward network: relu, gelu or swiglu.",
-)
+@check(aspect="values", points=1.5, follows=test_parts)
 def test_activations(submission, draw):
+    """the feed-forward network gets the layer's activation
+
+    > that of the feed-forward network: relu, gelu or swiglu.
+    """
     x = inputs(draw, scale=2.0)
     for activation in ("gelu", "swiglu"):
         state = layer_state(draw, activation)
@@ -284,14 +275,12 @@ def test_activations(submission, draw):
         ).close_to(oracle(lambda x, state, activation=activation: feed(x, state, activation), x, state))
 
 
-@check(
-    "a masked key is as good as not there, under either order of the norms",
-    aspect="masks",
-    points=0.5,
-    follows=["test_layer_shapes"],
-    asked="True where attention is allowed",
-)
+@check(aspect="masks", points=0.5, follows=test_layer_shapes)
 def test_masks(submission, draw):
+    """a masked key is as good as not there, under either order of the norms
+
+    > True where attention is allowed
+    """
     x = inputs(draw, time=6)
     hidden = torch.arange(6, device=draw.device) < 4  # the last two keys, for every query
     for norm_first in (True, False):
@@ -307,14 +296,12 @@ def test_masks(submission, draw):
             )
 
 
-@check(
-    "attention obeys masks of [T, T], [B, 1, 1, T] and [B, H, T, T], also one that leaves nothing",
-    aspect="masks",
-    points=1.5,
-    follows=["test_attention_sublayer"],
-    asked="bool [T, T], or broadcastable to [B, H, T, T]; None allows everything.",
-)
+@check(aspect="masks", points=1.5, follows=test_attention_sublayer)
 def test_mask_shapes(submission, draw):
+    """attention obeys masks of [T, T], [B, 1, 1, T] and [B, H, T, T], also one that leaves nothing
+
+    > bool [T, T], or broadcastable to [B, H, T, T]; None allows everything.
+    """
     x = inputs(draw)
     blind = draw.mask(keep=0.6, batch=2, head=1, query=1, key=5)
     blind[1] = False  # a sequence of padding only
@@ -346,38 +333,33 @@ def call(draw):
     return {"x": inputs(draw), "mask": draw.mask(keep=0.6, batch=2, head=1, query=5, key=5)}
 
 
-@check(
-    "pre-norm: gradients reach x and every parameter, past the sublayers and through them",
-    aspect="gradient",
-    points=1.5,
-    follows=["test_pre_norm"],
-    asked="Gradients reach x and every parameter.",
-)
+@check(aspect="gradient", points=1.5, follows=test_pre_norm)
 def test_pre_norm_gradients(submission, draw):
+    """pre-norm: gradients reach x and every parameter, past the sublayers and through them
+
+    > Gradients reach x and every parameter.
+    """
     contract, right = part("EncoderLayer")
     contract.expect_gradients(submission, right, draw, [call(draw)])
 
 
-@check(
-    "post-norm: gradients reach x and every parameter",
-    aspect="gradient",
-    points=1.5,
-    follows=["test_post_norm"],
-    asked="Gradients reach x and every parameter.",
-)
+@check(aspect="gradient", points=1.5, follows=test_post_norm)
 def test_post_norm_gradients(submission, draw):
+    """post-norm: gradients reach x and every parameter
+
+    > Gradients reach x and every parameter.
+    """
     contract, right = part("EncoderLayer", norm_first=False)
     contract.expect_gradients(submission, right, draw, [call(draw)])
 
 
-@check(
-    "dropout acts on each sublayer's output before it is added, not on x",
-    aspect="mode",
-    points=1.5,
-    follows=["test_layer_shapes", "test_parts"],
-    asked=["on each sublayer's output *before* it is added", "Never on the stream itself"],
-)
+@check(aspect="mode", points=1.5, follows=[test_layer_shapes, test_parts])
 def test_dropout_of_sublayers(submission, draw):
+    """dropout acts on each sublayer's output before it is added, not on x
+
+    > on each sublayer's output *before* it is added
+    > Never on the stream itself
+    """
     x = inputs(draw)
     drawn = layer_state(draw)
     for norm_first in (True, False):
@@ -398,13 +380,15 @@ def test_dropout_of_sublayers(submission, draw):
 
 
 @check(
-    "of a sublayer's output the share `dropout` is dropped, and the rest grows by 1 / (1 - dropout)",
     aspect="mode",
     points=1.5,
-    follows=["test_dropout_of_sublayers", "test_attention_sublayer", "test_feed_forward_sublayer"],
-    asked="how much of each sublayer's output is dropped before it is added; also what FeedForward drops.",
+    follows=[test_dropout_of_sublayers, test_attention_sublayer, test_feed_forward_sublayer],
 )
 def test_dropout_rate(submission, draw):
+    """of a sublayer's output the share `dropout` is dropped, and the rest grows by 1 / (1 - dropout)
+
+    > how much of each sublayer's output is dropped before it is added; also what FeedForward drops.
+    """
     x = inputs(draw, batch=8, time=15)
     rate = 0.3
     drawn = layer_state(draw)
@@ -428,13 +412,12 @@ def test_dropout_rate(submission, draw):
             )
 
 
-@check(
-    "the dropout is passed on to FeedForward",
-    aspect="mode",
-    follows=["test_layer_shapes", "test_parts"],
-    asked="how much of each sublayer's output is dropped before it is added; also what FeedForward drops.",
-)
+@check(aspect="mode", follows=[test_layer_shapes, test_parts])
 def test_dropout_in_feed_forward(submission, draw):
+    """the dropout is passed on to FeedForward
+
+    > how much of each sublayer's output is dropped before it is added; also what FeedForward drops.
+    """
     module, _ = loaded(submission.EncoderLayer(D, H, FF, dropout=NEARLY_ALL), layer_state(draw))
     module.train()
     one, other = module.feed_forward(inputs(draw)), module.feed_forward(inputs(draw))
@@ -445,13 +428,12 @@ def test_dropout_in_feed_forward(submission, draw):
     )
 
 
-@check(
-    "eval() turns dropout off, and a dropout of 0 is none",
-    aspect="mode",
-    follows=["test_layer_shapes", "test_parts"],
-    asked="`nn.functional.dropout(y, p)` drops after `eval()` too, unless you tell it",
-)
+@check(aspect="mode", follows=[test_layer_shapes, test_parts])
 def test_eval(submission, draw):
+    """eval() turns dropout off, and a dropout of 0 is none
+
+    > `nn.functional.dropout(y, p)` drops after `eval()` too, unless you tell it
+    """
     x = inputs(draw)
     for norm_first in (True, False):
         state = layer_state(draw)
@@ -464,18 +446,14 @@ def test_eval(submission, draw):
         )
 
 
-@check(
-    "however a layer is called, its result is that of these arguments and parameters, which it leaves as they were",
-    aspect="arguments",
-    points=0.5,
-    follows=["test_pre_norm", "test_post_norm", "test_mask_shapes", "test_eval"],
-    asked=[
-        "compute in their own dtype",
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "Layer and encoder work for any sizes, one position and hundreds",
-    ],
-)
+@check(aspect="arguments", points=0.5, follows=[test_pre_norm, test_post_norm, test_mask_shapes, test_eval])
 def test_layer_promises(submission, draw):
+    """however a layer is called, its result is that of these arguments and parameters, which it leaves as they were
+
+    > compute in their own dtype
+    > Arguments are left as they were and need not be contiguous in memory.
+    > Layer and encoder work for any sizes, one position and hundreds
+    """
     contract, right = part("EncoderLayer", gradients=False)
     contract.expect(submission, right, draw, [call(draw)])
 
@@ -483,12 +461,12 @@ def test_layer_promises(submission, draw):
 # --- Encoder ---
 
 
-@check(
-    "an encoder takes [B, T, D] to [B, T, D]",
-    aspect="shape",
-    asked="Layer and encoder work for any sizes, one position and hundreds",
-)
+@check(aspect="shape")
 def test_encoder_shapes(submission, draw):
+    """an encoder takes [B, T, D] to [B, T, D]
+
+    > Layer and encoder work for any sizes, one position and hundreds
+    """
     for norm_first in (True, False):
         module = submission.Encoder(3, D, H, FF, norm_first=norm_first)
         for batch, time in ((2, 5), (1, 1)):
@@ -496,15 +474,13 @@ def test_encoder_shapes(submission, draw):
             expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, D), dtype=torch.float32)
 
 
-@check(
-    "an encoder has num_layers layers, each with parameters of its own",
-    aspect="parameters",
-    asked=[
-        "layers: nn.ModuleList of EncoderLayer.",
-        "the layers, each with parameters of its own",
-    ],
-)
+@check(aspect="parameters")
 def test_encoder_layers(submission):
+    """an encoder has num_layers layers, each with parameters of its own
+
+    > layers: nn.ModuleList of EncoderLayer.
+    > the layers, each with parameters of its own
+    """
     module = submission.Encoder(3, D, H, FF)
     wanted = {f"layers.{index}.{name}" for index in range(3) for name in weights()}
     # The weights alone: a bias too few or a parameter too many has cost its point above.
@@ -514,12 +490,12 @@ def test_encoder_layers(submission):
     )
 
 
-@check(
-    "an encoder has a norm of its own when norm_first, and no other parameter",
-    aspect="parameters",
-    asked="after the last layer, a LayerNorm when norm_first, else nn.Identity.",
-)
+@check(aspect="parameters")
 def test_encoder_norm(submission):
+    """an encoder has a norm of its own when norm_first, and no other parameter
+
+    > after the last layer, a LayerNorm when norm_first, else nn.Identity.
+    """
     for norm_first in (True, False):
         module = submission.Encoder(2, D, H, FF, norm_first=norm_first)
         found = [name for name, _ in module.named_parameters() if not name.startswith("layers.")]
@@ -528,14 +504,13 @@ def test_encoder_norm(submission):
         )
 
 
-@check(
-    "pre-norm: an encoder is its layers, one after the other, and a last norm",
-    aspect="values",
-    points=2.5,
-    follows=["test_encoder_shapes", "test_encoder_layers"],
-    asked=["xᵢ = layerᵢ(xᵢ₋₁, M)", "output = norm(x_last)"],
-)
+@check(aspect="values", points=2.5, follows=[test_encoder_shapes, test_encoder_layers])
 def test_encoder_pre_norm(submission, draw):
+    """pre-norm: an encoder is its layers, one after the other, and a last norm
+
+    > xᵢ = layerᵢ(xᵢ₋₁, M)
+    > output = norm(x_last)
+    """
     for num_layers, batch, time in ((3, 2, 5), (1, 1, 66), (2, 2, 1)):
         x = inputs(draw, batch, time)
         state = stack_state(draw, num_layers)
@@ -548,14 +523,13 @@ def test_encoder_pre_norm(submission, draw):
         )
 
 
-@check(
-    "post-norm: an encoder ends with its last layer, and norm changes nothing",
-    aspect="values",
-    points=1.5,
-    follows=["test_encoder_shapes", "test_encoder_layers"],
-    asked=["xᵢ = layerᵢ(xᵢ₋₁, M)", "output = x_last"],
-)
+@check(aspect="values", points=1.5, follows=[test_encoder_shapes, test_encoder_layers])
 def test_encoder_post_norm(submission, draw):
+    """post-norm: an encoder ends with its last layer, and norm changes nothing
+
+    > xᵢ = layerᵢ(xᵢ₋₁, M)
+    > output = x_last
+    """
     x = inputs(draw, scale=2.0)
     state = stack_state(draw, 3, final_norm=False)
     module, _ = loaded(submission.Encoder(3, D, H, FF, norm_first=False), state)
@@ -568,14 +542,12 @@ def test_encoder_post_norm(submission, draw):
     )
 
 
-@check(
-    "every layer of an encoder gets the mask",
-    aspect="masks",
-    points=1.5,
-    follows=["test_encoder_shapes", "test_encoder_layers"],
-    asked="Send x through all layers, each under the same mask.",
-)
+@check(aspect="masks", points=1.5, follows=[test_encoder_shapes, test_encoder_layers])
 def test_encoder_masks(submission, draw):
+    """every layer of an encoder gets the mask
+
+    > Send x through all layers, each under the same mask.
+    """
     x = inputs(draw)
     module, _ = loaded(
         submission.Encoder(3, D, H, FF, norm_first=False), stack_state(draw, 3, final_norm=False)
@@ -590,14 +562,12 @@ def test_encoder_masks(submission, draw):
         )
 
 
-@check(
-    "an encoder passes dropout, norm_first and activation on to its layers",
-    aspect="arguments",
-    points=1.5,
-    follows=["test_layer_shapes", "test_encoder_layers"],
-    asked="Options have to be handed on: from the layer to its feed-forward network, from the encoder to its layers.",
-)
+@check(aspect="arguments", points=1.5, follows=[test_layer_shapes, test_encoder_layers])
 def test_encoder_options(submission, draw):
+    """an encoder passes dropout, norm_first and activation on to its layers
+
+    > Options have to be handed on: from the layer to its feed-forward network, from the encoder to its layers.
+    """
     x = inputs(draw)
     for options in ({"activation": "swiglu"}, {"norm_first": False}, {"dropout": NEARLY_ALL}):
         drawn = layer_state(draw, options.get("activation", "relu"))
@@ -612,13 +582,12 @@ def test_encoder_options(submission, draw):
             )
 
 
-@check(
-    "under a causal mask later positions cannot change earlier outputs, however many layers there are",
-    aspect="causality",
-    follows=["test_encoder_shapes"],
-    asked="one unmasked layer undoes all the masked ones",
-)
+@check(aspect="causality", follows=test_encoder_shapes)
 def test_causality(submission, draw):
+    """under a causal mask later positions cannot change earlier outputs, however many layers there are
+
+    > one unmasked layer undoes all the masked ones
+    """
     x, other = inputs(draw, time=7), inputs(draw, time=7)
     changed = torch.cat((x[:, :4], other[:, 4:]), dim=1)
     module, mask = submission.Encoder(3, D, H, FF), causal(draw, 7)
@@ -634,13 +603,12 @@ def test_causality(submission, draw):
     )
 
 
-@check(
-    "what is in masked padding changes no output of a real position",
-    aspect="padding",
-    follows=["test_encoder_shapes"],
-    asked="one unmasked layer undoes all the masked ones",
-)
+@check(aspect="padding", follows=test_encoder_shapes)
 def test_padding(submission, draw):
+    """what is in masked padding changes no output of a real position
+
+    > one unmasked layer undoes all the masked ones
+    """
     x, other = (inputs(draw, batch=3, time=7) for _ in range(2))
     real = draw.mask(keep=0.5, batch=3, key=7)
     # Row 0 in place of the others shows: it has padding where row 1 has none, and two keys to weigh.
@@ -658,28 +626,27 @@ def test_padding(submission, draw):
 
 
 @check(
-    "however an encoder is called, its result is that of these arguments and parameters",
     aspect="arguments",
     points=0.5,
-    follows=["test_layer_promises", "test_encoder_pre_norm", "test_encoder_masks", "test_pre_norm_gradients"],
-    asked=[
-        "compute in their own dtype",
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "Layer and encoder work for any sizes, one position and hundreds",
-    ],
+    follows=[test_layer_promises, test_encoder_pre_norm, test_encoder_masks, test_pre_norm_gradients],
 )
 def test_encoder_promises(submission, draw):
+    """however an encoder is called, its result is that of these arguments and parameters
+
+    > compute in their own dtype
+    > Arguments are left as they were and need not be contiguous in memory.
+    > Layer and encoder work for any sizes, one position and hundreds
+    """
     contract, right = part("Encoder")
     contract.expect(submission, right, draw, [call(draw)])
 
 
-@check(
-    "layer and encoder are written from scratch",
-    aspect="scratch",
-    points=0.5,
-    asked="is what you are writing, so do not use it",
-)
+@check(aspect="scratch", points=0.5)
 def test_from_scratch(submission, draw):
+    """layer and encoder are written from scratch
+
+    > is what you are writing, so do not use it
+    """
     x, mask = inputs(draw), causal(draw, 5)
     with precondition("layer and encoder must return something"):
         for norm_first in (True, False):

@@ -130,31 +130,28 @@ ENCODER = Work(
 )
 
 
-@check(
-    "a pre-norm layer takes all sequences, positions and heads at once",
-    aspect="performance",
-    threshold="pre_norm",
-    asked="a layer takes all sequences, positions and heads at once",
-)
+@check(aspect="performance", threshold="pre_norm")
 def test_pre_norm_speed(speed):
+    """a pre-norm layer takes all sequences, positions and heads at once
+
+    > a layer takes all sequences, positions and heads at once
+    """
     speed.ratio(PRE_NORM)
 
 
-@check(
-    "a post-norm layer takes all sequences, positions and heads at once",
-    aspect="performance",
-    threshold="post_norm",
-    asked="a layer takes all sequences, positions and heads at once",
-)
+@check(aspect="performance", threshold="post_norm")
 def test_post_norm_speed(speed):
+    """a post-norm layer takes all sequences, positions and heads at once
+
+    > a layer takes all sequences, positions and heads at once
+    """
     speed.ratio(POST_NORM)
 
 
-@check(
-    "an encoder goes through its layers once, with the mask as it came",
-    aspect="performance",
-    threshold="encoder",
-    asked="an encoder goes through its layers once, with the mask as it came",
-)
+@check(aspect="performance", threshold="encoder")
 def test_encoder_speed(speed):
+    """an encoder goes through its layers once, with the mask as it came
+
+    > an encoder goes through its layers once, with the mask as it came
+    """
     speed.ratio(ENCODER)

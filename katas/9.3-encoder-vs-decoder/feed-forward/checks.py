@@ -108,13 +108,13 @@ def compare_values(submission, draw, activation, /, *arguments, **options):
 # --- gelu ---
 
 
-@check(
-    "gelu gives x · Φ(x), in the shape of x",
-    aspect="values",
-    points=1.5,
-    asked=["Keep of each number the share that its size deserves: x · Φ(x).", "the same shape and dtype."],
-)
+@check(aspect="values", points=1.5)
 def test_gelu_values(submission, draw):
+    """gelu gives x · Φ(x), in the shape of x
+
+    > Keep of each number the share that its size deserves: x · Φ(x).
+    > the same shape and dtype.
+    """
     for x in (
         draw.normal(batch=3, time=7, width=5, scale=2.0),
         draw.normal(width=11),
@@ -127,24 +127,22 @@ def test_gelu_values(submission, draw):
         expect(submission.gelu(x), "gelu(x)", axes=axes).close_to(wanted, tolerance=max(slack, 1e-5))
 
 
-@check(
-    "gelu is exact, with erf: an approximation is off by up to 0.0005",
-    aspect="values",
-    follows=["test_gelu_values"],
-    asked="It is meant exactly, from the error function",
-)
+@check(aspect="values", follows=test_gelu_values)
 def test_gelu_exact(submission, draw):
+    """gelu is exact, with erf: an approximation is off by up to 0.0005
+
+    > It is meant exactly, from the error function
+    """
     x = draw.uniform(-4.0, 4.0, batch=4, width=66)
     expect(submission.gelu(x), "gelu(x)", axes="batch width").close_to(oracle(exact_gelu, x))
 
 
-@check(
-    "far from zero gelu is x above and 0 below, and so is its slope 1 and 0",
-    aspect="stability",
-    points=0.5,
-    asked="Keep of each number the share that its size deserves: x · Φ(x).",
-)
+@check(aspect="stability", points=0.5)
 def test_gelu_tails(submission, draw):
+    """far from zero gelu is x above and 0 below, and so is its slope 1 and 0
+
+    > Keep of each number the share that its size deserves: x · Φ(x).
+    """
     size = draw.uniform(200.0, 1e4, batch=3, width=7)  # where every smooth ramp has become a straight one
     for sign, side in ((1.0, "large positive"), (-1.0, "large negative")):
         x = with_axes(sign * size, "batch", "width").requires_grad_()
@@ -156,30 +154,25 @@ def test_gelu_tails(submission, draw):
         expect(x.grad, f"slope at {side} numbers", axes="batch width").close_to(slope, tolerance=1e-5)
 
 
-@check(
-    "the gradient of gelu is Φ(x) + x · φ(x)",
-    aspect="gradient",
-    asked=[
-        "Gradients reach x and every weight and bias.",
-        "Keep of each number the share that its size deserves: x · Φ(x).",
-    ],
-)
+@check(aspect="gradient")
 def test_gelu_gradient(submission, draw):
+    """the gradient of gelu is Φ(x) + x · φ(x)
+
+    > Gradients reach x and every weight and bias.
+    > Keep of each number the share that its size deserves: x · Φ(x).
+    """
     x = draw.normal(batch=3, time=4, width=6, scale=1.5, requires_grad=True)
     expect_gradients(submission.gelu(x), {"x": x}, draw, oracle=exact_gelu, names=("gelu(x)",))
 
 
-@check(
-    "however gelu is called, its result is that of this x, in its dtype, and leaves it as it was",
-    aspect="arguments",
-    follows=["test_gelu_exact"],
-    asked=[
-        "float64 stays float64 and bfloat16 bfloat16, and float64 is computed in float64",
-        "x is left as it was and need not be contiguous in memory.",
-        "Nothing is kept from one call to the next.",
-    ],
-)
+@check(aspect="arguments", follows=test_gelu_exact)
 def test_gelu_promises(submission, draw):
+    """however gelu is called, its result is that of this x, in its dtype, and leaves it as it was
+
+    > float64 stays float64 and bfloat16 bfloat16, and float64 is computed in float64
+    > x is left as it was and need not be contiguous in memory.
+    > Nothing is kept from one call to the next.
+    """
     part = Part("gelu", outputs=["gelu(x)"], axes=["batch width"], dtypes=[torch.bfloat16], gradients=False)
     part.expect(submission, exact_gelu, draw, [{"x": draw.normal(batch=3, width=8)}])
     # √2 may be kept in float32.
@@ -189,13 +182,12 @@ def test_gelu_promises(submission, draw):
 
 
 # FeedForward may use torch's GELU: only what this check calls counts.
-@check(
-    "gelu is written from scratch",
-    aspect="scratch",
-    points=0.5,
-    asked="do without torch's own GELU: it is what you are building",
-)
+@check(aspect="scratch", points=0.5)
 def test_gelu_from_scratch(submission, draw):
+    """gelu is written from scratch
+
+    > do without torch's own GELU: it is what you are building
+    """
     with precondition("gelu must return a tensor"):
         submission.gelu(draw.normal(batch=3, width=8))
     expect_from_scratch(submission)
@@ -215,40 +207,35 @@ def expect_parameters(module, layers):
         expect(found[name], f"shape of {name}").is_value(shape)
 
 
-@check(
-    "for relu and gelu the parameters are linear1 and linear2, with biases",
-    aspect="parameters",
-    points=0.5,
-    asked=[
-        "linear1: nn.Linear(D, F).",
-        "linear2: nn.Linear(F, D).",
-        'gate: nn.Linear(D, F), of "swiglu" alone.',
-    ],
-)
+@check(aspect="parameters", points=0.5)
 def test_parameters(submission):
+    """for relu and gelu the parameters are linear1 and linear2, with biases
+
+    > linear1: nn.Linear(D, F).
+    > linear2: nn.Linear(F, D).
+    > gate: nn.Linear(D, F), of "swiglu" alone.
+    """
     for activation in ("relu", "gelu"):
         module = submission.FeedForward(6, 10, activation)
         expect_parameters(module, {"linear1": (10, 6), "linear2": (6, 10)})
 
 
-@check(
-    "swiglu has a third layer, gate, with a bias",
-    aspect="parameters",
-    points=0.5,
-    asked='gate: nn.Linear(D, F), of "swiglu" alone.',
-)
+@check(aspect="parameters", points=0.5)
 def test_gate_parameters(submission):
+    """swiglu has a third layer, gate, with a bias
+
+    > gate: nn.Linear(D, F), of "swiglu" alone.
+    """
     module = submission.FeedForward(6, 10, "swiglu")
     expect_parameters(module, {"linear1": (10, 6), "linear2": (6, 10), "gate": (10, 6)})
 
 
-@check(
-    "another activation raises ValueError when the module is made",
-    aspect="errors",
-    points=0.5,
-    asked='"relu", "gelu" or "swiglu"; ValueError for anything else.',
-)
+@check(aspect="errors", points=0.5)
 def test_unknown_activation(submission):
+    """another activation raises ValueError when the module is made
+
+    > "relu", "gelu" or "swiglu"; ValueError for anything else.
+    """
     for activation in ("tanh", "glu", "ReLU", ""):
         with expect_raises("ValueError", what=f"{activation!r} is none of relu, gelu and swiglu"):
             submission.FeedForward(6, 10, activation)
@@ -257,44 +244,41 @@ def test_unknown_activation(submission):
 # --- FeedForward: values ---
 
 
-@check(
-    "relu, also by default: linear2(relu(linear1(x)))",
-    aspect="values",
-    points=2,
-    asked="relu and gelu: widen with linear1, then apply the activation",
-)
+@check(aspect="values", points=2)
 def test_relu_values(submission, draw):
+    """relu, also by default: linear2(relu(linear1(x)))
+
+    > relu and gelu: widen with linear1, then apply the activation
+    """
     compare_values(submission, draw, "relu")
     compare_values(submission, draw, "relu", activation="relu")
 
 
-@check(
-    "gelu: linear2(gelu(linear1(x)))",
-    aspect="values",
-    points=1.5,
-    asked="relu and gelu: widen with linear1, then apply the activation",
-)
+@check(aspect="values", points=1.5)
 def test_gelu_network_values(submission, draw):
+    """gelu: linear2(gelu(linear1(x)))
+
+    > relu and gelu: widen with linear1, then apply the activation
+    """
     compare_values(submission, draw, "gelu", "gelu")
 
 
-@check(
-    "swiglu: linear2(silu(gate(x)) · linear1(x))",
-    aspect="values",
-    points=1.5,
-    asked=["swiglu: silu of the gate, times linear1", "output = linear2(hidden)"],
-)
+@check(aspect="values", points=1.5)
 def test_swiglu_values(submission, draw):
+    """swiglu: linear2(silu(gate(x)) · linear1(x))
+
+    > swiglu: silu of the gate, times linear1
+    > output = linear2(hidden)
+    """
     compare_values(submission, draw, "swiglu", "swiglu")
 
 
-@check(
-    "each position passes alone: what its neighbours hold makes no difference",
-    aspect="values",
-    points=0.5,
-    asked="nothing passes between them",
-)
+@check(aspect="values", points=0.5)
 def test_positions_are_independent(submission, draw):
+    """each position passes alone: what its neighbours hold makes no difference
+
+    > nothing passes between them
+    """
     module, _ = module_with(submission, draw, parameters(draw, 6, 10, "relu"), "relu")
     x = draw.normal(batch=3, time=4, width=6)
     y = telling(module(x), x)
@@ -316,14 +300,12 @@ def part(activation):
     return Part("FeedForward", made, [f"output for {activation}"], [AXES], dtypes, gradients=False)
 
 
-@check(
-    "gradients reach x and every weight and bias, the gate's too",
-    aspect="gradient",
-    points=1.5,
-    follows=["test_relu_values", "test_swiglu_values"],
-    asked="Gradients reach x and every weight and bias.",
-)
+@check(aspect="gradient", points=1.5, follows=[test_relu_values, test_swiglu_values])
 def test_gradients(submission, draw):
+    """gradients reach x and every weight and bias, the gate's too
+
+    > Gradients reach x and every weight and bias.
+    """
     for activation in ("relu", "swiglu"):
         call = {"x": draw.normal(batch=2, time=5, width=6)}
         part(activation).expect_gradients(submission, network(activation), draw, [call])
@@ -351,17 +333,14 @@ def hidden_units(y, state):
     return (y.detach().cpu().double() - bias) @ state["linear2.weight"].cpu().double()
 
 
-@check(
-    "in train mode dropout sets hidden units to zero, after the activation, and scales up the rest",
-    aspect="mode",
-    points=2,
-    asked=[
-        "the share of the F activations that is set to zero in train mode",
-        "dropout, in all three cases here, before linear2.",
-        "those that are left are multiplied by 1/(1 - p)",
-    ],
-)
+@check(aspect="mode", points=2)
 def test_dropout_places(submission, draw):
+    """in train mode dropout sets hidden units to zero, after the activation, and scales up the rest
+
+    > the share of the F activations that is set to zero in train mode
+    > dropout, in all three cases here, before linear2.
+    > those that are left are multiplied by 1/(1 - p)
+    """
     p = 0.25
     for activation in ("gelu", "swiglu"):
         module, twin, state = with_dropout(submission, draw, activation, p)
@@ -422,14 +401,12 @@ def reasons(y, plain, whole, state, p):
     )
 
 
-@check(
-    "the share dropped is p, for each position and unit anew, and different at every call",
-    aspect="mode",
-    points=1.5,
-    follows=["test_dropout_places"],
-    asked=["is set to zero with probability p, anew at every call"],
-)
+@check(aspect="mode", points=1.5, follows=test_dropout_places)
 def test_dropout_share(submission, draw):
+    """the share dropped is p, for each position and unit anew, and different at every call
+
+    > is set to zero with probability p, anew at every call
+    """
     p = 0.25
     module, twin, state = with_dropout(submission, draw, "gelu", p)
     x = draw.normal(batch=4, time=150, width=12)
@@ -470,12 +447,12 @@ def test_dropout_share(submission, draw):
         fail("wrong dropout  a second call drops the same units: each call draws anew", subject=y)
 
 
-@check(
-    "in eval mode nothing is dropped",
-    aspect="mode",
-    asked="nothing needs to be scaled in eval mode, where nothing is dropped",
-)
+@check(aspect="mode")
 def test_eval(submission, draw):
+    """in eval mode nothing is dropped
+
+    > nothing needs to be scaled in eval mode, where nothing is dropped
+    """
     state = parameters(draw, 6, 10, "relu")
     plain, _ = module_with(submission, draw, state, "relu")
     module, _ = module_with(submission, draw, state, "relu", dropout=0.5)
@@ -489,13 +466,12 @@ def test_eval(submission, draw):
     expect(module(x), "output back in eval mode", axes=AXES).same_as(wanted, name=name)
 
 
-@check(
-    "dropout is 0 unless asked for: train mode gives what eval mode gives",
-    aspect="mode",
-    points=0.5,
-    asked='activation="relu", dropout=0.0',
-)
+@check(aspect="mode", points=0.5)
 def test_no_dropout(submission, draw):
+    """dropout is 0 unless asked for: train mode gives what eval mode gives
+
+    > activation="relu", dropout=0.0
+    """
     x = draw.normal(batch=3, time=5, width=6)
     for options in ({}, {"dropout": 0.0}):
         module = submission.FeedForward(6, 10, "relu", **options).to(draw.device)
@@ -510,22 +486,16 @@ def test_no_dropout(submission, draw):
 
 
 @check(
-    "however a network is called, its result is that of this x and these parameters, and leaves them as they were",
     aspect="arguments",
-    follows=[
-        "test_gelu_promises",
-        "test_relu_values",
-        "test_gelu_network_values",
-        "test_swiglu_values",
-        "test_eval",
-    ],
-    asked=[
-        "float64 stays float64 and bfloat16 bfloat16, and float64 is computed in float64",
-        "x is left as it was and need not be contiguous in memory.",
-        "But for dropout, a result depends on x and on the module's own parameters.",
-    ],
+    follows=[test_gelu_promises, test_relu_values, test_gelu_network_values, test_swiglu_values, test_eval],
 )
 def test_network_promises(submission, draw):
+    """however a network is called, its result is that of this x and these parameters, and leaves them as they were
+
+    > float64 stays float64 and bfloat16 bfloat16, and float64 is computed in float64
+    > x is left as it was and need not be contiguous in memory.
+    > But for dropout, a result depends on x and on the module's own parameters.
+    """
     # √2 may be kept in float32, which large numbers do not show; of numbers as large as these none is near 0, where a
     # wrong gelu would fail by chance what another check is about.
     for activation, scale in (("relu", 1.0), ("gelu", 1e6), ("swiglu", 1.0)):

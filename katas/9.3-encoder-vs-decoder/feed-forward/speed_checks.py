@@ -61,21 +61,19 @@ RELU = work("relu", relu_network, 2)
 SWIGLU = work("swiglu", swiglu_network, 3)
 
 
-@check(
-    "the network is two products over all positions",
-    aspect="performance",
-    threshold="feed_forward",
-    asked="the network is two products over all positions at once, three with a gate",
-)
+@check(aspect="performance", threshold="feed_forward")
 def test_feed_forward_speed(speed):
+    """the network is two products over all positions
+
+    > the network is two products over all positions at once, three with a gate
+    """
     speed.ratio(RELU)
 
 
-@check(
-    "with a gate the network is three products over all positions",
-    aspect="performance",
-    threshold="gate",
-    asked="the network is two products over all positions at once, three with a gate",
-)
+@check(aspect="performance", threshold="gate")
 def test_gate_speed(speed):
+    """with a gate the network is three products over all positions
+
+    > the network is two products over all positions at once, three with a gate
+    """
     speed.ratio(SWIGLU)

@@ -103,29 +103,25 @@ def plainly_right(submission, draw):
 # --- shape and parameters ---
 
 
-@check(
-    "the output has the shape of the input, also for a batch of 1 and a single position",
-    aspect="shape",
-    points=0.5,
-    asked="[.., D], of the same shape, dtype and device.",
-)
+@check(aspect="shape", points=0.5)
 def test_shape(submission, draw):
+    """the output has the shape of the input, also for a batch of 1 and a single position
+
+    > [.., D], of the same shape, dtype and device.
+    """
     module = fresh(submission, draw, 6)
     for batch, time in ((2, 5), (1, 4), (3, 1), (1, 1)):
         y = module(draw.normal(batch=batch, time=time, width=6))
         expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, 6), dtype=torch.float32)
 
 
-@check(
-    "the parameters are weight and bias, each [D]",
-    aspect="parameters",
-    points=0.5,
-    asked=[
-        "parameter [D], ones at the start; multiplies each feature after the normalisation.",
-        "parameter [D], zeros at the start; is added last.",
-    ],
-)
+@check(aspect="parameters", points=0.5)
 def test_parameters(submission):
+    """the parameters are weight and bias, each [D]
+
+    > parameter [D], ones at the start; multiplies each feature after the normalisation.
+    > parameter [D], zeros at the start; is added last.
+    """
     module = submission.LayerNorm(7)
     found = {name: list(tensor.shape) for name, tensor in module.named_parameters()}
     expect(found, "parameters").has_names(["weight", "bias"])
@@ -133,13 +129,12 @@ def test_parameters(submission):
         expect(found[name], f"shape of {name}").is_value([7])
 
 
-@check(
-    "weight starts as ones and bias as zeros: at first nothing is scaled or shifted",
-    aspect="parameters",
-    follows=["test_parameters"],
-    asked="**weight** starts as ones and **bias** as zeros",
-)
+@check(aspect="parameters", follows=test_parameters)
 def test_initial_values(submission):
+    """weight starts as ones and bias as zeros: at first nothing is scaled or shifted
+
+    > **weight** starts as ones and **bias** as zeros
+    """
     module = submission.LayerNorm(7)
     expect(module.weight, "weight", axes="width").equals(torch.ones(7))
     expect(module.bias, "bias", axes="width").equals(torch.zeros(7))
@@ -148,13 +143,12 @@ def test_initial_values(submission):
 # --- values ---
 
 
-@check(
-    "a new module centres each position: its features sum to 0",
-    aspect="values",
-    follows=["test_shape"],
-    asked="shift it so that its mean is 0",
-)
+@check(aspect="values", follows=test_shape)
 def test_centred(submission, draw):
+    """a new module centres each position: its features sum to 0
+
+    > shift it so that its mean is 0
+    """
     x = draw.normal(batch=3, time=5, width=8, scale=2.0, shift=3.0)
     y = fresh(submission, draw, 8)(x)
     output = expect(y, "output", axes=AXES).is_tensor(shape=(3, 5, 8))
@@ -162,27 +156,24 @@ def test_centred(submission, draw):
     output.sums_to(0.0, "width", size=size, why="what is subtracted is the mean of a position's own features")
 
 
-@check(
-    "a new module gives (x - mean) / √variance, with the biased variance",
-    aspect="values",
-    points=2.5,
-    follows=["test_shape"],
-    asked="The variance is the **biased** one: divided by D.",
-)
+@check(aspect="values", points=2.5, follows=test_shape)
 def test_values(submission, draw):
+    """a new module gives (x - mean) / √variance, with the biased variance
+
+    > The variance is the **biased** one: divided by D.
+    """
     for d_model in (6, 9, 66):
         x = draw.normal(batch=2, time=4, width=d_model, scale=2000.0, shift=3000.0)  # eps is nothing to this
         y = fresh(submission, draw, d_model)(x)
         expect(y, "output", axes=AXES).close_to(oracle(normalized(), x))
 
 
-@check(
-    "each position is normalized alone: neighbours and other sequences make no difference",
-    aspect="values",
-    follows=["test_shape"],
-    asked="Each vector of D numbers is normalised by itself.",
-)
+@check(aspect="values", follows=test_shape)
 def test_positions_are_independent(submission, draw):
+    """each position is normalized alone: neighbours and other sequences make no difference
+
+    > Each vector of D numbers is normalised by itself.
+    """
     module = fresh(submission, draw, 6)
     x = draw.normal(batch=3, time=4, width=6, scale=2.0, shift=1.0)
     y = expect(module(x), "output", axes=AXES).is_tensor(shape=(3, 4, 6)).actual
@@ -197,13 +188,12 @@ def test_positions_are_independent(submission, draw):
         )
 
 
-@check(
-    "any number of axes may come before the last, also none",
-    aspect="shape",
-    follows=["test_shape"],
-    asked="any number of leading axes",
-)
+@check(aspect="shape", follows=test_shape)
 def test_leading_axes(submission, draw):
+    """any number of axes may come before the last, also none
+
+    > any number of leading axes
+    """
     module = fresh(submission, draw, 6)
     for lead in ({"row": 5}, {"batch": 2, "head": 3, "time": 5}, {}):
         x = draw.normal(**lead, width=6)
@@ -215,13 +205,12 @@ def test_leading_axes(submission, draw):
             y.same_as(flat.reshape(x.shape), name="the result for the same positions in three axes")
 
 
-@check(
-    "eps is inside the root and 1e-5 unless said otherwise",
-    aspect="values",
-    follows=["test_shape"],
-    asked="is 1e-5 and stands *inside* the root",
-)
+@check(aspect="values", follows=test_shape)
 def test_eps_inside_root(submission, draw):
+    """eps is inside the root and 1e-5 unless said otherwise
+
+    > is 1e-5 and stands *inside* the root
+    """
     # A deviation of 0.003 is a variance of about 1e-5: as large as eps, which halves what is divided.
     x = draw.normal(batch=2, time=5, width=6, scale=0.003)
     y = fresh(submission, draw, 6)(x)
@@ -229,14 +218,12 @@ def test_eps_inside_root(submission, draw):
         expect(y, "output", axes=AXES).close_to(oracle(normalized(), x))
 
 
-@check(
-    "the eps given is the one used",
-    aspect="values",
-    points=1.5,
-    follows=["test_shape"],
-    asked="is added to the variance, so that a vector of equal numbers is not divided by zero.",
-)
+@check(aspect="values", points=1.5, follows=test_shape)
 def test_eps_given(submission, draw):
+    """the eps given is the one used
+
+    > is added to the variance, so that a vector of equal numbers is not divided by zero.
+    """
     x = draw.normal(batch=2, time=5, width=6)
     for eps, module in (
         (0.5, fresh(submission, draw, 6, 0.5)),
@@ -247,17 +234,13 @@ def test_eps_given(submission, draw):
             expect(y, f"output for eps={eps}", axes=AXES).close_to(oracle(normalized(eps), x))
 
 
-@check(
-    "what is normalized is multiplied by weight, then bias is added",
-    aspect="values",
-    points=1.5,
-    follows=["test_shape", "test_parameters"],
-    asked=[
-        "parameter [D], ones at the start; multiplies each feature after the normalisation.",
-        "parameter [D], zeros at the start; is added last.",
-    ],
-)
+@check(aspect="values", points=1.5, follows=[test_shape, test_parameters])
 def test_weight_and_bias(submission, draw):
+    """what is normalized is multiplied by weight, then bias is added
+
+    > parameter [D], ones at the start; multiplies each feature after the normalisation.
+    > parameter [D], zeros at the start; is added last.
+    """
     x = draw.normal(batch=2, time=5, width=6, scale=2.0, shift=1.0)
     state = parameters(draw, 6)
     wanted = oracle(affine, plain_output(submission, draw, x), *state.values())
@@ -267,14 +250,12 @@ def test_weight_and_bias(submission, draw):
 # --- stability ---
 
 
-@check(
-    "far from zero (mean 10,000, deviation 1) the result is as right as near it",
-    aspect="stability",
-    points=1.5,
-    follows=["test_shape"],
-    asked="Subtract the mean *first*: the differences are small numbers again",
-)
+@check(aspect="stability", points=1.5, follows=test_shape)
 def test_far_from_zero(submission, draw):
+    """far from zero (mean 10,000, deviation 1) the result is as right as near it
+
+    > Subtract the mean *first*: the differences are small numbers again
+    """
     module = fresh(submission, draw, 24)
     for shift in (1e4, -1e4):
         # Whole numbers, near and far: neither holds a rounding that statistics over a short axis would magnify.
@@ -291,14 +272,12 @@ def test_far_from_zero(submission, draw):
         )
 
 
-@check(
-    "a position whose features are all equal gives zeros, and a finite gradient",
-    aspect="stability",
-    points=1.5,
-    follows=["test_shape"],
-    asked="It keeps a vector of equal numbers from being 0/0",
-)
+@check(aspect="stability", points=1.5, follows=test_shape)
 def test_equal_features(submission, draw):
+    """a position whose features are all equal gives zeros, and a finite gradient
+
+    > It keeps a vector of equal numbers from being 0/0
+    """
     # Powers of two over eight features: mean and differences are exact in any order of the sums.
     x = torch.tensor([[0.0, 0.5, -4.0]]).to(draw.device)[:, :, None].repeat(2, 1, 8)
     x = with_axes(x, *AXES.split()).requires_grad_()
@@ -312,13 +291,12 @@ def test_equal_features(submission, draw):
 # --- gradients ---
 
 
-@check(
-    "gradients reach x, also through its mean and its variance",
-    aspect="gradient",
-    points=2,
-    asked="Gradients reach x, also through its mean and its variance, and weight and bias.",
-)
+@check(aspect="gradient", points=2)
 def test_gradient_of_x(submission, draw):
+    """gradients reach x, also through its mean and its variance
+
+    > Gradients reach x, also through its mean and its variance, and weight and bias.
+    """
     x = draw.normal(
         batch=2, time=5, width=6, scale=2000.0, shift=1000.0, requires_grad=True
     )  # eps is nothing to this
@@ -326,13 +304,12 @@ def test_gradient_of_x(submission, draw):
     expect_gradients(y, {"x": x}, draw, oracle=normalized())
 
 
-@check(
-    "gradients of weight and bias add up over all positions",
-    aspect="gradient",
-    follows=["test_shape", "test_parameters"],
-    asked="Gradients reach x, also through its mean and its variance, and weight and bias.",
-)
+@check(aspect="gradient", follows=[test_shape, test_parameters])
 def test_gradient_of_parameters(submission, draw):
+    """gradients of weight and bias add up over all positions
+
+    > Gradients reach x, also through its mean and its variance, and weight and bias.
+    """
     x = draw.normal(batch=2, time=5, width=6, scale=2.0, shift=1.0)
     state = parameters(draw, 6)
     normal = plain_output(submission, draw, x)
@@ -355,12 +332,12 @@ def test_gradient_of_parameters(submission, draw):
 # --- dtype, mode, arguments, policy ---
 
 
-@check(
-    "nothing is remembered: train() and eval() agree, and so does the first call with a later one",
-    aspect="mode",
-    asked="nothing is remembered from one call to the next, in train mode or in eval mode",
-)
+@check(aspect="mode")
 def test_modes(submission, draw):
+    """nothing is remembered: train() and eval() agree, and so does the first call with a later one
+
+    > nothing is remembered from one call to the next, in train mode or in eval mode
+    """
     module = fresh(submission, draw, 6)
     x = draw.normal(batch=2, time=5, width=6)
     module.train()
@@ -379,30 +356,28 @@ def right_norm(state, x):
 
 
 @check(
-    "however it is called, the result is that of this x, weight, bias and eps, which it leaves as they were",
     aspect="arguments",
-    follows=["test_parameters", "test_values", "test_eps_given", "test_weight_and_bias", "test_modes"],
-    asked=[
-        "A float64 or bfloat16 module gives float64 or bfloat16.",
-        "x is left as it was",
-        "need not be contiguous in memory",
-        "A result depends on x and on the module's own weight, bias and eps",
-    ],
+    follows=[test_parameters, test_values, test_eps_given, test_weight_and_bias, test_modes],
 )
 def test_promises(submission, draw):
+    """however it is called, the result is that of this x, weight, bias and eps, which it leaves as they were
+
+    > A float64 or bfloat16 module gives float64 or bfloat16.
+    > x is left as it was
+    > need not be contiguous in memory
+    > A result depends on x and on the module's own weight, bias and eps
+    """
     made, dtypes = {"d_model": 7, "eps": 1e-3}, [torch.float64, torch.bfloat16]
     part = Part("LayerNorm", made, ["output"], [AXES], dtypes, gradients=False)
     part.expect(submission, right_norm, draw, [{"x": draw.normal(batch=2, time=5, width=7)}])
 
 
-@check(
-    "layer norm is written from scratch",
-    aspect="scratch",
-    points=0.5,
-    follows=["test_shape"],
-    asked="torch's own norm layers and their functions are excluded",
-)
+@check(aspect="scratch", points=0.5, follows=test_shape)
 def test_from_scratch(submission, draw):
+    """layer norm is written from scratch
+
+    > torch's own norm layers and their functions are excluded
+    """
     with precondition("forward must return a tensor"):
         module = fresh(submission, draw, 6)
         module(draw.normal(batch=2, time=5, width=6))

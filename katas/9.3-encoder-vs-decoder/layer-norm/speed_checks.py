@@ -45,21 +45,19 @@ LAYER_NORM = Work(
 )
 
 
-@check(
-    "all positions are normalized at once",
-    aspect="performance",
-    threshold="layer_norm",
-    asked="all positions are normalised at once, in a few passes over the memory that x takes",
-)
+@check(aspect="performance", threshold="layer_norm")
 def test_layer_norm_speed(speed):
+    """all positions are normalized at once
+
+    > all positions are normalised at once, in a few passes over the memory that x takes
+    """
     speed.ratio(LAYER_NORM)
 
 
-@check(
-    "the time is that of a few passes over the memory that x takes",
-    aspect="performance",
-    threshold="layer_norm_roofline",
-    asked="all positions are normalised at once, in a few passes over the memory that x takes",
-)
+@check(aspect="performance", threshold="layer_norm_roofline")
 def test_layer_norm_roofline(speed):
+    """the time is that of a few passes over the memory that x takes
+
+    > all positions are normalised at once, in a few passes over the memory that x takes
+    """
     speed.roofline(LAYER_NORM)

@@ -128,16 +128,13 @@ def causal(draw, seq_len):
 # --- scaled_dot_product_attention ---
 
 
-@check(
-    "the output is [.., Tq, dv] and the weights are [.., Tq, Tk]",
-    aspect="shape",
-    points=2,
-    asked=[
-        "(output [.., Tq, dv], weights [.., Tq, Tk])",
-        "Both work for any sizes and any number of leading axes",
-    ],
-)
+@check(aspect="shape", points=2)
 def test_shapes(submission, draw):
+    """the output is [.., Tq, dv] and the weights are [.., Tq, Tk]
+
+    > (output [.., Tq, dv], weights [.., Tq, Tk])
+    > Both work for any sizes and any number of leading axes
+    """
     for lead in ({"batch": 2, "head": 3}, {"batch": 4}, {}, {"batch": 1, "head": 1}):
         for queries, keys in ((4, 6), (1, 1), (5, 2)):
             query = draw.normal(**lead, query=queries, width=8)
@@ -153,58 +150,47 @@ def test_shapes(submission, draw):
             )
 
 
-@check(
-    "each query's weights sum to one over the keys",
-    aspect="values",
-    follows=["test_shapes"],
-    asked="Each row of weights sums to one",
-)
+@check(aspect="values", follows=test_shapes)
 def test_weights_sum_to_one(submission, draw):
+    """each query's weights sum to one over the keys
+
+    > Each row of weights sums to one
+    """
     query, key, value = inputs(draw)
     _, weights = call(submission, query, key, value)
     expect(weights, "weights", axes=WEIGHTS).is_tensor(shape=(2, 3, 4, 6)).sums_to(1.0, "key")
 
 
-@check(
-    "without a mask the weights are softmax(q·k / √d) and the output is their average of the values",
-    aspect="values",
-    points=3,
-    follows=["test_shapes"],
-    asked=[
-        "scores [.., Tq, Tk]: every query times every key, divided by the root of d.",
-        "softmax over the keys.",
-    ],
-)
+@check(aspect="values", points=3, follows=test_shapes)
 def test_values(submission, draw):
+    """without a mask the weights are softmax(q·k / √d) and the output is their average of the values
+
+    > scores [.., Tq, Tk]: every query times every key, divided by the root of d.
+    > softmax over the keys.
+    """
     for keys in (6, 66):
         tensors = inputs(draw, key=keys)
         compare(call(submission, *tensors), oracle(attend(), *tensors))
 
 
-@check(
-    "a forbidden key gets no weight, and the allowed ones share all of it",
-    aspect="masks",
-    points=3,
-    follows=["test_shapes"],
-    asked=[
-        "where the mask forbids, make the score -inf, so that the softmax gives it nothing.",
-        "Each row of weights sums to one",
-    ],
-)
+@check(aspect="masks", points=3, follows=test_shapes)
 def test_mask_values(submission, draw):
+    """a forbidden key gets no weight, and the allowed ones share all of it
+
+    > where the mask forbids, make the score -inf, so that the softmax gives it nothing.
+    > Each row of weights sums to one
+    """
     tensors = inputs(draw, key=7)
     mask = draw.mask(keep=0.5, batch=2, head=3, query=4, key=7)
     compare(call(submission, *tensors, mask), oracle(attend(mask), *tensors), mask)
 
 
-@check(
-    "a mask may have any shape that broadcasts to [.., Tq, Tk]",
-    aspect="masks",
-    points=2,
-    follows=["test_mask_values"],
-    asked="bool, broadcastable to [.., Tq, Tk], True where attention is allowed; None allows everything.",
-)
+@check(aspect="masks", points=2, follows=test_mask_values)
 def test_mask_shapes(submission, draw):
+    """a mask may have any shape that broadcasts to [.., Tq, Tk]
+
+    > bool, broadcastable to [.., Tq, Tk], True where attention is allowed; None allows everything.
+    """
     tensors = inputs(draw)
     masks = (
         draw.mask(keep=0.5, query=4, key=6),
@@ -222,14 +208,12 @@ def test_mask_shapes(submission, draw):
     expect(output, "output", axes="query feature").close_to(wanted_output)
 
 
-@check(
-    "a query that may attend to nothing gets zero weights and a zero output, not NaN",
-    aspect="masks",
-    points=3,
-    needs=["test_weights_sum_to_one"],
-    asked="may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient",
-)
+@check(aspect="masks", points=3, needs=test_weights_sum_to_one)
 def test_fully_masked(submission, draw):
+    """a query that may attend to nothing gets zero weights and a zero output, not NaN
+
+    > may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient
+    """
     tensors = inputs(draw)
     some_queries = draw.mask(keep=0.6, batch=2, head=1, query=4, key=6)
     some_queries[0, 0, 2] = False
@@ -261,25 +245,21 @@ def given(draw):
     return dict(zip(("query", "key", "value"), inputs(draw), strict=True)) | {"mask": mask}
 
 
-@check(
-    "gradients reach query, key and value through the output and through the weights",
-    aspect="gradient",
-    points=2,
-    follows=["test_mask_values"],
-    asked="gradients reach all that was given, and all four projections",
-)
+@check(aspect="gradient", points=2, follows=test_mask_values)
 def test_gradients(submission, draw):
+    """gradients reach query, key and value through the output and through the weights
+
+    > gradients reach all that was given, and all four projections
+    """
     ATTENTION.expect_gradients(submission, right_attention, draw, [given(draw)])
 
 
-@check(
-    "a query that may attend to nothing has a zero gradient, and puts NaN into no other",
-    aspect="gradient",
-    points=2,
-    follows=["test_fully_masked"],
-    asked="may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient",
-)
+@check(aspect="gradient", points=2, follows=test_fully_masked)
 def test_fully_masked_gradients(submission, draw):
+    """a query that may attend to nothing has a zero gradient, and puts NaN into no other
+
+    > may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient
+    """
     blind = given(draw)
     blind["mask"][0, 0, 1] = False
     blind["mask"][1] = False
@@ -302,13 +282,13 @@ def large_and_apart(draw):
             return query, key, value
 
 
-@check(
-    "scores in the ten thousands do not overflow",
-    aspect="stability",
-    follows=["test_shapes"],
-    asked="exp(89) is beyond float32; torch's softmax subtracts each row's maximum first",
-)
+@check(aspect="stability", follows=test_shapes)
 def test_large_scores(submission, draw):
+    """scores in the ten thousands do not overflow
+
+    > exp(89) is beyond float32; torch's softmax subtracts each row's maximum first
+    """
+
     def compare_scores(tensors):
         compare(call(submission, *tensors), oracle(attend(), *tensors), scores=40_000)
 
@@ -316,13 +296,12 @@ def test_large_scores(submission, draw):
         compare_scores(large_and_apart(draw))
 
 
-@check(
-    "a forbidden key stays out however large its score is",
-    aspect="stability",
-    follows=["test_mask_values"],
-    asked="-10000 for -∞: a large enough score overtakes it.",
-)
+@check(aspect="stability", follows=test_mask_values)
 def test_large_forbidden_scores(submission, draw):
+    """a forbidden key stays out however large its score is
+
+    > -10000 for -∞: a large enough score overtakes it.
+    """
     query, key, value = large(draw, scale=8.0, shift=80.0)
     mask = draw.mask(keep=0.5, query=1, key=7)
     # Every allowed score is now about -20,000, every forbidden one about 20,000.
@@ -333,19 +312,15 @@ def test_large_forbidden_scores(submission, draw):
     expect(output, "output", axes=OUTPUT).is_finite()
 
 
-@check(
-    "however attention is called, its result is that of these arguments, in their dtype, and leaves them as they were",
-    aspect="arguments",
-    points=2,
-    follows=["test_values", "test_mask_values", "test_mask_shapes"],
-    asked=[
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "All may be given by position or by name.",
-        "Results have the dtype of what was given, float64 and bfloat16 alike",
-        "Nothing is kept from one call to the next.",
-    ],
-)
+@check(aspect="arguments", points=2, follows=[test_values, test_mask_values, test_mask_shapes])
 def test_attention_promises(submission, draw):
+    """however attention is called, its result is that of these arguments, in their dtype, and leaves them as they were
+
+    > Arguments are left as they were and need not be contiguous in memory.
+    > All may be given by position or by name.
+    > Results have the dtype of what was given, float64 and bfloat16 alike
+    > Nothing is kept from one call to the next.
+    """
     call = given(draw)
     unmasked = {name: tensor for name, tensor in call.items() if name != "mask"}
     ATTENTION.expect(submission, right_attention, draw, [unmasked, call])
@@ -354,12 +329,12 @@ def test_attention_promises(submission, draw):
 # --- MultiHeadAttention ---
 
 
-@check(
-    "the parameters are w_q, w_k, w_v and w_o, each [D, D] with a bias",
-    aspect="parameters",
-    asked="w_q, w_k, w_v, w_o: nn.Linear(D, D), the only parameters.",
-)
+@check(aspect="parameters")
 def test_parameters(submission):
+    """the parameters are w_q, w_k, w_v and w_o, each [D, D] with a bias
+
+    > w_q, w_k, w_v, w_o: nn.Linear(D, D), the only parameters.
+    """
     module = submission.MultiHeadAttention(12, 3)
     wanted = {f"{name}.weight": [12, 12] for name in PROJECTIONS} | {
         f"{name}.bias": [12] for name in PROJECTIONS
@@ -370,27 +345,24 @@ def test_parameters(submission):
         expect(found[name], f"shape of {name}").is_value(shape)
 
 
-@check(
-    "with bias=False no projection has a bias",
-    aspect="parameters",
-    follows=["test_parameters"],
-    asked="whether the four projections have a bias.",
-)
+@check(aspect="parameters", follows=test_parameters)
 def test_without_bias(submission):
+    """with bias=False no projection has a bias
+
+    > whether the four projections have a bias.
+    """
     module = submission.MultiHeadAttention(12, 3, bias=False)
     found = [name for name, _ in module.named_parameters()]
     expect(found, "parameters").has_names(f"{name}.weight" for name in PROJECTIONS)
 
 
-@check(
-    "head h attends with columns h·D/H to (h+1)·D/H, scaled by its own width",
-    aspect="values",
-    points=4,
-    follows=["test_parameters"],
-    stand_ins=["scaled_dot_product_attention"],
-    asked=["Head h reads columns h·D/H up to (h+1)·D/H", "The heads divide by √(D/H), not by √D"],
-)
+@check(aspect="values", points=4, follows=test_parameters, stand_ins=["scaled_dot_product_attention"])
 def test_module_values(submission, draw):
+    """head h attends with columns h·D/H to (h+1)·D/H, scaled by its own width
+
+    > Head h reads columns h·D/H up to (h+1)·D/H
+    > The heads divide by √(D/H), not by √D
+    """
     state = parameters(draw, 12)
     for num_heads, batch, time in ((3, 2, 5), (1, 2, 5), (4, 1, 1), (3, 1, 66)):
         x = draw.normal(batch=batch, time=time, width=12)
@@ -398,15 +370,12 @@ def test_module_values(submission, draw):
         expect(module(x), "output", axes=AXES).close_to(oracle(multi_head(num_heads), taken, x))
 
 
-@check(
-    "the module obeys masks of [T, T], [B, 1, 1, T] and [B, H, T, T]",
-    aspect="masks",
-    points=2,
-    follows=["test_module_values"],
-    stand_ins=["scaled_dot_product_attention"],
-    asked="bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at.",
-)
+@check(aspect="masks", points=2, follows=test_module_values, stand_ins=["scaled_dot_product_attention"])
 def test_module_masks(submission, draw):
+    """the module obeys masks of [T, T], [B, 1, 1, T] and [B, H, T, T]
+
+    > bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at.
+    """
     module, state = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=5, width=12)
     late = draw.mask(keep=0.6, batch=2, head=1, query=1, key=5)
@@ -423,15 +392,12 @@ def test_module_masks(submission, draw):
         expect(y, "output", axes=AXES).close_to(wanted)
 
 
-@check(
-    "keys and values come from the context when there is one",
-    aspect="values",
-    points=2,
-    follows=["test_module_values"],
-    stand_ins=["scaled_dot_product_attention"],
-    asked="where keys and values come from; None means x itself.",
-)
+@check(aspect="values", points=2, follows=test_module_values, stand_ins=["scaled_dot_product_attention"])
 def test_context(submission, draw):
+    """keys and values come from the context when there is one
+
+    > where keys and values come from; None means x itself.
+    """
     module, state = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=5, width=12)
     for length in (5, 7, 3):  # as long as x, longer, shorter
@@ -442,14 +408,12 @@ def test_context(submission, draw):
         expect(y, "output", axes=AXES).close_to(wanted)
 
 
-@check(
-    "a mask over the context hides positions of the context",
-    aspect="masks",
-    follows=["test_context", "test_module_masks"],
-    stand_ins=["scaled_dot_product_attention"],
-    asked="bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at.",
-)
+@check(aspect="masks", follows=[test_context, test_module_masks], stand_ins=["scaled_dot_product_attention"])
 def test_context_masks(submission, draw):
+    """a mask over the context hides positions of the context
+
+    > bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at.
+    """
     module, state = module_with(submission, 3, parameters(draw, 12))
     x, context = draw.normal(batch=2, time=5, width=12), draw.normal(batch=2, key=7, width=12)
     for mask in (
@@ -481,42 +445,33 @@ def module_call(draw):
     return {"x": x, "mask": mask, "context": context}
 
 
-@check(
-    "gradients reach all four projections, x and the context",
-    aspect="gradient",
-    follows=["test_context"],
-    stand_ins=["scaled_dot_product_attention"],
-    asked="gradients reach all that was given, and all four projections",
-)
+@check(aspect="gradient", follows=test_context, stand_ins=["scaled_dot_product_attention"])
 def test_module_gradients(submission, draw):
+    """gradients reach all four projections, x and the context
+
+    > gradients reach all that was given, and all four projections
+    """
     MODULE.expect_gradients(submission, right_module, draw, [module_call(draw)])
 
 
-@check(
-    "however the module is called, its result is that of these arguments and parameters, in their dtype",
-    aspect="arguments",
-    points=2,
-    follows=["test_context_masks"],
-    stand_ins=["scaled_dot_product_attention"],
-    asked=[
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "All may be given by position or by name.",
-        "Results have the dtype of what was given, float64 and bfloat16 alike",
-        "Nothing is kept from one call to the next.",
-    ],
-)
+@check(aspect="arguments", points=2, follows=test_context_masks, stand_ins=["scaled_dot_product_attention"])
 def test_module_promises(submission, draw):
+    """however the module is called, its result is that of these arguments and parameters, in their dtype
+
+    > Arguments are left as they were and need not be contiguous in memory.
+    > All may be given by position or by name.
+    > Results have the dtype of what was given, float64 and bfloat16 alike
+    > Nothing is kept from one call to the next.
+    """
     MODULE.expect(submission, right_module, draw, [module_call(draw)])
 
 
-@check(
-    "under a causal mask later positions cannot change earlier outputs",
-    aspect="causality",
-    follows=["test_parameters"],
-    stand_ins=["scaled_dot_product_attention"],
-    asked="where the mask forbids, make the score -inf, so that the softmax gives it nothing.",
-)
+@check(aspect="causality", follows=test_parameters, stand_ins=["scaled_dot_product_attention"])
 def test_causality(submission, draw):
+    """under a causal mask later positions cannot change earlier outputs
+
+    > where the mask forbids, make the score -inf, so that the softmax gives it nothing.
+    """
     module, _ = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=6, width=12)
     changed = x.clone()
@@ -534,14 +489,13 @@ def test_causality(submission, draw):
     )
 
 
-@check(
-    "train() and eval() agree, and a float64 module computes in float64",
-    aspect="mode",
-    follows=["test_parameters"],
-    stand_ins=["scaled_dot_product_attention"],
-    asked=["nothing is random", "Results have the dtype of what was given, float64 and bfloat16 alike"],
-)
+@check(aspect="mode", follows=test_parameters, stand_ins=["scaled_dot_product_attention"])
 def test_modes(submission, draw):
+    """train() and eval() agree, and a float64 module computes in float64
+
+    > nothing is random
+    > Results have the dtype of what was given, float64 and bfloat16 alike
+    """
     module, _ = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=5, width=12)
     module.train()
@@ -554,25 +508,23 @@ def test_modes(submission, draw):
     expect(y, "output after double()", axes=AXES).is_tensor(shape=(2, 5, 12), dtype=torch.float64)
 
 
-@check(
-    "a width that the heads cannot share raises ValueError",
-    aspect="errors",
-    follows=["test_parameters"],
-    asked="H; ValueError when it does not divide d_model.",
-)
+@check(aspect="errors", follows=test_parameters)
 def test_indivisible(submission):
+    """a width that the heads cannot share raises ValueError
+
+    > H; ValueError when it does not divide d_model.
+    """
     for d_model, num_heads in ((10, 3), (4, 8)):
         with expect_raises("ValueError", what=f"{num_heads} heads cannot share {d_model} columns"):
             submission.MultiHeadAttention(d_model, num_heads)
 
 
-@check(
-    "attention is written from scratch",
-    aspect="scratch",
-    follows=["test_shapes", "test_parameters"],
-    asked="torch's own attention operators are what you are building",
-)
+@check(aspect="scratch", follows=[test_shapes, test_parameters])
 def test_from_scratch(submission, draw):
+    """attention is written from scratch
+
+    > torch's own attention operators are what you are building
+    """
     tensors = inputs(draw)
     with precondition("function and module must return something"):
         submission.scaled_dot_product_attention(*tensors)

@@ -57,13 +57,12 @@ ATTENTION = Work(
 )
 
 
-@check(
-    "attention does its arithmetic once, for all queries at a time",
-    aspect="performance",
-    threshold="attention",
-    asked="the arithmetic is done once, for all queries, sequences and heads at a time",
-)
+@check(aspect="performance", threshold="attention")
 def test_attention_speed(speed):
+    """attention does its arithmetic once, for all queries at a time
+
+    > the arithmetic is done once, for all queries, sequences and heads at a time
+    """
     speed.ratio(ATTENTION)
 
 
@@ -89,13 +88,12 @@ PEAK = Work(
 )
 
 
-@check(
-    "attention holds few tables of scores at a time, in the numbers it was given",
-    aspect="performance",
-    threshold="attention_memory",
-    asked="few tables of scores are held at once, in the numbers that were given",
-)
+@check(aspect="performance", threshold="attention_memory")
 def test_attention_memory(speed):
+    """attention holds few tables of scores at a time, in the numbers it was given
+
+    > few tables of scores are held at once, in the numbers that were given
+    """
     speed.memory(PEAK)
 
 
@@ -109,13 +107,12 @@ SHORT = Work(
 )
 
 
-@check(
-    "many short sequences and heads cost no loop over them",
-    aspect="performance",
-    threshold="many_heads",
-    asked="the arithmetic is done once, for all queries, sequences and heads at a time",
-)
+@check(aspect="performance", threshold="many_heads")
 def test_many_heads_speed(speed):
+    """many short sequences and heads cost no loop over them
+
+    > the arithmetic is done once, for all queries, sequences and heads at a time
+    """
     speed.ratio(SHORT)
 
 
@@ -171,13 +168,12 @@ MODULE = Work(
 )
 
 
-@check(
-    "the module projects all positions of all sequences at once",
-    aspect="performance",
-    threshold="multi_head",
-    asked="the arithmetic is done once, for all queries, sequences and heads at a time",
-)
+@check(aspect="performance", threshold="multi_head")
 def test_multi_head_speed(speed):
+    """the module projects all positions of all sequences at once
+
+    > the arithmetic is done once, for all queries, sequences and heads at a time
+    """
     speed.ratio(MODULE)
 
 
@@ -192,14 +188,11 @@ HEADS = Work(
 )
 
 
-@check(
-    "more heads over the same width cost little more",
-    aspect="performance",
-    threshold="heads",
-    asked=[
-        "the arithmetic is done once, for all queries, sequences and heads at a time",
-        "It costs about as much as one wide head",
-    ],
-)
+@check(aspect="performance", threshold="heads")
 def test_heads_speed(speed):
+    """more heads over the same width cost little more
+
+    > the arithmetic is done once, for all queries, sequences and heads at a time
+    > It costs about as much as one wide head
+    """
     speed.growth(HEADS)

@@ -31,13 +31,12 @@ def tokens_with_padding(draw, pad_id, **axes):
 # --- bidirectional_mask and causal_mask ---
 
 
-@check(
-    "a bidirectional mask is boolean [T, T] and True everywhere",
-    aspect="masks",
-    points=0.5,
-    asked="bool [T, T], all True.",
-)
+@check(aspect="masks", points=0.5)
 def test_bidirectional_all_true(submission):
+    """a bidirectional mask is boolean [T, T] and True everywhere
+
+    > bool [T, T], all True.
+    """
     for seq_len in (5, 66):
         mask = submission.bidirectional_mask(seq_len)
         expect(mask, "mask", axes="query key", picture="mask").equals(
@@ -45,38 +44,35 @@ def test_bidirectional_all_true(submission):
         )
 
 
-@check(
-    "a causal mask is boolean [T, T]",
-    aspect="shape",
-    points=0.5,
-    asked="bool [T, T], True where key <= query.",
-)
+@check(aspect="shape", points=0.5)
 def test_causal_shape(submission):
+    """a causal mask is boolean [T, T]
+
+    > bool [T, T], True where key <= query.
+    """
     for seq_len in (6, 3):
         expect(submission.causal_mask(seq_len), "mask", axes="query key").is_tensor(
             shape=(seq_len, seq_len), dtype=torch.bool
         )
 
 
-@check(
-    "each query sees itself and the keys before it, nothing later",
-    aspect="masks",
-    follows=["test_causal_shape"],
-    asked="bool [T, T], True where key <= query.",
-)
+@check(aspect="masks", follows=test_causal_shape)
 def test_causal_values(submission):
+    """each query sees itself and the keys before it, nothing later
+
+    > bool [T, T], True where key <= query.
+    """
     for seq_len in (4, 66):
         mask = submission.causal_mask(seq_len)
         expect(mask, "mask", axes="query key", picture="mask").equals(lower_triangle(seq_len))
 
 
-@check(
-    "a single position sees itself",
-    aspect="shape",
-    points=0.5,
-    asked="A mask is as long as the text, 3 positions or 3,000",
-)
+@check(aspect="shape", points=0.5)
 def test_length_one(submission):
+    """a single position sees itself
+
+    > A mask is as long as the text, 3 positions or 3,000
+    """
     for name, mask, ndim in (
         ("causal_mask(1)", submission.causal_mask(1), 2),
         ("bidirectional_mask(1)", submission.bidirectional_mask(1), 2),
@@ -88,16 +84,13 @@ def test_length_one(submission):
         whole.equals(seen)
 
 
-@check(
-    "masks are made on the device asked for, or on that of the input",
-    aspect="dtype",
-    points=0.5,
-    asked=[
-        "where the mask is made; None means torch's default",
-        "where there is an input tensor, its device is the right one",
-    ],
-)
+@check(aspect="dtype", points=0.5)
 def test_device(submission, draw, device):
+    """masks are made on the device asked for, or on that of the input
+
+    > where the mask is made; None means torch's default
+    > where there is an input tensor, its device is the right one
+    """
     with precondition("masks must be made at all"):
         submission.bidirectional_mask(3), submission.causal_mask(4)
     square = submission.bidirectional_mask(seq_len=3, device=device)
@@ -117,24 +110,23 @@ def test_device(submission, draw, device):
 # --- padding_mask ---
 
 
-@check(
-    "a padding mask is boolean [B, 1, 1, T]",
-    aspect="shape",
-    points=0.5,
-    asked="bool [B, 1, 1, T], True where the token is real.",
-)
+@check(aspect="shape", points=0.5)
 def test_padding_shape(submission, draw):
+    """a padding mask is boolean [B, 1, 1, T]
+
+    > bool [B, 1, 1, T], True where the token is real.
+    """
     mask = submission.padding_mask(draw.integers(0, 4, batch=3, time=5))
     expect(mask, "mask", axes="batch head query key").is_tensor(shape=(3, 1, 1, 5), dtype=torch.bool)
 
 
-@check(
-    "real tokens are seen and padding is hidden, wherever it is",
-    aspect="masks",
-    follows=["test_padding_shape"],
-    asked=["bool [B, 1, 1, T], True where the token is real.", "Nor does padding always come last."],
-)
+@check(aspect="masks", follows=test_padding_shape)
 def test_padding_values(submission, draw):
+    """real tokens are seen and padding is hidden, wherever it is
+
+    > bool [B, 1, 1, T], True where the token is real.
+    > Nor does padding always come last.
+    """
     tokens = tokens_with_padding(draw, 0, batch=3, time=7)
     tokens[0, -2:] = 0  # padded at the end,
     tokens[1, :3] = 0  # at the start,
@@ -144,17 +136,13 @@ def test_padding_values(submission, draw):
     expect(mask, "mask", axes="batch head query key", picture="mask").equals(wanted)
 
 
-@check(
-    "pad_id says which token is padding, and only that one is",
-    aspect="masks",
-    points=0.5,
-    follows=["test_padding_shape"],
-    asked=[
-        'the id that stands for "no token here"',
-        "`pad_id` is not always 0, and 0 is then an ordinary token.",
-    ],
-)
+@check(aspect="masks", points=0.5, follows=test_padding_shape)
 def test_padding_pad_id(submission, draw):
+    """pad_id says which token is padding, and only that one is
+
+    > the id that stands for "no token here"
+    > `pad_id` is not always 0, and 0 is then an ordinary token.
+    """
     for pad_id, time in ((4, 11), (-100, 66)):
         tokens = draw.integers(0, 9, batch=2, time=time)  # 0 is an ordinary token here
         tokens[0, 1], tokens[0, 2:4], tokens[1, -3:] = 0, pad_id, pad_id
@@ -163,13 +151,12 @@ def test_padding_pad_id(submission, draw):
         expect(mask, f"mask for pad_id={pad_id}", axes="batch head query key", picture="mask").equals(wanted)
 
 
-@check(
-    "tokens may be of any integer type",
-    aspect="dtype",
-    points=0.5,
-    asked="int [B, T] token ids, of any integer type.",
-)
+@check(aspect="dtype", points=0.5)
 def test_padding_integer_types(submission, draw):
+    """tokens may be of any integer type
+
+    > int [B, T] token ids, of any integer type.
+    """
     tokens = tokens_with_padding(draw, 0, batch=2, time=6)
     with precondition("int64 tokens must get a mask"):
         wanted = expect(submission.padding_mask(tokens), "mask of int64 tokens").is_tensor().actual
@@ -181,12 +168,13 @@ def test_padding_integer_types(submission, draw):
 # --- combine_masks ---
 
 
-@check(
-    "one, two or three masks together allow what every one allows",
-    aspect="masks",
-    asked=["one or more boolean masks", "Allow only what every one of the masks allows."],
-)
+@check(aspect="masks")
 def test_combine_counts(submission, draw):
+    """one, two or three masks together allow what every one allows
+
+    > one or more boolean masks
+    > Allow only what every one of the masks allows.
+    """
     masks = [draw.mask(keep=0.7, query=4, key=6) for _ in range(3)]
     for mask, allowed in zip(masks, (True, True, False), strict=True):
         mask[1, 2] = allowed  # the third mask always matters
@@ -196,12 +184,12 @@ def test_combine_counts(submission, draw):
         expect(combined, f"combination of {count}", axes="query key", picture="mask").equals(wanted)
 
 
-@check(
-    "masks of different shapes broadcast: [T, T] with [B, 1, 1, T]",
-    aspect="masks",
-    asked="bool of the broadcast shape, e.g. [B, 1, T, T].",
-)
+@check(aspect="masks")
 def test_combine_broadcasts(submission, draw):
+    """masks of different shapes broadcast: [T, T] with [B, 1, 1, T]
+
+    > bool of the broadcast shape, e.g. [B, 1, T, T].
+    """
     axes = "batch head query key"
     for size in (5, 66):
         causal = lower_triangle(size).to(draw.device)
@@ -219,12 +207,12 @@ def test_combine_broadcasts(submission, draw):
 # --- additive_mask ---
 
 
-@check(
-    "allowed pairs become 0 and blocked ones -inf, in the mask's own shape",
-    aspect="values",
-    asked="dtype of the same shape: 0 where mask is True, -inf where it is False.",
-)
+@check(aspect="values")
 def test_additive_values(submission, draw):
+    """allowed pairs become 0 and blocked ones -inf, in the mask's own shape
+
+    > dtype of the same shape: 0 where mask is True, -inf where it is False.
+    """
     square = draw.mask(keep=0.5, query=4, key=6)
     square[2, :] = False  # a query that may look at nothing
     for mask in (square, draw.mask(keep=0.5, batch=2, head=1, query=1, key=66)):
@@ -233,14 +221,13 @@ def test_additive_values(submission, draw):
         expect(submission.additive_mask(mask), "additive mask", axes=axes, picture="mask").equals(wanted)
 
 
-@check(
-    "the numbers have the dtype asked for, and stay exactly 0 and -inf in it",
-    aspect="dtype",
-    points=0.5,
-    follows=["test_additive_values"],
-    asked=["the floating type of the result", "-∞ is exact in every floating dtype"],
-)
+@check(aspect="dtype", points=0.5, follows=test_additive_values)
 def test_additive_dtypes(submission, draw):
+    """the numbers have the dtype asked for, and stay exactly 0 and -inf in it
+
+    > the floating type of the result
+    > -∞ is exact in every floating dtype
+    """
     mask = draw.mask(keep=0.5, query=3, key=7)
     mask[1, 2:5] = False
     for dtype in (torch.float64, torch.bfloat16, torch.float16):
@@ -255,14 +242,12 @@ def test_additive_dtypes(submission, draw):
 # --- all ---
 
 
-@check(
-    "combined masks are left as they were, and need not be contiguous in memory",
-    aspect="arguments",
-    points=0.5,
-    follows=["test_combine_counts"],
-    asked="No argument may be changed, and none need be contiguous in memory.",
-)
+@check(aspect="arguments", points=0.5, follows=test_combine_counts)
 def test_arguments_unchanged(submission, draw):
+    """combined masks are left as they were, and need not be contiguous in memory
+
+    > No argument may be changed, and none need be contiguous in memory.
+    """
     first, second = draw.mask(keep=0.7, query=5, key=5), draw.mask(keep=0.5, query=5, key=5)
     wide = draw.mask(keep=0.5, batch=2, head=1, query=5, key=5)
     for given in ((first, second), (wide, second, first)):
@@ -283,17 +268,15 @@ def right_numbers(mask):
 
 
 @check(
-    "however they are called, masks depend on these arguments alone, and leave them as they were",
-    aspect="arguments",
-    points=0.5,
-    follows=["test_padding_values", "test_padding_pad_id", "test_additive_values"],
-    asked=[
-        "No argument may be changed, and none need be contiguous in memory.",
-        "depends on the arguments of its own call alone",
-        "All may be given by position or by name.",
-    ],
+    aspect="arguments", points=0.5, follows=[test_padding_values, test_padding_pad_id, test_additive_values]
 )
 def test_promises(submission, draw):
+    """however they are called, masks depend on these arguments alone, and leave them as they were
+
+    > No argument may be changed, and none need be contiguous in memory.
+    > depends on the arguments of its own call alone
+    > All may be given by position or by name.
+    """
     tokens = tokens_with_padding(draw, 4, batch=3, time=5)
     part = Part("padding_mask", outputs=["padding mask"], axes=["batch head query key"])
     part.expect(submission, right_padding, draw, [{"tokens": tokens, "pad_id": 4}])

@@ -32,13 +32,12 @@ CAUSAL = Work(
 )
 
 
-@check(
-    "a causal mask is filled by the tensor, not by Python",
-    aspect="performance",
-    threshold="causal_mask",
-    asked="Tensors fill it, no loop in Python does",
-)
+@check(aspect="performance", threshold="causal_mask")
 def test_causal_mask_speed(speed):
+    """a causal mask is filled by the tensor, not by Python
+
+    > Tensors fill it, no loop in Python does
+    """
     speed.ratio(CAUSAL)
 
 
@@ -64,11 +63,10 @@ PADDING = Work(
 )
 
 
-@check(
-    "a padding mask needs memory for each token, not for each pair of them",
-    aspect="performance",
-    threshold="padding_memory",
-    asked="a padding mask takes memory for each token, not for each pair of them",
-)
+@check(aspect="performance", threshold="padding_memory")
 def test_padding_mask_memory(speed):
+    """a padding mask needs memory for each token, not for each pair of them
+
+    > a padding mask takes memory for each token, not for each pair of them
+    """
     speed.memory_exponent(PADDING)

@@ -199,12 +199,13 @@ def expect_layer(
 # --- DecoderLayer ---
 
 
-@check(
-    "a layer takes x [B, T, D] and memory [B, S, D] to [B, T, D], for any B, T and S",
-    aspect="shape",
-    asked=["memory: [B, S, D]", "Layer and decoder work for any sizes"],
-)
+@check(aspect="shape")
 def test_layer_shapes(submission, draw):
+    """a layer takes x [B, T, D] and memory [B, S, D] to [B, T, D], for any B, T and S
+
+    > memory: [B, S, D]
+    > Layer and decoder work for any sizes
+    """
     for norm_first in (True, False):
         module = submission.DecoderLayer(D, H, FF, norm_first=norm_first)
         for batch, time, source in ((2, 5, 3), (1, 1, 7), (3, 6, 1)):
@@ -212,12 +213,12 @@ def test_layer_shapes(submission, draw):
             expect(y, "output", axes=AXES).is_tensor(shape=(batch, time, D), dtype=torch.float32)
 
 
-@check(
-    "three sublayers and three norms are the parts of a layer",
-    aspect="parameters",
-    asked="Together these six hold all the parameters there are.",
-)
+@check(aspect="parameters")
 def test_parts(submission):
+    """three sublayers and three norms are the parts of a layer
+
+    > Together these six hold all the parameters there are.
+    """
     module = submission.DecoderLayer(D, H, FF)
     for name in (*ATTENTIONS, "feed_forward", "norm1", "norm2", "norm3"):
         getattr(module, name)  # names the one that is not there
@@ -229,105 +230,88 @@ def test_parts(submission):
         expect(found[name], f"shape of {name}").is_value(shape)
 
 
-@check(
-    "a layer has the parameters of its six parts and no others",
-    aspect="parameters",
-    asked="Together these six hold all the parameters there are.",
-)
+@check(aspect="parameters")
 def test_parameters(submission):
+    """a layer has the parameters of its six parts and no others
+
+    > Together these six hold all the parameters there are.
+    """
     for activation in ("relu", "swiglu"):
         module = submission.DecoderLayer(D, H, FF, activation=activation)
         found = [name for name, _ in module.named_parameters()]
         expect(found, f"parameters with activation {activation!r}").has_names(parameters(activation))
 
 
-@check(
-    "with the other two silent the output is x + self_attention(norm1(x))",
-    aspect="values",
-    points=2,
-    follows=["test_layer_shapes", "test_parts"],
-    asked="a = x + drop(self_attention(norm1(x), self_mask))",
-)
+@check(aspect="values", points=2, follows=[test_layer_shapes, test_parts])
 def test_self_attention_sublayer(submission, draw):
+    """with the other two silent the output is x + self_attention(norm1(x))
+
+    > a = x + drop(self_attention(norm1(x), self_mask))
+    """
     silent = ("cross_attention", "feed_forward")
     expect_layer(submission, draw, silent, why="the other two sublayers give 0 here, and add nothing")
 
 
-@check(
-    "with the other two silent the output is x + cross_attention(norm2(x), memory)",
-    aspect="values",
-    points=3,
-    follows=["test_layer_shapes", "test_parts"],
-    asked=[
-        "b = a + drop(cross_attention(norm2(a), memory_mask, memory))",
-        "taken as it is, without a norm of this layer.",
-    ],
-)
+@check(aspect="values", points=3, follows=[test_layer_shapes, test_parts])
 def test_cross_attention_sublayer(submission, draw):
+    """with the other two silent the output is x + cross_attention(norm2(x), memory)
+
+    > b = a + drop(cross_attention(norm2(a), memory_mask, memory))
+    > taken as it is, without a norm of this layer.
+    """
     silent = ("self_attention", "feed_forward")
     expect_layer(
         submission, draw, silent, why="queries come from norm2(x), keys and values from the memory as it is"
     )
 
 
-@check(
-    "with both attentions silent the output is x + feed_forward(norm3(x))",
-    aspect="values",
-    points=2,
-    follows=["test_layer_shapes", "test_parts"],
-    asked="y = b + drop(feed_forward(norm3(b)))",
-)
+@check(aspect="values", points=2, follows=[test_layer_shapes, test_parts])
 def test_feed_forward_sublayer(submission, draw):
+    """with both attentions silent the output is x + feed_forward(norm3(x))
+
+    > y = b + drop(feed_forward(norm3(b)))
+    """
     expect_layer(submission, draw, ATTENTIONS, why="both attentions give 0 here, and add nothing")
 
 
-@check(
-    "pre-norm: each sublayer reads the stream to which the one before it has added",
-    aspect="values",
-    points=3,
-    follows=["test_layer_shapes", "test_parts"],
-    asked=[
-        "a = x + drop(self_attention(norm1(x), self_mask))",
-        "b = a + drop(cross_attention(norm2(a), memory_mask, memory))",
-        "y = b + drop(feed_forward(norm3(b)))",
-    ],
-)
+@check(aspect="values", points=3, follows=[test_layer_shapes, test_parts])
 def test_pre_norm(submission, draw):
+    """pre-norm: each sublayer reads the stream to which the one before it has added
+
+    > a = x + drop(self_attention(norm1(x), self_mask))
+    > b = a + drop(cross_attention(norm2(a), memory_mask, memory))
+    > y = b + drop(feed_forward(norm3(b)))
+    """
     expect_layer(submission, draw, sizes=((2, 4, 6), (1, 1, 2), (1, 66, 3)))
 
 
-@check(
-    "post-norm: each sum is normalised, and no sublayer's input is",
-    aspect="values",
-    points=3,
-    follows=["test_layer_shapes", "test_parts"],
-    asked=["a = norm1(x + drop(self_attention(x, self_mask)))", "y = norm3(b + drop(feed_forward(b)))"],
-)
+@check(aspect="values", points=3, follows=[test_layer_shapes, test_parts])
 def test_post_norm(submission, draw):
+    """post-norm: each sum is normalised, and no sublayer's input is
+
+    > a = norm1(x + drop(self_attention(x, self_mask)))
+    > y = norm3(b + drop(feed_forward(b)))
+    """
     expect_layer(submission, draw, norm_first=False, sizes=((2, 4, 6), (1, 5, 2)))
 
 
-@check(
-    "self_mask says which positions of x may attend to which, and says nothing about the memory",
-    aspect="masks",
-    points=2,
-    follows=["test_self_attention_sublayer", "test_cross_attention_sublayer"],
-    asked="bool [T, T], or broadcastable to [B, H, T, T]; None allows all.",
-)
+@check(aspect="masks", points=2, follows=[test_self_attention_sublayer, test_cross_attention_sublayer])
 def test_self_mask(submission, draw):
+    """self_mask says which positions of x may attend to which, and says nothing about the memory
+
+    > bool [T, T], or broadcastable to [B, H, T, T]; None allows all.
+    """
     for mask in (causal(draw, 4), draw.mask(keep=0.5, batch=2, head=H, query=4, key=4)):
         # As long as x, so that a mask in the wrong place raises nothing.
         expect_layer(submission, draw, ("feed_forward",), masks=(mask, None), sizes=((2, 4, 4),))
 
 
-@check(
-    "memory_mask says which positions of the memory each position of x may attend to, and may allow none",
-    aspect="masks",
-    points=2,
-    follows=["test_self_attention_sublayer", "test_cross_attention_sublayer"],
-    asked="bool [T, S], or broadcastable to [B, H, T, S].",
-)
+@check(aspect="masks", points=2, follows=[test_self_attention_sublayer, test_cross_attention_sublayer])
 def test_memory_mask(submission, draw):
+    """memory_mask says which positions of the memory each position of x may attend to, and may allow none
+
+    > bool [T, S], or broadcastable to [B, H, T, S].
+    """
     padding = torch.tensor([[True, True, False, False], [False] * 4], device=draw.device)[:, None, None]
     for mask in (draw.mask(keep=0.4, query=4, key=4), padding):
         expect_layer(submission, draw, ("feed_forward",), masks=(None, mask), sizes=((2, 4, 4),))
@@ -336,13 +320,12 @@ def test_memory_mask(submission, draw):
         expect_layer(submission, draw, ("feed_forward",), masks=(None, wide), sizes=((batch, 4, 6),))
 
 
-@check(
-    "under a causal mask later positions of x change no earlier output, but all of the memory does",
-    aspect="causality",
-    follows=["test_layer_shapes"],
-    asked="the whole memory, from its first position to its last",
-)
+@check(aspect="causality", follows=test_layer_shapes)
 def test_causality(submission, draw):
+    """under a causal mask later positions of x change no earlier output, but all of the memory does
+
+    > the whole memory, from its first position to its last
+    """
     x, memory = inputs(draw, time=5)
     other, another = inputs(draw, time=5)
     mask = causal(draw, 5)
@@ -378,25 +361,22 @@ def call(draw):
     return {"x": x, "memory": memory, "self_mask": causal(draw, 4), "memory_mask": over}
 
 
-@check(
-    "gradients reach x, the memory and every parameter",
-    aspect="gradient",
-    points=2,
-    follows=["test_pre_norm"],
-    asked="Gradients reach x, the memory and every parameter.",
-)
+@check(aspect="gradient", points=2, follows=test_pre_norm)
 def test_gradients(submission, draw):
+    """gradients reach x, the memory and every parameter
+
+    > Gradients reach x, the memory and every parameter.
+    """
     contract, right = part("DecoderLayer")
     contract.expect_gradients(submission, right, draw, [call(draw)])
 
 
-@check(
-    "dropout acts on each sublayer's output before it is added, not on x or the memory",
-    aspect="mode",
-    follows=["test_layer_shapes", "test_parts"],
-    asked="how much of each sublayer's output is dropped before it is added",
-)
+@check(aspect="mode", follows=[test_layer_shapes, test_parts])
 def test_dropout_of_sublayers(submission, draw):
+    """dropout acts on each sublayer's output before it is added, not on x or the memory
+
+    > how much of each sublayer's output is dropped before it is added
+    """
     x, memory = inputs(draw)
     drawn = layer_state(draw)
     for norm_first in (True, False):
@@ -418,13 +398,13 @@ def test_dropout_of_sublayers(submission, draw):
         expect(bool(kept.all(dim=axis).any()), f"a {name} that a layer leaves as it is").is_value(False)
 
 
-@check(
-    "the feed-forward network gets the layer's dropout and activation",
-    aspect="arguments",
-    follows=["test_parts"],
-    asked=["that of the feed-forward network: relu, gelu or swiglu.", "also what FeedForward drops."],
-)
+@check(aspect="arguments", follows=test_parts)
 def test_feed_forward_options(submission, draw):
+    """the feed-forward network gets the layer's dropout and activation
+
+    > that of the feed-forward network: relu, gelu or swiglu.
+    > also what FeedForward drops.
+    """
     x, _ = inputs(draw)
     for activation in ("gelu", "swiglu"):
         module, state = loaded(
@@ -442,14 +422,12 @@ def test_feed_forward_options(submission, draw):
     )
 
 
-@check(
-    "eval() turns dropout off",
-    aspect="mode",
-    points=0.5,
-    follows=["test_layer_shapes", "test_parts"],
-    asked="After `eval()` nothing is dropped.",
-)
+@check(aspect="mode", points=0.5, follows=[test_layer_shapes, test_parts])
 def test_eval(submission, draw):
+    """eval() turns dropout off
+
+    > After `eval()` nothing is dropped.
+    """
     x, memory = inputs(draw)
     state = layer_state(draw)
     module, _ = loaded(submission.DecoderLayer(D, H, FF), state)
@@ -461,18 +439,14 @@ def test_eval(submission, draw):
     )
 
 
-@check(
-    "however a layer is called, its result is that of these arguments and parameters, which it leaves as they were",
-    aspect="arguments",
-    points=0.5,
-    follows=["test_pre_norm", "test_self_mask", "test_memory_mask", "test_eval"],
-    asked=[
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "compute in their own dtype",
-        "a result depends only on the arguments of this call and on the parameters as they are now",
-    ],
-)
+@check(aspect="arguments", points=0.5, follows=[test_pre_norm, test_self_mask, test_memory_mask, test_eval])
 def test_layer_promises(submission, draw):
+    """however a layer is called, its result is that of these arguments and parameters, which it leaves as they were
+
+    > Arguments are left as they were and need not be contiguous in memory.
+    > compute in their own dtype
+    > a result depends only on the arguments of this call and on the parameters as they are now
+    """
     contract, right = part("DecoderLayer", gradients=False)
     contract.expect(submission, right, draw, [call(draw)])
 
@@ -480,12 +454,13 @@ def test_layer_promises(submission, draw):
 # --- Decoder ---
 
 
-@check(
-    "a decoder has num_layers layers, each with parameters of its own",
-    aspect="parameters",
-    asked=["layers: nn.ModuleList of DecoderLayer.", "each with parameters of its own"],
-)
+@check(aspect="parameters")
 def test_decoder_layers(submission):
+    """a decoder has num_layers layers, each with parameters of its own
+
+    > layers: nn.ModuleList of DecoderLayer.
+    > each with parameters of its own
+    """
     module = submission.Decoder(3, D, H, FF)
     wanted = {f"layers.{index}.{name}" for index in range(3) for name in weights()}
     found = [name for name, _ in module.named_parameters() if name in wanted]
@@ -494,14 +469,13 @@ def test_decoder_layers(submission):
     )
 
 
-@check(
-    "pre-norm: a decoder is its layers, each with the same memory, and a last norm",
-    aspect="values",
-    points=2,
-    follows=["test_decoder_layers"],
-    asked=["xᵢ = layerᵢ(xᵢ₋₁, memory, self_mask, memory_mask)", "output = norm(x_last)"],
-)
+@check(aspect="values", points=2, follows=test_decoder_layers)
 def test_decoder_pre_norm(submission, draw):
+    """pre-norm: a decoder is its layers, each with the same memory, and a last norm
+
+    > xᵢ = layerᵢ(xᵢ₋₁, memory, self_mask, memory_mask)
+    > output = norm(x_last)
+    """
     for num_layers, batch, time in ((2, 1, 66), (1, 2, 1)):
         x, memory = inputs(draw, batch, time)
         state = stack_state(draw, num_layers)
@@ -514,13 +488,13 @@ def test_decoder_pre_norm(submission, draw):
         )
 
 
-@check(
-    "post-norm: a decoder ends with its last layer, and norm changes nothing",
-    aspect="values",
-    follows=["test_decoder_layers"],
-    asked=["output = x_last", "after the last layer, a LayerNorm when norm_first, else nn.Identity."],
-)
+@check(aspect="values", follows=test_decoder_layers)
 def test_decoder_post_norm(submission, draw):
+    """post-norm: a decoder ends with its last layer, and norm changes nothing
+
+    > output = x_last
+    > after the last layer, a LayerNorm when norm_first, else nn.Identity.
+    """
     x, memory = inputs(draw)
     module, _ = loaded(
         submission.Decoder(2, D, H, FF, norm_first=False), stack_state(draw, 2, final_norm=False)
@@ -535,13 +509,12 @@ def test_decoder_post_norm(submission, draw):
     )
 
 
-@check(
-    "every layer of a decoder gets both masks, each in its place",
-    aspect="masks",
-    follows=["test_decoder_layers"],
-    asked="Send x through all layers, each with the same memory and under the same masks.",
-)
+@check(aspect="masks", follows=test_decoder_layers)
 def test_decoder_masks(submission, draw):
+    """every layer of a decoder gets both masks, each in its place
+
+    > Send x through all layers, each with the same memory and under the same masks.
+    """
     x, memory = inputs(draw, time=5, source=5)
     module, _ = loaded(
         submission.Decoder(2, D, H, FF, norm_first=False), stack_state(draw, 2, final_norm=False)
@@ -557,13 +530,12 @@ def test_decoder_masks(submission, draw):
         )
 
 
-@check(
-    "a decoder passes dropout, norm_first and activation on to its layers",
-    aspect="arguments",
-    follows=["test_layer_shapes", "test_decoder_layers"],
-    asked="d_model, num_heads, d_ff, dropout, norm_first, activation: those of each layer.",
-)
+@check(aspect="arguments", follows=[test_layer_shapes, test_decoder_layers])
 def test_decoder_options(submission, draw):
+    """a decoder passes dropout, norm_first and activation on to its layers
+
+    > d_model, num_heads, d_ff, dropout, norm_first, activation: those of each layer.
+    """
     x, memory = inputs(draw)
     post = {"norm_first": False, "activation": "gelu"}  # an option may get lost where another is given
     for options in ({"activation": "swiglu"}, post, {"dropout": NEARLY_ALL}):
@@ -579,28 +551,27 @@ def test_decoder_options(submission, draw):
 
 
 @check(
-    "however a decoder is called, its result is that of these arguments and parameters",
     aspect="arguments",
     points=0.5,
-    follows=["test_layer_promises", "test_gradients", "test_decoder_pre_norm", "test_decoder_masks"],
-    asked=[
-        "Gradients reach x, the memory and every parameter.",
-        "compute in their own dtype",
-        "a result depends only on the arguments of this call and on the parameters as they are now",
-    ],
+    follows=[test_layer_promises, test_gradients, test_decoder_pre_norm, test_decoder_masks],
 )
 def test_decoder_promises(submission, draw):
+    """however a decoder is called, its result is that of these arguments and parameters
+
+    > Gradients reach x, the memory and every parameter.
+    > compute in their own dtype
+    > a result depends only on the arguments of this call and on the parameters as they are now
+    """
     contract, right = part("Decoder")
     contract.expect(submission, right, draw, [call(draw)])
 
 
-@check(
-    "layer and decoder are written from scratch",
-    aspect="scratch",
-    points=0.5,
-    asked="`nn.Transformer…` is what you are writing, so do not use it.",
-)
+@check(aspect="scratch", points=0.5)
 def test_from_scratch(submission, draw):
+    """layer and decoder are written from scratch
+
+    > `nn.Transformer…` is what you are writing, so do not use it.
+    """
     x, memory = inputs(draw)
     with precondition("layer and decoder must return something"):
         for norm_first in (True, False):

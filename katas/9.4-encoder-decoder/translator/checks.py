@@ -544,17 +544,14 @@ def expect_translations(found, searches, max_len, ids=(PAD, BOS, EOS), name="tra
 # --- Translator ---
 
 
-@check(
-    "encode gives a memory [B, S, D], decode and forward logits [B, T, V], up to max_len",
-    aspect="shape",
-    points=1.5,
-    asked=[
-        "return the memory [B, S, D].",
-        "logits [B, T, V]",
-        "the longest source and the longest target that must work.",
-    ],
-)
+@check(aspect="shape", points=1.5)
 def test_shapes(submission, draw):
+    """encode gives a memory [B, S, D], decode and forward logits [B, T, V], up to max_len
+
+    > return the memory [B, S, D].
+    > logits [B, T, V]
+    > the longest source and the longest target that must work.
+    """
     for sizes, batch, read, time in (
         ((17, 13, 12, 3, 20, 2, 16), 2, 6, 5),
         ((11, 9, 10, 5, 7, 1, 6), 3, 6, 6),
@@ -589,12 +586,12 @@ def test_shapes(submission, draw):
         score_for_certain(model, source, target, sizes[1])
 
 
-@check(
-    "forward is decode applied to what encode returns",
-    aspect="values",
-    asked="Return decode(target, encode(source), source).",
-)
+@check(aspect="values")
 def test_forward(submission, draw):
+    """forward is decode applied to what encode returns
+
+    > Return decode(target, encode(source), source).
+    """
     model = build(submission, draw)
     for read, time in ((1, 2), (6, 5)):
         source, target = pair(draw, source=read, time=time)
@@ -605,13 +602,12 @@ def test_forward(submission, draw):
         )
 
 
-@check(
-    "a target word changes the logits from its own position on, and none before",
-    aspect="causality",
-    points=4,
-    asked="Those at t depend on target tokens 0 to t and on the whole memory.",
-)
+@check(aspect="causality", points=4)
 def test_causal(submission, draw):
+    """a target word changes the logits from its own position on, and none before
+
+    > Those at t depend on target tokens 0 to t and on the whole memory.
+    """
     model, (source, target) = build(submission, draw), pair(draw, time=6)
     before = score(model, source, target)
     touched = torch.zeros(6, 6, dtype=torch.bool)
@@ -632,13 +628,12 @@ def test_causal(submission, draw):
         )
 
 
-@check(
-    "every target position attends to every word of the source, from the first to the last",
-    aspect="values",
-    points=3,
-    asked="Those at t depend on target tokens 0 to t and on the whole memory.",
-)
+@check(aspect="values", points=3)
 def test_sees_source(submission, draw):
+    """every target position attends to every word of the source, from the first to the last
+
+    > Those at t depend on target tokens 0 to t and on the whole memory.
+    """
     model, (source, target) = build(submission, draw), pair(draw, source=5, time=5)
     before = score(model, source, target)
     touched = torch.zeros(5, 5, dtype=torch.bool)
@@ -655,16 +650,13 @@ def test_sees_source(submission, draw):
         )
 
 
-@check(
-    "every target position attends to every position of the memory, each of which depends on the whole source",
-    aspect="values",
-    points=1.5,
-    asked=[
-        "Those at t depend on target tokens 0 to t and on the whole memory.",
-        "A source is read in both directions",
-    ],
-)
+@check(aspect="values", points=1.5)
 def test_memory(submission, draw):
+    """every target position attends to every position of the memory, each of which depends on the whole source
+
+    > Those at t depend on target tokens 0 to t and on the whole memory.
+    > A source is read in both directions
+    """
     model, (source, target) = build(submission, draw), pair(draw, source=5, time=5)
     memory = remember(model, source)
     before = write(model, target, memory, source)
@@ -686,13 +678,12 @@ def test_memory(submission, draw):
         ).equals(torch.ones(5, 5, dtype=torch.bool), why="an encoder has no causal mask")
 
 
-@check(
-    "more padding after a sentence does not change what encode returns for its words",
-    aspect="padding",
-    points=2.5,
-    asked="Padding never changes the vectors at real positions.",
-)
+@check(aspect="padding", points=2.5)
 def test_padding_read(submission, draw):
+    """more padding after a sentence does not change what encode returns for its words
+
+    > Padding never changes the vectors at real positions.
+    """
     for pad_id in (PAD, 4):
         model = build(submission, draw, pad_id=pad_id)
         source, _ = pair(draw, pad_id=pad_id)
@@ -713,13 +704,12 @@ def test_padding_read(submission, draw):
             )
 
 
-@check(
-    "decode attends to no position of the memory whose source token is padding",
-    aspect="padding",
-    points=2.5,
-    asked="It says which positions of the memory are padding: no position may attend to those.",
-)
+@check(aspect="padding", points=2.5)
 def test_padding_looked_at(submission, draw):
+    """decode attends to no position of the memory whose source token is padding
+
+    > It says which positions of the memory are padding: no position may attend to those.
+    """
     for pad_id in (PAD, 4):
         model, (source, target) = build(submission, draw, pad_id=pad_id), pair(draw, pad_id=pad_id)
         source[0, 3:], source[1, ::4] = pad_id, pad_id
@@ -742,13 +732,12 @@ def test_padding_looked_at(submission, draw):
             )
 
 
-@check(
-    "token 0 is a word like any other when pad_id is not 0",
-    aspect="padding",
-    follows=["test_sees_source"],
-    asked="the token that is padding, in both languages.",
-)
+@check(aspect="padding", follows=test_sees_source)
 def test_pad_id(submission, draw):
+    """token 0 is a word like any other when pad_id is not 0
+
+    > the token that is padding, in both languages.
+    """
     model, (source, target) = build(submission, draw, pad_id=4), pair(draw, pad_id=4)
     source[:, 2] = 0
     memory = remember(model, source)
@@ -761,13 +750,12 @@ def test_pad_id(submission, draw):
     expect(model.pad_id, "model.pad_id").is_value(4)
 
 
-@check(
-    "the order of the source matters, and so does that of the target",
-    aspect="values",
-    points=2,
-    asked="In both languages order matters",
-)
+@check(aspect="values", points=2)
 def test_positions(submission, draw):
+    """the order of the source matters, and so does that of the target
+
+    > In both languages order matters
+    """
     # One layer: with two, the causal mask alone lets a decoder without positions guess at the order.
     model = build(submission, draw, num_layers=1)
     source = torch.stack([draw.permutation(12)[:6] + 1 for _ in range(2)])
@@ -806,13 +794,12 @@ def test_positions(submission, draw):
         )
 
 
-@check(
-    "each pair of a batch is translated by itself",
-    aspect="values",
-    points=2,
-    asked="Each row of a batch is read and written by itself.",
-)
+@check(aspect="values", points=2)
 def test_rows(submission, draw):
+    """each pair of a batch is translated by itself
+
+    > Each row of a batch is read and written by itself.
+    """
     model, (source, target) = build(submission, draw), pair(draw, batch=3)
     together = score(model, source, target)
     for row in range(3):
@@ -825,12 +812,12 @@ def test_rows(submission, draw):
             )
 
 
-@check(
-    "logits are scores of any sign, not probabilities",
-    aspect="values",
-    asked="logits [B, T, V]: free numbers, no softmax.",
-)
+@check(aspect="values")
 def test_scores(submission, draw):
+    """logits are scores of any sign, not probabilities
+
+    > logits [B, T, V]: free numbers, no softmax.
+    """
     found = score(build(submission, draw), *pair(draw))
     if bool((found >= 0).all()) and bool((found.double().sum(dim=-1) - 1).abs().max() < 1e-3):
         fail(
@@ -848,13 +835,14 @@ def test_scores(submission, draw):
         )
 
 
-@check(
-    "both halves are built in the sizes asked for, each layer with parameters of its own",
-    aspect="parameters",
-    points=2,
-    asked=["sizes of the encoder, and of the decoder.", "how many words either language has"],
-)
+@check(aspect="parameters", points=2)
 def test_sizes(submission, draw):
+    """both halves are built in the sizes asked for, each layer with parameters of its own
+
+    > sizes of the encoder, and of the decoder.
+    > how many words either language has
+    """
+
     def size(model):
         with torch.no_grad():
             return sum(parameter.numel() for _, parameter in model.named_parameters())
@@ -907,13 +895,12 @@ def test_sizes(submission, draw):
         )
 
 
-@check(
-    "dropout acts in train mode only, in encoder and decoder, and not at all when it is 0",
-    aspect="mode",
-    points=1.5,
-    asked="share of activations that is dropped in train mode.",
-)
+@check(aspect="mode", points=1.5)
 def test_modes(submission, draw):
+    """dropout acts in train mode only, in encoder and decoder, and not at all when it is 0
+
+    > share of activations that is dropped in train mode.
+    """
     source, target = pair(draw)
     model = build(submission, draw, dropout=0.5)
     model.train()
@@ -946,13 +933,12 @@ def test_modes(submission, draw):
     )
 
 
-@check(
-    "gradients reach every parameter, those of the encoder through the memory",
-    aspect="gradient",
-    points=2,
-    asked="gradients reach every parameter, the encoder's too",
-)
+@check(aspect="gradient", points=2)
 def test_model_gradients(submission, draw):
+    """gradients reach every parameter, those of the encoder through the memory
+
+    > gradients reach every parameter, the encoder's too
+    """
     # Few hidden features: where one is near 0, relu has a corner there, and a difference says nothing of the slope.
     model = build(submission, draw, num_layers=1, d_ff=4).double()
     source, target = pair(draw, batch=1, source=3, time=2)
@@ -968,18 +954,18 @@ def test_model_gradients(submission, draw):
 
 
 @check(
-    "however a model is called, what it returns is that of these arguments and of its state_dict",
     aspect="arguments",
     points=2,
-    follows=["test_shapes", "test_padding_read", "test_padding_looked_at", "test_rows", "test_modes"],
-    asked=[
-        "Memory and logits have the model's dtype",
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "Nothing is kept from one call to the next.",
-        "the longest source and the longest target that must work.",
-    ],
+    follows=[test_shapes, test_padding_read, test_padding_looked_at, test_rows, test_modes],
 )
 def test_model_promises(submission, draw):
+    """however a model is called, what it returns is that of these arguments and of its state_dict
+
+    > Memory and logits have the model's dtype
+    > Arguments are left as they were and need not be contiguous in memory.
+    > Nothing is kept from one call to the next.
+    > the longest source and the longest target that must work.
+    """
     made = {**SIZES, "num_heads": 4, "num_layers": 1, "max_len": 66, "dropout": 0.0, "pad_id": PAD}
     source, target = pair(draw, source=66, time=66)
     source[0, 40:] = PAD
@@ -998,13 +984,13 @@ def test_model_promises(submission, draw):
 # --- smoothed_loss ---
 
 
-@check(
-    "without smoothing the loss is the mean of -log p of the right words",
-    aspect="values",
-    points=2,
-    asked=["A scalar: the mean of -Σ q · log p over all targets that count", "Do not shift them"],
-)
+@check(aspect="values", points=2)
 def test_plain_loss(submission, draw):
+    """without smoothing the loss is the mean of -log p of the right words
+
+    > A scalar: the mean of -Σ q · log p over all targets that count
+    > Do not shift them
+    """
     for batch, time, vocab in ((3, 6, 11), (1, 1, 5)):
         logits, targets = (
             draw.normal(batch=batch, time=time, token=vocab, scale=2.0),
@@ -1017,14 +1003,12 @@ def test_plain_loss(submission, draw):
             )
 
 
-@check(
-    "smoothing is spread evenly over all V words, the right one included",
-    aspect="values",
-    points=2.5,
-    follows=["test_plain_loss"],
-    asked="smoothing / V to every word, the right",
-)
+@check(aspect="values", points=2.5, follows=test_plain_loss)
 def test_smoothing(submission, draw):
+    """smoothing is spread evenly over all V words, the right one included
+
+    > smoothing / V to every word, the right
+    """
     for batch, time, vocab in ((3, 6, 5), (2, 4, 11)):
         logits, targets = (
             draw.normal(batch=batch, time=time, token=vocab, scale=2.0),
@@ -1050,14 +1034,13 @@ def padded(draw, pad_id):
     return targets
 
 
-@check(
-    "targets that are pad_id do not count, and there is one mean over all the others",
-    aspect="padding",
-    points=2.5,
-    follows=["test_plain_loss", "test_smoothing"],
-    asked=["targets that are this token do not count.", "over all targets that count, of all rows together."],
-)
+@check(aspect="padding", points=2.5, follows=[test_plain_loss, test_smoothing])
 def test_loss_padding(submission, draw):
+    """targets that are pad_id do not count, and there is one mean over all the others
+
+    > targets that are this token do not count.
+    > over all targets that count, of all rows together.
+    """
     for pad_id in (PAD, 7):
         targets, logits = padded(draw, pad_id), draw.normal(batch=4, time=7, token=11, scale=2.0)
         for smoothing in (0.0, 0.3):
@@ -1069,27 +1052,25 @@ def test_loss_padding(submission, draw):
                 )
 
 
-@check(
-    "the loss's gradient is right, and zero where the target is padding",
-    aspect="gradient",
-    points=1.5,
-    follows=["test_loss_padding"],
-    asked=["targets that are this token do not count.", "gradients reach the logits"],
-)
+@check(aspect="gradient", points=1.5, follows=test_loss_padding)
 def test_loss_gradients(submission, draw):
+    """the loss's gradient is right, and zero where the target is padding
+
+    > targets that are this token do not count.
+    > gradients reach the logits
+    """
     targets = padded(draw, 3)
     logits = draw.normal(batch=4, time=7, token=11, requires_grad=True)
     found = submission.smoothed_loss(logits, targets, smoothing=0.2, pad_id=3)
     expect_gradients(found, {"logits": logits}, draw, oracle=loss_of(targets, 0.2, 3), names=("loss",))
 
 
-@check(
-    "logits in the hundreds do not overflow",
-    aspect="stability",
-    points=0.5,
-    asked="`log(softmax(x))` is -∞ where the softmax rounds to 0",
-)
+@check(aspect="stability", points=0.5)
 def test_loss_stability(submission, draw):
+    """logits in the hundreds do not overflow
+
+    > `log(softmax(x))` is -∞ where the softmax rounds to 0
+    """
     targets = texts(draw, 3, 6, 11)
 
     def compare(scale, shift=0.0):
@@ -1116,16 +1097,14 @@ def test_loss_stability(submission, draw):
         compare(300.0)
 
 
-@check(
-    "however the loss is called, it is that of these arguments, which it leaves as they were",
-    aspect="arguments",
-    follows=["test_smoothing", "test_loss_padding", "test_loss_stability"],
-    asked=[
-        "the loss that of the logits",
-        "Arguments are left as they were and need not be contiguous in memory.",
-    ],
-)
+@check(aspect="arguments", follows=[test_smoothing, test_loss_padding, test_loss_stability])
 def test_loss_promises(submission, draw):
+    """however the loss is called, it is that of these arguments, which it leaves as they were
+
+    > the loss that of the logits
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
+
     def right(logits, targets, smoothing, pad_id):
         return loss_of(targets, smoothing, pad_id)(logits)
 
@@ -1145,13 +1124,12 @@ def test_loss_promises(submission, draw):
 # --- translate ---
 
 
-@check(
-    "one beam is greedy: each word is the best one after those written so far, for its own source",
-    aspect="values",
-    points=3,
-    asked="1 is greedy: always the best next word.",
-)
+@check(aspect="values", points=3)
 def test_greedy(submission, draw):
+    """one beam is greedy: each word is the best one after those written so far, for its own source
+
+    > 1 is greedy: always the best next word.
+    """
     for max_len, length in ((5, 3), (1, 3), (5, 1), (5, 66)):
         model, source, searches = scripted(submission, draw, [goes_on] * 3, max_len, source=length)
         found = ask(submission, model, source, max_len)
@@ -1163,14 +1141,12 @@ def test_greedy(submission, draw):
         )
 
 
-@check(
-    "a translation keeps its eos_id and is padded while others continue",
-    aspect="values",
-    points=3,
-    follows=["test_greedy"],
-    asked="with its eos_id if it has ended, and with model.pad_id after that.",
-)
+@check(aspect="values", points=3, follows=test_greedy)
 def test_ends(submission, draw):
+    """a translation keeps its eos_id and is padded while others continue
+
+    > with its eos_id if it has ended, and with model.pad_id after that.
+    """
     for ids in ((PAD, BOS, EOS), (5, 0, 3)):
         model, source, searches = scripted(submission, draw, [ends_at(2), goes_on, ends_at(4)], 6, ids)
         found = ask(submission, model, source, 6, ids)
@@ -1184,13 +1160,12 @@ def test_ends(submission, draw):
         )
 
 
-@check(
-    "the search may stop when all have ended, and no translation is longer than max_len",
-    aspect="values",
-    follows=["test_greedy"],
-    asked="int64 [B, L], L <= max_len",
-)
+@check(aspect="values", follows=test_greedy)
 def test_all_ended(submission, draw):
+    """the search may stop when all have ended, and no translation is longer than max_len
+
+    > int64 [B, L], L <= max_len
+    """
     model, source, searches = scripted(submission, draw, [ends_at(3), ends_at(1), ends_at(2)], 8)
     found = ask(submission, model, source, 8)
     expect_translations(
@@ -1202,14 +1177,12 @@ def test_all_ended(submission, draw):
     )
 
 
-@check(
-    "more beams find what one does not: words that are second best and lead to better ones",
-    aspect="values",
-    points=4,
-    follows=["test_greedy", "test_ends"],
-    asked="the `beams` with the best scores are kept, for each source by itself.",
-)
+@check(aspect="values", points=4, follows=[test_greedy, test_ends])
 def test_beams(submission, draw):
+    """more beams find what one does not: words that are second best and lead to better ones
+
+    > the `beams` with the best scores are kept, for each source by itself.
+    """
     for beams in (2, 4):
         model, source, searches = scripted(
             submission, draw, [by_logarithms, *[never_ends] * 7], 5, beams=beams, eos_shift=-3.0
@@ -1224,14 +1197,12 @@ def test_beams(submission, draw):
         )
 
 
-@check(
-    "a hypothesis that has ended stays as it is, and is kept or dropped by its score like the others",
-    aspect="values",
-    points=3,
-    follows=["test_beams", "test_ends"],
-    asked="one that has ended stays as it is.",
-)
+@check(aspect="values", points=3, follows=[test_beams, test_ends])
 def test_ended_hypotheses(submission, draw):
+    """a hypothesis that has ended stays as it is, and is kept or dropped by its score like the others
+
+    > one that has ended stays as it is.
+    """
     for beams in (2, 3):
         model, source, searches = scripted(
             submission, draw, [ended_among_others] * 6, 5, beams=beams, eos_shift=0.5
@@ -1245,14 +1216,12 @@ def test_ended_hypotheses(submission, draw):
         )
 
 
-@check(
-    "the score is the sum divided by the length to the power of length_penalty, and eos_id counts",
-    aspect="values",
-    points=3,
-    follows=["test_beams", "test_ended_hypotheses"],
-    asked="divided by their number to the power of",
-)
+@check(aspect="values", points=3, follows=[test_beams, test_ended_hypotheses])
 def test_length_penalty(submission, draw):
+    """the score is the sum divided by the length to the power of length_penalty, and eos_id counts
+
+    > divided by their number to the power of
+    """
     for penalty in (1.0, 0.6, 2.0):
         model, source, searches = scripted(
             submission,
@@ -1287,14 +1256,12 @@ def test_length_penalty(submission, draw):
             )
 
 
-@check(
-    "with as many beams as there are texts the best of all is found, and no hypothesis is kept twice",
-    aspect="values",
-    points=1.5,
-    follows=["test_beams", "test_ended_hypotheses"],
-    asked="It may be more than there are",
-)
+@check(aspect="values", points=1.5, follows=[test_beams, test_ended_hypotheses])
 def test_exhaustive(submission, draw):
+    """with as many beams as there are texts the best of all is found, and no hypothesis is kept twice
+
+    > It may be more than there are
+    """
     for _ in range(3):
         model, source, searches = scripted(submission, draw, [better], 2, beams=400)
         expect_translations(
@@ -1302,13 +1269,12 @@ def test_exhaustive(submission, draw):
         )
 
 
-@check(
-    "the source is encoded once, however long the translation is and however many beams there are",
-    aspect="cache",
-    follows=["test_greedy"],
-    asked="it is encoded once.",
-)
+@check(aspect="cache", follows=test_greedy)
 def test_read_once(submission, draw):
+    """the source is encoded once, however long the translation is and however many beams there are
+
+    > it is encoded once.
+    """
     for beams in (1, 3):
         readings = []
 
@@ -1328,12 +1294,12 @@ def test_read_once(submission, draw):
             expect(len(readings), f"how often encode was called, with beams={beams}").is_value(1)
 
 
-@check(
-    "no dropout acts while it translates, even if the model was in train mode",
-    aspect="mode",
-    asked="nothing is dropped while it translates.",
-)
+@check(aspect="mode")
 def test_rests(submission, draw):
+    """no dropout acts while it translates, even if the model was in train mode
+
+    > nothing is dropped while it translates.
+    """
     model, source, _ = scripted(submission, draw, [goes_on] * 3, 8, dropout=0.5)
     model.eval()
     with precondition("translate must return translations"):
@@ -1347,12 +1313,14 @@ def test_rests(submission, draw):
 
 
 @check(
-    "grad mode and train/eval mode are restored afterwards",
     aspect="mode",
-    asked="may be in train or eval mode, and is left as it was, even if it raises",
     on_workers_word="modes are facts of state, seen in dropout and in whether gradients are recorded",
 )
 def test_restored(submission, draw):
+    """grad mode and train/eval mode are restored afterwards
+
+    > may be in train or eval mode, and is left as it was, even if it raises
+    """
     for beams in (1, 3):
         for training, grad in ((True, True), (False, True), (True, False)):
             model, source, _ = scripted(submission, draw, [ends_at(1), ends_at(2)], 5, dropout=0.5)
@@ -1397,13 +1365,13 @@ def test_restored(submission, draw):
         )
 
 
-@check(
-    "with your own model, translate picks its best words, and the source is left as it was",
-    aspect="arguments",
-    needs=["test_causal", "test_rows", "test_forward", "test_greedy"],
-    asked=["yours or any that has encode, decode and pad_id.", "Arguments are left as they were"],
-)
+@check(aspect="arguments", needs=[test_causal, test_rows, test_forward, test_greedy])
 def test_own_model(submission, draw):
+    """with your own model, translate picks its best words, and the source is left as it was
+
+    > yours or any that has encode, decode and pad_id.
+    > Arguments are left as they were
+    """
     model, (source, _) = build(submission, draw), pair(draw, batch=8)
     source[0, 4:] = PAD
     with precondition("the model must write"):
@@ -1447,14 +1415,12 @@ def written(model, source, length, vocab=13):
     return found[:, 1:]
 
 
-@check(
-    f"trained on 1,000 sentences, it translates {ACCURACY:.0%} of new ones without a mistake",
-    aspect="learning",
-    trained=True,
-    points=4,
-    asked="your model is trained on 1,000 pairs",
-)
+@check(aspect="learning", trained=True, points=4)
 def test_learning(submission, draw):
+    """trained on 1,000 sentences, it translates {ACCURACY:.0%} of new ones without a mistake
+
+    > your model is trained on 1,000 pairs
+    """
     train, test = LANGUAGE["splits"](1000, 100, draw.size(0, 1 << 20))
     english, spanish, spell = LANGUAGE["SOURCE_WORDS"], LANGUAGE["TARGET_WORDS"], LANGUAGE["spell"]
     model = submission.Translator(len(english), len(spanish), 32, 2, 64, 1, 16).to(draw.device)
@@ -1477,12 +1443,12 @@ def test_learning(submission, draw):
         )
 
 
-@check(
-    "none of torch's transformer classes is used",
-    aspect="scratch",
-    asked="torch's transformer classes (`nn.Transformer…`) are what you are building",
-)
+@check(aspect="scratch")
 def test_from_scratch(submission, draw):
+    """none of torch's transformer classes is used
+
+    > torch's transformer classes (`nn.Transformer…`) are what you are building
+    """
     model, (source, target) = build(submission, draw), pair(draw)
     logits = score(model, source, target)
     with precondition("smoothed_loss and translate must return something"):

@@ -42,12 +42,12 @@ def decodes(tokenizer, ids, text, why=""):
 # --- train ---
 
 
-@check(
-    "train returns a list of as many pairs of bytes as are asked for",
-    aspect="shape",
-    asked="-> list[tuple[bytes, bytes]]:",
-)
+@check(aspect="shape")
 def test_form(submission, draw):
+    """train returns a list of as many pairs of bytes as are asked for
+
+    > -> list[tuple[bytes, bytes]]:
+    """
     text = Letters(draw).text("abc abd abc")
     for number in (2, 1):
         found = expect(submission.train(text, number), "merges").is_list(number, of=tuple)
@@ -56,14 +56,12 @@ def test_form(submission, draw):
             expect(both, f"merges[{place}]").is_list(of=bytes)
 
 
-@check(
-    "the pair that occurs side by side most often is merged first",
-    aspect="values",
-    points=2,
-    follows=["test_form"],
-    asked="each time the one that occurs side by side most often in the text as it then is",
-)
+@check(aspect="values", points=2, follows=test_form)
 def test_most_frequent(submission, draw):
+    """the pair that occurs side by side most often is merged first
+
+    > each time the one that occurs side by side most often in the text as it then is
+    """
     letters = Letters(draw)
     learns(
         submission,
@@ -73,14 +71,12 @@ def test_most_frequent(submission, draw):
     )
 
 
-@check(
-    "after a merge pairs are counted anew, with the new token in place of its two parts",
-    aspect="values",
-    points=1.5,
-    follows=["test_most_frequent"],
-    asked="most often in the text as it then is",
-)
+@check(aspect="values", points=1.5, follows=test_most_frequent)
 def test_counted_anew(submission, draw):
+    """after a merge pairs are counted anew, with the new token in place of its two parts
+
+    > most often in the text as it then is
+    """
     letters = Letters(draw)
     text = letters.text("abc\nabc\nabc\nabc\nabd\nabd\nbce\ngh\ngh\ngh")
     learns(
@@ -91,27 +87,24 @@ def test_counted_anew(submission, draw):
     )
 
 
-@check(
-    "on a tie the greatest pair is merged first",
-    aspect="values",
-    points=2,
-    follows=["test_most_frequent"],
-    asked="on a tie the greatest, as Python compares tuples of bytes.",
-)
+@check(aspect="values", points=2, follows=test_most_frequent)
 def test_ties(submission, draw):
+    """on a tie the greatest pair is merged first
+
+    > on a tie the greatest, as Python compares tuples of bytes.
+    """
     letters = Letters(draw)
     why = "the order among equals is that of Python's tuples of bytes: first token, then second"
     learns(submission, letters.text("cd\ngh\nab\ncd\ngh\nab"), letters.pairs("g|h", "c|d", "a|b"), why)
     learns(submission, letters.text("ac\nab\nad\nac\nab\nad"), letters.pairs("a|d", "a|c", "a|b"), why)
 
 
-@check(
-    "on a tie the bytes of both tokens are compared, not their ids or their bytes joined",
-    aspect="values",
-    follows=["test_ties", "test_counted_anew"],
-    asked="on a tie the greatest, as Python compares tuples of bytes.",
-)
+@check(aspect="values", follows=[test_ties, test_counted_anew])
 def test_ties_of_merged(submission, draw):
+    """on a tie the bytes of both tokens are compared, not their ids or their bytes joined
+
+    > on a tie the greatest, as Python compares tuples of bytes.
+    """
     letters = Letters(draw)
     learns(
         submission,
@@ -127,14 +120,13 @@ def test_ties_of_merged(submission, draw):
     )
 
 
-@check(
-    "pairs never cross from one piece to the next, and a word's piece begins with its space",
-    aspect="values",
-    points=1.5,
-    follows=["test_ties", "test_ties_of_merged"],
-    asked=["A pair never crosses a piece.", r" ?\w+| ?[^\w\s]+|\s+"],
-)
+@check(aspect="values", points=1.5, follows=[test_ties, test_ties_of_merged])
 def test_pieces(submission, draw):
+    r"""pairs never cross from one piece to the next, and a word's piece begins with its space
+
+    > A pair never crosses a piece.
+    >  ?\w+| ?[^\w\s]+|\s+
+    """
     letters = Letters(draw)
     learns(
         submission,
@@ -151,14 +143,12 @@ def test_pieces(submission, draw):
     learns(submission, letters.text("ba bc bd"), letters.pairs(" |b", "b|a", " b|d", " b|c"))
 
 
-@check(
-    "words, punctuation and white space are pieces of their own, as the pattern says",
-    aspect="values",
-    points=1.5,
-    follows=["test_pieces"],
-    asked=r" ?\w+| ?[^\w\s]+|\s+",
-)
+@check(aspect="values", points=1.5, follows=test_pieces)
 def test_pattern(submission, draw):
+    r"""words, punctuation and white space are pieces of their own, as the pattern says
+
+    >  ?\w+| ?[^\w\s]+|\s+
+    """
     letters = Letters(draw)
     for template, pairs in (
         ("a! b! c!", (" |c", " |b")),  # a word and its punctuation
@@ -172,14 +162,13 @@ def test_pattern(submission, draw):
         learns(submission, letters.text(template), wanted, num_merges=len(wanted) + 2)
 
 
-@check(
-    "in a run such as aaa the pair counts at every place, and is merged from left to right",
-    aspect="values",
-    points=1.5,
-    follows=["test_ties", "test_ties_of_merged"],
-    asked=["The pair (a, a) occurs twice in `aaa`", "From left to right: `aaa` becomes `aa a`."],
-)
+@check(aspect="values", points=1.5, follows=[test_ties, test_ties_of_merged])
 def test_runs(submission, draw):
+    """in a run such as aaa the pair counts at every place, and is merged from left to right
+
+    > The pair (a, a) occurs twice in `aaa`
+    > From left to right: `aaa` becomes `aa a`.
+    """
     letters = Letters(draw)
     a = letters.text("a")
     for text, pairs, why in (
@@ -190,13 +179,12 @@ def test_runs(submission, draw):
         learns(submission, letters.text(text), letters.pairs(*pairs), why)
 
 
-@check(
-    "when no pair is left there are fewer merges, and none for an empty text",
-    aspect="values",
-    follows=["test_ties", "test_ties_of_merged"],
-    asked="Fewer when no pair is left.",
-)
+@check(aspect="values", follows=[test_ties, test_ties_of_merged])
 def test_nothing_left(submission, draw):
+    """when no pair is left there are fewer merges, and none for an empty text
+
+    > Fewer when no pair is left.
+    """
     letters = Letters(draw)
     for template, number, pairs in (
         ("abc", 0, ()),
@@ -209,14 +197,12 @@ def test_nothing_left(submission, draw):
             learns(submission, letters.text(template), letters.pairs(*pairs), num_merges=number)
 
 
-@check(
-    "bytes are merged: a character may become one token, or share one with its neighbour",
-    aspect="values",
-    points=1.5,
-    follows=["test_ties", "test_ties_of_merged"],
-    asked="each of which becomes its UTF-8 bytes; at first a token is one byte.",
-)
+@check(aspect="values", points=1.5, follows=[test_ties, test_ties_of_merged])
 def test_bytes(submission, draw):
+    """bytes are merged: a character may become one token, or share one with its neighbour
+
+    > each of which becomes its UTF-8 bytes; at first a token is one byte.
+    """
     for text, pairs in (
         ("äöä", [(b"\xc3", b"\xa4"), (b"\xc3\xa4", b"\xc3"), (b"\xc3\xa4\xc3", b"\xb6")]),
         ("🙂🙃", [(b"\xf0", b"\x9f"), (b"\xf0\x9f", b"\x99"), (b"\xf0\x9f\x99", b"\x83")]),
@@ -229,13 +215,13 @@ def test_bytes(submission, draw):
 # --- encode ---
 
 
-@check(
-    "without merges the ids of a text are its UTF-8 bytes, as a list of ints; an empty text has none",
-    aspect="values",
-    points=1.5,
-    asked=["Ids: 0 to 255 are the bytes", "Return the ids of a text."],
-)
+@check(aspect="values", points=1.5)
 def test_bytes_alone(submission, draw):
+    """without merges the ids of a text are its UTF-8 bytes, as a list of ints; an empty text has none
+
+    > Ids: 0 to 255 are the bytes
+    > Return the ids of a text.
+    """
     tokenizer = submission.Tokenizer([])
     for text in (Letters(draw).text("ab, c"), "Naïve É 42 e\u0301", "🙂 日本\r\n\t", ""):
         found = tokenizer.encode(text)
@@ -243,14 +229,13 @@ def test_bytes_alone(submission, draw):
         expect(found, "ids").is_value(list(text.encode()))
 
 
-@check(
-    "the ids of merges follow the bytes in order, and vocab_size counts bytes, merges and special strings",
-    aspect="values",
-    points=1.5,
-    follows=["test_bytes_alone"],
-    asked=["then come the merges in their order", "How many ids there are."],
-)
+@check(aspect="values", points=1.5, follows=test_bytes_alone)
 def test_ids(submission, draw):
+    """the ids of merges follow the bytes in order, and vocab_size counts bytes, merges and special strings
+
+    > then come the merges in their order
+    > How many ids there are.
+    """
     letters = Letters(draw)
     merges = letters.pairs("c|d", "a|b", "e|f")
     for special in (("<z>", "<a>"), ()):
@@ -259,14 +244,12 @@ def test_ids(submission, draw):
         encodes(tokenizer, letters.text("ab\ncd\nef"), [257, 10, 256, 10, 258])
 
 
-@check(
-    "of the pairs of a piece the one that was learned first is merged first",
-    aspect="values",
-    points=1.5,
-    follows=["test_ids"],
-    asked="In each piece the merge that was learned first is done first",
-)
+@check(aspect="values", points=1.5, follows=test_ids)
 def test_order(submission, draw):
+    """of the pairs of a piece the one that was learned first is merged first
+
+    > In each piece the merge that was learned first is done first
+    """
     letters = Letters(draw)
     a, _, c, d, e = letters.text("abcde").encode()
     for text, merges, ids in (
@@ -281,14 +264,12 @@ def test_order(submission, draw):
         encodes(tokenizer, letters.text(text), ids, f"the merges are {', '.join(map(letters.text, merges))}")
 
 
-@check(
-    "a merge is made wherever its pair occurs, from left to right, and its result is merged further",
-    aspect="values",
-    points=1.5,
-    follows=["test_ids"],
-    asked=["from left to right, wherever its pair occurs; then the next, until none applies."],
-)
+@check(aspect="values", points=1.5, follows=test_ids)
 def test_everywhere(submission, draw):
+    """a merge is made wherever its pair occurs, from left to right, and its result is merged further
+
+    > from left to right, wherever its pair occurs; then the next, until none applies.
+    """
     letters = Letters(draw)
     a = letters.text("a").encode()[0]
     for text, merges, ids in (
@@ -303,14 +284,12 @@ def test_everywhere(submission, draw):
         encodes(tokenizer, letters.text(text), ids, f"the merges are {', '.join(map(letters.text, merges))}")
 
 
-@check(
-    "encoding cuts a text into the same pieces: no merge crosses from one to the next",
-    aspect="values",
-    points=1.5,
-    follows=["test_ids"],
-    asked="The text between them is cut into PIECES",
-)
+@check(aspect="values", points=1.5, follows=test_ids)
 def test_encode_pieces(submission, draw):
+    """encoding cuts a text into the same pieces: no merge crosses from one to the next
+
+    > The text between them is cut into PIECES
+    """
     letters = Letters(draw, string.ascii_uppercase)  # no piece of theirs is one of another check's
     a, b = letters.text("ab").encode()
     pairs = (" |b", " | ", "a|!", "b| ", "a|1")
@@ -329,18 +308,14 @@ def test_encode_pieces(submission, draw):
 # --- special strings ---
 
 
-@check(
-    "a special string becomes its id wherever it occurs, and nothing is merged across it",
-    aspect="values",
-    points=1.5,
-    follows=["test_ids"],
-    asked=[
-        "A special string becomes its own id",
-        "then the special strings in theirs.",
-        "a result depends on the arguments alone.",
-    ],
-)
+@check(aspect="values", points=1.5, follows=test_ids)
 def test_special(submission, draw):
+    """a special string becomes its id wherever it occurs, and nothing is merged across it
+
+    > A special string becomes its own id
+    > then the special strings in theirs.
+    > a result depends on the arguments alone.
+    """
     letters = Letters(draw)
     a, b = letters.text("ab").encode()
     # Without merges first: what one tokeniser remembers is nothing to another.
@@ -359,13 +334,12 @@ def test_special(submission, draw):
         encodes(tokenizer, letters.text(text), ids)
 
 
-@check(
-    "where several special strings begin at one place, the longest is taken",
-    aspect="values",
-    follows=["test_special"],
-    asked="where several begin at the same place, the longest is taken.",
-)
+@check(aspect="values", follows=test_special)
 def test_longest(submission, draw):
+    """where several special strings begin at one place, the longest is taken
+
+    > where several begin at the same place, the longest is taken.
+    """
     for special in (("<1>", "<1", "<1>2"), ("<1>2", "<1>", "<1")):
         tokenizer = submission.Tokenizer([], special)
         middle, short, long = (256 + special.index(string) for string in ("<1>", "<1", "<1>2"))
@@ -376,13 +350,12 @@ def test_longest(submission, draw):
             encodes(tokenizer, text, ids, f"special is {special}")
 
 
-@check(
-    "special strings are literal: . | + ( and the like are not patterns",
-    aspect="values",
-    follows=["test_special"],
-    asked="Special strings are texts, not patterns",
-)
+@check(aspect="values", follows=test_special)
 def test_no_patterns(submission, draw):
+    """special strings are literal: . | + ( and the like are not patterns
+
+    > Special strings are texts, not patterns
+    """
     for special, texts in (
         (["<|1|>"], {"<|1|>": [256], "1": [49], "<1>": [60, 49, 62]}),
         (["1.2"], {"1.2": [256], "132": [49, 51, 50]}),
@@ -398,12 +371,12 @@ def test_no_patterns(submission, draw):
 # --- decode ---
 
 
-@check(
-    "decode gives back what was encoded: letters, accents, emoji, white space, and special strings",
-    aspect="values",
-    asked="Return the text of these ids",
-)
+@check(aspect="values")
 def test_decode(submission, draw):
+    """decode gives back what was encoded: letters, accents, emoji, white space, and special strings
+
+    > Return the text of these ids
+    """
     letters = Letters(draw)
     smile = [(b"\xf0", b"\x9f"), (b"\xf0\x9f", b"\x99"), (b"\xf0\x9f\x99", b"\x82")]
     merges = [*letters.pairs("a|b", " |c", " c|ab"), (b"\xc3", b"\xa9"), *smile]
@@ -418,13 +391,12 @@ def test_decode(submission, draw):
         decodes(tokenizer, ids, text)
 
 
-@check(
-    "the bytes of a character may come from several tokens: they are joined before they become text",
-    aspect="values",
-    follows=["test_decode"],
-    asked="when are the bytes of a character complete?",
-)
+@check(aspect="values", follows=test_decode)
 def test_split_characters(submission, draw):
+    """the bytes of a character may come from several tokens: they are joined before they become text
+
+    > when are the bytes of a character complete?
+    """
     tokenizer = submission.Tokenizer([(b"\xf0", b"\x9f"), (b"\x9f", b"\x99"), (b"a", b"\xc3")])
     for ids, text in (
         (list("日本 é".encode()), "日本 é"),
@@ -436,13 +408,12 @@ def test_split_characters(submission, draw):
         decodes(tokenizer, ids, text)
 
 
-@check(
-    "invalid UTF-8 decodes to U+FFFD instead of raising",
-    aspect="stability",
-    follows=["test_decode"],
-    asked='invalid UTF-8 becomes U+FFFD, as errors="replace" has it.',
-)
+@check(aspect="stability", follows=test_decode)
 def test_no_text(submission, draw):
+    """invalid UTF-8 decodes to U+FFFD instead of raising
+
+    > invalid UTF-8 becomes U+FFFD, as errors="replace" has it.
+    """
     tokenizer = submission.Tokenizer([(b"\xe2", b"\x82")], ["<end>"])
     for ids, text in (
         ([104, 255, 105], "h\ufffdi"),
@@ -458,16 +429,13 @@ def test_no_text(submission, draw):
 # --- both together ---
 
 
-@check(
-    "what train learns makes a text shorter, and every text comes back as it was",
-    aspect="values",
-    follows=["test_counted_anew", "test_bytes_alone", "test_ids", "test_decode"],
-    asked=[
-        "For every text `decode(encode(text))` is the text again, to the last space.",
-        "a result depends on the arguments alone.",
-    ],
-)
+@check(aspect="values", follows=[test_counted_anew, test_bytes_alone, test_ids, test_decode])
 def test_together(submission, draw):
+    """what train learns makes a text shorter, and every text comes back as it was
+
+    > For every text `decode(encode(text))` is the text again, to the last space.
+    > a result depends on the arguments alone.
+    """
     letters = Letters(draw)
     text = letters.text("bad cab, bad cab!\n  a dead bee fed a cab ")
     with precondition("train must learn pairs, and Tokenizer must accept them"):
@@ -488,18 +456,18 @@ def test_together(submission, draw):
 
 
 @check(
-    "arguments may be given by name, and as any sequence; lists are left as they were, and may change afterwards",
     aspect="arguments",
     points=0.5,
-    follows=["test_together"],
-    asked=[
-        "All may be given by position or by name.",
-        "merges: Sequence[tuple[bytes, bytes]], special: Sequence[str] = ()",
-        "ids: Iterable[int]",
-    ],
+    follows=test_together,
     on_workers_word="the text that decode returns is compared with what is known here",
 )
 def test_forms(submission, draw):
+    """arguments may be given by name, and as any sequence; lists are left as they were, and may change afterwards
+
+    > All may be given by position or by name.
+    > merges: Sequence[tuple[bytes, bytes]], special: Sequence[str] = ()
+    > ids: Iterable[int]
+    """
     letters = Letters(draw)
     text, merges, special = letters.text("ab ba ab"), letters.pairs("a|b", "b|a"), ["<END>", "[PAD] "]
     expect(submission.train(text=text, num_merges=1), "merges").is_value(merges[:1])

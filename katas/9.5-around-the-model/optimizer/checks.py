@@ -157,14 +157,12 @@ def expect_rates(submission, steps, warmup, total, peak, floor=0.0):
 # --- clip_gradients ---
 
 
-@check(
-    "clip_gradients returns the norm of all gradients together, a Python float",
-    aspect="values",
-    points=2,
-    asked="a Python float: the norm of all gradients together, as it was before",
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=2, on_workers_word=WORD)
 def test_norm(submission, draw):
+    """clip_gradients returns the norm of all gradients together, a Python float
+
+    > a Python float: the norm of all gradients together, as it was before
+    """
     for count, max_norm in ((3, 1000.0), (2, 0.5)):
         _, [gradients] = drawn(draw, 1, count)
         norm, _ = clipper(submission)(gradients, max_norm)
@@ -172,20 +170,15 @@ def test_norm(submission, draw):
         number(norm, f"norm, max_norm {max_norm:g}", total, 1e-5 * total)
 
 
-@check(
-    "gradients whose norm is too large are scaled by one factor, in place; parameters are not touched",
-    aspect="values",
-    points=2,
-    follows=["test_norm"],
-    asked=[
-        "Scale all gradients by one factor, so that their common norm is at most max_norm.",
-        "Gradients are changed in place",
-        "without an epsilon",
-        "Parameters are not touched.",
-    ],
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=2, follows=test_norm, on_workers_word=WORD)
 def test_clipped(submission, draw):
+    """gradients whose norm is too large are scaled by one factor, in place; parameters are not touched
+
+    > Scale all gradients by one factor, so that their common norm is at most max_norm.
+    > Gradients are changed in place
+    > without an epsilon
+    > Parameters are not touched.
+    """
     for max_norm in (1.0, 0.25, 1e-5):  # the last so small that an epsilon next to the norm shows
         _, [one, other] = drawn(draw, 2, 1)
         gradients = [one[0], 3 * other[0], draw.normal(wide=5)]
@@ -196,17 +189,13 @@ def test_clipped(submission, draw):
             expect(value, f"parameter {place}, whose gradient was clipped").equals(torch.zeros_like(value))
 
 
-@check(
-    "gradients whose norm is small enough stay as they are",
-    aspect="values",
-    follows=["test_norm"],
-    asked=[
-        "below it they stay as they are.",
-        "Squares of float16 gradients may overflow; their norm does not.",
-    ],
-    on_workers_word=WORD,
-)
+@check(aspect="values", follows=test_norm, on_workers_word=WORD)
 def test_not_clipped(submission, draw):
+    """gradients whose norm is small enough stay as they are
+
+    > below it they stay as they are.
+    > Squares of float16 gradients may overflow; their norm does not.
+    """
     for max_norm in (50.0, 7.5):
         _, [gradients] = drawn(draw, 1, 2)
         expect_clipped(submission, gradients, max_norm)
@@ -219,28 +208,25 @@ def test_not_clipped(submission, draw):
         expect(found, f"float16 gradient {place}, of a norm below 1e4").equals(gradient)
 
 
-@check(
-    "parameters without a gradient are skipped, and if none has a gradient the norm is 0.0",
-    aspect="arguments",
-    follows=["test_norm"],
-    asked=["Those without a gradient are skipped.", "0.0 when there are none."],
-    on_workers_word=WORD,
-)
+@check(aspect="arguments", follows=test_norm, on_workers_word=WORD)
 def test_without_gradients(submission, draw):
+    """parameters without a gradient are skipped, and if none has a gradient the norm is 0.0
+
+    > Those without a gradient are skipped.
+    > 0.0 when there are none.
+    """
     _, [gradients] = drawn(draw, 1, 2)
     expect_clipped(submission, [None, gradients[0], None, gradients[1], None], 0.5)
     norm, _ = clipper(submission)([None, None], 1.0)
     number(norm, "norm without gradients", 0.0, 0.0)
 
 
-@check(
-    "parameters may come from a generator, which can be iterated over only once",
-    aspect="arguments",
-    follows=["test_clipped"],
-    asked="may be a generator, such as model.parameters().",
-    on_workers_word=WORD,
-)
+@check(aspect="arguments", follows=test_clipped, on_workers_word=WORD)
 def test_generator(submission, draw):
+    """parameters may come from a generator, which can be iterated over only once
+
+    > may be a generator, such as model.parameters().
+    """
     _, [gradients] = drawn(draw, 1, 3)
     expect_clipped(submission, gradients, 0.5, generator=True)
 
@@ -248,14 +234,12 @@ def test_generator(submission, draw):
 # --- AdamW ---
 
 
-@check(
-    "the first step has the length lr in every entry, whatever the gradient",
-    aspect="values",
-    points=1.5,
-    asked="So the first step has the length lr in each entry, up to eps, however large or small the gradient is.",
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=1.5, on_workers_word=WORD)
 def test_first_step(submission, draw):
+    """the first step has the length lr in every entry, whatever the gradient
+
+    > So the first step has the length lr in each entry, up to eps, however large or small the gradient is.
+    """
     # Of the default betas a forgotten factor and a wrong correction are both exactly 10.
     options = {**QUIET, "betas": (0.8, 0.95)}
     values, gradients = drawn(draw, 2)
@@ -268,50 +252,41 @@ def test_first_step(submission, draw):
         expect(found[place], name, axes=ROWS).close_to(wanted)
 
 
-@check(
-    "later steps follow both moments, each corrected for its start at 0",
-    aspect="values",
-    points=2.5,
-    follows=["test_first_step"],
-    asked="m̂ = m / (1 - β₁ᵗ)      v̂ = v / (1 - β₂ᵗ)",
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=2.5, follows=test_first_step, on_workers_word=WORD)
 def test_steps(submission, draw):
+    """later steps follow both moments, each corrected for its start at 0
+
+    > m̂ = m / (1 - β₁ᵗ)      v̂ = v / (1 - β₂ᵗ)
+    """
     for steps in (2, 5):
         expect_steps(submission, draw, steps, **QUIET)
 
 
-@check(
-    "betas say how much of each moment is kept",
-    aspect="values",
-    follows=["test_steps"],
-    asked="the share of the first and of the second moment that is kept at each step.",
-    on_workers_word=WORD,
-)
+@check(aspect="values", follows=test_steps, on_workers_word=WORD)
 def test_betas(submission, draw):
+    """betas say how much of each moment is kept
+
+    > the share of the first and of the second moment that is kept at each step.
+    """
     for betas in ((0.5, 0.8), (0.95, 0.6)):
         expect_steps(submission, draw, 3, said=f", betas {betas}", **{**QUIET, "betas": betas})
 
 
-@check(
-    "eps is added to the root, not under it",
-    aspect="values",
-    follows=["test_first_step"],
-    asked="added to the root of the second moment.",
-    on_workers_word=WORD,
-)
+@check(aspect="values", follows=test_first_step, on_workers_word=WORD)
 def test_eps(submission, draw):
+    """eps is added to the root, not under it
+
+    > added to the root of the second moment.
+    """
     expect_steps(submission, draw, 3, said=", eps 0.5", **{**QUIET, "eps": 0.5})
 
 
-@check(
-    "with a gradient of 0, a parameter loses lr · weight_decay of itself at each step",
-    aspect="values",
-    points=2,
-    asked="the share of a parameter, times lr, that it loses at each step.",
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=2, on_workers_word=WORD)
 def test_decay_alone(submission, draw):
+    """with a gradient of 0, a parameter loses lr · weight_decay of itself at each step
+
+    > the share of a parameter, times lr, that it loses at each step.
+    """
     values, _ = drawn(draw, 0)
     options = {**SAID, "lr": 0.2, "weight_decay": 0.4}
     made = bench(submission, values, **options)
@@ -323,27 +298,21 @@ def test_decay_alone(submission, draw):
         expect(found[place], f"parameter {place} after 2 steps of gradient 0", axes=ROWS).close_to(wanted)
 
 
-@check(
-    "decay bypasses the moments, and is a share of the parameter as it was before the step",
-    aspect="values",
-    points=2,
-    follows=["test_steps", "test_decay_alone"],
-    asked="θ ← θ - lr · ( m̂ / (√v̂ + eps) + weight_decay · θ )",
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=2, follows=[test_steps, test_decay_alone], on_workers_word=WORD)
 def test_decoupled(submission, draw):
+    """decay bypasses the moments, and is a share of the parameter as it was before the step
+
+    > θ ← θ - lr · ( m̂ / (√v̂ + eps) + weight_decay · θ )
+    """
     expect_steps(submission, draw, 3, lr=0.2, weight_decay=0.5, **SAID)
 
 
-@check(
-    "the defaults are lr 1e-3, betas 0.9 and 0.999, eps 1e-8 and weight_decay 0.01",
-    aspect="arguments",
-    points=0.5,
-    follows=["test_decoupled"],
-    asked="lr: float = 1e-3,",
-    on_workers_word=WORD,
-)
+@check(aspect="arguments", points=0.5, follows=test_decoupled, on_workers_word=WORD)
 def test_defaults(submission, draw):
+    """the defaults are lr 1e-3, betas 0.9 and 0.999, eps 1e-8 and weight_decay 0.01
+
+    > lr: float = 1e-3,
+    """
     values, gradients = drawn(draw, 4, dtype=torch.float64)
     gradients = [[given[0], given[1] * 1e-8] for given in gradients]  # so that eps shows
     values = [100 * value for value in values]  # and the decay
@@ -355,17 +324,13 @@ def test_defaults(submission, draw):
         expect(found[place], f"parameter {place} after 4 steps", axes=ROWS).close_to(wanted, tolerance=1e-8)
 
 
-@check(
-    "a parameter without a gradient stays as it is, and its steps count from its first gradient on",
-    aspect="arguments",
-    follows=["test_first_step"],
-    asked=[
-        "A parameter without a gradient stays as it is, does not decay, and its steps are not counted.",
-        "A parameter that joins later starts at t = 1.",
-    ],
-    on_workers_word=WORD,
-)
+@check(aspect="arguments", follows=test_first_step, on_workers_word=WORD)
 def test_late_gradient(submission, draw):
+    """a parameter without a gradient stays as it is, and its steps count from its first gradient on
+
+    > A parameter without a gradient stays as it is, does not decay, and its steps are not counted.
+    > A parameter that joins later starts at t = 1.
+    """
     values, gradients = drawn(draw, 4, 4)
     for step in (0, 2):
         gradients[step][1] = None  # in the middle: the parameter after it goes on
@@ -382,14 +347,12 @@ def test_late_gradient(submission, draw):
         expect(found[place], f"parameter {place} after 4 steps", axes=ROWS).close_to(wanted)
 
 
-@check(
-    "each group has its own options",
-    aspect="arguments",
-    follows=["test_decoupled"],
-    asked='groups: dicts with "params" and any options that differ from those below.',
-    on_workers_word=WORD,
-)
+@check(aspect="arguments", follows=test_decoupled, on_workers_word=WORD)
 def test_groups(submission, draw):
+    """each group has its own options
+
+    > groups: dicts with "params" and any options that differ from those below.
+    """
     values, gradients = drawn(draw, 3, 3)
     groups = [
         {"places": [0, 2], "lr": 0.3},
@@ -407,14 +370,12 @@ def test_groups(submission, draw):
             expect(found[place], f"parameter {place} after 3 steps", axes=ROWS).close_to(wanted)
 
 
-@check(
-    "a schedule may change the options of a group between steps",
-    aspect="arguments",
-    follows=["test_first_step"],
-    asked="Options are read from the parameter's group at every step.",
-    on_workers_word=WORD,
-)
+@check(aspect="arguments", follows=test_first_step, on_workers_word=WORD)
 def test_schedule(submission, draw):
+    """a schedule may change the options of a group between steps
+
+    > Options are read from the parameter's group at every step.
+    """
     [value], [[gradient]] = drawn(draw, 1, 1)
     made = bench(submission, [value], **QUIET)
     first = made.step([gradient])[0]
@@ -431,16 +392,13 @@ def test_schedule(submission, draw):
     )
 
 
-@check(
-    "state_dict holds all that a step remembers: an optimizer that loads it continues as this one would",
-    aspect="parameters",
-    points=1.5,
-    follows=["test_steps"],
-    asked="Everything that a step has to remember about a parameter is in self.state[parameter], so that "
-    "`state_dict` holds it.",
-    on_workers_word=WORD,
-)
+@check(aspect="parameters", points=1.5, follows=test_steps, on_workers_word=WORD)
 def test_state_dict(submission, draw):
+    """state_dict holds all that a step remembers: an optimizer that loads it continues as this one would
+
+    > Everything that a step has to remember about a parameter is in self.state[parameter], so that `state_dict` holds
+      it.
+    """
     values, gradients = drawn(draw, 5)
     made = bench(submission, values, lr=0.1, weight_decay=0.2, **SAID)
     for given in gradients[:3]:
@@ -455,18 +413,13 @@ def test_state_dict(submission, draw):
         )
 
 
-@check(
-    "a step leaves gradients as they are, and whether they are recorded: training can continue after it",
-    aspect="gradient",
-    points=0.5,
-    follows=["test_first_step"],
-    asked=[
-        "Update every parameter that has a gradient, in place; the gradients stay as they are.",
-        "A step leaves everything else as it was, including whether gradients are recorded.",
-    ],
-    on_workers_word=WORD,
-)
+@check(aspect="gradient", points=0.5, follows=test_first_step, on_workers_word=WORD)
 def test_left(submission, draw):
+    """a step leaves gradients as they are, and whether they are recorded: training can continue after it
+
+    > Update every parameter that has a gradient, in place; the gradients stay as they are.
+    > A step leaves everything else as it was, including whether gradients are recorded.
+    """
     values, gradients = drawn(draw, 2)
     made = bench(submission, values, lr=0.1, weight_decay=0.5, **SAID)
     before = values
@@ -500,15 +453,12 @@ def test_left(submission, draw):
             expect(made.records_after(recorded), name).is_value(recorded)
 
 
-@check(
-    "parameters of any shape are updated, and keep their dtype",
-    aspect="dtype",
-    points=0.5,
-    follows=["test_first_step"],
-    asked="Parameters of any shape and dtype are updated, 0-d tensors included",
-    on_workers_word=WORD,
-)
+@check(aspect="dtype", points=0.5, follows=test_first_step, on_workers_word=WORD)
 def test_dtypes(submission, draw):
+    """parameters of any shape are updated, and keep their dtype
+
+    > Parameters of any shape and dtype are updated, 0-d tensors included
+    """
     for dtype in (torch.float64, torch.bfloat16):
         value = torch.ones((), dtype=dtype, device=draw.device)
         wide = draw.noncontiguous(draw.normal(a=2, b=1, c=3).to(dtype))
@@ -526,60 +476,53 @@ def test_dtypes(submission, draw):
 # --- warmup_cosine ---
 
 
-@check(
-    "the rate rises in a straight line, from 0 at step 0 to peak at step = warmup",
-    aspect="values",
-    points=2,
-    asked="from 0 at step 0 the rate rises linearly to peak at step = warmup",
-)
+@check(aspect="values", points=2)
 def test_warmup(submission):
+    """the rate rises in a straight line, from 0 at step 0 to peak at step = warmup
+
+    > from 0 at step 0 the rate rises linearly to peak at step = warmup
+    """
     expect_rates(submission, (0, 1, 4, 7, 8), 8, 40, 0.5)
     expect_rates(submission, (0, 2, 3), 3, 11, 2.0, 0.5)
 
 
-@check(
-    "from peak it falls by half a cosine to floor at step = total",
-    aspect="values",
-    points=2,
-    asked="from peak it falls by half a cosine to floor at step = total",
-)
+@check(aspect="values", points=2)
 def test_cosine(submission):
+    """from peak it falls by half a cosine to floor at step = total
+
+    > from peak it falls by half a cosine to floor at step = total
+    """
     expect_rates(submission, (8, 10, 24, 31, 39, 40), 8, 40, 0.5)
     # 13 comes early: there falling to 0 and being cut off at floor are not the same.
     expect_rates(submission, (4, 13, 5, 9, 14), 4, 14, 3.0, 1.0)
 
 
-@check(
-    "after total it stays at floor",
-    aspect="values",
-    follows=["test_cosine"],
-    asked="After it: floor.",
-)
+@check(aspect="values", follows=test_cosine)
 def test_after(submission):
+    """after total it stays at floor
+
+    > After it: floor.
+    """
     expect_rates(submission, (41, 56, 72, 400), 8, 40, 0.5, 0.125)
     found = submission.warmup_cosine(step=41, warmup=8, total=40, peak=0.5, floor=0.125)
     number(found, "rate at step 41, given by name", 0.125, 1e-9)
 
 
-@check(
-    "without a warm-up it begins at peak",
-    aspect="values",
-    points=0.5,
-    follows=["test_cosine"],
-    asked="with warmup = 0 it begins at peak.",
-)
+@check(aspect="values", points=0.5, follows=test_cosine)
 def test_no_warmup(submission):
+    """without a warm-up it begins at peak
+
+    > with warmup = 0 it begins at peak.
+    """
     expect_rates(submission, (0, 1, 5, 10), 0, 10, 0.25, 0.05)
 
 
-@check(
-    "torch's own optimizers, clipping and schedulers are not used",
-    aspect="scratch",
-    points=0.5,
-    asked="torch's own optimizers, clipping and schedulers are what you are building",
-    on_workers_word=WORD,
-)
+@check(aspect="scratch", points=0.5, on_workers_word=WORD)
 def test_scratch(submission, draw):
+    """torch's own optimizers, clipping and schedulers are not used
+
+    > torch's own optimizers, clipping and schedulers are what you are building
+    """
     values, gradients = drawn(draw, 2)
     made = bench(submission, values)
     for given in gradients:

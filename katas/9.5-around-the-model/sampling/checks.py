@@ -351,69 +351,59 @@ FILTERS = (("top_k", right_top_k, 3), ("top_p", right_top_p, 0.7), ("min_p", rig
 # --- filters ---
 
 
-@check(
-    "the filters keep the shape, with any number of axes in front",
-    aspect="shape",
-    asked="[.., V], any number of axes in front; each row is filtered by itself.",
-)
+@check(aspect="shape")
 def test_shapes(submission, draw):
+    """the filters keep the shape, with any number of axes in front
+
+    > [.., V], any number of axes in front; each row is filtered by itself.
+    """
     for name, _, amount in FILTERS:
         for lead in ((), (2,), (2, 3)):
             logits = known(draw, *lead)
             expect(getattr(submission, name)(logits, amount), name).is_tensor(shape=tuple(logits.shape))
 
 
-@check(
-    "top_k keeps the k best logits of each row as they were, with -inf elsewhere",
-    aspect="values",
-    points=2,
-    follows=["test_shapes"],
-    asked="Keep the k best logits of each row.",
-)
+@check(aspect="values", points=2, follows=test_shapes)
 def test_top_k(submission, draw):
+    """top_k keeps the k best logits of each row as they were, with -inf elsewhere
+
+    > Keep the k best logits of each row.
+    """
     for k in (3, 1):
         logits = apart(draw)
         compare(submission.top_k(logits, k), right_top_k, logits, k, name=f"top_k, k={k}")
 
 
-@check(
-    "top_k keeps everything when k is V or more",
-    aspect="values",
-    follows=["test_top_k"],
-    asked="how many; all of them when k > V.",
-)
+@check(aspect="values", follows=test_top_k)
 def test_top_k_all(submission, draw):
+    """top_k keeps everything when k is V or more
+
+    > how many; all of them when k > V.
+    """
     for k in (9, 12):
         logits = apart(draw)
         compare(submission.top_k(logits, k), right_top_k, logits, k, name=f"top_k, k={k} of 9")
 
 
-@check(
-    "top_p keeps the best tokens until their probabilities reach p, including the one that reaches it",
-    aspect="values",
-    points=2.5,
-    follows=["test_shapes"],
-    asked=[
-        "Keep the smallest set of best tokens whose probabilities sum up to p or more",
-        "The token with which p is reached is kept, so there is always one.",
-    ],
-)
+@check(aspect="values", points=2.5, follows=test_shapes)
 def test_top_p(submission, draw):
+    """top_p keeps the best tokens until their probabilities reach p, including the one that reaches it
+
+    > Keep the smallest set of best tokens whose probabilities sum up to p or more
+    > The token with which p is reached is kept, so there is always one.
+    """
     for p in (0.7, 0.5, 0.85):
         logits = known(draw, 4)
         compare(submission.top_p(logits, p), right_top_p, logits, p, name=f"top_p, p={p}")
 
 
-@check(
-    "top_p keeps the best token even where its probability alone exceeds p, and no further one where they sum up to p",
-    aspect="values",
-    follows=["test_shapes"],
-    asked=[
-        "The token with which p is reached is kept, so there is always one.",
-        "Keep the smallest set of best tokens whose probabilities sum up to p or more",
-    ],
-)
+@check(aspect="values", follows=test_shapes)
 def test_top_p_small(submission, draw):
+    """top_p keeps the best token even where its probability alone exceeds p, and no further one where they sum up to p
+
+    > The token with which p is reached is kept, so there is always one.
+    > Keep the smallest set of best tokens whose probabilities sum up to p or more
+    """
     for p in (0.15, 0.0):
         logits = known(draw, 4)
         compare(submission.top_p(logits, p), right_top_p, logits, p, name=f"top_p, p={p}")
@@ -428,40 +418,36 @@ def test_top_p_small(submission, draw):
         fail(f"one too many  top_p with p=0.5 keeps {said} equally likely tokens; want half of them")
 
 
-@check(
-    "min_p keeps the tokens that are at least p times as likely as the best one",
-    aspect="values",
-    points=2,
-    follows=["test_shapes"],
-    asked="Keep the tokens that are at least p times as likely as the best one.",
-)
+@check(aspect="values", points=2, follows=test_shapes)
 def test_min_p(submission, draw):
+    """min_p keeps the tokens that are at least p times as likely as the best one
+
+    > Keep the tokens that are at least p times as likely as the best one.
+    """
     # Of 0.4 these are 0.048, 0.12, 0.2 and 0.4: the first tells it from a probability, the last leaves the best alone.
     for p in (0.12, 0.3, 0.5, 1.0):
         logits = known(draw, 4)
         compare(submission.min_p(logits, p), right_min_p, logits, p, name=f"min_p, p={p}")
 
 
-@check(
-    "adding a number to all logits of a row does not change which tokens are kept",
-    aspect="values",
-    follows=["test_top_p", "test_min_p"],
-    asked="Adding the same number to all logits of a row changes no probability",
-)
+@check(aspect="values", follows=[test_top_p, test_min_p])
 def test_shift(submission, draw):
+    """adding a number to all logits of a row does not change which tokens are kept
+
+    > Adding the same number to all logits of a row changes no probability
+    """
     for name, right, amount in FILTERS:
         for shift in (5.0, torch.tensor([[4.0], [-7.0], [0.5]])):
             logits = known(draw, 3, shift=shift)
             compare(getattr(submission, name)(logits, amount), right, logits, amount, name=name)
 
 
-@check(
-    "filters may be applied one after the other: what one has removed, the next one ignores",
-    aspect="values",
-    follows=["test_top_p", "test_min_p"],
-    asked="Filters may be applied one after the other",
-)
+@check(aspect="values", follows=[test_top_p, test_min_p])
 def test_chain(submission, draw):
+    """filters may be applied one after the other: what one has removed, the next one ignores
+
+    > Filters may be applied one after the other
+    """
     shares = torch.tensor(SHARES[:2], device=draw.device)[:, [3, 0, 5, 1, 2, 4]]
     out = torch.tensor([False, True, False, False, False, False], device=draw.device)  # the best is out
     logits = with_axes(shares.log().masked_fill(out, -math.inf), *ROWS.split())
@@ -476,13 +462,12 @@ def test_chain(submission, draw):
         )
 
 
-@check(
-    "logits in the thousands are filtered like small ones",
-    aspect="stability",
-    follows=["test_top_p", "test_min_p"],
-    asked="exp(1000) is infinite",
-)
+@check(aspect="stability", follows=[test_top_p, test_min_p])
 def test_large(submission, draw):
+    """logits in the thousands are filtered like small ones
+
+    > exp(1000) is infinite
+    """
     for name, right, amount in FILTERS:
         logits = known(draw, 3, shift=3000.0)
         compare(
@@ -493,13 +478,12 @@ def test_large(submission, draw):
 # --- repetition ---
 
 
-@check(
-    "of tokens that have occurred, logits above 0 are divided by the penalty, others multiplied",
-    aspect="values",
-    points=2,
-    asked="A logit above 0 is divided by it, any other multiplied",
-)
+@check(aspect="values", points=2)
 def test_penalty(submission, draw):
+    """of tokens that have occurred, logits above 0 are divided by the penalty, others multiplied
+
+    > A logit above 0 is divided by it, any other multiplied
+    """
     for batch, token, penalty in ((3, 8, 1.3), (3, 8, 2.0), (66, 1, 1.5)):
         logits = spread(draw, batch, token)
         tokens = torch.stack([draw.permutation(token)[:4] for _ in range(batch)])
@@ -507,17 +491,13 @@ def test_penalty(submission, draw):
         compare(found, right_penalty, logits, tokens, penalty, name=f"penalised, penalty={penalty}")
 
 
-@check(
-    "a token is penalised once, however often it occurred, and in its own row only",
-    aspect="values",
-    points=1.5,
-    follows=["test_penalty"],
-    asked=[
-        "once, however often the token occurred.",
-        "tokens that have not occurred in their row keep their logits.",
-    ],
-)
+@check(aspect="values", points=1.5, follows=test_penalty)
 def test_penalty_once(submission, draw):
+    """a token is penalised once, however often it occurred, and in its own row only
+
+    > once, however often the token occurred.
+    > tokens that have not occurred in their row keep their logits.
+    """
     logits = spread(draw, batch=2, token=8)
     tokens = torch.tensor([[5, 5, 1, 5], [2, 0, 0, 2]], device=draw.device)
     for row, above, below in ((0, 5, 1), (1, 0, 2)):  # of what occurred, one logit is above 0 and one below
@@ -545,16 +525,13 @@ def expect_perplexity(submission, *given, **named):
         expect(torch.tensor(found), "perplexity").close_to(wanted)
 
 
-@check(
-    "perplexity is exp of the mean of -log p, as a Python float",
-    aspect="values",
-    points=3,
-    asked=[
-        "a Python float: exp of the mean of -log p over all targets that count.",
-        "A model that knows nothing has the perplexity V",
-    ],
-)
+@check(aspect="values", points=3)
 def test_perplexity(submission, draw):
+    """perplexity is exp of the mean of -log p, as a Python float
+
+    > a Python float: exp of the mean of -log p over all targets that count.
+    > A model that knows nothing has the perplexity V
+    """
     for batch, time, vocabulary in ((2, 5, 7), (1, 3, 11)):
         logits = draw.normal(batch=batch, time=time, token=vocabulary, scale=2.0)
         targets = draw.integers(0, vocabulary, batch=batch, time=time)
@@ -565,13 +542,12 @@ def test_perplexity(submission, draw):
     expect_perplexity(submission, 40.0 * one_hot(targets, 8), targets)  # sure and right: 1
 
 
-@check(
-    "targets that are pad_id do not count",
-    aspect="padding",
-    follows=["test_perplexity"],
-    asked="targets that are this token do not count; None: all count.",
-)
+@check(aspect="padding", follows=test_perplexity)
 def test_perplexity_padding(submission, draw):
+    """targets that are pad_id do not count
+
+    > targets that are this token do not count; None: all count.
+    """
     targets = torch.tensor([[4, 0, 2, 2, 2], [1, 3, 3, 5, 2]], device=draw.device)
     for pad_id in (2, 0):
         expect_perplexity(
@@ -579,14 +555,12 @@ def test_perplexity_padding(submission, draw):
         )
 
 
-@check(
-    "logits in the hundreds do not make the perplexity infinite",
-    aspect="stability",
-    points=0.5,
-    follows=["test_perplexity"],
-    asked="exp(1000) is infinite",
-)
+@check(aspect="stability", points=0.5, follows=test_perplexity)
 def test_perplexity_large(submission, draw):
+    """logits in the hundreds do not make the perplexity infinite
+
+    > exp(1000) is infinite
+    """
     targets = draw.integers(0, 6, batch=2, time=40)
     logits = draw.normal(batch=2, time=40, token=6, scale=2.0, shift=800.0)
     logits[0, 0, targets[0, 0]] -= 120.0  # so unlikely that its probability rounds to 0
@@ -597,24 +571,17 @@ def test_perplexity_large(submission, draw):
 
 
 @check(
-    "however they are called, all of them give what these arguments make, and leave them as they were",
     aspect="arguments",
     points=1.5,
-    follows=[
-        "test_top_k",
-        "test_top_p",
-        "test_min_p",
-        "test_penalty",
-        "test_perplexity",
-        "test_perplexity_padding",
-    ],
-    asked=[
-        "All of it works for any sizes",
-        "Logits keep their dtype.",
-        "Arguments are left as they were and need not be contiguous in memory.",
-    ],
+    follows=[test_top_k, test_top_p, test_min_p, test_penalty, test_perplexity, test_perplexity_padding],
 )
 def test_promises(submission, draw):
+    """however they are called, all of them give what these arguments make, and leave them as they were
+
+    > All of it works for any sizes
+    > Logits keep their dtype.
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
     for name, right, amount in FILTERS:
         logits = draw.normal(batch=66, token=1)
         found = getattr(submission, name)(logits, amount)

@@ -179,24 +179,22 @@ def scores(model, tokens, name="logits", vocab_size=WORDS):
 # --- hide ---
 
 
-@check(
-    "hide returns inputs and targets [B, T], for a single token as well",
-    aspect="shape",
-    asked="inputs [B, T], what the model reads, and targets [B, T]",
-)
+@check(aspect="shape")
 def test_hide_shapes(submission, draw):
+    """hide returns inputs and targets [B, T], for a single token as well
+
+    > inputs [B, T], what the model reads, and targets [B, T]
+    """
     for batch, time in ((3, 5), (1, 6), (2, 1), (1, 1)):
         hidden(submission, draw, text(draw, batch, time))
 
 
-@check(
-    "targets are the original tokens where one was chosen, and -100 elsewhere",
-    aspect="values",
-    points=2,
-    follows=["test_hide_shapes"],
-    asked="the token as it was where it was chosen, else -100",
-)
+@check(aspect="values", points=2, follows=test_hide_shapes)
 def test_hide_targets(submission, draw):
+    """targets are the original tokens where one was chosen, and -100 elsewhere
+
+    > the token as it was where it was chosen, else -100
+    """
     tokens = text(draw)
     inputs, targets = hidden(submission, draw, tokens)
     chosen = targets != IGNORED
@@ -213,14 +211,12 @@ def test_hide_targets(submission, draw):
     expect(inputs[~chosen], "inputs where none was chosen", axes="other").equals(tokens.cpu()[~chosen])
 
 
-@check(
-    "of the tokens that are not special, about the share `rate` is chosen",
-    aspect="values",
-    points=2,
-    follows=["test_hide_shapes"],
-    asked="Each token that is not special is chosen with probability `rate`.",
-)
+@check(aspect="values", points=2, follows=test_hide_shapes)
 def test_hide_rate(submission, draw):
+    """of the tokens that are not special, about the share `rate` is chosen
+
+    > Each token that is not special is chosen with probability `rate`.
+    """
     tokens = text(draw)
     tokens[:, ::2] = 0  # half of them are special: they count for nothing
     ordinary = ~special_in(tokens)
@@ -240,13 +236,12 @@ def test_hide_rate(submission, draw):
         )
 
 
-@check(
-    "each token is drawn independently: how many are chosen, and what becomes of those in a column, is left to chance",
-    aspect="values",
-    follows=["test_hide_shapes", "test_hide_rate"],
-    asked="Each token that is not special is chosen with probability `rate`.",
-)
+@check(aspect="values", follows=[test_hide_shapes, test_hide_rate])
 def test_hide_by_itself(submission, draw):
+    """each token is drawn independently: how many are chosen, and what becomes of those in a column, is left to chance
+
+    > Each token that is not special is chosen with probability `rate`.
+    """
     lowest = max(SPECIAL) + 1
     fixed, found = [], []
     for batch, time, rate in ((4000, 5, 0.05), (1000, 20, 0.15)):
@@ -283,14 +278,12 @@ def test_hide_by_itself(submission, draw):
         )
 
 
-@check(
-    "of the chosen tokens 80% become mask_id, 10% a random token, and 10% stay",
-    aspect="values",
-    points=3,
-    follows=["test_hide_shapes", "test_hide_targets"],
-    asked="Of the chosen, 80% become mask_id, 10% a random token",
-)
+@check(aspect="values", points=3, follows=[test_hide_shapes, test_hide_targets])
 def test_hide_mix(submission, draw):
+    """of the chosen tokens 80% become mask_id, 10% a random token, and 10% stay
+
+    > Of the chosen, 80% become mask_id, 10% a random token
+    """
     rows = text(draw)
     inputs, targets = hidden(submission, draw, rows, rate=0.9)
     chosen = (targets != IGNORED) & ~special_in(rows)
@@ -324,14 +317,12 @@ def test_hide_mix(submission, draw):
         expect_share(float(which.double().mean()), share, 0.03, f"of the chosen that {what}")
 
 
-@check(
-    "special tokens are never chosen",
-    aspect="masks",
-    points=2,
-    follows=["test_hide_shapes"],
-    asked="special_ids: tokens that are never chosen and never inserted at random.",
-)
+@check(aspect="masks", points=2, follows=test_hide_shapes)
 def test_hide_special(submission, draw):
+    """special tokens are never chosen
+
+    > special_ids: tokens that are never chosen and never inserted at random.
+    """
     tokens = text(draw, vocab_size=12)
     inputs, targets = hidden(submission, draw, tokens, rate=0.9, vocab_size=12)
     special = special_in(tokens)
@@ -348,14 +339,12 @@ def test_hide_special(submission, draw):
     expect(inputs[special], "inputs at special tokens", axes="special").equals(tokens.cpu()[special])
 
 
-@check(
-    "random tokens are never special, and all others are equally likely",
-    aspect="values",
-    points=2,
-    follows=["test_hide_shapes", "test_hide_mix"],
-    asked="10% a random token that is not special, all equally likely",
-)
+@check(aspect="values", points=2, follows=[test_hide_shapes, test_hide_mix])
 def test_hide_random_tokens(submission, draw):
+    """random tokens are never special, and all others are equally likely
+
+    > 10% a random token that is not special, all equally likely
+    """
     tokens = torch.full_like(text(draw), 5)
     facts = {}
     for special_ids in ((0, 4, MASK, 11), (4, MASK, 10)):  # at both ends and between; then neither end
@@ -386,13 +375,12 @@ def test_hide_random_tokens(submission, draw):
             expect_share(share, wanted, min(margin, wanted * 0.98), what)
 
 
-@check(
-    "a rate of 0 hides nothing, and a rate of 1 chooses everything",
-    aspect="values",
-    follows=["test_hide_shapes"],
-    asked="Each token that is not special is chosen with probability `rate`.",
-)
+@check(aspect="values", follows=test_hide_shapes)
 def test_hide_ends(submission, draw):
+    """a rate of 0 hides nothing, and a rate of 1 chooses everything
+
+    > Each token that is not special is chosen with probability `rate`.
+    """
     tokens = draw.integers(max(SPECIAL) + 1, VOCAB, batch=4, time=30)
     inputs, targets = hidden(submission, draw, tokens, rate=0.0)
     fingerprint_facts(
@@ -411,14 +399,12 @@ def test_hide_ends(submission, draw):
     expect(targets, "targets of one token a row at rate=1", axes=TEXT).equals(alone.cpu())
 
 
-@check(
-    "everything is drawn from the generator, from torch's global one when there is none, and anew at each call",
-    aspect="arguments",
-    points=2,
-    follows=["test_hide_shapes"],
-    asked="All draws come from the generator",
-)
+@check(aspect="arguments", points=2, follows=test_hide_shapes)
 def test_hide_generator(submission, draw):
+    """everything is drawn from the generator, from torch's global one when there is none, and anew at each call
+
+    > All draws come from the generator
+    """
     tokens, options = (
         text(draw, 8, 40),
         {"mask_id": MASK, "vocab_size": VOCAB, "special_ids": SPECIAL, "rate": 0.5},
@@ -452,13 +438,13 @@ def test_hide_generator(submission, draw):
         expect(three, name, axes=TEXT).differs_from(one, why="it is the second call after torch.manual_seed")
 
 
-@check(
-    "hide leaves the tokens as they were, contiguous in memory or not",
-    aspect="arguments",
-    follows=["test_hide_shapes", "test_hide_generator"],
-    asked=["tokens: int64 [B, T]; left as it is.", "need not be contiguous in memory"],
-)
+@check(aspect="arguments", follows=[test_hide_shapes, test_hide_generator])
 def test_hide_arguments(submission, draw):
+    """hide leaves the tokens as they were, contiguous in memory or not
+
+    > tokens: int64 [B, T]; left as it is.
+    > need not be contiguous in memory
+    """
     tokens = text(draw, 6, 40)
     options = {"mask_id": MASK, "vocab_size": VOCAB, "special_ids": SPECIAL, "rate": 0.7}
     found = []
@@ -478,12 +464,14 @@ def test_hide_arguments(submission, draw):
 # --- MaskedLM ---
 
 
-@check(
-    "tokens [B, T] give a body [B, T, D] and logits [B, T, V], up to max_len tokens",
-    aspect="shape",
-    asked=["[B, T, D]. Positions matter", "logits [B, T, V]", "the longest sequence that must work."],
-)
+@check(aspect="shape")
 def test_shapes(submission, draw):
+    """tokens [B, T] give a body [B, T, D] and logits [B, T, V], up to max_len tokens
+
+    > [B, T, D]. Positions matter
+    > logits [B, T, V]
+    > the longest sequence that must work.
+    """
     model = masked_lm(submission, draw, max_len=130)
     for batch, time in ((3, 5), (1, 1), (2, 130)):
         tokens = real_tokens(draw, batch, time)
@@ -491,13 +479,13 @@ def test_shapes(submission, draw):
         scores(model, tokens)
 
 
-@check(
-    "the model is built in the sizes asked for: layers, widths and heads",
-    aspect="parameters",
-    follows=["test_shapes"],
-    asked="d_model, num_heads, d_ff, num_layers: sizes of the encoder.",
-)
+@check(aspect="parameters", follows=test_shapes)
 def test_sizes(submission, draw):
+    """the model is built in the sizes asked for: layers, widths and heads
+
+    > d_model, num_heads, d_ff, num_layers: sizes of the encoder.
+    """
+
     def count(**sizes):
         with torch.no_grad():
             return sum(one.numel() for one in submission.MaskedLM(WORDS, **{**SMALL, **sizes}).parameters())
@@ -525,13 +513,12 @@ def test_sizes(submission, draw):
     found.differs_from(few, why="3 heads with the same parameters give others")
 
 
-@check(
-    "a new model's loss is about ln V, at most twice that",
-    aspect="values",
-    follows=["test_shapes"],
-    asked="A new model's loss is about ln V.",
-)
+@check(aspect="values", follows=test_shapes)
 def test_first_loss(submission, draw):
+    """a new model's loss is about ln V, at most twice that
+
+    > A new model's loss is about ln V.
+    """
     tokens, targets = (draw.integers(1, FIRST["vocab_size"], batch=16, time=20) for _ in range(2))
     model = given_module(submission, "probes").new(submission.MaskedLM, FIRST)
     model.to(draw.device)
@@ -554,14 +541,12 @@ def test_first_loss(submission, draw):
         )
 
 
-@check(
-    "the output layer's weight is the token embedding's",
-    aspect="parameters",
-    points=2,
-    follows=["test_shapes"],
-    asked="what `body` returns, times the token embedding's weight; a bias [V] may be added.",
-)
+@check(aspect="parameters", points=2, follows=test_shapes)
 def test_tied(submission, draw):
+    """the output layer's weight is the token embedding's
+
+    > what `body` returns, times the token embedding's weight; a bias [V] may be added.
+    """
     model, tokens = masked_lm(submission, draw), real_tokens(draw)
     with torch.no_grad():
         tables = {n: v for n, v in model.named_parameters() if tuple(v.shape) == (WORDS, SMALL["d_model"])}
@@ -592,14 +577,12 @@ def test_tied(submission, draw):
     )
 
 
-@check(
-    "each position sees what comes before it and after it",
-    aspect="causality",
-    points=2,
-    follows=["test_shapes"],
-    asked="Read int tokens [B, T] from both sides.",
-)
+@check(aspect="causality", points=2, follows=test_shapes)
 def test_both_sides(submission, draw):
+    """each position sees what comes before it and after it
+
+    > Read int tokens [B, T] from both sides.
+    """
     model, tokens = masked_lm(submission, draw), real_tokens(draw)
     with precondition("a text without padding must be read"):
         before = read(model, tokens).actual
@@ -617,14 +600,12 @@ def test_both_sides(submission, draw):
         )
 
 
-@check(
-    "the order of words matters",
-    aspect="values",
-    points=2,
-    follows=["test_shapes"],
-    asked="Positions matter; padding never changes the vector of a real token.",
-)
+@check(aspect="values", points=2, follows=test_shapes)
 def test_positions(submission, draw):
+    """the order of words matters
+
+    > Positions matter; padding never changes the vector of a real token.
+    """
     model = masked_lm(submission, draw, max_len=4)  # the last position there can be is one of its own, too
     hangs = looks_at(model, draw)
     tokens = with_axes(torch.tensor([[4, 7, 9, 11], [4, 7, 11, 9]], device=draw.device), "batch", "time")
@@ -636,14 +617,12 @@ def test_positions(submission, draw):
     )
 
 
-@check(
-    "padding never changes the vector of a real token",
-    aspect="padding",
-    points=2,
-    follows=["test_shapes"],
-    asked="Positions matter; padding never changes the vector of a real token.",
-)
+@check(aspect="padding", points=2, follows=test_shapes)
 def test_padding(submission, draw):
+    """padding never changes the vector of a real token
+
+    > Positions matter; padding never changes the vector of a real token.
+    """
     for pad_id, time in ((0, 6), (5, 1)):
         model = masked_lm(submission, draw, pad_id=pad_id)
         tokens = real_tokens(draw, time=time)
@@ -660,13 +639,12 @@ def test_padding(submission, draw):
         )
 
 
-@check(
-    "gradients of the logits reach every parameter",
-    aspect="gradient",
-    follows=["test_shapes"],
-    asked="what `body` returns, times the token embedding's weight",
-)
+@check(aspect="gradient", follows=test_shapes)
 def test_gradients(submission, draw):
+    """gradients of the logits reach every parameter
+
+    > what `body` returns, times the token embedding's weight
+    """
     # Few hidden features: where one is near 0, relu has a corner there, and a difference says nothing of the slope.
     # Every word is read once: no row of a table goes without.
     model = masked_lm(submission, draw, vocab_size=7, num_layers=1, d_ff=4)
@@ -675,13 +653,12 @@ def test_gradients(submission, draw):
     expect_parameter_gradients(model, lambda: model(tokens), draw, "logits", LOGITS, shape=(2, 3, 7))
 
 
-@check(
-    "dropout acts in train mode and never in eval mode",
-    aspect="mode",
-    follows=["test_shapes"],
-    asked="dropout: passed on to the encoder; it acts in train mode only.",
-)
+@check(aspect="mode", follows=test_shapes)
 def test_dropout(submission, draw):
+    """dropout acts in train mode and never in eval mode
+
+    > dropout: passed on to the encoder; it acts in train mode only.
+    """
     model, tokens = masked_lm(submission, draw, dropout=0.5), real_tokens(draw)
     same = scores(model, tokens).actual
     again = scores(model, tokens, "logits in eval mode")
@@ -706,17 +683,14 @@ def test_dropout(submission, draw):
         fail("no dropout in the encoder  every feature of each sublayer's output is kept, at dropout=0.5")
 
 
-@check(
-    "however a model is called, what it returns is that of these tokens and of its state_dict",
-    aspect="arguments",
-    follows=["test_shapes", "test_padding", "test_dropout"],
-    asked=[
-        "it computes in the dtype of its parameters",
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "Nothing is kept from one call to the next.",
-    ],
-)
+@check(aspect="arguments", follows=[test_shapes, test_padding, test_dropout])
 def test_model_promises(submission, draw):
+    """however a model is called, what it returns is that of these tokens and of its state_dict
+
+    > it computes in the dtype of its parameters
+    > Arguments are left as they were and need not be contiguous in memory.
+    > Nothing is kept from one call to the next.
+    """
     made, tokens = {"vocab_size": WORDS, **SMALL, "max_len": 66}, real_tokens(draw, 2, 66)
     tokens[0, 40:] = 0
     for name, output, axes in (("MaskedLM.body", "body", BODY), ("MaskedLM", "logits", LOGITS)):
@@ -724,13 +698,14 @@ def test_model_promises(submission, draw):
         part.expect(submission, None, draw, [{"tokens": tokens}])
 
 
-@check(
-    "the defaults are those of the stub: a rate of 0.15, no special tokens, 64 columns, 4 heads, 2 layers and so on",
-    aspect="arguments",
-    follows=["test_shapes", "test_hide_shapes", "test_dropout"],
-    asked=["rate: float = 0.15,", "max_len: int = 128,", "pad_id: int = 0,"],
-)
+@check(aspect="arguments", follows=[test_shapes, test_hide_shapes, test_dropout])
 def test_defaults(submission, draw):
+    """the defaults are those of the stub: a rate of 0.15, no special tokens, 64 columns, 4 heads, 2 layers and so on
+
+    > rate: float = 0.15,
+    > max_len: int = 128,
+    > pad_id: int = 0,
+    """
     tokens = text(draw, 8, 40)
     said, unsaid = (
         submission.hide(tokens=tokens, mask_id=MASK, vocab_size=VOCAB, generator=generator(1), **options)
@@ -752,12 +727,12 @@ def test_defaults(submission, draw):
     )
 
 
-@check(
-    "built from the given blocks, without torch's own transformer",
-    aspect="scratch",
-    asked="An encoder over tokens and positions",
-)
+@check(aspect="scratch")
 def test_from_scratch(submission, draw):
+    """built from the given blocks, without torch's own transformer
+
+    > An encoder over tokens and positions
+    """
     model = masked_lm(submission, draw)
     with precondition("a text must be read"):
         scores(model, real_tokens(draw))
@@ -768,15 +743,17 @@ STEPS, WANTED = 200, 1.6
 
 
 @check(
-    "trained for 200 steps, it finds hidden words with a loss of at most 1.6; their counts alone reach 3.2",
     aspect="learning",
     trained=True,
     points=3,
-    needs=["test_hide_targets"],
-    follows=["test_shapes", "test_hide_shapes"],
-    asked="On one hidden word in each of 400 new sentences its loss then has to be at most 1.6.",
+    needs=test_hide_targets,
+    follows=[test_shapes, test_hide_shapes],
 )
 def test_learning(submission, draw):
+    """trained for 200 steps, it finds hidden words with a loss of at most 1.6; their counts alone reach 3.2
+
+    > On one hidden word in each of 400 new sentences its loss then has to be at most 1.6.
+    """
     train, test = (
         harbor.sentences(2000, draw.size(0, 1 << 20)),
         harbor.sentences(400, (1 << 21) + draw.size(0, 1 << 20)),

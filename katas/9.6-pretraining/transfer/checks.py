@@ -124,18 +124,15 @@ def everything_real(hidden):
 # --- heads ---
 
 
-@check(
-    "labels [B, T, L], two scores [B, T], a number [B], classes [B, C]; for one text of one token as well",
-    aspect="shape",
-    points=1.5,
-    asked=[
-        "Return logits [B, T, L].",
-        "each [B, T], for a softmax over T.",
-        "Return [B].",
-        "Return logits [B, C].",
-    ],
-)
+@check(aspect="shape", points=1.5)
 def test_head_shapes(submission, draw):
+    """labels [B, T, L], two scores [B, T], a number [B], classes [B, C]; for one text of one token as well
+
+    > Return logits [B, T, L].
+    > each [B, T], for a softmax over T.
+    > Return [B].
+    > Return logits [B, C].
+    """
     for kind in SIZES:
         head = fresh(submission, draw, kind)
         for batch, time in ((3, 7), (1, 1)):
@@ -154,16 +151,13 @@ def test_head_shapes(submission, draw):
         expect(head(hidden, everything_real(hidden)), f"what {kind}(.., 1) gives").is_tensor(shape=shape)
 
 
-@check(
-    "each head has one linear layer, with a bias, and no other parameters",
-    aspect="parameters",
-    points=1.5,
-    asked=[
-        "nn.Linear from D to L, with a bias; there are no other parameters.",
-        "nn.Linear from D to 2, with a bias",
-    ],
-)
+@check(aspect="parameters", points=1.5)
 def test_head_parameters(submission, draw):
+    """each head has one linear layer, with a bias, and no other parameters
+
+    > nn.Linear from D to L, with a bias; there are no other parameters.
+    > nn.Linear from D to 2, with a bias
+    """
     for kind in SIZES:
         with torch.no_grad():
             found = dict(fresh(submission, draw, kind).named_parameters())
@@ -171,27 +165,23 @@ def test_head_parameters(submission, draw):
         expect(list(found["linear.weight"].shape), f"linear.weight of {kind}").is_value([OUT[kind], D])
 
 
-@check(
-    "a token's labels come from its own vector",
-    aspect="values",
-    points=2,
-    follows=["test_head_shapes", "test_head_parameters"],
-    asked="Label each token by its own vector.",
-)
+@check(aspect="values", points=2, follows=[test_head_shapes, test_head_parameters])
 def test_token_head(submission, draw):
+    """a token's labels come from its own vector
+
+    > Label each token by its own vector.
+    """
     for head, state, hidden, mask in heads(submission, draw, "TokenHead"):
         found = expect(head(hidden, mask)[mask], "logits of real tokens", axes="token label")
         found.close_to(oracle(lambda state, x, mask: linear(state, x)[mask], state, hidden, mask))
 
 
-@check(
-    "the first score is that of beginnings, the second that of ends",
-    aspect="values",
-    points=2,
-    follows=["test_head_shapes", "test_head_parameters"],
-    asked="its first row scores beginnings, its second ends.",
-)
+@check(aspect="values", points=2, follows=[test_head_shapes, test_head_parameters])
 def test_span_head(submission, draw):
+    """the first score is that of beginnings, the second that of ends
+
+    > its first row scores beginnings, its second ends.
+    """
     for head, state, hidden, _ in heads(submission, draw, "SpanHead"):
         parts = expect(head(hidden, everything_real(hidden)), "what SpanHead gives").is_tuple(2)
         for place, name in enumerate(("beginnings", "ends")):
@@ -199,14 +189,12 @@ def test_span_head(submission, draw):
             expect(parts[place], name, axes=TOKENS).close_to(wanted)
 
 
-@check(
-    "no span begins or ends in padding",
-    aspect="masks",
-    points=2,
-    follows=["test_span_head"],
-    asked="Padding gets -inf.",
-)
+@check(aspect="masks", points=2, follows=test_span_head)
 def test_span_padding(submission, draw):
+    """no span begins or ends in padding
+
+    > Padding gets -inf.
+    """
     head, _ = head_of(submission, draw, "SpanHead")
     hidden, mask = ragged(draw)
     for found, name in zip(
@@ -218,62 +206,54 @@ def test_span_padding(submission, draw):
         expect(found[mask], f"{name} at real tokens", axes="token").is_finite()
 
 
-@check(
-    "a class comes from the mean over real tokens",
-    aspect="values",
-    points=3.5,
-    follows=["test_head_shapes", "test_head_parameters"],
-    asked="Predict a text's class from the mean of its real tokens' vectors.",
-)
+@check(aspect="values", points=3.5, follows=[test_head_shapes, test_head_parameters])
 def test_class_head(submission, draw):
+    """a class comes from the mean over real tokens
+
+    > Predict a text's class from the mean of its real tokens' vectors.
+    """
     for head, state, hidden, mask in heads(submission, draw, "ClassHead"):
         wanted = oracle(RIGHT["ClassHead"], state, hidden, mask)
         expect(head(hidden, mask), "logits", axes="batch class").close_to(wanted)
 
 
-@check(
-    "a number comes from the mean over real tokens",
-    aspect="values",
-    points=2,
-    follows=["test_head_shapes", "test_head_parameters"],
-    asked="Predict a number for a text from the mean of its real tokens' vectors.",
-)
+@check(aspect="values", points=2, follows=[test_head_shapes, test_head_parameters])
 def test_regression_head(submission, draw):
+    """a number comes from the mean over real tokens
+
+    > Predict a number for a text from the mean of its real tokens' vectors.
+    """
     for head, state, hidden, mask in heads(submission, draw, "RegressionHead"):
         wanted = oracle(RIGHT["RegressionHead"], state, hidden, mask)
         expect(head(hidden, mask), "numbers", axes="batch").close_to(wanted)
 
 
 @check(
-    "gradients go through the heads to the hidden vectors, but not to padding",
     aspect="gradient",
     points=2,
-    follows=["test_token_head", "test_class_head", "test_span_head", "test_regression_head"],
-    asked="gradients reach the hidden vectors",
+    follows=[test_token_head, test_class_head, test_span_head, test_regression_head],
 )
 def test_head_gradients(submission, draw):
+    """gradients go through the heads to the hidden vectors, but not to padding
+
+    > gradients reach the hidden vectors
+    """
     for kind in SIZES:
         contract, right, call = part(kind, draw)
         contract.expect_gradients(submission, right, draw, [call])
 
 
 @check(
-    "however a head is called, its result is that of these arguments and parameters, which it leaves as they were",
     aspect="arguments",
     points=1.5,
-    follows=[
-        "test_token_head",
-        "test_class_head",
-        "test_span_head",
-        "test_span_padding",
-        "test_regression_head",
-    ],
-    asked=[
-        "Arguments are left as they were and need not be contiguous in memory",
-        "Results are of the module's dtype, and computed in it.",
-    ],
+    follows=[test_token_head, test_class_head, test_span_head, test_span_padding, test_regression_head],
 )
 def test_head_promises(submission, draw):
+    """however a head is called, its result is that of these arguments and parameters, which it leaves as they were
+
+    > Arguments are left as they were and need not be contiguous in memory
+    > Results are of the module's dtype, and computed in it.
+    """
     for kind in SIZES:
         contract, right, call = part(kind, draw)
         contract.expect(submission, right, draw, [call])
@@ -330,13 +310,15 @@ def shown_mode(found, twin, state, x):
 
 
 @check(
-    "no parameter of a frozen module trains, however deep inside",
     aspect="gradient",
     points=2,
-    asked="Make sure that no parameter of the module trains any more.",
     on_workers_word="a layer after the module has to learn from drawn numbers as one computed here does",
 )
 def test_freeze(submission, draw):
+    """no parameter of a frozen module trains, however deep inside
+
+    > Make sure that no parameter of the module trains any more.
+    """
     module, state, twin = brought(submission, draw, "Nested", 4, 3)
     layer, numbers, behind = brought(submission, draw, "Nested", 4, 1)
     x = draw.normal(batch=5, width=4)
@@ -367,17 +349,17 @@ def test_freeze(submission, draw):
 
 
 @check(
-    "freezing changes no value and no mode, and lets gradients pass through",
     aspect="mode",
     points=2,
-    follows=["test_freeze"],
-    asked=[
-        "Gradients still pass through to what lies before it.",
-        "Its numbers stay as they are, and so do train and eval mode",
-    ],
+    follows=test_freeze,
     on_workers_word="what the module gives for drawn inputs, and its gradients, are computed here as well",
 )
 def test_freeze_leaves(submission, draw):
+    """freezing changes no value and no mode, and lets gradients pass through
+
+    > Gradients still pass through to what lies before it.
+    > Its numbers stay as they are, and so do train and eval mode
+    """
     for training in (True, False):
         module, state, twin = brought(submission, draw, "Nested", 4, 3)
         module.train(training)
@@ -422,13 +404,12 @@ def is_parameter(found, value):
     )
 
 
-@check(
-    "one group for each layer, in order, with all of its parameters",
-    aspect="values",
-    points=2,
-    asked="One group for each layer, in their order",
-)
+@check(aspect="values", points=2)
 def test_groups(submission, draw):
+    """one group for each layer, in order, with all of its parameters
+
+    > One group for each layer, in their order
+    """
     stack, state, _ = brought(submission, draw, "layers", 4, 66)
     found = []
     # Parameters are recognised by their numbers, which are drawn.
@@ -441,14 +422,12 @@ def test_groups(submission, draw):
     expect(found, "parameters, group by group").is_value([[f"{i}.bias", f"{i}.weight"] for i in range(4)])
 
 
-@check(
-    "the last layer learns at lr, each earlier one at decay times the rate after it",
-    aspect="values",
-    points=2,
-    follows=["test_groups"],
-    asked="of the last layer; each earlier one has `decay` times the rate of the one after it.",
-)
+@check(aspect="values", points=2, follows=test_groups)
 def test_rates(submission, draw):
+    """the last layer learns at lr, each earlier one at decay times the rate after it
+
+    > of the last layer; each earlier one has `decay` times the rate of the one after it.
+    """
     for count, lr, decay in ((4, 0.1, 0.5), (3, 2e-5, 0.95), (1, 0.3, 0.1)):
         stack, *_ = brought(submission, draw, "layers", count, 3)
         layers = tuple(stack[place] for place in range(count))
@@ -459,15 +438,17 @@ def test_rates(submission, draw):
 
 
 @check(
-    "an optimizer takes the groups as they are, and updates each layer at its own rate",
     aspect="values",
     points=1.5,
-    follows=["test_rates"],
-    asked=["Make a group of parameters for each layer, in torch.optim's format",
-           "A function that is given a model leaves it in the mode in which it came"],
+    follows=test_rates,
     on_workers_word="the layers have to move from drawn numbers as in a step that is computed here",
-)  # fmt: skip
+)
 def test_groups_step(submission, draw):
+    """an optimizer takes the groups as they are, and updates each layer at its own rate
+
+    > Make a group of parameters for each layer, in torch.optim's format
+    > A function that is given a model leaves it in the mode in which it came
+    """
     stack, state, _ = brought(submission, draw, "layers", 3, 4)
     x = draw.normal(batch=5, width=4)
     given_module(submission, "probes").train(stack, x, submission.layerwise_groups, 0.2, 0.5)
@@ -526,13 +507,12 @@ def texts(draw, batch=3, time=6):
     return tokens
 
 
-@check(
-    "a task's output is that of its own head, given the body's vectors and the mask of real tokens",
-    aspect="values",
-    points=2,
-    asked="Return the output of the task's head for the body's hidden and the mask of real tokens.",
-)
+@check(aspect="values", points=2)
 def test_multi_task(submission, draw):
+    """a task's output is that of its own head, given the body's vectors and the mask of real tokens
+
+    > Return the output of the task's head for the body's hidden and the mask of real tokens.
+    """
     model, _, numbers = tasks(submission, draw)
     for task, tokens in zip(TASKS, (texts(draw), texts(draw, 1, 66), texts(draw, 1, 1)), strict=True):
         with torch.no_grad():
@@ -541,16 +521,13 @@ def test_multi_task(submission, draw):
         expect(found, f"answer of {task}", axes="batch number").close_to(wanted)
 
 
-@check(
-    "the model holds the very body and heads that it was given, and no other parameters",
-    aspect="parameters",
-    points=1.5,
-    asked=[
-        "the body, the same object.",
-        "the same objects: together with the body's, their parameters are all there",
-    ],
-)
+@check(aspect="parameters", points=1.5)
 def test_multi_task_parameters(submission, draw):
+    """the model holds the very body and heads that it was given, and no other parameters
+
+    > the body, the same object.
+    > the same objects: together with the body's, their parameters are all there
+    """
     model, parts, numbers = tasks(submission, draw)
     with torch.no_grad():
         found = [name for name, _ in model.named_parameters()]
@@ -572,13 +549,12 @@ def test_multi_task_parameters(submission, draw):
         )
 
 
-@check(
-    "a task trains the body and its own head, and leaves the other heads alone",
-    aspect="gradient",
-    follows=["test_multi_task", "test_multi_task_parameters"],
-    asked="One body and a head for each task.",
-)
+@check(aspect="gradient", follows=[test_multi_task, test_multi_task_parameters])
 def test_multi_task_gradients(submission, draw):
+    """a task trains the body and its own head, and leaves the other heads alone
+
+    > One body and a head for each task.
+    """
     model, parts, numbers = tasks(submission, draw)
     tokens = texts(draw)
     for task, size in TASKS.items():
@@ -600,28 +576,25 @@ def test_multi_task_gradients(submission, draw):
         expect(learning, f"parameters that may learn after {task}").has_names(list(numbers))
 
 
-@check(
-    "however the model is called, its answer is that of these tokens and parameters, which it leaves as they were",
-    aspect="arguments",
-    follows=["test_multi_task", "test_multi_task_gradients"],
-    asked=[
-        "Return the output of the task's head for the body's hidden and the mask of real tokens.",
-        "Results are of the module's dtype, and computed in it.",
-    ],
-)
+@check(aspect="arguments", follows=[test_multi_task, test_multi_task_gradients])
 def test_multi_task_promises(submission, draw):
+    """however the model is called, its answer is that of these tokens and parameters, which it leaves as they were
+
+    > Return the output of the task's head for the body's hidden and the mask of real tokens.
+    > Results are of the module's dtype, and computed in it.
+    """
     _, parts, _ = tasks(submission, draw)
     made = {"body": parts["body"], "heads": {task: parts[f"heads.{task}"] for task in TASKS}}
     contract = Part("MultiTask", made, ["answer"], ["batch number"], DTYPES, gradients=False)
     contract.expect(submission, answer, draw, [{"tokens": texts(draw), "task": "tags"}])
 
 
-@check(
-    "an unknown task raises ValueError",
-    aspect="errors",
-    asked="ValueError: there is no such task.",
-)
+@check(aspect="errors")
 def test_unknown_task(submission, draw):
+    """an unknown task raises ValueError
+
+    > ValueError: there is no such task.
+    """
     model, *_ = tasks(submission, draw)
     for task in ("summary", ""):
         with expect_raises("ValueError", what=f"no head is called {task!r}"):

@@ -330,26 +330,25 @@ def measure(name, draw):
 # --- attention_entropy ---
 
 
-@check(
-    "every query gets one number: [.., Tq, Tk] becomes [.., Tq]",
-    aspect="shape",
-    asked="weights: [.., Tq, Tk], any number of axes in front.",
-)
+@check(aspect="shape")
 def test_entropy_shape(submission, draw):
+    """every query gets one number: [.., Tq, Tk] becomes [.., Tq]
+
+    > weights: [.., Tq, Tk], any number of axes in front.
+    """
     for lead, queries, keys in (((), 3, 5), ((2,), 1, 4), ((2, 3), 4, 2), ((1, 2), 3, 1)):
         weights = attended(draw, *lead, queries=queries, keys=keys)
         found = submission.attention_entropy(weights)
         expect(found, "entropy").is_tensor(shape=(*lead, queries), dtype=torch.float32)
 
 
-@check(
-    "the entropy is -Σ w · ln w over the keys of each query",
-    aspect="values",
-    points=2.5,
-    follows=["test_entropy_shape"],
-    asked=["-Σ w · ln w over the keys.", "in nats (natural logarithms)"],
-)
+@check(aspect="values", points=2.5, follows=test_entropy_shape)
 def test_entropy_values(submission, draw):
+    """the entropy is -Σ w · ln w over the keys of each query
+
+    > -Σ w · ln w over the keys.
+    > in nats (natural logarithms)
+    """
     for lead, queries, keys in (((2, 3), 4, 6), ((2,), 1, 70)):
         weights = attended(draw, *lead, queries=queries, keys=keys)
         axes = " ".join([*("batch", "head")[: len(lead)], "query"])
@@ -358,14 +357,13 @@ def test_entropy_values(submission, draw):
     measured(submission.attention_entropy(even), right_entropy, even, "entropy of 8 equal weights", "query")
 
 
-@check(
-    "a weight of 0 adds 0: masked keys, a query that sees one key, one that sees nothing",
-    aspect="masks",
-    points=2.5,
-    follows=["test_entropy_values"],
-    asked=["A weight of 0 adds 0.", "or to zero where it may attend to nothing."],
-)
+@check(aspect="masks", points=2.5, follows=test_entropy_values)
 def test_entropy_zeros(submission, draw):
+    """a weight of 0 adds 0: masked keys, a query that sees one key, one that sees nothing
+
+    > A weight of 0 adds 0.
+    > or to zero where it may attend to nothing.
+    """
     future = torch.ones(6, 6, dtype=torch.bool).triu(1)
     weights = attended(draw, 2, 2, queries=6, keys=6, hidden=future)
     found = submission.attention_entropy(weights)
@@ -379,13 +377,12 @@ def test_entropy_zeros(submission, draw):
     expect(found, "entropy where query 1 sees nothing", axes="query").close_to(oracle(right_entropy, weights))
 
 
-@check(
-    "gradients reach the weights, and are finite at a weight of 0",
-    aspect="gradient",
-    points=2,
-    asked="Gradients reach the weights, and are finite at a weight of 0 as well.",
-)
+@check(aspect="gradient", points=2)
 def test_entropy_gradients(submission, draw):
+    """gradients reach the weights, and are finite at a weight of 0
+
+    > Gradients reach the weights, and are finite at a weight of 0 as well.
+    """
     contract, right, call = measure("attention_entropy", draw)
     contract.expect_gradients(submission, right, draw, [call])
     future = torch.ones(4, 4, dtype=torch.bool).triu(1)
@@ -402,28 +399,24 @@ def test_entropy_gradients(submission, draw):
 # --- induction_score ---
 
 
-@check(
-    "every head gets one number: [.., T, T] becomes [..]",
-    aspect="shape",
-    asked="weights: [.., T, T], queries by keys, any number of axes in front.",
-)
+@check(aspect="shape")
 def test_induction_shape(submission, draw):
+    """every head gets one number: [.., T, T] becomes [..]
+
+    > weights: [.., T, T], queries by keys, any number of axes in front.
+    """
     for lead in ((), (3,), (2, 3)):
         weights = attended(draw, *lead, queries=7, keys=7)
         expect(submission.induction_score(weights, 3), "score").is_tensor(shape=lead, dtype=torch.float32)
 
 
-@check(
-    "the score is the mean weight from t to t - period + 1, over all t that have a previous copy",
-    aspect="values",
-    points=3,
-    follows=["test_induction_shape"],
-    asked=[
-        "the mean of weights[.., t, t - period + 1] over the positions t >= period, those that have a previous copy.",
-        "T need not be a multiple of period.",
-    ],
-)
+@check(aspect="values", points=3, follows=test_induction_shape)
 def test_induction_values(submission, draw):
+    """the score is the mean weight from t to t - period + 1, over all t that have a previous copy
+
+    > the mean of weights[.., t, t - period + 1] over the positions t >= period, those that have a previous copy.
+    > T need not be a multiple of period.
+    """
     for length, period, heads in ((14, 4, 3), (10, 3, 3), (8, 2, 3), (7, 1, 1)):
         weights = attended(draw, 2, heads, queries=length, keys=length)
         # Whether period - 1 counts, which has no previous copy, is the next check's affair: here it changes no mean.
@@ -432,14 +425,12 @@ def test_induction_values(submission, draw):
         measured(found, right_induction(period), weights, f"score, period={period}", "batch head")
 
 
-@check(
-    "positions without a previous copy do not count, not even the last of them",
-    aspect="values",
-    points=1.5,
-    follows=["test_induction_values"],
-    asked="over the positions t >= period, those that have a previous copy.",
-)
+@check(aspect="values", points=1.5, follows=test_induction_values)
 def test_induction_first_copy(submission, draw):
+    """positions without a previous copy do not count, not even the last of them
+
+    > over the positions t >= period, those that have a previous copy.
+    """
     for length, period in ((9, 4), (5, 4)):
         weights = attended(draw, 2, queries=length, keys=length)
         weights[:, :period] = 1 / length
@@ -449,12 +440,12 @@ def test_induction_first_copy(submission, draw):
         measured(found, right_induction(period), weights, f"score, period={period}", "batch")
 
 
-@check(
-    "a period below 1, or one that leaves no previous copy, raises ValueError",
-    aspect="errors",
-    asked="ValueError when period is below 1, or when no position has one.",
-)
+@check(aspect="errors")
 def test_induction_errors(submission, draw):
+    """a period below 1, or one that leaves no previous copy, raises ValueError
+
+    > ValueError when period is below 1, or when no position has one.
+    """
     weights = attended(draw, 2, queries=6, keys=6)
     for period, what in (
         (0, "a text cannot repeat after 0 positions"),
@@ -466,29 +457,28 @@ def test_induction_errors(submission, draw):
 
 
 @check(
-    "however a measure is called, it is that of these weights, in their dtype, and leaves them as they were",
     aspect="arguments",
     points=1.5,
-    follows=["test_entropy_values", "test_induction_values", "test_induction_first_copy"],
-    asked=[
-        "in the dtype of the weights.",
-        "Both measures keep the dtype of the weights",
-        "Arguments are left as they were and need not be contiguous in memory.",
-    ],
+    follows=[test_entropy_values, test_induction_values, test_induction_first_copy],
 )
 def test_measure_promises(submission, draw):
+    """however a measure is called, it is that of these weights, in their dtype, and leaves them as they were
+
+    > in the dtype of the weights.
+    > Both measures keep the dtype of the weights
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
     for name in ("attention_entropy", "induction_score"):
         contract, right, call = measure(name, draw)
         contract.expect(submission, right, draw, [call])
 
 
-@check(
-    "both measures are right on the weights of the trained model",
-    aspect="values",
-    follows=["test_entropy_zeros", "test_induction_values", "test_induction_first_copy"],
-    asked="`weights` may be those of a whole model, [layers, B, H, T, T]",
-)
+@check(aspect="values", follows=[test_entropy_zeros, test_induction_values, test_induction_first_copy])
 def test_story_weights(submission, draw):
+    """both measures are right on the weights of the trained model
+
+    > `weights` may be those of a whole model, [layers, B, H, T, T]
+    """
     kept, sizes = [], STORY["SIZES"]
     with torch.no_grad():
         read(repeated_names(), STORY["weights"](), {}, sizes["num_heads"], sizes["num_kv_heads"], kept)
@@ -529,16 +519,13 @@ def fitted(submission, features, labels, **options):
     return found
 
 
-@check(
-    "the probe returns labels as they were given, whatever whole numbers they are",
-    aspect="values",
-    points=2.5,
-    asked=[
-        "int [N], any whole numbers.",
-        "for each row the label with the greatest score, [M] in the dtype of labels.",
-    ],
-)
+@check(aspect="values", points=2.5)
 def test_probe_labels(submission, draw):
+    """the probe returns labels as they were given, whatever whole numbers they are
+
+    > int [N], any whole numbers.
+    > for each row the label with the greatest score, [M] in the dtype of labels.
+    """
     for names in ([7, -3, 100], [2, 5], [0, 1, 2, 3], [4]):
         dtype = torch.int32 if len(names) == 2 else torch.int64
         features, labels = clusters(draw, names, dtype=dtype)
@@ -549,13 +536,12 @@ def test_probe_labels(submission, draw):
         expect(found, f"labels of new examples, of {sorted(names)}", axes="example").equals(wanted)
 
 
-@check(
-    "an example between two classes gets one of these, not a third whose label lies between theirs",
-    aspect="values",
-    follows=["test_probe_labels"],
-    asked="ridge regression on one-hot labels",
-)
+@check(aspect="values", follows=test_probe_labels)
 def test_probe_between(submission, draw):
+    """an example between two classes gets one of these, not a third whose label lies between theirs
+
+    > ridge regression on one-hot labels
+    """
     names = [-2, 0, 1, 5]
     features, labels = clusters(draw, names)
     aside = torch.tensor(
@@ -622,32 +608,26 @@ def compare_labels(submission, draw, features, labels, places, name, **options):
     expect(found, name, axes="example").equals(wanted, why="no example lies near a boundary")
 
 
-@check(
-    "it is ridge regression on one-hot labels: the boundary lies where the squared errors put it",
-    aspect="values",
-    points=3,
-    follows=["test_probe_labels"],
-    asked=[
-        "With Y the labels as one-hot rows it minimises Σ (Y - (features · W + b))² + ridge · Σ W², summed over all "
-        "examples and classes.",
-        "the weight of the squares of W next to a sum (not a mean) of squared errors.",
-    ],
-)
+@check(aspect="values", points=3, follows=test_probe_labels)
 def test_probe_ridge(submission, draw):
+    """it is ridge regression on one-hot labels: the boundary lies where the squared errors put it
+
+    > With Y the labels as one-hot rows it minimises Σ (Y - (features · W + b))² + ridge · Σ W², summed over all
+      examples and classes.
+    > the weight of the squares of W next to a sum (not a mean) of squared errors.
+    """
     for ridge in (0.5, 400.0, 2000.0):
         compare_labels(submission, draw, *line(draw), f"labels along a line, ridge={ridge}", ridge=ridge)
     for ridge in (0.5, 200.0):
         compare_labels(submission, draw, *plane(draw), f"labels in a plane, ridge={ridge}", ridge=ridge)
 
 
-@check(
-    "ridge is 1e-3 by default",
-    aspect="values",
-    points=0.5,
-    follows=["test_probe_ridge"],
-    asked="ridge: float = 1e-3",
-)
+@check(aspect="values", points=0.5, follows=test_probe_ridge)
 def test_probe_default(submission, draw):
+    """ridge is 1e-3 by default
+
+    > ridge: float = 1e-3
+    """
     scale = (
         1e-3 / 400.0
     ) ** 0.5  # features so small that 1e-3 counts next to their squares as 400 does next to ours
@@ -656,27 +636,24 @@ def test_probe_default(submission, draw):
     compare_labels(submission, draw, features, labels, places, "labels along a line of small numbers")
 
 
-@check(
-    "features far from zero are classified as well as those near zero: the bias is not penalised",
-    aspect="stability",
-    points=2,
-    follows=["test_probe_ridge"],
-    asked=["The bias b is not penalised.", "of any floating dtype, however far from zero"],
-)
+@check(aspect="stability", points=2, follows=test_probe_ridge)
 def test_probe_bias(submission, draw):
+    """features far from zero are classified as well as those near zero: the bias is not penalised
+
+    > The bias b is not penalised.
+    > of any floating dtype, however far from zero
+    """
     for shift in (100.0, -30_000.0):
         name = f"labels along a line around {shift:g}"
         compare_labels(submission, draw, *line(draw, shift), name, ridge=5.0)
 
 
-@check(
-    "fewer examples than features are enough, an example may occur twice, and a feature may be constant",
-    aspect="values",
-    points=1.5,
-    follows=["test_probe_labels"],
-    asked="N may be smaller than D.",
-)
+@check(aspect="values", points=1.5, follows=test_probe_labels)
 def test_probe_few(submission, draw):
+    """fewer examples than features are enough, an example may occur twice, and a feature may be constant
+
+    > N may be smaller than D.
+    """
     features = 4.0 * torch.eye(6, 20, device=draw.device)
     features = features + draw.uniform(low=-0.2, high=0.2, example=6, feature=20)
     features[5] = features[4]
@@ -686,14 +663,12 @@ def test_probe_few(submission, draw):
     expect(found, "labels of the 6 examples themselves, 20 features", axes="example").equals(labels)
 
 
-@check(
-    "a probe judges each example by itself, and keeps what it has learned",
-    aspect="values",
-    points=1.5,
-    follows=["test_probe_labels"],
-    asked="A probe keeps what it was fitted to, and judges every example by itself",
-)
+@check(aspect="values", points=1.5, follows=test_probe_labels)
 def test_probe_apart(submission, draw):
+    """a probe judges each example by itself, and keeps what it has learned
+
+    > A probe keeps what it was fitted to, and judges every example by itself
+    """
     features, labels = clusters(draw, [5, 6, 7])
     others, names = clusters(draw, [1, 2, 3])
     others = others.flip(1).contiguous()
@@ -710,16 +685,14 @@ def test_probe_apart(submission, draw):
     expect(first(new), "labels of the first probe, asked again", axes="example").equals(wanted)
 
 
-@check(
-    "however a probe is fitted, its labels are those of these features and labels, which it leaves as they were",
-    aspect="arguments",
-    follows=["test_probe_labels", "test_probe_ridge"],
-    asked=[
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "of any floating dtype, however far from zero",
-    ],
-)
+@check(aspect="arguments", follows=[test_probe_labels, test_probe_ridge])
 def test_probe_promises(submission, draw):
+    """however a probe is fitted, its labels are those of these features and labels, which it leaves as they were
+
+    > Arguments are left as they were and need not be contiguous in memory.
+    > of any floating dtype, however far from zero
+    """
+
     def fit_and_ask(probe, features, labels, new):
         found = probe(features=features, labels=labels)
         expect_unchanged(submission)
@@ -737,59 +710,45 @@ def test_probe_promises(submission, draw):
 # --- ablate_heads ---
 
 
-@check(
-    "a head that is off adds nothing; the other heads and the bias add what they did",
-    aspect="values",
-    points=3.5,
-    asked=[
-        "A head that is off counts as if its columns were zero there; the others, and the bias of `w_o`, stay as they "
-        "are.",
-        "which query heads, in any order; there may be none, and one may be named twice.",
-    ],
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=3.5, on_workers_word=WORD)
 def test_ablate_values(submission, draw):
+    """a head that is off adds nothing; the other heads and the bias add what they did
+
+    > A head that is off counts as if its columns were zero there; the others, and the bias of `w_o`, stay as they are.
+    > which query heads, in any order; there may be none, and one may be named twice.
+    """
     for layer, heads in ((1, [2]), (0, [3, 1]), (2, [0, 1, 2, 3]), (1, [])):
         Patient(submission, draw, "encoder").compare((layer, heads))
 
 
-@check(
-    "where query heads share keys and values, only those named are off",
-    aspect="values",
-    points=2,
-    follows=["test_ablate_values"],
-    asked=["Its `num_heads` says how many heads there are.", "which query heads, in any order"],
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=2, follows=test_ablate_values, on_workers_word=WORD)
 def test_ablate_shared(submission, draw):
+    """where query heads share keys and values, only those named are off
+
+    > Its `num_heads` says how many heads there are.
+    > which query heads, in any order
+    """
     for layer, heads in ((0, [1]), (2, [5, 0, 4])):
         Patient(submission, draw, "lm").compare((layer, heads))
 
 
-@check(
-    "in a decoder layer self_attention loses the heads, and cross_attention keeps its own",
-    aspect="values",
-    points=1.5,
-    follows=["test_ablate_values"],
-    asked="The attention is `model.layers[layer].attention`, or `.self_attention` where the layer has no `attention`.",
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=1.5, follows=test_ablate_values, on_workers_word=WORD)
 def test_ablate_decoder(submission, draw):
+    """in a decoder layer self_attention loses the heads, and cross_attention keeps its own
+
+    > The attention is `model.layers[layer].attention`, or `.self_attention` where the layer has no `attention`.
+    """
     for layer, heads in ((0, [1]), (2, [3, 0])):
         Patient(submission, draw, "decoder").compare((layer, heads))
 
 
-@check(
-    "after the block everything is as it was, bit for bit: parameters, outputs, hooks",
-    aspect="values",
-    points=3,
-    asked=[
-        "nothing is copied, and after the block it computes as before",
-        "Parameters are then the same objects with the same bits, and no hook is left.",
-    ],
-    on_workers_word=f"{WORD}; a hook that does nothing shows in nothing else",
-)
+@check(aspect="values", points=3, on_workers_word=f"{WORD}; a hook that does nothing shows in nothing else")
 def test_ablate_undone(submission, draw):
+    """after the block everything is as it was, bit for bit: parameters, outputs, hooks
+
+    > nothing is copied, and after the block it computes as before
+    > Parameters are then the same objects with the same bits, and no hook is left.
+    """
     probes = given_module(submission, "probes")
     for kind in ("encoder", "lm"):
         patient = Patient(submission, draw, kind)
@@ -803,14 +762,12 @@ def test_ablate_undone(submission, draw):
         patient.expect_learns(optimizer, draw.like(before))
 
 
-@check(
-    "an exception inside the block is passed on, and the heads are back on after it",
-    aspect="errors",
-    points=2,
-    asked=["even if the block raised. Exceptions are passed on."],
-    on_workers_word=WORD,
-)
+@check(aspect="errors", points=2, on_workers_word=WORD)
 def test_ablate_exception(submission, draw):
+    """an exception inside the block is passed on, and the heads are back on after it
+
+    > even if the block raised. Exceptions are passed on.
+    """
     patient = Patient(submission, draw, "lm")
     before = patient()
     with precondition("the block must run"):
@@ -820,15 +777,12 @@ def test_ablate_exception(submission, draw):
     patient.expect_as_before(before, "after a block that was left by an exception")
 
 
-@check(
-    "blocks may be nested, and a head may be named twice",
-    aspect="values",
-    points=2,
-    follows=["test_ablate_values", "test_ablate_undone"],
-    asked=["one may be named twice. Blocks may be nested."],
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=2, follows=[test_ablate_values, test_ablate_undone], on_workers_word=WORD)
 def test_ablate_nested(submission, draw):
+    """blocks may be nested, and a head may be named twice
+
+    > one may be named twice. Blocks may be nested.
+    """
     patient = Patient(submission, draw, "encoder")
     before = patient()
     patient.compare((1, [2, 0, 2]))
@@ -838,13 +792,12 @@ def test_ablate_nested(submission, draw):
     patient.expect_as_before(before, "after nested blocks")
 
 
-@check(
-    "a head that the layer does not have raises ValueError, and nothing is changed",
-    aspect="errors",
-    asked="ValueError, at the latest when the block is entered, if one is not between 0 and num_heads - 1.",
-    on_workers_word=WORD,
-)
+@check(aspect="errors", on_workers_word=WORD)
 def test_ablate_errors(submission, draw):
+    """a head that the layer does not have raises ValueError, and nothing is changed
+
+    > ValueError, at the latest when the block is entered, if one is not between 0 and num_heads - 1.
+    """
     patient = Patient(submission, draw, "encoder")
     before = patient()
     for heads in ([H], [0, H + 3], [-1]):
@@ -854,16 +807,19 @@ def test_ablate_errors(submission, draw):
 
 
 @check(
-    "heads may be any iterable, given by position or by name; the model keeps its mode, and w_o's input what it holds",
     aspect="arguments",
     points=0.5,
-    follows=["test_ablate_values"],
-    asked=["which query heads, in any order", "ablate_heads(model, layer, heads)",
-           "the others, and the bias of `w_o`, stay as they are.",
-           "A function that is given a model leaves it in the mode in which it came"],
+    follows=test_ablate_values,
     on_workers_word=f"{WORD}; the mode can be read there alone",
-)  # fmt: skip
+)
 def test_ablate_promises(submission, draw):
+    """heads may be any iterable, given by position or by name; the model keeps its mode, and w_o's input what it holds
+
+    > which query heads, in any order
+    > ablate_heads(model, layer, heads)
+    > the others, and the bias of `w_o`, stay as they are.
+    > A function that is given a model leaves it in the mode in which it came
+    """
     patient = Patient(submission, draw, "encoder")
     once = given_module(submission, "probes").Once((3, 0))
     for heads, form in (((3, 0), "a tuple"), (once, "an iterator")):
@@ -889,14 +845,12 @@ def test_ablate_promises(submission, draw):
     )
 
 
-@check(
-    "the trained model computes what it should without some of its heads",
-    aspect="values",
-    points=1.5,
-    asked="the trained model",
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=1.5, on_workers_word=WORD)
 def test_story_ablated(submission, draw):
+    """the trained model computes what it should without some of its heads
+
+    > the trained model
+    """
     patient = Patient(submission, draw, "lm", state=STORY["weights"]())
     patient.x = with_axes(repeated_names()[:, :40].to(draw.device), "batch", "time")
     patient.compare((2, [0, 2]), (1, [1]))

@@ -358,12 +358,13 @@ def ragged(draw, batch=3, time=LONGEST):
 # --- linear_attention ---
 
 
-@check(
-    "any axes in front, any number of queries, and values of another width: [.., Tq, Dv]",
-    aspect="shape",
-    asked=["[.., Tq, D], with any number of axes in front.", "[.., Tq, Dv], in the dtype of the query."],
-)
+@check(aspect="shape")
 def test_shapes(submission, draw):
+    """any axes in front, any number of queries, and values of another width: [.., Tq, Dv]
+
+    > [.., Tq, D], with any number of axes in front.
+    > [.., Tq, Dv], in the dtype of the query.
+    """
     for front in ({}, {"batch": 3}, {"batch": 2, "head": 3}):
         for queries, keys in ((4, 6), (1, 1)):
             query = draw.normal(**front, query=queries, width=5)
@@ -375,28 +376,24 @@ def test_shapes(submission, draw):
     expect(found, "output, causal").is_tensor(shape=(2, 6, 3), dtype=torch.float32)
 
 
-@check(
-    "the weights are the products of the features, divided by their sum over keys",
-    aspect="values",
-    points=3,
-    follows=["test_shapes"],
-    asked="Attend with the weights φ(q)·φ(k), divided by their sum over keys, where φ(x) = elu(x) + 1.",
-)
+@check(aspect="values", points=3, follows=test_shapes)
 def test_weights(submission, draw):
+    """the weights are the products of the features, divided by their sum over keys
+
+    > Attend with the weights φ(q)·φ(k), divided by their sum over keys, where φ(x) = elu(x) + 1.
+    """
     for queries, keys in ((3, 5), (6, 4)):
         found, wanted, slips = looked(submission, draw, queries, keys, causal=False)
         with supposing(slips):
             expect(found, "weights", axes=WEIGHTS).close_to(wanted)
 
 
-@check(
-    "every output is an average: values that are all the same come out unchanged",
-    aspect="values",
-    points=2,
-    follows=["test_shapes"],
-    asked="divided by their sum over keys",
-)
+@check(aspect="values", points=2, follows=test_shapes)
 def test_average(submission, draw):
+    """every output is an average: values that are all the same come out unchanged
+
+    > divided by their sum over keys
+    """
     # All above 0, where features that may be negative add up to something as well: the weights are not looked at here.
     query, key = (draw.uniform(0.3, 2.0, batch=2, head=H, time=6, width=4) for _ in range(2))
     row = draw.normal(width=3)
@@ -407,26 +404,23 @@ def test_average(submission, draw):
         expect(found, name, axes=VALUES).close_to(oracle(lambda v: v, value))
 
 
-@check(
-    "each row of a batch and each head is computed by itself",
-    aspect="values",
-    follows=["test_weights"],
-    asked="with any number of axes in front.",
-)
+@check(aspect="values", follows=test_weights)
 def test_rows(submission, draw):
+    """each row of a batch and each head is computed by itself
+
+    > with any number of axes in front.
+    """
     query, key, value = triple(draw)
     found = submission.linear_attention(query, key, value)
     expect(found, "output", axes=VALUES).close_to(oracle(right(False), query, key, value))
 
 
-@check(
-    "with causal=True a query sees its own key and those before it, and none after",
-    aspect="causality",
-    points=3,
-    follows=["test_shapes"],
-    asked="query i sees keys 0 to i; Tq and Tk are equal then.",
-)
+@check(aspect="causality", points=3, follows=test_shapes)
 def test_causal(submission, draw):
+    """with causal=True a query sees its own key and those before it, and none after
+
+    > query i sees keys 0 to i; Tq and Tk are equal then.
+    """
     length = 6
     found, *_ = looked(submission, draw, length, length, causal=True)
     seen = expect(found, "weights", axes=WEIGHTS).is_tensor(shape=(length, length)).is_finite().actual
@@ -448,14 +442,12 @@ def test_causal(submission, draw):
         expect(touched, "whether the query sees the key", axes=WEIGHTS, picture="mask").equals(every.tril())
 
 
-@check(
-    "with causal=True each query's weights are divided by their sum over the keys that it sees",
-    aspect="values",
-    points=2,
-    follows=["test_causal", "test_weights"],
-    asked="query i sees keys 0 to i; Tq and Tk are equal then.",
-)
+@check(aspect="values", points=2, follows=[test_causal, test_weights])
 def test_causal_values(submission, draw):
+    """with causal=True each query's weights are divided by their sum over the keys that it sees
+
+    > query i sees keys 0 to i; Tq and Tk are equal then.
+    """
     found, wanted, slips = looked(submission, draw, 7, 7, causal=True)
     with supposing(slips):
         expect(found, "weights", axes=WEIGHTS).close_to(wanted)
@@ -464,14 +456,12 @@ def test_causal_values(submission, draw):
     expect(found, "output", axes=VALUES).close_to(oracle(right(True), query, key, value))
 
 
-@check(
-    "a long sequence is right to the end",
-    aspect="values",
-    points=2,
-    follows=["test_causal_values"],
-    asked="query i sees keys 0 to i; Tq and Tk are equal then.",
-)
+@check(aspect="values", points=2, follows=test_causal_values)
 def test_long(submission, draw):
+    """a long sequence is right to the end
+
+    > query i sees keys 0 to i; Tq and Tk are equal then.
+    """
     for length in (257, 300):
         query, key = draw.normal(query=length, width=3), draw.normal(key=length, width=3)
         value = draw.normal(key=length, value=2)
@@ -480,24 +470,21 @@ def test_long(submission, draw):
             expect(found, "output", axes="query value").close_to(oracle(right(True), query, key, value))
 
 
-@check(
-    "gradients reach queries, keys and values, through the denominator as well",
-    aspect="gradient",
-    points=2,
-    follows=["test_rows", "test_causal_values"],
-    asked="gradients reach queries, keys, values",
-)
+@check(aspect="gradient", points=2, follows=[test_rows, test_causal_values])
 def test_gradients(submission, draw):
+    """gradients reach queries, keys and values, through the denominator as well
+
+    > gradients reach queries, keys, values
+    """
     ATTENTION.expect_gradients(submission, attention, draw, attention_calls(draw))
 
 
-@check(
-    "large numbers in half precision do not overflow",
-    aspect="stability",
-    follows=["test_weights", "test_causal_values"],
-    asked="Sums are computed in float32 at least, so that large numbers in half precision",
-)
+@check(aspect="stability", follows=[test_weights, test_causal_values])
 def test_half(submission, draw):
+    """large numbers in half precision do not overflow
+
+    > Sums are computed in float32 at least, so that large numbers in half precision
+    """
     size = 60.0
     given = [
         draw.normal(batch=1, head=1, time=70, width=4, scale=0.2 * size, shift=size).half() for _ in range(3)
@@ -511,30 +498,27 @@ def test_half(submission, draw):
         expect(found.cpu().double(), name, axes=VALUES).close_to(wanted, 0.03 * size)
 
 
-@check(
-    "however it is called, the output is that of these arguments, in the query's dtype, and they are left as they were",
-    aspect="arguments",
-    points=2,
-    follows=["test_rows", "test_causal_values"],
-    asked=[
-        "[.., Tq, Dv], in the dtype of the query.",
-        "for float64, in float64.",
-        "Arguments are left as they were and need not be contiguous in memory",
-    ],
-)
+@check(aspect="arguments", points=2, follows=[test_rows, test_causal_values])
 def test_attention_promises(submission, draw):
+    """however it is called, the output is that of these arguments, in the query's dtype, and they are left as they were
+
+    > [.., Tq, Dv], in the dtype of the query.
+    > for float64, in float64.
+    > Arguments are left as they were and need not be contiguous in memory
+    """
     ATTENTION.expect(submission, attention, draw, attention_calls(draw))
 
 
 # --- Linformer ---
 
 
-@check(
-    "x [B, T, D] becomes [B, T, D], up to max_len positions and down to one",
-    aspect="shape",
-    asked=["x: [B, T, D], T at most max_len.", "A shorter sequence uses the first T columns"],
-)
+@check(aspect="shape")
 def test_linformer_shapes(submission, draw):
+    """x [B, T, D] becomes [B, T, D], up to max_len positions and down to one
+
+    > x: [B, T, D], T at most max_len.
+    > A shorter sequence uses the first T columns
+    """
     for d_model, heads, longest, k in ((D, H, LONGEST, MIXED), (6, 1, 4, 7), (6, 6, 9, 1)):
         model = submission.Linformer(d_model, heads, longest, k)
         expect(model, "the model").is_instance("torch.nn.Module")
@@ -546,16 +530,13 @@ def test_linformer_shapes(submission, draw):
             )
 
 
-@check(
-    "four projections with biases and two mixtures [k, max_len], and no other parameters",
-    aspect="parameters",
-    points=2,
-    asked=[
-        "w_q, w_k, w_v, w_o: nn.Linear from D to D, with biases.",
-        "nn.Parameter [k, max_len], one for all heads. Together these hold all the",
-    ],
-)
+@check(aspect="parameters", points=2)
 def test_parameters(submission, draw):
+    """four projections with biases and two mixtures [k, max_len], and no other parameters
+
+    > w_q, w_k, w_v, w_o: nn.Linear from D to D, with biases.
+    > nn.Parameter [k, max_len], one for all heads. Together these hold all the
+    """
     model = submission.Linformer(D, H, LONGEST, MIXED)
     with torch.no_grad():
         found = dict(model.named_parameters())
@@ -565,17 +546,13 @@ def test_parameters(submission, draw):
         expect(list(found[name].shape), f"shape of {name}").is_value(shape)
 
 
-@check(
-    "every position attends to k mixtures of all keys and values, head by head",
-    aspect="values",
-    points=3,
-    follows=["test_linformer_shapes", "test_parameters"],
-    asked=[
-        "Let every position of x [B, T, D] attend to k mixtures of all positions.",
-        "a head has the width D / H.",
-    ],
-)
+@check(aspect="values", points=3, follows=[test_linformer_shapes, test_parameters])
 def test_values(submission, draw):
+    """every position attends to k mixtures of all keys and values, head by head
+
+    > Let every position of x [B, T, D] attend to k mixtures of all positions.
+    > a head has the width D / H.
+    """
     model, state = built(submission, draw)
     for batch in (2, 66):
         x = sequence(draw, batch=batch)
@@ -584,14 +561,12 @@ def test_values(submission, draw):
             y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
 
 
-@check(
-    "a shorter sequence uses the first columns of both mixtures",
-    aspect="values",
-    points=2,
-    follows=["test_values"],
-    asked="A shorter sequence uses the first T columns of both projections.",
-)
+@check(aspect="values", points=2, follows=test_values)
 def test_shorter(submission, draw):
+    """a shorter sequence uses the first columns of both mixtures
+
+    > A shorter sequence uses the first T columns of both projections.
+    """
     model, state = built(submission, draw)
     for time in (6, 1):
         x = sequence(draw, time)
@@ -600,14 +575,12 @@ def test_shorter(submission, draw):
             y.close_to(oracle(lambda x: mixed(x, {k: v.to(x) for k, v in state.items()}), x))
 
 
-@check(
-    "padding never changes the output at real positions",
-    aspect="masks",
-    points=2,
-    follows=["test_linformer_shapes"],
-    asked="bool [B, T], False at padding, whose keys and values are 0 in every mixture. None: all are real.",
-)
+@check(aspect="masks", points=2, follows=test_linformer_shapes)
 def test_padding(submission, draw):
+    """padding never changes the output at real positions
+
+    > bool [B, T], False at padding, whose keys and values are 0 in every mixture. None: all are real.
+    """
     model, _ = built(submission, draw)
     x, mask = sequence(draw, batch=3), ragged(draw)
     other = torch.where(mask[..., None], x, sequence(draw, batch=3))
@@ -619,14 +592,12 @@ def test_padding(submission, draw):
     )
 
 
-@check(
-    "keys and values of padding are 0, as if the sequence ended there",
-    aspect="masks",
-    points=2,
-    follows=["test_values", "test_padding"],
-    asked="bool [B, T], False at padding, whose keys and values are 0 in every mixture. None: all are real.",
-)
+@check(aspect="masks", points=2, follows=[test_values, test_padding])
 def test_mask_values(submission, draw):
+    """keys and values of padding are 0, as if the sequence ended there
+
+    > bool [B, T], False at padding, whose keys and values are 0 in every mixture. None: all are real.
+    """
     model, state = built(submission, draw)
     x, mask = sequence(draw, batch=3), ragged(draw)
     y = expect(output_of(model, x, mask)[mask], "output at real positions", axes="position width")
@@ -637,26 +608,21 @@ def test_mask_values(submission, draw):
         )
 
 
-@check(
-    "gradients reach x and every parameter",
-    aspect="gradient",
-    points=2,
-    follows=["test_values"],
-    asked="gradients reach queries, keys, values",
-)
+@check(aspect="gradient", points=2, follows=test_values)
 def test_linformer_gradients(submission, draw):
+    """gradients reach x and every parameter
+
+    > gradients reach queries, keys, values
+    """
     LINFORMER.expect_gradients(submission, linformer, draw, linformer_calls(draw))
 
 
-@check(
-    "however a Linformer is called, its output is that of this x, mask and its parameters, in its dtype",
-    aspect="arguments",
-    follows=["test_values", "test_mask_values"],
-    asked=[
-        "Arguments are left as they were and need not be contiguous in memory",
-        "of the model's dtype",
-        "nothing is kept from one call or model to the next",
-    ],
-)
+@check(aspect="arguments", follows=[test_values, test_mask_values])
 def test_linformer_promises(submission, draw):
+    """however a Linformer is called, its output is that of this x, mask and its parameters, in its dtype
+
+    > Arguments are left as they were and need not be contiguous in memory
+    > of the model's dtype
+    > nothing is kept from one call or model to the next
+    """
     LINFORMER.expect(submission, linformer, draw, linformer_calls(draw))

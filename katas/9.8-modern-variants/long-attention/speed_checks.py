@@ -49,21 +49,19 @@ CAUSAL = Work(
 )
 
 
-@check(
-    "eight times the length takes about eight times as long",
-    aspect="performance",
-    threshold="both",
-    asked="eight times the length takes about eight times as long",
-)
+@check(aspect="performance", threshold="both")
 def test_linear_speed(speed):
+    """eight times the length takes about eight times as long
+
+    > eight times the length takes about eight times as long
+    """
     speed.growth(BOTH)
 
 
-@check(
-    "causal, too, eight times the length takes about eight times as long",
-    aspect="performance",
-    threshold="causal",
-    asked="eight times the length takes about eight times as long",
-)
+@check(aspect="performance", threshold="causal")
 def test_causal_speed(speed):
+    """causal, too, eight times the length takes about eight times as long
+
+    > eight times the length takes about eight times as long
+    """
     speed.growth(CAUSAL)

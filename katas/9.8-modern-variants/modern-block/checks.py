@@ -585,24 +585,24 @@ def expect_best(prompts, written):
 # --- RMSNorm ---
 
 
-@check(
-    "RMSNorm has one parameter: weight [D], ones at first",
-    aspect="parameters",
-    asked="weight: nn.Parameter [D], ones at first; the only parameter.",
-)
+@check(aspect="parameters")
 def test_norm_parameter(submission):
+    """RMSNorm has one parameter: weight [D], ones at first
+
+    > weight: nn.Parameter [D], ones at first; the only parameter.
+    """
     module = submission.RMSNorm(5)
     expect([name for name, _ in module.named_parameters()], "parameters").has_names(["weight"])
     expect(module.weight, "weight", axes="width").equals(torch.ones(5))
 
 
-@check(
-    "each position is divided by its root mean square, and its columns are scaled",
-    aspect="values",
-    points=5,
-    asked=["y = weight · x / √( mean(x²) + eps )", "[.., D], any number of axes in front; left as it is."],
-)
+@check(aspect="values", points=5)
 def test_norm_values(submission, draw):
+    """each position is divided by its root mean square, and its columns are scaled
+
+    > y = weight · x / √( mean(x²) + eps )
+    > [.., D], any number of axes in front; left as it is.
+    """
     weight = draw.normal(width=6, shift=1.0, scale=0.4)
     module = filled(submission.RMSNorm(6), {"weight": weight})
     for axes in ({}, {"time": 5}, {"batch": 2, "time": 3}, {"batch": 2, "head": 3, "time": 4}):
@@ -611,14 +611,13 @@ def test_norm_values(submission, draw):
             expect(module(x), "output", axes=" ".join([*axes, "width"])).close_to(oracle(rms, x, weight))
 
 
-@check(
-    "eps is added to the mean of the squares, under the root; 1e-6 by default",
-    aspect="values",
-    points=2.5,
-    follows=["test_norm_values"],
-    asked=["added to the mean of the squares, under the root.", "eps: float = 1e-6"],
-)
+@check(aspect="values", points=2.5, follows=test_norm_values)
 def test_norm_eps(submission, draw):
+    """eps is added to the mean of the squares, under the root; 1e-6 by default
+
+    > added to the mean of the squares, under the root.
+    > eps: float = 1e-6
+    """
     for options, eps, scale in (({"eps": 0.5}, 0.5, 0.5), ({}, 1e-6, 1e-3)):
         weight = draw.normal(width=6, shift=1.0, scale=0.4)
         module = filled(submission.RMSNorm(6, **options), {"weight": weight})
@@ -635,14 +634,12 @@ def test_norm_eps(submission, draw):
         expect(module(zeros), f"{name}, for zeros", axes=AXES).close_to(torch.zeros(1, 2, 6))
 
 
-@check(
-    "in float16 and bfloat16 squares are computed in float32, and the output has the dtype of x",
-    aspect="stability",
-    points=3,
-    follows=["test_norm_values"],
-    asked="Squares, mean and root are computed in float32 at least, whatever the dtype of x",
-)
+@check(aspect="stability", points=3, follows=test_norm_values)
 def test_norm_half(submission, draw):
+    """in float16 and bfloat16 squares are computed in float32, and the output has the dtype of x
+
+    > Squares, mean and root are computed in float32 at least, whatever the dtype of x
+    """
     for dtype, scale in ((torch.float16, 1000.0), (torch.bfloat16, 3.0)):
         x = draw.normal(batch=2, time=3, width=64, scale=scale).to(dtype)
         x = with_axes(x, "batch", "time", "width")
@@ -653,26 +650,23 @@ def test_norm_half(submission, draw):
         )
 
 
-@check(
-    "gradients go back through the norm, to x and to its weight",
-    aspect="gradient",
-    points=2,
-    follows=["test_norm_values"],
-    asked="Gradients reach all inputs and parameters",
-)
+@check(aspect="gradient", points=2, follows=test_norm_values)
 def test_norm_gradients(submission, draw):
+    """gradients go back through the norm, to x and to its weight
+
+    > Gradients reach all inputs and parameters
+    """
     contract, right, call = part("RMSNorm", draw)
     contract.expect_gradients(submission, right, draw, [call])
 
 
-@check(
-    "however the norm is called, its result is that of this x and weight, which it leaves as they were",
-    aspect="arguments",
-    points=0.5,
-    follows=["test_norm_parameter", "test_norm_values", "test_norm_half"],
-    asked=["[.., D], any number of axes in front; left as it is.", "float64 is computed in float64"],
-)
+@check(aspect="arguments", points=0.5, follows=[test_norm_parameter, test_norm_values, test_norm_half])
 def test_norm_promises(submission, draw):
+    """however the norm is called, its result is that of this x and weight, which it leaves as they were
+
+    > [.., D], any number of axes in front; left as it is.
+    > float64 is computed in float64
+    """
     contract, right, call = part("RMSNorm", draw)
     contract.expect(submission, right, draw, [call])
 
@@ -680,13 +674,12 @@ def test_norm_promises(submission, draw):
 # --- GroupedQueryAttention ---
 
 
-@check(
-    "w_q and w_o are as wide as x, w_k and w_v as G heads, all without a bias",
-    aspect="parameters",
-    points=2,
-    asked="nn.Linear without a bias: D to D, D to G · d, D to G · d, D to D.",
-)
+@check(aspect="parameters", points=2)
 def test_projections(submission):
+    """w_q and w_o are as wide as x, w_k and w_v as G heads, all without a bias
+
+    > nn.Linear without a bias: D to D, D to G · d, D to G · d, D to D.
+    """
     for sizes in ((D, H, G), (12, 3, 3), (20, 5, 1)):
         found = {
             name: list(tensor.shape)
@@ -705,12 +698,13 @@ def test_projections(submission):
             expect(found[name], f"shape of {name}").is_value(shape)
 
 
-@check(
-    "H has to divide D, and G has to divide H, or a ValueError is raised",
-    aspect="errors",
-    asked=["ValueError when it does not divide d_model.", "ValueError when it does not divide num_heads."],
-)
+@check(aspect="errors")
 def test_errors(submission):
+    """H has to divide D, and G has to divide H, or a ValueError is raised
+
+    > ValueError when it does not divide d_model.
+    > ValueError when it does not divide num_heads.
+    """
     for sizes, what in (
         ((10, 3, 3), "GroupedQueryAttention(10, 3, 3): 3 heads do not divide a width of 10"),
         ((24, 6, 4), "GroupedQueryAttention(24, 6, 4): 4 heads cannot serve 6 equally"),
@@ -720,13 +714,12 @@ def test_errors(submission):
             submission.GroupedQueryAttention(*sizes)
 
 
-@check(
-    "query head h reads the head of keys and values h // (H / G)",
-    aspect="values",
-    points=3.5,
-    asked="Neighbours share: query head h reads the keys and values of head h // (H / G)",
-)
+@check(aspect="values", points=3.5)
 def test_groups(submission, draw):
+    """query head h reads the head of keys and values h // (H / G)
+
+    > Neighbours share: query head h reads the keys and values of head h // (H / G)
+    """
     for sizes in ((D, H, G), (16, 4, 1), (16, 8, 4)):
         module, right = attention(submission, draw, *sizes)
         x = draw.normal(batch=2, time=1, width=sizes[0])
@@ -736,13 +729,13 @@ def test_groups(submission, draw):
             )
 
 
-@check(
-    "queries and keys are turned by their positions, neighbouring columns being a pair",
-    aspect="values",
-    points=5,
-    asked=["Queries and keys are turned as in 9.2.2", "columns 2i and 2i + 1 of a head are a pair"],
-)
+@check(aspect="values", points=5)
 def test_rotary(submission, draw):
+    """queries and keys are turned by their positions, neighbouring columns being a pair
+
+    > Queries and keys are turned as in 9.2.2
+    > columns 2i and 2i + 1 of a head are a pair
+    """
     module, right = attention(submission, draw, 16, 2, 2)
     x = draw.normal(batch=2, time=7, width=16)
     y = output_of(module(x))
@@ -762,13 +755,12 @@ def test_rotary(submission, draw):
         )
 
 
-@check(
-    "no position sees what comes after it",
-    aspect="causality",
-    points=4,
-    asked="Let each position look at itself and at those before it.",
-)
+@check(aspect="causality", points=4)
 def test_causal(submission, draw):
+    """no position sees what comes after it
+
+    > Let each position look at itself and at those before it.
+    """
     module, _ = attention(submission, draw)
     x = draw.normal(batch=2, time=5, width=D)
     with precondition("attention must return a pair with an output [B, T, D]"):
@@ -805,14 +797,13 @@ def test_causal(submission, draw):
         ).equals(every.tril())
 
 
-@check(
-    "groups, rotation and mask together are grouped-query attention",
-    aspect="values",
-    points=3.5,
-    follows=["test_groups", "test_rotary", "test_causal"],
-    asked=["scoreₕ(t, s) = q'ₕ(t) · k'ₘ(s) / √d", "Let each position look at itself and at those before it."],
-)
+@check(aspect="values", points=3.5, follows=[test_groups, test_rotary, test_causal])
 def test_attention_values(submission, draw):
+    """groups, rotation and mask together are grouped-query attention
+
+    > scoreₕ(t, s) = q'ₕ(t) · k'ₘ(s) / √d
+    > Let each position look at itself and at those before it.
+    """
     for sizes, time in (((D, H, G), 6), ((16, 4, 1), 5), ((12, 2, 2), 1)):
         module, right = attention(submission, draw, *sizes)
         x = draw.normal(batch=2, time=time, width=sizes[0])
@@ -820,13 +811,13 @@ def test_attention_values(submission, draw):
             expect(output_of(module(x)), "output", axes=AXES).close_to(right(x))
 
 
-@check(
-    "with the cache, reading in pieces gives the same output as reading in one go",
-    aspect="cache",
-    points=3,
-    asked=["with one, the positions that follow those of the cache.", "in pieces or in one go"],
-)
+@check(aspect="cache", points=3)
 def test_cache(submission, draw):
+    """with the cache, reading in pieces gives the same output as reading in one go
+
+    > with one, the positions that follow those of the cache.
+    > in pieces or in one go
+    """
     module, _ = attention(submission, draw)
     x = draw.normal(batch=2, time=8, width=D)
     with precondition("attention must return a pair with an output [B, T, D]"), torch.no_grad():
@@ -839,13 +830,12 @@ def test_cache(submission, draw):
             )
 
 
-@check(
-    "the cache keeps each shared head once: keys and values [B, G, S, d]",
-    aspect="cache",
-    points=1.5,
-    asked="The cache is a pair (keys, values) of all positions so far, each [B, G, S, d]: a",
-)
+@check(aspect="cache", points=1.5)
 def test_cache_shape(submission, draw):
+    """the cache keeps each shared head once: keys and values [B, G, S, d]
+
+    > The cache is a pair (keys, values) of all positions so far, each [B, G, S, d]: a
+    """
     for sizes in ((D, H, G), (16, 4, 1)):
         module, _ = attention(submission, draw, *sizes)
         x = draw.normal(batch=3, time=6, width=sizes[0])
@@ -862,28 +852,23 @@ def test_cache_shape(submission, draw):
                 )
 
 
-@check(
-    "gradients reach x and all four projections, through the cache as well",
-    aspect="gradient",
-    points=2.5,
-    follows=["test_attention_values", "test_cache"],
-    asked="Gradients reach all inputs and parameters",
-)
+@check(aspect="gradient", points=2.5, follows=[test_attention_values, test_cache])
 def test_gradients(submission, draw):
+    """gradients reach x and all four projections, through the cache as well
+
+    > Gradients reach all inputs and parameters
+    """
     contract, right, call = part("GroupedQueryAttention", draw)
     contract.expect_gradients(submission, right, draw, [call])
 
 
-@check(
-    "however attention is called, its output is that of this x, cache and weights, which it leaves as they were",
-    aspect="arguments",
-    follows=["test_projections", "test_attention_values", "test_cache"],
-    asked=[
-        "Outputs have the dtype of the module, with a cache too, and float64 is computed in float64.",
-        "Arguments, caches too, are left as they were and need not be contiguous in memory.",
-    ],
-)
+@check(aspect="arguments", follows=[test_projections, test_attention_values, test_cache])
 def test_attention_promises(submission, draw):
+    """however attention is called, its output is that of this x, cache and weights, which it leaves as they were
+
+    > Outputs have the dtype of the module, with a cache too, and float64 is computed in float64.
+    > Arguments, caches too, are left as they were and need not be contiguous in memory.
+    """
     contract, right, call = part("GroupedQueryAttention", draw)
     contract.expect(submission, right, draw, [call])
 
@@ -891,14 +876,13 @@ def test_attention_promises(submission, draw):
 # --- ModernLM ---
 
 
-@check(
-    "the model has the parameters that are named, and no others",
-    aspect="parameters",
-    points=2,
-    asked=["Each layer has norm1 (RMSNorm), attention (GroupedQueryAttention), norm2 (RMSNorm) and",
-           "These are all the parameters."],
-)  # fmt: skip
+@check(aspect="parameters", points=2)
 def test_model_parameters(submission):
+    """the model has the parameters that are named, and no others
+
+    > Each layer has norm1 (RMSNorm), attention (GroupedQueryAttention), norm2 (RMSNorm) and
+    > These are all the parameters.
+    """
     for sizes in (SIZES, (7, 12, 3, 1, 5, 1, 8)):
         found = {name: list(tensor.shape) for name, tensor in submission.ModernLM(*sizes).named_parameters()}
         wanted = parameters(*sizes)
@@ -916,14 +900,12 @@ def test_model_parameters(submission):
             expect(found[name], f"shape of {name}").is_value(shape)
 
 
-@check(
-    "feed_forward is linear2(silu(gate(x)) · linear1(x))",
-    aspect="values",
-    points=2,
-    follows=["test_model_parameters"],
-    asked="f(x) = linear2( silu(gate(x)) · linear1(x) )",
-)
+@check(aspect="values", points=2, follows=test_model_parameters)
 def test_feed_forward(submission, draw):
+    """feed_forward is linear2(silu(gate(x)) · linear1(x))
+
+    > f(x) = linear2( silu(gate(x)) · linear1(x) )
+    """
     shapes = parameters(*SIZES)
     state = drawn(draw, shapes)
     model = filled(submission.ModernLM(*SIZES), state)
@@ -936,14 +918,14 @@ def test_feed_forward(submission, draw):
             ).close_to(oracle(feed, x, *own))
 
 
-@check(
-    "the logits are those of tokens, layers, norm and head, applied one after the other",
-    aspect="values",
-    points=2,
-    follows=["test_model_parameters"],
-    asked=["h = x + attention(norm1(x))", "y = h + feed_forward(norm2(h))", "logits = head(norm(y_last))"],
-)
+@check(aspect="values", points=2, follows=test_model_parameters)
 def test_model_parts(submission, draw):
+    """the logits are those of tokens, layers, norm and head, applied one after the other
+
+    > h = x + attention(norm1(x))
+    > y = h + feed_forward(norm2(h))
+    > logits = head(norm(y_last))
+    """
     model = built(submission, draw)
     tokens = draw.integers(0, SIZES[0], batch=2, time=5)
     with torch.no_grad():
@@ -962,14 +944,13 @@ def test_model_parts(submission, draw):
         )
 
 
-@check(
-    "with the cache, a text read in pieces gets the logits of the whole",
-    aspect="cache",
-    points=2.5,
-    follows=["test_cache"],
-    asked=["with one, only what is new since.", "in pieces or in one go"],
-)
+@check(aspect="cache", points=2.5, follows=test_cache)
 def test_model_cache(submission, draw):
+    """with the cache, a text read in pieces gets the logits of the whole
+
+    > with one, only what is new since.
+    > in pieces or in one go
+    """
     model = built(submission, draw)
     tokens = draw.integers(0, SIZES[0], batch=2, time=8)
     with precondition("forward must return (logits [B, T, V], cache)"), torch.no_grad():
@@ -995,13 +976,15 @@ def test_model_cache(submission, draw):
 
 
 @check(
-    "the same cache can be continued more than once",
     aspect="cache",
-    follows=["test_model_cache"],
-    asked="each with its own cache, and the same cache may be continued more than once.",
+    follows=test_model_cache,
     on_workers_word="logits that the reader hands on are compared with what the model gives for drawn texts in one go",
 )
 def test_cache_twice(submission, draw):
+    """the same cache can be continued more than once
+
+    > each with its own cache, and the same cache may be continued more than once.
+    """
     model = built(submission, draw)
     texts = [draw.integers(0, SIZES[0], batch=2, time=6) for _ in range(2)]
     texts[1][:, :3] = texts[0][:, :3]
@@ -1023,32 +1006,28 @@ def test_cache_twice(submission, draw):
 
 
 @check(
-    "gradients reach every parameter of the model",
     aspect="gradient",
-    follows=[
-        "test_norm_gradients",
-        "test_gradients",
-        "test_feed_forward",
-        "test_model_parts",
-        "test_model_cache",
-    ],
-    asked="Gradients reach all inputs and parameters",
+    follows=[test_norm_gradients, test_gradients, test_feed_forward, test_model_parts, test_model_cache],
 )
 def test_model_gradients(submission, draw):
+    """gradients reach every parameter of the model
+
+    > Gradients reach all inputs and parameters
+    """
     contract, right, call = part("ModernLM", draw)
     contract.expect_gradients(submission, right, draw, [call])
 
 
 @check(
-    "however the model is called, its logits are those of these tokens, cache and parameters, which stay as they were",
     aspect="arguments",
-    follows=["test_norm_promises", "test_attention_promises", "test_model_parts", "test_model_cache"],
-    asked=[
-        "Outputs have the dtype of the module, with a cache too, and float64 is computed in float64.",
-        "Arguments, caches too, are left as they were and need not be contiguous in memory.",
-    ],
+    follows=[test_norm_promises, test_attention_promises, test_model_parts, test_model_cache],
 )
 def test_model_promises(submission, draw):
+    """however the model is called, its logits are those of these tokens, cache and parameters, which stay as they were
+
+    > Outputs have the dtype of the module, with a cache too, and float64 is computed in float64.
+    > Arguments, caches too, are left as they were and need not be contiguous in memory.
+    """
     contract, right, call = part("ModernLM", draw)
     contract.expect(submission, right, draw, [call])
 
@@ -1057,13 +1036,15 @@ def test_model_promises(submission, draw):
 
 
 @check(
-    "with the trained weights the logits of new stories are those that the model was trained to give",
     aspect="values",
     points=3.5,
-    follows=["test_norm_values", "test_attention_values", "test_feed_forward", "test_model_parts"],
-    asked="your model loads them, gives the logits that they were trained to give",
+    follows=[test_norm_values, test_attention_values, test_feed_forward, test_model_parts],
 )
 def test_checkpoint(submission, draw):
+    """with the trained weights the logits of new stories are those that the model was trained to give
+
+    > your model loads them, gives the logits that they were trained to give
+    """
     model, state = trained(submission, draw)
     sizes, prompts = STORY["SIZES"], beginnings()
     tokens = with_axes(prompts.to(draw.device), "batch", "time")
@@ -1076,14 +1057,12 @@ def test_checkpoint(submission, draw):
     expect(found, "logits of stories", axes=LOGITS).close_to(oracle(right, state))
 
 
-@check(
-    "it continues a story as it should, always with the best character",
-    aspect="values",
-    points=2.5,
-    follows=["test_checkpoint"],
-    asked="and writes its text",
-)
+@check(aspect="values", points=2.5, follows=test_checkpoint)
 def test_text(submission, draw):
+    """it continues a story as it should, always with the best character
+
+    > and writes its text
+    """
     model, _ = trained(submission, draw)
     prompts = tokens = beginnings()
     with torch.no_grad():
@@ -1093,14 +1072,13 @@ def test_text(submission, draw):
     expect_best(prompts, tokens[:, BEGUN:])
 
 
-@check(
-    "it writes the same text with the cache, one character at a time",
-    aspect="cache",
-    points=2.5,
-    follows=["test_model_cache", "test_checkpoint", "test_text"],
-    asked=["and writes its text", "with one, only what is new since."],
-)
+@check(aspect="cache", points=2.5, follows=[test_model_cache, test_checkpoint, test_text])
 def test_text_cached(submission, draw):
+    """it writes the same text with the cache, one character at a time
+
+    > and writes its text
+    > with one, only what is new since.
+    """
     model, _ = trained(submission, draw)
     prompts = best = beginnings()
     cache, written = None, []
@@ -1112,12 +1090,12 @@ def test_text_cached(submission, draw):
     expect_best(prompts, torch.cat(written, dim=1))
 
 
-@check(
-    "the norm is written from scratch",
-    aspect="scratch",
-    asked="torch's own RMSNorm is what you are writing, so do not use it.",
-)
+@check(aspect="scratch")
 def test_from_scratch(submission, draw):
+    """the norm is written from scratch
+
+    > torch's own RMSNorm is what you are writing, so do not use it.
+    """
     with precondition("norm and model must return something"):
         submission.RMSNorm(D)(draw.normal(batch=2, time=3, width=D))
         submission.ModernLM(*SIZES)(draw.integers(0, SIZES[0], batch=1, time=3))

@@ -334,12 +334,12 @@ def plain_logits(model, images):
 # --- patchify ---
 
 
-@check(
-    "images [B, C, H, W] become patches [B, N, C · size²], for any sides",
-    aspect="shape",
-    asked="[B, N, C · size²] with N = (H / size) · (W / size).",
-)
+@check(aspect="shape")
 def test_patch_shapes(submission, draw):
+    """images [B, C, H, W] become patches [B, N, C · size²], for any sides
+
+    > [B, N, C · size²] with N = (H / size) · (W / size).
+    """
     for batch, channels, height, width, size in ((2, 3, 6, 4, 2), (1, 1, 3, 9, 3), (3, 2, 5, 5, 5)):
         patches = submission.patchify(pictures(draw, batch, channels, height, width), size)
         wanted = (batch, height * width // size**2, channels * size**2)
@@ -348,14 +348,12 @@ def test_patch_shapes(submission, draw):
         )
 
 
-@check(
-    "patches come row by row, each from left to right",
-    aspect="values",
-    points=2,
-    follows=["test_patch_shapes"],
-    asked="Patches come row by row: those of the topmost row from left to right, then the row below.",
-)
+@check(aspect="values", points=2, follows=test_patch_shapes)
 def test_patch_order(submission, draw):
+    """patches come row by row, each from left to right
+
+    > Patches come row by row: those of the topmost row from left to right, then the row below.
+    """
     for height, width, size in ((6, 6, 2), (6, 6, 3)):
         # Every patch is of one number, so the order inside is not looked at. Other sides are for test_patches.
         rows, columns = height // size, width // size
@@ -372,14 +370,12 @@ def test_patch_order(submission, draw):
             )
 
 
-@check(
-    "in a patch the channels follow one another, and each channel's pixels come row by row",
-    aspect="values",
-    points=2,
-    follows=["test_patch_shapes"],
-    asked="In a patch the channels come one after the other, and each channel's pixels row by row.",
-)
+@check(aspect="values", points=2, follows=test_patch_shapes)
 def test_inside_a_patch(submission, draw):
+    """in a patch the channels follow one another, and each channel's pixels come row by row
+
+    > In a patch the channels come one after the other, and each channel's pixels row by row.
+    """
     for size in (2, 3):
         images = with_axes(
             counted(draw, 2, CHANNELS, size, size), *IMAGES.split()
@@ -389,29 +385,25 @@ def test_inside_a_patch(submission, draw):
             expect(patches, "the one patch", axes=PATCHES).equals(images.flatten(1)[:, None])
 
 
-@check(
-    "every number of an image is in its place, whatever its height and width",
-    aspect="values",
-    points=2,
-    follows=["test_patch_order", "test_inside_a_patch"],
-    asked=[
-        "Patches come row by row: those of the topmost row from left to right, then the row below.",
-        "In a patch the channels come one after the other, and each channel's pixels row by row.",
-    ],
-)
+@check(aspect="values", points=2, follows=[test_patch_order, test_inside_a_patch])
 def test_patches(submission, draw):
+    """every number of an image is in its place, whatever its height and width
+
+    > Patches come row by row: those of the topmost row from left to right, then the row below.
+    > In a patch the channels come one after the other, and each channel's pixels row by row.
+    """
     for channels, height, width, size in ((3, 4, 6, 2), (2, 9, 3, 3), (1, 2, 66, 1)):
         images = pictures(draw, 2, channels, height, width)
         patches = submission.patchify(images, size)
         expect(patches, f"patches of a {height} x {width} image", axes=PATCHES).equals(cut(size)(images))
 
 
-@check(
-    "an image whose height or width is not a multiple of size raises ValueError",
-    aspect="errors",
-    asked="ValueError: H or W is not a multiple of size.",
-)
+@check(aspect="errors")
 def test_patch_errors(submission, draw):
+    """an image whose height or width is not a multiple of size raises ValueError
+
+    > ValueError: H or W is not a multiple of size.
+    """
     for height, width, size in ((4, 7, 2), (7, 4, 2), (6, 6, 4), (2, 2, 3)):
         with expect_raises("ValueError", what=f"patches of {size} do not fill {height} x {width} pixels"):
             submission.patchify(pictures(draw, 1, 1, height, width), size)
@@ -420,13 +412,12 @@ def test_patch_errors(submission, draw):
 # --- unpatchify ---
 
 
-@check(
-    "unpatchify puts the patches together again, number by number",
-    aspect="values",
-    points=3,
-    asked="Put the patches of `patchify` together again.",
-)
+@check(aspect="values", points=3)
 def test_unpatchify(submission, draw):
+    """unpatchify puts the patches together again, number by number
+
+    > Put the patches of `patchify` together again.
+    """
     for channels, height, width, size in ((3, 4, 6, 2), (2, 9, 3, 3), (1, 4, 4, 4), (2, 6, 66, 3)):
         patches = counted(draw, 2, height * width // size**2, channels * size**2)
         patches = with_axes(patches + 1, *PATCHES.split())
@@ -436,12 +427,12 @@ def test_unpatchify(submission, draw):
         )
 
 
-@check(
-    "unpatchify refuses sides that are not multiples, and more or fewer patches than fill the image",
-    aspect="errors",
-    asked="height or width is not a multiple of size, or N is not the number of patches that such an image has.",
-)
+@check(aspect="errors")
 def test_unpatchify_errors(submission, draw):
+    """unpatchify refuses sides that are not multiples, and more or fewer patches than fill the image
+
+    > height or width is not a multiple of size, or N is not the number of patches that such an image has.
+    """
     for number, height, width, size, what in (
         (6, 4, 7, 2, "patches of 2 do not fill 4 x 7 pixels"),
         (6, 7, 4, 2, "patches of 2 do not fill 7 x 4 pixels"),
@@ -464,27 +455,23 @@ def both(draw):
     yield part, right_unpatchify, {"patches": patches, "size": 2, "height": 4, "width": 6}
 
 
-@check(
-    "gradients go back through the cutting and the joining",
-    aspect="gradient",
-    follows=["test_patches", "test_unpatchify"],
-    asked="gradients go back through both functions",
-)
+@check(aspect="gradient", follows=[test_patches, test_unpatchify])
 def test_patch_gradients(submission, draw):
+    """gradients go back through the cutting and the joining
+
+    > gradients go back through both functions
+    """
     for part, right, call in both(draw):
         part.expect_gradients(submission, right, draw, [call])
 
 
-@check(
-    "however both functions are called, they give what these arguments make and leave them as they were",
-    aspect="arguments",
-    follows=["test_patches", "test_unpatchify"],
-    asked=[
-        "Results have the dtype of what was given",
-        "Arguments are left as they were and need not be contiguous in memory.",
-    ],
-)
+@check(aspect="arguments", follows=[test_patches, test_unpatchify])
 def test_patch_promises(submission, draw):
+    """however both functions are called, they give what these arguments make and leave them as they were
+
+    > Results have the dtype of what was given
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
     for part, right, call in both(draw):
         part.expect(submission, right, draw, [call])
 
@@ -492,12 +479,13 @@ def test_patch_promises(submission, draw):
 # --- VisionTransformer ---
 
 
-@check(
-    "images become logits [B, K], one image and one patch included",
-    aspect="shape",
-    asked=["logits [B, K]: free numbers", "one image and one patch included"],
-)
+@check(aspect="shape")
 def test_logits_shape(submission, draw):
+    """images become logits [B, K], one image and one patch included
+
+    > logits [B, K]: free numbers
+    > one image and one patch included
+    """
     for batch, side, size, channels, classes in ((3, 6, 2, 3, 5), (1, 4, 4, 1, 2), (2, 6, 3, 2, 1)):
         model = submission.VisionTransformer(side, size, channels, classes, D, H, FF, LAYERS)
         expect(model, "the model").is_instance("torch.nn.Module")
@@ -508,17 +496,14 @@ def test_logits_shape(submission, draw):
         )
 
 
-@check(
-    "embedding, class token, positions, encoder and head have the right sizes, and are the only parameters",
-    aspect="parameters",
-    points=2,
-    asked=[
-        "nn.Parameter of D numbers, one token for all images.",
-        "nn.Parameter, a row of D numbers for the class token and then one for each patch.",
-        "Together these hold all the parameters there are.",
-    ],
-)
+@check(aspect="parameters", points=2)
 def test_parameters(submission, draw):
+    """embedding, class token, positions, encoder and head have the right sizes, and are the only parameters
+
+    > nn.Parameter of D numbers, one token for all images.
+    > nn.Parameter, a row of D numbers for the class token and then one for each patch.
+    > Together these hold all the parameters there are.
+    """
     model = submission.VisionTransformer(SIDE, SIZE, CHANNELS, CLASSES, D, H, FF, LAYERS)
     for part in ("embedding", "head"):
         held = [name for name, _ in getattr(model, part).named_parameters()]
@@ -537,13 +522,14 @@ def test_parameters(submission, draw):
         expect(size, f"shape of {name}, axes of length 1 left out").is_value(shape)
 
 
-@check(
-    "the model is built in the sizes asked for: layers, widths; by default 64, 4, 128 and 2",
-    aspect="parameters",
-    follows=["test_parameters"],
-    asked=["d_model, num_heads, d_ff, num_layers: sizes of the encoder.", "num_layers: int = 2,"],
-)
+@check(aspect="parameters", follows=test_parameters)
 def test_sizes(submission, draw):
+    """the model is built in the sizes asked for: layers, widths; by default 64, 4, 128 and 2
+
+    > d_model, num_heads, d_ff, num_layers: sizes of the encoder.
+    > num_layers: int = 2,
+    """
+
     def count(*sizes, **named):
         model = submission.VisionTransformer(*sizes, **named)
         with torch.no_grad():
@@ -566,18 +552,13 @@ def test_sizes(submission, draw):
     logits_of(model, images, classes=3).same_as(wanted, name="those of a model made with these sizes by name")
 
 
-@check(
-    "with an encoder that adds nothing, only the class token and its position reach the head",
-    aspect="values",
-    points=2,
-    follows=["test_logits_shape"],
-    stand_ins=["patchify"],
-    asked=[
-        "from the encoder's output at the class token alone.",
-        "a row of D numbers for the class token and then one for each patch.",
-    ],
-)
+@check(aspect="values", points=2, follows=test_logits_shape, stand_ins=["patchify"])
 def test_class_token(submission, draw):
+    """with an encoder that adds nothing, only the class token and its position reach the head
+
+    > from the encoder's output at the class token alone.
+    > a row of D numbers for the class token and then one for each patch.
+    """
     model, state = built(submission, draw, **silent(drawn_state(draw)))
     images = pictures(draw)
     with supposing(lambda: value_slips(images, state)):
@@ -587,15 +568,13 @@ def test_class_token(submission, draw):
         )
 
 
-@check(
-    "the logits are right: patches embedded, the token in front, positions added, all encoded",
-    aspect="values",
-    points=3,
-    follows=["test_logits_shape", "test_class_token"],
-    stand_ins=["patchify"],
-    asked=["x = concat(token, p·Eᵀ + e) + P", "logits = head(encoder(x)[0])"],
-)
+@check(aspect="values", points=3, follows=[test_logits_shape, test_class_token], stand_ins=["patchify"])
 def test_values(submission, draw):
+    """the logits are right: patches embedded, the token in front, positions added, all encoded
+
+    > x = concat(token, p·Eᵀ + e) + P
+    > logits = head(encoder(x)[0])
+    """
     model, state = built(submission, draw)
     for batch in (2, 1, 66):
         images = pictures(draw, batch)
@@ -603,14 +582,12 @@ def test_values(submission, draw):
             logits_of(model, images).close_to(oracle(classify, images, state))
 
 
-@check(
-    "the order of the patches matters, and only because positions say where they are",
-    aspect="values",
-    follows=["test_logits_shape"],
-    stand_ins=["patchify"],
-    asked="Without P the encoder sees a bag of patches",
-)
+@check(aspect="values", follows=test_logits_shape, stand_ins=["patchify"])
 def test_order_matters(submission, draw):
+    """the order of the patches matters, and only because positions say where they are
+
+    > Without P the encoder sees a bag of patches
+    """
     patches = draw.normal(batch=2, patch=N, number=CHANNELS * SIZE**2)
     moved = patches.roll(1, dims=1)  # all of them: an answer may read one place alone
     images, others = (joined(SIZE, SIDE, SIDE)(each) for each in (patches, moved))
@@ -625,13 +602,12 @@ def test_order_matters(submission, draw):
     )
 
 
-@check(
-    "an image gets the same logits in train mode and in eval mode",
-    aspect="mode",
-    follows=["test_logits_shape"],
-    asked="a result depends on the image and the parameters as they are now",
-)
+@check(aspect="mode", follows=test_logits_shape)
 def test_modes(submission, draw):
+    """an image gets the same logits in train mode and in eval mode
+
+    > a result depends on the image and the parameters as they are now
+    """
     model, _ = built(submission, draw)
     images = pictures(draw)
     wanted = plain_logits(model, images)
@@ -639,26 +615,23 @@ def test_modes(submission, draw):
     logits_of(model, images, "logits in train mode").same_as(wanted, name="those in eval mode")
 
 
-@check(
-    "a side that is not a multiple of patch_size raises ValueError as soon as the model is built",
-    aspect="errors",
-    asked="ValueError when image_size is not a multiple of it.",
-)
+@check(aspect="errors")
 def test_model_errors(submission):
+    """a side that is not a multiple of patch_size raises ValueError as soon as the model is built
+
+    > ValueError when image_size is not a multiple of it.
+    """
     for side, size in ((7, 2), (6, 4), (3, 4)):
         with expect_raises("ValueError", what=f"patches of {size} do not fill {side} x {side} pixels"):
             submission.VisionTransformer(side, size, CHANNELS, CLASSES, D, H, FF, LAYERS)
 
 
-@check(
-    "gradients reach the images and every parameter",
-    aspect="gradient",
-    points=2,
-    follows=["test_values"],
-    stand_ins=["patchify"],
-    asked="gradients reach the images and every parameter of the model",
-)
+@check(aspect="gradient", points=2, follows=test_values, stand_ins=["patchify"])
 def test_gradients(submission, draw):
+    """gradients reach the images and every parameter
+
+    > gradients reach the images and every parameter of the model
+    """
     model, state = built(submission, draw)
     images = pictures(draw, requires_grad=True)
 
@@ -680,17 +653,13 @@ def test_gradients(submission, draw):
     )
 
 
-@check(
-    "however the model is called, its logits are those of these images and parameters, in its dtype",
-    aspect="arguments",
-    follows=["test_values"],
-    stand_ins=["patchify"],
-    asked=[
-        "logits the dtype of the model",
-        "Arguments are left as they were and need not be contiguous in memory.",
-    ],
-)
+@check(aspect="arguments", follows=test_values, stand_ins=["patchify"])
 def test_model_promises(submission, draw):
+    """however the model is called, its logits are those of these images and parameters, in its dtype
+
+    > logits the dtype of the model
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
     made = dict(image_size=SIDE, patch_size=SIZE, channels=1, num_classes=CLASSES)
     made |= dict(d_model=D, num_heads=H, d_ff=FF, num_layers=LAYERS)
     part = Part("VisionTransformer", made, ["logits"], [LOGITS], [torch.float64, torch.bfloat16])
@@ -704,15 +673,12 @@ SPLIT = {"test": 0, "seed": 1}
 split. A model with a slip that matters then names 87% of new images at most, and any other 92% or more."""
 
 
-@check(
-    f"trained for {STEPS} steps on noisy outlines, it recognises {WANTED:.0%} of shapes that it has never seen",
-    aspect="learning",
-    trained=True,
-    points=3,
-    follows=["test_logits_shape"],
-    asked="one encoder layer, D = 32, a second of training",
-)
+@check(aspect="learning", trained=True, points=3, follows=test_logits_shape)
 def test_learning(submission, draw):
+    """trained for {STEPS} steps on noisy outlines, it recognises {WANTED:.0%} of shapes that it has never seen
+
+    > one encoder layer, D = 32, a second of training
+    """
     train, _ = shapes.splits(**SPLIT)
     new = shapes.draw(4096, draw.generator)
     order = draw.permutation(len(new.labels)).cpu()  # labels are drawn in turns
@@ -739,13 +705,12 @@ def test_learning(submission, draw):
     )
 
 
-@check(
-    "the model is built on the given Encoder, without torch's own transformer",
-    aspect="scratch",
-    points=0.5,
-    asked="torch's own `nn.Transformer…` modules are excluded",
-)
+@check(aspect="scratch", points=0.5)
 def test_from_scratch(submission, draw):
+    """the model is built on the given Encoder, without torch's own transformer
+
+    > torch's own `nn.Transformer…` modules are excluded
+    """
     with precondition("the model must return something"):
         model = submission.VisionTransformer(SIDE, SIZE, CHANNELS, CLASSES, D, H, FF, LAYERS)
         model(pictures(draw))

@@ -51,21 +51,19 @@ JOINED = Work(
 )
 
 
-@check(
-    "all patches of all images are cut in one pass",
-    aspect="performance",
-    threshold="patchify",
-    asked="all patches of all images are cut in one pass, without a loop over them",
-)
+@check(aspect="performance", threshold="patchify")
 def test_patchify_speed(speed):
+    """all patches of all images are cut in one pass
+
+    > all patches of all images are cut in one pass, without a loop over them
+    """
     speed.ratio(CUT)
 
 
-@check(
-    "all patches of all images are joined in one pass",
-    aspect="performance",
-    threshold="unpatchify",
-    asked="all patches of all images are cut in one pass, without a loop over them, and joined in one.",
-)
+@check(aspect="performance", threshold="unpatchify")
 def test_unpatchify_speed(speed):
+    """all patches of all images are joined in one pass
+
+    > all patches of all images are cut in one pass, without a loop over them, and joined in one.
+    """
     speed.ratio(JOINED)

@@ -145,13 +145,13 @@ def nats(model, text, longest=64):
 # --- the model ---
 
 
-@check(
-    "tokens [B, T] become logits [B, T, V], from one token up to max_len",
-    aspect="shape",
-    points=3,
-    asked=["return logits [B, T, V]", "the longest text that must work."],
-)
+@check(aspect="shape", points=3)
 def test_shapes(submission, draw):
+    """tokens [B, T] become logits [B, T, V], from one token up to max_len
+
+    > return logits [B, T, V]
+    > the longest text that must work.
+    """
     for sizes, batch, time in (
         ((19, 12, 3, 20, 2, 16), 2, 16),
         ((11, 10, 5, 7, 1, 6), 3, 4),
@@ -167,13 +167,12 @@ def test_shapes(submission, draw):
     expect(submission.LanguageModel(9, max_len=23).max_len, "max_len").is_value(23)
 
 
-@check(
-    "a token changes the logits from its own position on, and none before, with either norm and any depth",
-    aspect="causality",
-    points=6,
-    asked="Those at t depend on tokens 0 to t alone.",
-)
+@check(aspect="causality", points=6)
 def test_causal(submission, draw):
+    """a token changes the logits from its own position on, and none before, with either norm and any depth
+
+    > Those at t depend on tokens 0 to t alone.
+    """
     for sizes in ({}, {"norm": "last", "num_layers": 6}, {"positions": False}, {"num_layers": 1}):
         model, text = build(submission, draw, **sizes), draw.integers(0, V, batch=2, time=7)
         before = score(model, text)
@@ -197,13 +196,12 @@ def test_causal(submission, draw):
                     )
 
 
-@check(
-    "each text of a batch is read by itself",
-    aspect="values",
-    points=2,
-    asked="The texts of a batch never see each other.",
-)
+@check(aspect="values", points=2)
 def test_rows(submission, draw):
+    """each text of a batch is read by itself
+
+    > The texts of a batch never see each other.
+    """
     model, text = build(submission, draw), draw.integers(0, V, batch=3, time=6)
     together = score(model, text)
     for row in range(3):
@@ -213,13 +211,12 @@ def test_rows(submission, draw):
         )
 
 
-@check(
-    "with positions the order of what was read matters",
-    aspect="values",
-    points=3,
-    asked="whether anything besides the causal mask tells positions apart.",
-)
+@check(aspect="values", points=3)
 def test_positions(submission, draw):
+    """with positions the order of what was read matters
+
+    > whether anything besides the causal mask tells positions apart.
+    """
     # One layer: with two, the causal mask alone lets a model without positions guess at the order.
     text = tokens(torch.stack([draw.permutation(V)[:6] for _ in range(2)]))
     for norm in ("first", "last"):
@@ -232,14 +229,12 @@ def test_positions(submission, draw):
         )
 
 
-@check(
-    "without positions a single layer sees a bag of tokens",
-    aspect="values",
-    points=3,
-    follows=["test_positions"],
-    asked="whether anything besides the causal mask tells positions apart.",
-)
+@check(aspect="values", points=3, follows=test_positions)
 def test_no_positions(submission, draw):
+    """without positions a single layer sees a bag of tokens
+
+    > whether anything besides the causal mask tells positions apart.
+    """
     text = tokens(torch.stack([draw.permutation(V)[:6] for _ in range(2)]))
     for norm in ("first", "last"):
         model = build(submission, draw, num_layers=1, norm=norm, positions=False)
@@ -272,13 +267,12 @@ def with_few_and_many_layers(submission, draw, text, norm):
     return pairs[norm]
 
 
-@check(
-    'with norm="first" a stream to which no sublayer adds anything reaches the head as it was, whatever the depth',
-    aspect="values",
-    points=4,
-    asked='"first": x + f(norm(x)) around each sublayer, and one norm before the head.',
-)
+@check(aspect="values", points=4)
 def test_norm_first(submission, draw):
+    """with norm="first" a stream to which no sublayer adds anything reaches the head as it was, whatever the depth
+
+    > "first": x + f(norm(x)) around each sublayer, and one norm before the head.
+    """
     text = tokens(torch.stack([draw.permutation(V)[:5] for _ in range(2)]))
     shallow, deep = with_few_and_many_layers(submission, draw, text, "first")
     expect(deep, "logits of 3 layers", axes=LOGITS).same_as(
@@ -292,14 +286,12 @@ def test_norm_first(submission, draw):
     )
 
 
-@check(
-    'with norm="first" one norm comes before the head: a stream four times as large gives the same scores',
-    aspect="values",
-    points=2,
-    follows=["test_norm_first"],
-    asked="and one norm before the head.",
-)
+@check(aspect="values", points=2, follows=test_norm_first)
 def test_final_norm(submission, draw):
+    """with norm="first" one norm comes before the head: a stream four times as large gives the same scores
+
+    > and one norm before the head.
+    """
     text = draw.integers(0, V, batch=2, time=5)
     small = silent(submission, draw, text, positions=False)
     large = silent(submission, draw, text, positions=False, scale=4.0)
@@ -313,13 +305,12 @@ def test_final_norm(submission, draw):
     )
 
 
-@check(
-    'with norm="last" every sublayer\'s sum is normed, even if the sublayer adds nothing',
-    aspect="values",
-    points=4,
-    asked='"last": norm(x + f(x)).',
-)
+@check(aspect="values", points=4)
 def test_norm_last(submission, draw):
+    """with norm="last" every sublayer's sum is normed, even if the sublayer adds nothing
+
+    > "last": norm(x + f(x)).
+    """
     text = tokens(torch.stack([draw.permutation(V)[:5] for _ in range(2)]))
     shallow, deep = with_few_and_many_layers(submission, draw, text, "last")
     expect(deep, "logits of 3 layers", axes=LOGITS).differs_from(
@@ -328,16 +319,14 @@ def test_norm_last(submission, draw):
     )
 
 
-@check(
-    "the model is built in the sizes asked for, each layer with parameters of its own",
-    aspect="parameters",
-    points=4,
-    asked=[
-        "the sizes. Each layer has attention, then a feed-forward network, with",
-        "parameters of its own.",
-    ],
-)
+@check(aspect="parameters", points=4)
 def test_sizes(submission, draw):
+    """the model is built in the sizes asked for, each layer with parameters of its own
+
+    > the sizes. Each layer has attention, then a feed-forward network, with
+    > parameters of its own.
+    """
+
     def count(**sizes):
         return size(submission.LanguageModel(**{**SIZES, **sizes}))
 
@@ -366,13 +355,12 @@ def test_sizes(submission, draw):
     )
 
 
-@check(
-    "logits are scores of any sign, not probabilities",
-    aspect="values",
-    points=2,
-    asked="free numbers.",
-)
+@check(aspect="values", points=2)
 def test_scores(submission, draw):
+    """logits are scores of any sign, not probabilities
+
+    > free numbers.
+    """
     found = score(build(submission, draw), draw.integers(0, V, batch=2, time=6)).double()
     shares = bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3)
     logs = bool(found.logsumexp(dim=-1).abs().max() < 1e-3)
@@ -391,18 +379,14 @@ def test_scores(submission, draw):
         )
 
 
-@check(
-    "however a model is called, its logits are those of these tokens and parameters, in its dtype",
-    aspect="arguments",
-    points=2,
-    follows=["test_shapes", "test_causal", "test_rows"],
-    asked=[
-        "Logits have the model's dtype",
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "All of it works for any sizes, one token and one text included.",
-    ],
-)
+@check(aspect="arguments", points=2, follows=[test_shapes, test_causal, test_rows])
 def test_promises(submission, draw):
+    """however a model is called, its logits are those of these tokens and parameters, in its dtype
+
+    > Logits have the model's dtype
+    > Arguments are left as they were and need not be contiguous in memory.
+    > All of it works for any sizes, one token and one text included.
+    """
     found = score(build(submission, draw).double(), draw.integers(0, V, batch=2, time=6))
     fingerprint_facts(submission, logits=str(found.dtype))
     expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 6, V), dtype=torch.float64)
@@ -414,13 +398,12 @@ def test_promises(submission, draw):
     part.expect(submission, None, draw, [{"tokens": draw.integers(0, V, batch=2, time=t)} for t in (1, 66)])
 
 
-@check(
-    "gradients reach every parameter",
-    aspect="gradient",
-    points=4,
-    asked="gradients reach every parameter",
-)
+@check(aspect="gradient", points=4)
 def test_gradients(submission, draw):
+    """gradients reach every parameter
+
+    > gradients reach every parameter
+    """
     # Few hidden features: where one is near 0, relu has a corner there, and a difference says nothing of the slope.
     model = build(submission, draw, num_layers=1, d_ff=4).double()
     text = draw.integers(0, V, batch=2, time=3)
@@ -438,13 +421,13 @@ def test_gradients(submission, draw):
 # --- train ---
 
 
-@check(
-    "with 0 steps train returns the model as it starts: it knows nothing, and pays about ln V for a token",
-    aspect="learning",
-    points=4,
-    asked=["0 gives the model as it starts.", "about ln V for a token"],
-)
+@check(aspect="learning", points=4)
 def test_start(submission, draw):
+    """with 0 steps train returns the model as it starts: it knows nothing, and pays about ln V for a token
+
+    > 0 gives the model as it starts.
+    > about ln V for a token
+    """
     text = some_text(draw, 641, 57)
     for settings in ({}, {"norm": "last"}, {"num_layers": 4}):
         model, _ = trained_for_certain(submission, text, 57, 0, draw.size(0, 1000), **settings)
@@ -458,13 +441,12 @@ def test_start(submission, draw):
         )
 
 
-@check(
-    "train returns the model and a row (step, loss, rate) for each step, the first about ln V",
-    aspect="shape",
-    points=3,
-    asked="(model, rows): a row (step, loss, rate) for each step, from 1 on.",
-)
+@check(aspect="shape", points=3)
 def test_rows_of_training(submission, draw):
+    """train returns the model and a row (step, loss, rate) for each step, the first about ln V
+
+    > (model, rows): a row (step, loss, rate) for each step, from 1 on.
+    """
     found = submission.train(some_text(draw, vocab=57), 57, 4, 3)
     fingerprint_facts(submission, returned=FACTS["of_training"](found, 4))
     _, rows = as_asked(found, 4)
@@ -484,13 +466,12 @@ def begun(submission, text, steps):
     return model
 
 
-@check(
-    "updates move the parameters against their gradients",
-    aspect="learning",
-    points=3,
-    asked="Train a new LanguageModel to predict the next token",
-)
+@check(aspect="learning", points=3)
 def test_updates(submission, draw):
+    """updates move the parameters against their gradients
+
+    > Train a new LanguageModel to predict the next token
+    """
     # Of a text of one token all pieces are alike, wherever they are drawn, and so are their targets.
     text = with_axes(torch.full((400,), draw.size(0, V - 1), device=draw.device), "time")
     start, end = (begun(submission, text, steps) for steps in (0, 2))
@@ -502,13 +483,12 @@ def test_updates(submission, draw):
     MODELS["expect_downhill"](submission, start, end)
 
 
-@check(
-    "train takes its arguments by name, and a text in any memory order, which it leaves as it was",
-    aspect="arguments",
-    follows=["test_rows_of_training"],
-    asked="Arguments are left as they were and need not be contiguous in memory.",
-)
+@check(aspect="arguments", follows=test_rows_of_training)
 def test_training_arguments(submission, draw):
+    """train takes its arguments by name, and a text in any memory order, which it leaves as it was
+
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
     text, losses = some_text(draw, 200), []
     for given in (text, draw.noncontiguous(text)):
         _, rows = as_asked(submission.train(tokens=given, vocab_size=11, steps=1, seed=3), 1)
@@ -519,14 +499,12 @@ def test_training_arguments(submission, draw):
     )
 
 
-@check(
-    "the same seed gives the same run, whatever was drawn before, and another seed another run",
-    aspect="learning",
-    points=4,
-    needs=["test_updates"],
-    asked="The same seed gives the same run, whatever ran before.",
-)
+@check(aspect="learning", points=4, needs=test_updates)
 def test_seeds(submission, draw):
+    """the same seed gives the same run, whatever was drawn before, and another seed another run
+
+    > The same seed gives the same run, whatever ran before.
+    """
     text, probes = some_text(draw), given_module(submission, "probes")
     begun, losses = [], []
     for left in (1, 2):
@@ -558,15 +536,12 @@ def test_seeds(submission, draw):
         )
 
 
-@check(
-    "the loss of a row is what the model pays for the batch of its step, before the update",
-    aspect="values",
-    points=3,
-    needs=["test_rows_of_training", "test_updates"],
-    follows=["test_seeds"],
-    asked="loss is the mean of -log p over the batch of",
-)
+@check(aspect="values", points=3, needs=[test_rows_of_training, test_updates], follows=test_seeds)
 def test_losses(submission, draw):
+    """the loss of a row is what the model pays for the batch of its step, before the update
+
+    > loss is the mean of -log p over the batch of
+    """
     steps, runs, pays = (0, 1, draw.size(2, 5)), [], []
     # Texts of one token, as above: which pieces were drawn does not matter.
     for word in draw.permutation(9)[:2].tolist():
@@ -587,7 +562,9 @@ def test_losses(submission, draw):
     for (_, _, (step, told, _)), paid, later in zip(runs, pays, [*pays[1:], pays[0]], strict=True):
         lengths = ((paid - told).abs() < 2e-3) & lengths
         late = step == 1 and bool(((later - told).abs() < 2e-3).any())  # as after the update
-        fingerprint_facts(submission, first=step == 1, late=late, loss=FACTS["of_a_loss"](told, paid.tolist()))
+        fingerprint_facts(
+            submission, first=step == 1, late=late, loss=FACTS["of_a_loss"](told, paid.tolist())
+        )
         if not lengths.any():
             fail(
                 f"wrong loss  of step {step}  got {told:.4f}",
@@ -597,17 +574,13 @@ def test_losses(submission, draw):
             )
 
 
-@check(
-    "the rate rises in equal steps up to step warmup, is full at once without warm-up, and never exceeds that",
-    aspect="learning",
-    points=5,
-    needs=["test_updates"],
-    asked=[
-        "s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:",
-        "never rises above the full rate, which is the same for every warmup.",
-    ],
-)
+@check(aspect="learning", points=5, needs=test_updates)
 def test_warmup(submission, draw):
+    """the rate rises in equal steps up to step warmup, is full at once without warm-up, and never exceeds that
+
+    > s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:
+    > never rises above the full rate, which is the same for every warmup.
+    """
     text = some_text(draw)
     runs = {warmup: trained(submission, text, 11, 12, 1, warmup=warmup)[1] for warmup in (0, 4)}
     full = runs[0][0][2]
@@ -628,15 +601,12 @@ def test_warmup(submission, draw):
                 )
 
 
-@check(
-    "the rate of a row is the one that its update uses",
-    aspect="learning",
-    points=4,
-    needs=["test_updates"],
-    follows=["test_warmup"],
-    asked="rate is what the update uses.",
-)
+@check(aspect="learning", points=4, needs=test_updates, follows=test_warmup)
 def test_rate_used(submission, draw):
+    """the rate of a row is the one that its update uses
+
+    > rate is what the update uses.
+    """
     text, probes = some_text(draw), given_module(submission, "probes")
     probes.reseed(1)  # so that all of them begin alike where the seed does not decide
     start, _ = trained(submission, text, 11, 0, 1)
@@ -655,14 +625,12 @@ def test_rate_used(submission, draw):
     )
 
 
-@check(
-    "norm, positions and num_layers reach the model that is trained",
-    aspect="learning",
-    points=4,
-    needs=["test_updates"],
-    asked="norm, positions, num_layers: of the model.",
-)
+@check(aspect="learning", points=4, needs=test_updates)
 def test_settings(submission, draw):
+    """norm, positions and num_layers reach the model that is trained
+
+    > norm, positions, num_layers: of the model.
+    """
     text, probes = some_text(draw, vocab=V), given_module(submission, "probes")
     kept = {layers: trained(submission, text, V, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)}
     one, two, three = (size(model) for model in kept.values())
@@ -692,15 +660,12 @@ def test_settings(submission, draw):
     )
 
 
-@check(
-    "it learns to predict the token that comes next: on a text that repeats itself it soon makes no mistake",
-    aspect="learning",
-    points=4,
-    needs=["test_updates"],
-    trained=True,
-    asked="predict the next token",
-)
+@check(aspect="learning", points=4, needs=test_updates, trained=True)
 def test_next_token(submission, draw):
+    """it learns to predict the token that comes next: on a text that repeats itself it soon makes no mistake
+
+    > predict the next token
+    """
     period = draw.permutation(7)
     text = with_axes(period.repeat(80), "time")
     model, rows = trained(submission, text, 7, 40, 1)
@@ -720,15 +685,12 @@ def test_next_token(submission, draw):
     )
 
 
-@check(
-    f"trained on stories in a new language for {STEPS} steps, it pays {LESS} nats less than a bigram for the next ones",
-    aspect="learning",
-    points=8,
-    trained=True,
-    needs=["test_rows_of_training", "test_updates"],
-    asked="makes up a language",
-)
+@check(aspect="learning", points=8, trained=True, needs=[test_rows_of_training, test_updates])
 def test_learning(submission, draw):
+    """trained on stories in a new language for {STEPS} steps, it pays {LESS} nats less than a bigram for the next ones
+
+    > makes up a language
+    """
     tongue, vocab = TONGUES["Tongue"](draw.size(0, 1 << 30)), len(STORY["CHARACTERS"])
     read, asked = (STORY["encode"](tongue.stories(count)) for count in (RUNS["STORIES"], 20))
     text = with_axes(read, "time").to(draw.device)
@@ -790,13 +752,13 @@ def chance(draw, seed):
     return torch.Generator(draw.device).manual_seed(seed)
 
 
-@check(
-    "at temperature 0 each token that is written is the best one after all that is there",
-    aspect="values",
-    points=3,
-    asked=["0 takes the best token.", "int64 [B, T + count]: tokens, then what was written."],
-)
+@check(aspect="values", points=3)
 def test_greedy(submission, draw):
+    """at temperature 0 each token that is written is the best one after all that is there
+
+    > 0 takes the best token.
+    > int64 [B, T + count]: tokens, then what was written.
+    """
     model, table = scripted(submission, draw)
     for length, count in ((3, 8), (1, 5), (4, 0)):
         prompt = draw.integers(0, WORDS, batch=3, time=length)
@@ -808,14 +770,12 @@ def test_greedy(submission, draw):
         )
 
 
-@check(
-    "after max_len tokens the model reads the last max_len of them, no more and no fewer",
-    aspect="values",
-    points=4,
-    follows=["test_greedy"],
-    asked="The model never reads more than the last max_len tokens.",
-)
+@check(aspect="values", points=4, follows=test_greedy)
 def test_long(submission, draw):
+    """after max_len tokens the model reads the last max_len of them, no more and no fewer
+
+    > The model never reads more than the last max_len tokens.
+    """
     model, table = scripted(submission, draw, max_len=5)
     for length in (3, 9):
         prompt = draw.integers(0, WORDS, batch=4, time=length)
@@ -836,13 +796,13 @@ def test_long(submission, draw):
     expect(max(lengths, default=0), "the longest text that the model was given").is_between(1, 5)
 
 
-@check(
-    "tokens are drawn from the softmax of the logits over the temperature, each row by itself",
-    aspect="values",
-    points=4,
-    asked=["the logits are divided by it before they are drawn from", "each row by itself"],
-)
+@check(aspect="values", points=4)
 def test_temperature(submission, draw):
+    """tokens are drawn from the softmax of the logits over the temperature, each row by itself
+
+    > the logits are divided by it before they are drawn from
+    > each row by itself
+    """
     # Scores lie so far apart that every temperature shows.
     scores = torch.linspace(-1.5, 1.5, WORDS, device=draw.device)[draw.permutation(WORDS)]
     table = scores.expand(STATES, WORDS).contiguous()
@@ -873,13 +833,12 @@ def test_temperature(submission, draw):
                 )
 
 
-@check(
-    "all draws come from the generator, whose seed decides; without one torch's own goes on",
-    aspect="values",
-    points=2,
-    asked="what is drawn from, each row by itself; None is torch's own.",
-)
+@check(aspect="values", points=2)
 def test_generator(submission, draw):
+    """all draws come from the generator, whose seed decides; without one torch's own goes on
+
+    > what is drawn from, each row by itself; None is torch's own.
+    """
     model, _ = scripted(submission, draw, scale=0.5)
     prompt, probes = draw.integers(0, WORDS, batch=4, time=2), given_module(submission, "probes")
 
@@ -900,16 +859,13 @@ def test_generator(submission, draw):
     expect(next_one, "tokens", axes="batch time").differs_from(one, why="torch's own generator goes on")
 
 
-@check(
-    "however generate is called, its tokens are those of this model, text and count",
-    aspect="arguments",
-    follows=["test_long", "test_temperature"],
-    asked=[
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "All of it works for any sizes, one token and one text included.",
-    ],
-)
+@check(aspect="arguments", follows=[test_long, test_temperature])
 def test_writing_promises(submission, draw):
+    """however generate is called, its tokens are those of this model, text and count
+
+    > Arguments are left as they were and need not be contiguous in memory.
+    > All of it works for any sizes, one token and one text included.
+    """
     # Scores so far apart that at temperature 1, the default, the best token is certain.
     table = 100.0 * draw.normal(state=STATES, token=WORDS).argsort(dim=-1)
     model = given_module(submission, "probes").ScriptedModel(with_axes(table, "state", "token"), 5)
@@ -920,13 +876,15 @@ def test_writing_promises(submission, draw):
 
 
 @check(
-    "it writes in eval mode without gradients, and leaves both as they were",
     aspect="mode",
     points=3,
-    asked="may be in train or eval mode and is left as it was; it writes in eval mode, without gradients.",
     on_workers_word="modes are facts of state, seen in dropout and in whether gradients are recorded",
 )
 def test_modes(submission, draw):
+    """it writes in eval mode without gradients, and leaves both as they were
+
+    > may be in train or eval mode and is left as it was; it writes in eval mode, without gradients.
+    """
     model, table = scripted(submission, draw, dropout=0.5)
     prompt = draw.integers(0, WORDS, batch=3, time=3)
     wanted = continued(table.cpu(), prompt.cpu(), 8, 64)
@@ -960,26 +918,23 @@ def whole_log(submission):
     return LOGS["whole"](submission.training_log(), RUNS["RUNS"], RUNS["LOGGED"])
 
 
-@check(
-    "the log can be read: a header, and in each line a run, a seed, a step, a loss and a rate",
-    aspect="shape",
-    points=2,
-    asked='the header "run,seed,step,loss,rate", then a line for each step that runs.py logs.',
-)
+@check(aspect="shape", points=2)
 def test_log(submission, draw):
+    """the log can be read: a header, and in each line a run, a seed, a step, a loss and a rate
+
+    > the header "run,seed,step,loss,rate", then a line for each step that runs.py logs.
+    """
     text = submission.training_log()
     fingerprint_facts(submission, log=LOGS["kind"](text))
     LOGS["read"](text, RUNS["RUNS"])
 
 
-@check(
-    "the log has all runs of the lesson, each to its last step, and two seeds of the base run",
-    aspect="values",
-    points=3,
-    needs=["test_log", "test_updates"],
-    asked="a line for each step that runs.py logs.",
-)
+@check(aspect="values", points=3, needs=[test_log, test_updates])
 def test_log_whole(submission, draw):
+    """the log has all runs of the lesson, each to its last step, and two seeds of the base run
+
+    > a line for each step that runs.py logs.
+    """
     log = LOGS["read"](submission.training_log(), RUNS["RUNS"])
     fingerprint_facts(submission, **FACTS["of_a_log"](log, RUNS["RUNS"], RUNS["LOGGED"]))
     LOGS["expect_whole"](log, RUNS["RUNS"], RUNS["LOGGED"])
@@ -991,30 +946,24 @@ def test_log_whole(submission, draw):
         )
 
 
-@check(
-    "the log's rates are those that your train uses",
-    aspect="values",
-    points=2,
-    needs=["test_log", "test_updates"],
-    follows=["test_log_whole", "test_warmup"],
-    asked="Its rates follow the warm-up that each run had",
-)
+@check(aspect="values", points=2, needs=[test_log, test_updates], follows=[test_log_whole, test_warmup])
 def test_log_rates(submission, draw):
+    """the log's rates are those that your train uses
+
+    > Its rates follow the warm-up that each run had
+    """
     log = whole_log(submission)
     constant = all(len({rate for _, _, rate in rows}) == 1 for _, rows in log.values())
     fingerprint_facts(submission, rates="one for all steps" if constant else "several")
     LOGS["expect_rates"](log, RUNS["RUNS"])
 
 
-@check(
-    "every curve begins at about ln V and falls, and that of the base run falls below what a bigram pays",
-    aspect="values",
-    points=3,
-    needs=["test_log", "test_updates"],
-    follows=["test_log_whole"],
-    asked="Its curves begin at about ln V and fall",
-)
+@check(aspect="values", points=3, needs=[test_log, test_updates], follows=test_log_whole)
 def test_log_falls(submission, draw):
+    """every curve begins at about ln V and falls, and that of the base run falls below what a bigram pays
+
+    > Its curves begin at about ln V and fall
+    """
     log = whole_log(submission)
     start = math.log(len(STORY["CHARACTERS"]))
     for run in RUNS["RUNS"]:
@@ -1029,14 +978,16 @@ def test_log_falls(submission, draw):
 
 
 @check(
-    f"run again with your train, each logged run begins with the losses of the log, for {BEGUN} steps",
     aspect="learning",
     points=6,
-    needs=["test_log", "test_rows_of_training", "test_updates"],
-    follows=["test_log_whole", "test_seeds", "test_losses", "test_warmup"],
-    asked="begins each run anew with your `train`",
+    needs=[test_log, test_rows_of_training, test_updates],
+    follows=[test_log_whole, test_seeds, test_losses, test_warmup],
 )
 def test_log_repeated(submission, draw):
+    """run again with your train, each logged run begins with the losses of the log, for {BEGUN} steps
+
+    > begins each run anew with your `train`
+    """
     log = whole_log(submission)
     text = with_axes(stories(0, RUNS["STORIES"]), "time").to(draw.device)
     for run, settings in RUNS["RUNS"].items():
@@ -1049,13 +1000,12 @@ def test_log_repeated(submission, draw):
         LOGS["expect_repeated"](run, told, rows, logged, APART)
 
 
-@check(
-    "none of torch's transformer classes is used",
-    aspect="scratch",
-    points=2,
-    asked="torch's transformer classes and its MultiheadAttention are excluded",
-)
+@check(aspect="scratch", points=2)
 def test_from_scratch(submission, draw):
+    """none of torch's transformer classes is used
+
+    > torch's transformer classes and its MultiheadAttention are excluded
+    """
     for norm in ("first", "last"):
         score(build(submission, draw, norm=norm), draw.integers(0, V, batch=2, time=5))
     trained(submission, some_text(draw), 11, 1, 1)

@@ -162,13 +162,13 @@ def nats(model, source, target):
 # --- the model ---
 
 
-@check(
-    "source [B, S] and target [B, T] become logits [B, T, V], from one token up to max_len",
-    aspect="shape",
-    points=3,
-    asked=["logits [B, T, V]", "the longest source and the longest target that must work."],
-)
+@check(aspect="shape", points=3)
 def test_shapes(submission, draw):
+    """source [B, S] and target [B, T] become logits [B, T, V], from one token up to max_len
+
+    > logits [B, T, V]
+    > the longest source and the longest target that must work.
+    """
     for sizes, batch, source, time in (
         ((19, 17, 12, 3, 20, 2, 18), 2, 18, 9),
         ((11, 13, 10, 5, 7, 1, 6), 3, 4, 6),
@@ -184,13 +184,12 @@ def test_shapes(submission, draw):
     expect(submission.TranslationModel(9, 8, pad_id=3).pad_id, "pad_id").is_value(3)
 
 
-@check(
-    "a target word changes the logits from its own position on, and none before, with either norm and any depth",
-    aspect="causality",
-    points=5,
-    asked="Those at t depend on target tokens 0 to t and on the whole source.",
-)
+@check(aspect="causality", points=5)
 def test_causal(submission, draw):
+    """a target word changes the logits from its own position on, and none before, with either norm and any depth
+
+    > Those at t depend on target tokens 0 to t and on the whole source.
+    """
     for sizes in ({}, {"norm": "last", "num_layers": 6}, {"positions": False}, {"num_layers": 1}):
         model, (source, target) = build(submission, draw, **sizes), pair(draw, time=6)
         before = score(model, source, target)
@@ -214,13 +213,12 @@ def test_causal(submission, draw):
                     )
 
 
-@check(
-    "every source word changes the logits at every position of the target",
-    aspect="values",
-    points=4,
-    asked="Those at t depend on target tokens 0 to t and on the whole source.",
-)
+@check(aspect="values", points=4)
 def test_source(submission, draw):
+    """every source word changes the logits at every position of the target
+
+    > Those at t depend on target tokens 0 to t and on the whole source.
+    """
     for sizes in ({}, {"norm": "last"}):
         model, (source, target) = build(submission, draw, **sizes), pair(draw)
         before = score(model, source, target)
@@ -241,13 +239,12 @@ def test_source(submission, draw):
                     )
 
 
-@check(
-    "padding after a source changes nothing, whatever token it is",
-    aspect="padding",
-    points=5,
-    asked="What is at such positions of the source changes nothing.",
-)
+@check(aspect="padding", points=5)
 def test_padding(submission, draw):
+    """padding after a source changes nothing, whatever token it is
+
+    > What is at such positions of the source changes nothing.
+    """
     for pad_id, norm, layers in ((PAD, "first", 2), (4, "last", 6)):
         model = build(submission, draw, pad_id=pad_id, norm=norm, num_layers=layers)
         source, target = pair(draw, pad_id=pad_id)
@@ -260,14 +257,12 @@ def test_padding(submission, draw):
         )
 
 
-@check(
-    "token 0 is a word like any other when pad_id is not 0",
-    aspect="padding",
-    points=2,
-    follows=["test_source"],
-    asked="the token that is padding.",
-)
+@check(aspect="padding", points=2, follows=test_source)
 def test_pad_id(submission, draw):
+    """token 0 is a word like any other when pad_id is not 0
+
+    > the token that is padding.
+    """
     model, (source, target) = build(submission, draw, pad_id=4), pair(draw, pad_id=4)
     longer = torch.cat((source, torch.zeros_like(source[:, :2])), dim=1)
     expect(score(model, tokens(longer), target), "logits with pad_id=4", axes=LOGITS).differs_from(
@@ -275,13 +270,12 @@ def test_pad_id(submission, draw):
     )
 
 
-@check(
-    "each pair of a batch is translated by itself",
-    aspect="values",
-    points=2,
-    asked="The pairs of a batch never see each other.",
-)
+@check(aspect="values", points=2)
 def test_rows(submission, draw):
+    """each pair of a batch is translated by itself
+
+    > The pairs of a batch never see each other.
+    """
     model, (source, target) = build(submission, draw), pair(draw, batch=3)
     together = score(model, source, target)
     for row in range(3):
@@ -299,13 +293,12 @@ def tell_of_order(submission, before, source_swapped, target_swapped):
     )
 
 
-@check(
-    "with positions the order of the source matters, and so does that of the target",
-    aspect="values",
-    points=4,
-    asked="whether anything besides the causal mask tells positions apart, in source and target.",
-)
+@check(aspect="values", points=4)
 def test_positions(submission, draw):
+    """with positions the order of the source matters, and so does that of the target
+
+    > whether anything besides the causal mask tells positions apart, in source and target.
+    """
     source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
     for norm in ("first", "last"):
         model = build(submission, draw, num_layers=1, norm=norm)
@@ -322,14 +315,12 @@ def test_positions(submission, draw):
         )
 
 
-@check(
-    "without positions the source is a bag of words, and so is the target to a single layer",
-    aspect="values",
-    points=3,
-    follows=["test_positions"],
-    asked="whether anything besides the causal mask tells positions apart, in source and target.",
-)
+@check(aspect="values", points=3, follows=test_positions)
 def test_no_positions(submission, draw):
+    """without positions the source is a bag of words, and so is the target to a single layer
+
+    > whether anything besides the causal mask tells positions apart, in source and target.
+    """
     source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
     for norm in ("first", "last"):
         model = build(submission, draw, num_layers=1, norm=norm, positions=False)
@@ -372,13 +363,12 @@ def with_few_and_many_layers(submission, draw, norm):
     return pairs[norm]
 
 
-@check(
-    'with norm="first" a stream to which no sublayer adds anything reaches the head as it was, whatever the depth',
-    aspect="values",
-    points=3,
-    asked='"first": x + f(norm(x)) around each sublayer, and one norm after each stack.',
-)
+@check(aspect="values", points=3)
 def test_norm_first(submission, draw):
+    """with norm="first" a stream to which no sublayer adds anything reaches the head as it was, whatever the depth
+
+    > "first": x + f(norm(x)) around each sublayer, and one norm after each stack.
+    """
     shallow, deep = with_few_and_many_layers(submission, draw, "first")
     expect(deep, "logits of 3 layers", axes=LOGITS).same_as(
         shallow,
@@ -391,14 +381,12 @@ def test_norm_first(submission, draw):
     )
 
 
-@check(
-    'with norm="first" one norm comes before the head: a stream four times as large gives the same scores',
-    aspect="values",
-    points=2,
-    follows=["test_norm_first"],
-    asked="one norm after each stack.",
-)
+@check(aspect="values", points=2, follows=test_norm_first)
 def test_final_norm(submission, draw):
+    """with norm="first" one norm comes before the head: a stream four times as large gives the same scores
+
+    > one norm after each stack.
+    """
     source, target = pair(draw)
     small = silent(submission, draw, source, target, positions=False)
     large = silent(submission, draw, source, target, positions=False, scale=4.0)
@@ -412,14 +400,12 @@ def test_final_norm(submission, draw):
     )
 
 
-@check(
-    'with norm="first" one norm comes after the encoder: how large its stream is does not reach the decoder',
-    aspect="values",
-    points=2,
-    follows=["test_norm_first"],
-    asked="one norm after each stack.",
-)
+@check(aspect="values", points=2, follows=test_norm_first)
 def test_encoder_norm(submission, draw):
+    """with norm="first" one norm comes after the encoder: how large its stream is does not reach the decoder
+
+    > one norm after each stack.
+    """
     (source, target), model = pair(draw), build(submission, draw, norm="first", positions=False)
     held, found = parameters_of(model), []
     for size in (1e3, 4e3):
@@ -443,13 +429,12 @@ def test_encoder_norm(submission, draw):
     )
 
 
-@check(
-    'with norm="last" every sublayer\'s sum is normed, even if the sublayer adds nothing',
-    aspect="values",
-    points=3,
-    asked='"last": norm(x + f(x)).',
-)
+@check(aspect="values", points=3)
 def test_norm_last(submission, draw):
+    """with norm="last" every sublayer's sum is normed, even if the sublayer adds nothing
+
+    > "last": norm(x + f(x)).
+    """
     shallow, deep = with_few_and_many_layers(submission, draw, "last")
     expect(deep, "logits of 3 layers", axes=LOGITS).differs_from(
         shallow,
@@ -457,13 +442,14 @@ def test_norm_last(submission, draw):
     )
 
 
-@check(
-    "both halves are built in the sizes asked for, each layer with parameters of its own",
-    aspect="parameters",
-    points=4,
-    asked=["the sizes.", "of the encoder, and of the decoder, each layer with parameters of its own."],
-)
+@check(aspect="parameters", points=4)
 def test_sizes(submission, draw):
+    """both halves are built in the sizes asked for, each layer with parameters of its own
+
+    > the sizes.
+    > of the encoder, and of the decoder, each layer with parameters of its own.
+    """
+
     def count(**sizes):
         return size(submission.TranslationModel(**{**SIZES, **sizes}))
 
@@ -498,13 +484,12 @@ def test_sizes(submission, draw):
     )
 
 
-@check(
-    "logits are scores of any sign, not probabilities",
-    aspect="values",
-    points=2,
-    asked="free numbers.",
-)
+@check(aspect="values", points=2)
 def test_scores(submission, draw):
+    """logits are scores of any sign, not probabilities
+
+    > free numbers.
+    """
     found = score(build(submission, draw), *pair(draw)).double()
     shares = bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3)
     logs = bool(found.logsumexp(dim=-1).abs().max() < 1e-3)
@@ -519,18 +504,14 @@ def test_scores(submission, draw):
         fail("log-softmaxed  logits  none is above zero", "  give the head's own scores", stage="values")
 
 
-@check(
-    "however a model is called, its logits are those of these tokens and parameters, in its dtype",
-    aspect="arguments",
-    points=2,
-    follows=["test_shapes", "test_causal", "test_rows"],
-    asked=[
-        "Logits have the model's dtype",
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "All of it works for any sizes, one word and one sentence included.",
-    ],
-)
+@check(aspect="arguments", points=2, follows=[test_shapes, test_causal, test_rows])
 def test_promises(submission, draw):
+    """however a model is called, its logits are those of these tokens and parameters, in its dtype
+
+    > Logits have the model's dtype
+    > Arguments are left as they were and need not be contiguous in memory.
+    > All of it works for any sizes, one word and one sentence included.
+    """
     found = score(build(submission, draw).double(), *pair(draw))
     fingerprint_facts(submission, logits=str(found.dtype))
     expect(found, "logits", axes=LOGITS).is_tensor(shape=(2, 5, WRITTEN), dtype=torch.float64)
@@ -543,13 +524,12 @@ def test_promises(submission, draw):
     part.expect(submission, None, draw, [{"source": source, "target": target} for source, target in pairs])
 
 
-@check(
-    "gradients reach every parameter, those of the encoder too",
-    aspect="gradient",
-    points=4,
-    asked="gradients reach every parameter",
-)
+@check(aspect="gradient", points=4)
 def test_gradients(submission, draw):
+    """gradients reach every parameter, those of the encoder too
+
+    > gradients reach every parameter
+    """
     # Few hidden features: where one is near 0, relu has a corner there, and a difference says nothing of the slope.
     # Two layers: one that is there and never called has no part in the logits.
     model = build(submission, draw, num_layers=2, d_ff=4).double()
@@ -568,13 +548,13 @@ def test_gradients(submission, draw):
 # --- train ---
 
 
-@check(
-    "with 0 steps train returns the model as it starts: it knows nothing, and pays about ln V for a word",
-    aspect="learning",
-    points=4,
-    asked=["0 gives the model as it starts.", "about ln V for a word"],
-)
+@check(aspect="learning", points=4)
 def test_start(submission, draw):
+    """with 0 steps train returns the model as it starts: it knows nothing, and pays about ln V for a word
+
+    > 0 gives the model as it starts.
+    > about ln V for a word
+    """
     pairs = some_pairs(draw)
     for settings in ({}, {"norm": "last"}, {"num_layers": 4}):
         model, _ = trained_for_certain(submission, pairs, BOTH, 0, draw.size(0, 1000), **settings)
@@ -588,13 +568,12 @@ def test_start(submission, draw):
         )
 
 
-@check(
-    "train returns the model and a row (step, loss, rate) for each step, the first about ln V",
-    aspect="shape",
-    points=3,
-    asked="(model, rows): a row (step, loss, rate) for each step, from 1 on.",
-)
+@check(aspect="shape", points=3)
 def test_rows_of_training(submission, draw):
+    """train returns the model and a row (step, loss, rate) for each step, the first about ln V
+
+    > (model, rows): a row (step, loss, rate) for each step, from 1 on.
+    """
     found = submission.train(*some_pairs(draw), *BOTH, 4, 3)
     fingerprint_facts(submission, returned=FACTS["of_training"](found, 4))
     _, rows = as_asked(found, 4)
@@ -621,13 +600,12 @@ def alike(read, wanted, count=60):
     )
 
 
-@check(
-    "updates move the parameters against their gradients",
-    aspect="learning",
-    points=3,
-    asked="Train a new TranslationModel with teacher forcing",
-)
+@check(aspect="learning", points=3)
 def test_updates(submission, draw):
+    """updates move the parameters against their gradients
+
+    > Train a new TranslationModel with teacher forcing
+    """
     # One word again and again: what the decoder reads is then what it should say, or BOS.
     read, wanted = words(draw, 1, 7, READ)[0], torch.full((8,), draw.size(3, WRITTEN - 1), device=draw.device)
     wanted[-1] = EOS
@@ -641,13 +619,12 @@ def test_updates(submission, draw):
     MODELS["expect_downhill"](submission, start, end)
 
 
-@check(
-    "train takes its arguments by name, and pairs in any memory order, which it leaves as they were",
-    aspect="arguments",
-    follows=["test_rows_of_training"],
-    asked="Arguments are left as they were and need not be contiguous in memory.",
-)
+@check(aspect="arguments", follows=test_rows_of_training)
 def test_training_arguments(submission, draw):
+    """train takes its arguments by name, and pairs in any memory order, which it leaves as they were
+
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
     (source, target), losses = some_pairs(draw), []
     sizes = {"source_vocab": READ, "target_vocab": WRITTEN, "steps": 1, "seed": 3}
     for read, wanted in ((source, target), (draw.noncontiguous(source), draw.noncontiguous(target))):
@@ -659,14 +636,12 @@ def test_training_arguments(submission, draw):
     )
 
 
-@check(
-    "padding after sources and targets does not count: with more of it each loss is the same",
-    aspect="padding",
-    points=4,
-    needs=["test_rows_of_training", "test_updates"],
-    asked="EOS counts, padding does not.",
-)
+@check(aspect="padding", points=4, needs=[test_rows_of_training, test_updates])
 def test_loss_padding(submission, draw):
+    """padding after sources and targets does not count: with more of it each loss is the same
+
+    > EOS counts, padding does not.
+    """
     source, target = some_pairs(draw)
     more = tuple(tokens(torch.cat((part, torch.zeros_like(part[:, :3])), dim=1)) for part in (source, target))
     model, _ = trained(submission, more, BOTH, 0, 5)
@@ -687,14 +662,12 @@ def test_loss_padding(submission, draw):
             )
 
 
-@check(
-    "the same seed gives the same run, whatever was drawn before, and another seed another run",
-    aspect="learning",
-    points=4,
-    needs=["test_updates"],
-    asked="The same seed gives the same run, whatever ran before.",
-)
+@check(aspect="learning", points=4, needs=test_updates)
 def test_seeds(submission, draw):
+    """the same seed gives the same run, whatever was drawn before, and another seed another run
+
+    > The same seed gives the same run, whatever ran before.
+    """
     pairs, probes = some_pairs(draw), given_module(submission, "probes")
     begun, losses = [], []
     for left in (1, 2):
@@ -726,15 +699,12 @@ def test_seeds(submission, draw):
         )
 
 
-@check(
-    "the loss of a row is what the model pays for the batch of its step, before the update",
-    aspect="values",
-    points=3,
-    needs=["test_rows_of_training", "test_updates"],
-    follows=["test_seeds"],
-    asked="loss is the mean of -log p over the words of",
-)
+@check(aspect="values", points=3, needs=[test_rows_of_training, test_updates], follows=test_seeds)
 def test_losses(submission, draw):
+    """the loss of a row is what the model pays for the batch of its step, before the update
+
+    > loss is the mean of -log p over the words of
+    """
     wanted = 3 + draw.integers(0, WRITTEN - 3, time=6)
     wanted[-1] = EOS
     pairs, steps = alike(words(draw, 1, 7, READ)[0], wanted), (0, 1, draw.size(2, 5))
@@ -756,17 +726,13 @@ def test_losses(submission, draw):
         )
 
 
-@check(
-    "the rate rises in equal steps up to step warmup, is full at once without warm-up, and never exceeds that",
-    aspect="learning",
-    points=5,
-    needs=["test_updates"],
-    asked=[
-        "s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:",
-        "never rises above the full rate, which is the same for every warmup.",
-    ],
-)
+@check(aspect="learning", points=5, needs=test_updates)
 def test_warmup(submission, draw):
+    """the rate rises in equal steps up to step warmup, is full at once without warm-up, and never exceeds that
+
+    > s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:
+    > never rises above the full rate, which is the same for every warmup.
+    """
     pairs = some_pairs(draw)
     runs = {warmup: trained(submission, pairs, BOTH, 12, 1, warmup=warmup)[1] for warmup in (0, 4)}
     full = runs[0][0][2]
@@ -787,15 +753,12 @@ def test_warmup(submission, draw):
                 )
 
 
-@check(
-    "the rate of a row is the one that its update uses",
-    aspect="learning",
-    points=4,
-    needs=["test_updates"],
-    follows=["test_warmup"],
-    asked="rate is what the update uses.",
-)
+@check(aspect="learning", points=4, needs=test_updates, follows=test_warmup)
 def test_rate_used(submission, draw):
+    """the rate of a row is the one that its update uses
+
+    > rate is what the update uses.
+    """
     pairs, probes = some_pairs(draw), given_module(submission, "probes")
     probes.reseed(1)  # so that all of them begin alike where the seed does not decide
     start, _ = trained(submission, pairs, BOTH, 0, 1)
@@ -814,14 +777,12 @@ def test_rate_used(submission, draw):
     )
 
 
-@check(
-    "norm, positions and num_layers reach the model that is trained",
-    aspect="learning",
-    points=4,
-    needs=["test_updates"],
-    asked="norm, positions, num_layers: of the model.",
-)
+@check(aspect="learning", points=4, needs=test_updates)
 def test_settings(submission, draw):
+    """norm, positions and num_layers reach the model that is trained
+
+    > norm, positions, num_layers: of the model.
+    """
     pairs, probes = some_pairs(draw), given_module(submission, "probes")
     models = [trained(submission, pairs, BOTH, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)]
     one, two, three = (size(model) for model in models)
@@ -851,15 +812,12 @@ def test_settings(submission, draw):
     )
 
 
-@check(
-    f"trained for {STEPS} steps on a new language, it translates {ACCURACY:.0%} of new sentences without a mistake",
-    aspect="learning",
-    points=8,
-    trained=True,
-    needs=["test_rows_of_training", "test_updates"],
-    asked="makes up a language",
-)
+@check(aspect="learning", points=8, trained=True, needs=[test_rows_of_training, test_updates])
 def test_learning(submission, draw):
+    """trained for {STEPS} steps on a new language, it translates {ACCURACY:.0%} of new sentences without a mistake
+
+    > makes up a language
+    """
     (english, foreign), pairs, test = TONGUES["translations"](
         LANGUAGE, draw.size(0, 1 << 30), RUNS["PAIRS"], 100
     )
@@ -948,13 +906,13 @@ def standing_behind(found, rows, pad):
     return "0" if behind == {0} else "another token"
 
 
-@check(
-    "each word that is written is the best next one, from BOS up to EOS",
-    aspect="values",
-    points=3,
-    asked=["always with the best next word", "without BOS, up to EOS where it was written"],
-)
+@check(aspect="values", points=3)
 def test_greedy(submission, draw):
+    """each word that is written is the best next one, from BOS up to EOS
+
+    > always with the best next word
+    > without BOS, up to EOS where it was written
+    """
     for ends, max_len in (((4, 4), 6), ((0, 0), 5), ((1,), 3)):
         model, source, rows = scripted(submission, draw, ends, max_len)
         found = submission.translate(model, source, max_len=max_len)
@@ -963,14 +921,12 @@ def test_greedy(submission, draw):
         expect_translations(found, rows)
 
 
-@check(
-    "each sentence ends at its own EOS and is filled up with pad_id",
-    aspect="padding",
-    points=4,
-    follows=["test_greedy"],
-    asked="with model.pad_id after that.",
-)
+@check(aspect="padding", points=4, follows=test_greedy)
 def test_ends(submission, draw):
+    """each sentence ends at its own EOS and is filled up with pad_id
+
+    > with model.pad_id after that.
+    """
     for pad in (PAD, 5):
         model, source, rows = scripted(submission, draw, (2, 0, 4, 1), 6, pad)
         found = submission.translate(model, source, max_len=6)
@@ -981,29 +937,25 @@ def test_ends(submission, draw):
         )
 
 
-@check(
-    "no translation is longer than max_len",
-    aspect="shape",
-    points=3,
-    asked="how many tokens a translation has at most, EOS included.",
-)
+@check(aspect="shape", points=3)
 def test_long(submission, draw):
+    """no translation is longer than max_len
+
+    > how many tokens a translation has at most, EOS included.
+    """
     for max_len in (1, 4, 7):
         model, source, _ = scripted(submission, draw, (0, 0), max_len)
         found = submission.translate(model, source, max_len=max_len)
         expect(found, "translations", axes="batch time").is_tensor(shape=(2, max_len), dtype=torch.int64)
 
 
-@check(
-    "however translate is called, it writes what this model makes of these sources",
-    aspect="arguments",
-    follows=["test_greedy", "test_ends"],
-    asked=[
-        "Arguments are left as they were and need not be contiguous in memory.",
-        "All of it works for any sizes, one word and one sentence included.",
-    ],
-)
+@check(aspect="arguments", follows=[test_greedy, test_ends])
 def test_search_promises(submission, draw):
+    """however translate is called, it writes what this model makes of these sources
+
+    > Arguments are left as they were and need not be contiguous in memory.
+    > All of it works for any sizes, one word and one sentence included.
+    """
     for length in (1, 67):
         model, source, rows = scripted(submission, draw, (2, 0), 4, length=length)
         with same_tensors(submission):
@@ -1014,13 +966,15 @@ def test_search_promises(submission, draw):
 
 
 @check(
-    "it writes in eval mode without gradients, and leaves both as they were",
     aspect="mode",
     points=3,
-    asked="It may be in train or eval mode and is left as it was; it writes in eval",
     on_workers_word="modes are facts of state, seen in dropout and in whether gradients are recorded",
 )
 def test_modes(submission, draw):
+    """it writes in eval mode without gradients, and leaves both as they were
+
+    > It may be in train or eval mode and is left as it was; it writes in eval
+    """
     model, source, rows = scripted(submission, draw, (0, 0, 3), 8, dropout=0.5)
     target = tokens(torch.full_like(source, BOS))
     written, left, grad = {}, {}, {}
@@ -1044,14 +998,12 @@ def test_modes(submission, draw):
     expect(recorded, "torch.is_grad_enabled() after a call under torch.no_grad()").is_value(False)
 
 
-@check(
-    "your own model translates with its own best words",
-    aspect="values",
-    points=2,
-    needs=["test_causal"],
-    asked="with your model or any that has pad_id.",
-)
+@check(aspect="values", points=2, needs=test_causal)
 def test_own_model(submission, draw):
+    """your own model translates with its own best words
+
+    > with your model or any that has pad_id.
+    """
     model, (source, _) = build(submission, draw), pair(draw, batch=6)
     found = submission.translate(model, source, max_len=6)
     expect(found, "translations", axes="batch time").is_tensor(shape=(6, None), dtype=torch.int64)
@@ -1072,26 +1024,23 @@ def whole_log(submission):
     return LOGS["whole"](submission.training_log(), RUNS["RUNS"], RUNS["LOGGED"])
 
 
-@check(
-    "the log can be read: a header, and in each line a run, a seed, a step, a loss and a rate",
-    aspect="shape",
-    points=2,
-    asked='the header "run,seed,step,loss,rate", then a line for each step that runs.py logs.',
-)
+@check(aspect="shape", points=2)
 def test_log(submission, draw):
+    """the log can be read: a header, and in each line a run, a seed, a step, a loss and a rate
+
+    > the header "run,seed,step,loss,rate", then a line for each step that runs.py logs.
+    """
     text = submission.training_log()
     fingerprint_facts(submission, log=LOGS["kind"](text))
     LOGS["read"](text, RUNS["RUNS"])
 
 
-@check(
-    "the log has all runs of the lesson, each to its last step, and two seeds of the base run",
-    aspect="values",
-    points=3,
-    needs=["test_log", "test_updates"],
-    asked="a line for each step that runs.py logs.",
-)
+@check(aspect="values", points=3, needs=[test_log, test_updates])
 def test_log_whole(submission, draw):
+    """the log has all runs of the lesson, each to its last step, and two seeds of the base run
+
+    > a line for each step that runs.py logs.
+    """
     log = LOGS["read"](submission.training_log(), RUNS["RUNS"])
     fingerprint_facts(submission, **FACTS["of_a_log"](log, RUNS["RUNS"], RUNS["LOGGED"]))
     LOGS["expect_whole"](log, RUNS["RUNS"], RUNS["LOGGED"])
@@ -1103,30 +1052,24 @@ def test_log_whole(submission, draw):
         )
 
 
-@check(
-    "the log's rates are those that your train uses",
-    aspect="values",
-    points=2,
-    needs=["test_log", "test_updates"],
-    follows=["test_log_whole", "test_warmup"],
-    asked="Its rates follow the warm-up that each run had",
-)
+@check(aspect="values", points=2, needs=[test_log, test_updates], follows=[test_log_whole, test_warmup])
 def test_log_rates(submission, draw):
+    """the log's rates are those that your train uses
+
+    > Its rates follow the warm-up that each run had
+    """
     log = whole_log(submission)
     constant = all(len({rate for _, _, rate in rows}) == 1 for _, rows in log.values())
     fingerprint_facts(submission, rates="one for all steps" if constant else "several")
     LOGS["expect_rates"](log, RUNS["RUNS"])
 
 
-@check(
-    "every curve begins at about ln V and falls, and those of the base runs below 0.5",
-    aspect="values",
-    points=3,
-    needs=["test_log", "test_updates"],
-    follows=["test_log_whole"],
-    asked="Its curves begin at about ln V and fall",
-)
+@check(aspect="values", points=3, needs=[test_log, test_updates], follows=test_log_whole)
 def test_log_falls(submission, draw):
+    """every curve begins at about ln V and falls, and those of the base runs below 0.5
+
+    > Its curves begin at about ln V and fall
+    """
     log = whole_log(submission)
     start = math.log(len(LANGUAGE["TARGET_WORDS"]))
     for run in RUNS["RUNS"]:
@@ -1141,14 +1084,16 @@ def test_log_falls(submission, draw):
 
 
 @check(
-    f"run again with your train, each logged run begins with the losses of the log, for {BEGUN} steps",
     aspect="learning",
     points=6,
-    needs=["test_log", "test_rows_of_training", "test_updates"],
-    follows=["test_log_whole", "test_seeds", "test_losses", "test_warmup"],
-    asked="begins each run anew with your `train`",
+    needs=[test_log, test_rows_of_training, test_updates],
+    follows=[test_log_whole, test_seeds, test_losses, test_warmup],
 )
 def test_log_repeated(submission, draw):
+    """run again with your train, each logged run begins with the losses of the log, for {BEGUN} steps
+
+    > begins each run anew with your `train`
+    """
     log = whole_log(submission)
     pairs = [tokens(part.to(draw.device)) for part in LANGUAGE["splits"](RUNS["PAIRS"], 1)[0]]
     sizes = len(LANGUAGE["SOURCE_WORDS"]), len(LANGUAGE["TARGET_WORDS"])
@@ -1162,13 +1107,12 @@ def test_log_repeated(submission, draw):
         LOGS["expect_repeated"](run, told, rows, logged, APART)
 
 
-@check(
-    "none of torch's transformer classes is used",
-    aspect="scratch",
-    points=2,
-    asked="torch's transformer classes and its MultiheadAttention are excluded",
-)
+@check(aspect="scratch", points=2)
 def test_from_scratch(submission, draw):
+    """none of torch's transformer classes is used
+
+    > torch's transformer classes and its MultiheadAttention are excluded
+    """
     for norm in ("first", "last"):
         score(build(submission, draw, norm=norm), *pair(draw))
     trained(submission, some_pairs(draw), BOTH, 1, 1)

@@ -9,17 +9,14 @@ from grader.checks import Part, check
 OUTPUT, WEIGHTS = "batch time feature", "batch query key"
 
 
-@check(
-    "self-attention keeps its promises at every size, in float64 and half precision, however it is called",
-    aspect="values",
-    points=4.5,
-    asked=[
-        "It works for any sizes, a sequence of one position and one of thousands.",
-        "float64 is computed in float64",
-        "Queries, keys and values are computed so that gradients reach x and all three weights.",
-    ],
-)
+@check(aspect="values", points=4.5)
 def test_contract(submission, reference, draw):
+    """self-attention keeps its promises at every size, in float64 and half precision, however it is called
+
+    > It works for any sizes, a sequence of one position and one of thousands.
+    > float64 is computed in float64
+    > Queries, keys and values are computed so that gradients reach x and all three weights.
+    """
     # The root of these widths is exact, so that it may be kept in float32. Once all sizes are the same.
     sizes = ((draw.size(2, 4), draw.size(2, 9), 4), (1, 3, 1), (2, 1, 16))
     for batch, time, d_k, d_model in (*((*each, draw.size(5, 12)) for each in sizes), (4, 4, 4, 4)):
@@ -33,13 +30,12 @@ def test_contract(submission, reference, draw):
         part.expect(submission, reference, draw, [{"x": draw.normal(batch=batch, time=time, width=d_model)}])
 
 
-@check(
-    "a sequence of hundreds of positions is read as one of five is",
-    aspect="values",
-    points=0.5,
-    asked="It works for any sizes, a sequence of one position and one of thousands.",
-)
+@check(aspect="values", points=0.5)
 def test_long(submission, reference, draw):
+    """a sequence of hundreds of positions is read as one of five is
+
+    > It works for any sizes, a sequence of one position and one of thousands.
+    """
     made = {"d_model": draw.size(65, 99), "d_k": draw.size(100, 140)}
     part = Part("SelfAttention", made, ["output", "weights"], [OUTPUT, WEIGHTS], dtypes=())
     x = draw.normal(batch=1, time=draw.size(1030, 1100), width=made["d_model"])

@@ -27,16 +27,13 @@ def exact(reference, max_len, d_model):
     return oracle(table, also=[lambda: reference.sinusoidal_positions(max_len, d_model)])
 
 
-@check(
-    "the table is right for any length and any even width",
-    aspect="values",
-    points=1.5,
-    asked=[
-        "Tables and sequences may have any length and batches any size, one included.",
-        "column 2i holds sin(angle), column 2i + 1 holds cos(angle) of the same angle.",
-    ],
-)
+@check(aspect="values", points=1.5)
 def test_any_table(submission, reference, draw):
+    """the table is right for any length and any even width
+
+    > Tables and sequences may have any length and batches any size, one included.
+    > column 2i holds sin(angle), column 2i + 1 holds cos(angle) of the same angle.
+    """
     # No other check asks for these lengths: a table that is kept does here what it does by itself.
     length, other = draw.sizes(2, 13, 40)
     *halves, another = draw.sizes(3, 2, 40)  # one frequency would be right in many tables
@@ -55,17 +52,14 @@ def test_any_table(submission, reference, draw):
         expect(found[first:].float(), name, axes=TABLE).close_to(wanted)
 
 
-@check(
-    "modules are right for any sizes, in every dtype, and two learned ones have tables of their own",
-    aspect="values",
-    points=2.5,
-    asked=[
-        "Add position t's row to x[:, t], in every sequence of the batch.",
-        "Tables and sequences may have any length and batches any size, one included.",
-        "A result depends on the arguments and the module's own table alone",
-    ],
-)
+@check(aspect="values", points=2.5)
 def test_modules_contract(submission, draw):
+    """modules are right for any sizes, in every dtype, and two learned ones have tables of their own
+
+    > Add position t's row to x[:, t], in every sequence of the batch.
+    > Tables and sequences may have any length and batches any size, one included.
+    > A result depends on the arguments and the module's own table alone
+    """
     made = {"d_model": 2 * draw.size(1, 5), "max_len": draw.size(11, 20)}
     sizes = ((1, made["max_len"]), (3, 1), draw.sizes(2, 2, 10))
     calls = [{"x": draw.normal(batch=batch, time=time, width=made["d_model"])} for batch, time in sizes]
@@ -84,16 +78,13 @@ def test_modules_contract(submission, draw):
     expect(gradient is not None and bool(gradient.any()), "one sequence teaches its table").is_value(True)
 
 
-@check(
-    "a table of one row is not stretched over a longer sequence: that raises ValueError too",
-    aspect="errors",
-    points=0.5,
-    asked=[
-        "T > max_len is a ValueError.",
-        "A table with a single row would be stretched over any T by broadcasting",
-    ],
-)
+@check(aspect="errors", points=0.5)
 def test_one_row(submission, draw):
+    """a table of one row is not stretched over a longer sequence: that raises ValueError too
+
+    > T > max_len is a ValueError.
+    > A table with a single row would be stretched over any T by broadcasting
+    """
     for name in MODULES:
         module = getattr(submission, name)(4, 1)
         module.to(draw.device)
@@ -104,13 +95,12 @@ def test_one_row(submission, draw):
                 module(x)
 
 
-@check(
-    "tables and sequences of thousands of positions are as right as short ones",
-    aspect="values",
-    points=0.5,
-    asked="Tables and sequences may have any length and batches any size, one included.",
-)
+@check(aspect="values", points=0.5)
 def test_long(submission, reference, draw):
+    """tables and sequences of thousands of positions are as right as short ones
+
+    > Tables and sequences may have any length and batches any size, one included.
+    """
     max_len, d_model = draw.size(5100, 7000), 2 * draw.size(1, 3)
     found = submission.sinusoidal_positions(max_len, d_model)
     expect(found, "positions", axes=TABLE).is_tensor(shape=(max_len, d_model))

@@ -19,13 +19,13 @@ from grader.checks import (
 X, BIAS = "batch head time width", "head query key"
 
 
-@check(
-    "rotations are right for any sizes, positions and bases",
-    aspect="values",
-    points=2.5,
-    asked=["All of it works for any sizes", "int [T], where each row stands"],
-)
+@check(aspect="values", points=2.5)
 def test_any_rotation(submission, reference, draw):
+    """rotations are right for any sizes, positions and bases
+
+    > All of it works for any sizes
+    > int [T], where each row stands
+    """
     for T, most in ((1, 60), (70, 60), (9, 1), *((T, 60) for T in draw.sizes(2, 2, 20))):  # of 9 all are at 0
         x = draw.noncontiguous(
             draw.normal(batch=draw.size(1, 3), head=draw.size(1, 4), time=T, width=2 * draw.size(1, 12))
@@ -39,12 +39,13 @@ def test_any_rotation(submission, reference, draw):
         expect(found, "rotated", axes=X).close_to(wanted, tolerance=4 * wanted.tolerance + 1e-4)
 
 
-@check(
-    "positions in the thousands are turned as exactly as float32 allows",
-    aspect="stability",
-    asked=["All of it works for any sizes", "Make angles in float32 at least, whatever x is."],
-)
+@check(aspect="stability")
 def test_far_rotation(submission, reference, draw):
+    """positions in the thousands are turned as exactly as float32 allows
+
+    > All of it works for any sizes
+    > Make angles in float32 at least, whatever x is.
+    """
     first = draw.size(3000, 6000)
     for dtype in (torch.float32, torch.bfloat16):
         x = draw.normal(batch=2, head=1, time=4, width=8)
@@ -58,17 +59,14 @@ def test_far_rotation(submission, reference, draw):
         expect(found, "rotated", axes=X).close_to(wanted)
 
 
-@check(
-    "a module is right for one query and many, in both directions, in every dtype",
-    aspect="values",
-    points=3,
-    asked=[
-        "[1, H, Tq, Tk], in the dtype of the embedding.",
-        "The table gets its gradient from every place that looked into it.",
-        "as for `relative_buckets`.",
-    ],
-)
+@check(aspect="values", points=3)
 def test_bias_contract(submission, reference, draw):
+    """a module is right for one query and many, in both directions, in every dtype
+
+    > [1, H, Tq, Tk], in the dtype of the embedding.
+    > The table gets its gradient from every place that looked into it.
+    > as for `relative_buckets`.
+    """
     for direction in (True, False):
         # Up to 52 or 53 no whole distance lies on the border of two buckets, with 12 to 28 of them.
         settings = (draw.size(2, 5), 2 * draw.size(6, 14), draw.size(52, 53), direction)
@@ -81,13 +79,13 @@ def test_bias_contract(submission, reference, draw):
         part.expect_gradients(submission, reference, draw, calls[:2])
 
 
-@check(
-    "ALiBi is right for any sizes, and refuses other numbers of heads in the bias too",
-    aspect="values",
-    points=1.5,
-    asked=["All of it works for any sizes", "minus the head's slope times the distance |query - key|."],
-)
+@check(aspect="values", points=1.5)
 def test_any_alibi(submission, reference, draw):
+    """ALiBi is right for any sizes, and refuses other numbers of heads in the bias too
+
+    > All of it works for any sizes
+    > minus the head's slope times the distance |query - key|.
+    """
     for heads in (1, 128, 2 ** draw.size(1, 4)):
         slopes = submission.alibi_slopes(num_heads=heads)
         expect(slopes, "slopes", axes="head").close_to(oracle(lambda h=heads: reference.alibi_slopes(h)))

@@ -36,18 +36,15 @@ def classifier(submission, draw, vocab_size, num_classes, **options):
     return model
 
 
-@check(
-    "pooling keeps its promises for any sizes and masks, however it is called",
-    aspect="values",
-    points=3.5,
-    asked=[
-        '"cls", the vector at position 0; "mean" or "max", over the real positions, column by column.',
-        "All of it works for any sizes: texts of one token and of hundreds, as long as `max_len` allows",
-        "Logits and pooled vectors have the dtype of what they are made of",
-        "Arguments are left as they were and need not be contiguous in memory.",
-    ],
-)
+@check(aspect="values", points=3.5)
 def test_pooling_contract(submission, reference, draw):
+    """pooling keeps its promises for any sizes and masks, however it is called
+
+    > "cls", the vector at position 0; "mean" or "max", over the real positions, column by column.
+    > All of it works for any sizes: texts of one token and of hundreds, as long as `max_len` allows
+    > Logits and pooled vectors have the dtype of what they are made of
+    > Arguments are left as they were and need not be contiguous in memory.
+    """
     calls = []
     for strategy in POOLINGS:
         for batch, time in (draw.sizes(2, 2, 12), (1, 3), (2, 1), (5, 5), (2, draw.size(520, 640))):
@@ -59,17 +56,14 @@ def test_pooling_contract(submission, reference, draw):
     part.expect(submission, reference, draw, calls)
 
 
-@check(
-    "padding never matters, for any sizes, pad_id and pooling",
-    aspect="masks",
-    points=2,
-    asked=[
-        "logits [B, C]: free numbers, no softmax. Positions matter; padding never does.",
-        "the token that is padding.",
-        "gradients reach every parameter that the logits depend on",
-    ],
-)
+@check(aspect="masks", points=2)
 def test_any_padding(submission, draw):
+    """padding never matters, for any sizes, pad_id and pooling
+
+    > logits [B, C]: free numbers, no softmax. Positions matter; padding never does.
+    > the token that is padding.
+    > gradients reach every parameter that the logits depend on
+    """
     for pooling in POOLINGS:
         batch, time, more = draw.sizes(3, 2, 9)
         pad_id = draw.size(1, 12)
@@ -99,17 +93,14 @@ def test_any_padding(submission, draw):
     expect_parameter_gradients(model, lambda: model(tokens), draw, "logits", LOGITS, shape=(2, 4))
 
 
-@check(
-    "fit keeps its books for any number of examples and any batch size",
-    aspect="learning",
-    points=4.5,
-    asked=[
-        "Each epoch takes every example once, in batches of batch_size with a shorter last one",
-        "One float an epoch: the mean loss per example while it was trained.",
-        "one example and more than a batch holds",
-    ],
-)
+@check(aspect="learning", points=4.5)
 def test_any_fit(submission, draw):
+    """fit keeps its books for any number of examples and any batch size
+
+    > Each epoch takes every example once, in batches of batch_size with a shorter last one
+    > One float an epoch: the mean loss per example while it was trained.
+    > one example and more than a batch holds
+    """
     for examples, batch_size in ((1, 4), (draw.size(13, 20), 6), (5, 1)):
         rows = draw.normal(example=examples, label=4, scale=2.0)
         numbers = torch.arange(examples, device=draw.device)
@@ -133,14 +124,14 @@ def test_any_fit(submission, draw):
             fail("wrong training  too many examples, or gradients of something else")
 
 
-@check(
-    "it learns which of two words comes first, in sentences of all lengths",
-    aspect="learning",
-    trained=True,
-    points=4,
-    asked=["Positions matter; padding never does.", "it learns at the `lr` it is given"],
-)
+@check(aspect="learning", trained=True, points=4)
 def test_learns_order(submission, draw):
+    """it learns which of two words comes first, in sentences of all lengths
+
+    > Positions matter; padding never does.
+    > it learns at the `lr` it is given
+    """
+
     def sentences(count):
         tokens = draw.integers(4, 9, sentence=count, time=9)
         places = torch.stack([torch.randperm(5, generator=draw.generator)[:2] + 1 for _ in range(count)])
@@ -177,16 +168,13 @@ def logits_of(model, tokens, name):
     return expect(logits, name, axes=LOGITS).is_tensor(shape=(len(tokens), 4)).is_finite()
 
 
-@check(
-    "texts of hundreds of tokens are read to their end",
-    aspect="values",
-    points=2,
-    asked=[
-        "All of it works for any sizes: texts of one token and of hundreds, as long as `max_len` allows",
-        "Every real token has its say.",
-    ],
-)
+@check(aspect="values", points=2)
 def test_long(submission, draw):
+    """texts of hundreds of tokens are read to their end
+
+    > All of it works for any sizes: texts of one token and of hundreds, as long as `max_len` allows
+    > Every real token has its say.
+    """
     max_len, vocab_size = draw.size(520, 640), draw.size(1030, 2000)
     model = classifier(submission, draw, vocab_size, 4, **SMALL, max_len=max_len, pooling="mean")
     tokens = draw.integers(1, vocab_size, batch=2, time=max_len)

@@ -48,16 +48,13 @@ def write(table, prompt, count, eos_id=None):
     return torch.tensor(rows, device=prompt.device)
 
 
-@check(
-    "the loss keeps its promises for any sizes and any padding, in every dtype, however it is called",
-    aspect="padding",
-    points=5,
-    asked=[
-        "A scalar: the mean of -log p(tokens[b, t + 1]) under softmax(logits[b, t]), over all targets that count.",
-        "targets that are this token do not count; None: all count.",
-    ],
-)
+@check(aspect="padding", points=5)
 def test_any_loss(submission, reference, draw):
+    """the loss keeps its promises for any sizes and any padding, in every dtype, however it is called
+
+    > A scalar: the mean of -log p(tokens[b, t + 1]) under softmax(logits[b, t]), over all targets that count.
+    > targets that are this token do not count; None: all count.
+    """
     part = Part("next_token_loss", outputs=["loss"], dtypes=[torch.bfloat16], rows=False)
     calls = []
     for (batch, time, vocab_size), pad_id in ((draw.sizes(3, 2, 12), 0), ((1, 2, 300), None), ((3, 4, 5), 2)):
@@ -70,17 +67,13 @@ def test_any_loss(submission, reference, draw):
     part.expect(submission, reference, draw, calls)
 
 
-@check(
-    "deep, wide and narrow models read any text in any pieces as they do in one go",
-    aspect="cache",
-    points=5.5,
-    asked=[
-        "*in pieces or in one go, the logits are the same.*",
-        "All of it works for any sizes: texts of one token and of thousands, as long as `max_len` allows.",
-    ],
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="cache", points=5.5, on_workers_word=HANDED_ON)
 def test_any_pieces(submission, draw):
+    """deep, wide and narrow models read any text in any pieces as they do in one go
+
+    > *in pieces or in one go, the logits are the same.*
+    > All of it works for any sizes: texts of one token and of thousands, as long as `max_len` allows.
+    """
     for sizes in ((7, 8, 2, 5, 4, 12), (5, 20, 5, 31, 1, 12), (9, 4, 1, 6, 3, 12)):
         model = build(submission, draw, *sizes).to(torch.float64)
         tokens = draw.integers(0, sizes[0], batch=draw.size(1, 3), time=12)
@@ -106,16 +99,13 @@ def expect_near(found, name, wanted):
     expect(found, name, axes=AXES).same_as(wanted, name="the whole text", tolerance=near)
 
 
-@check(
-    "rows end when they do, drawn or best, with any eos_id",
-    aspect="values",
-    points=7,
-    asked=[
-        "the token that ends a row: it is kept, and what follows in this row is eos_id too; None: no such token.",
-        "int [B, T + n]: the prompt and what follows; shorter if all rows have ended.",
-    ],
-)
+@check(aspect="values", points=7)
 def test_any_end(submission, draw):
+    """rows end when they do, drawn or best, with any eos_id
+
+    > the token that ends a row: it is kept, and what follows in this row is eos_id too; None: no such token.
+    > int [B, T + n]: the prompt and what follows; shorter if all rows have ended.
+    """
     for turn in range(3):
         # "Hand it back as it is": whether there is a cache is not asked by what it is worth as a condition.
         falsy_cache = turn == 2
@@ -140,16 +130,13 @@ def test_any_end(submission, draw):
             expect(found, "tokens", axes="batch time").equals(wanted[:, : found.shape[1]])
 
 
-@check(
-    "large logits, float64 and low temperatures are drawn from without NaN",
-    aspect="stability",
-    points=3.5,
-    asked=[
-        "0 takes the best token; otherwise draw from softmax(logits / temperature).",
-        "Dividing by a temperature of 0.",
-    ],
-)
+@check(aspect="stability", points=3.5)
 def test_hard_choices(submission, draw):
+    """large logits, float64 and low temperatures are drawn from without NaN
+
+    > 0 takes the best token; otherwise draw from softmax(logits / temperature).
+    > Dividing by a temperature of 0.
+    """
     for dtype, scale, temperature in ((torch.float32, 1000.0, 0.01), (torch.float64, 3.0, 0.005)):
         model, table = scripted(submission, draw, 6, scale, dtype)
         prompt = draw.integers(
@@ -173,17 +160,13 @@ def test_hard_choices(submission, draw):
     )
 
 
-@check(
-    "texts of a thousand tokens and more are read to their end",
-    aspect="cache",
-    points=3,
-    asked=[
-        "All of it works for any sizes: texts of one token and of thousands, as long as `max_len` allows.",
-        "Order matters",
-    ],
-    on_workers_word=HANDED_ON,
-)
+@check(aspect="cache", points=3, on_workers_word=HANDED_ON)
 def test_long(submission, draw):
+    """texts of a thousand tokens and more are read to their end
+
+    > All of it works for any sizes: texts of one token and of thousands, as long as `max_len` allows.
+    > Order matters
+    """
     length = draw.size(1030, 1100)
     model = build(submission, draw, 7, 4, 1, 5, 1, length)
     tokens = draw.integers(0, 7, batch=1, time=length)

@@ -19,17 +19,14 @@ def calls_of(draw, d_model, num_heads, sizes):
     return [*calls, {"x": x}]
 
 
-@check(
-    "a layer keeps its promises for any sizes, heads and options, however it is called",
-    aspect="values",
-    points=5,
-    asked=[
-        "Layer and encoder work for any sizes, one position and hundreds, and compute in their own dtype.",
-        "bool [T, T], or broadcastable to [B, H, T, T]; None allows everything.",
-        "Gradients reach x and every parameter.",
-    ],
-)
+@check(aspect="values", points=5)
 def test_layer_contract(submission, reference, draw):
+    """a layer keeps its promises for any sizes, heads and options, however it is called
+
+    > Layer and encoder work for any sizes, one position and hundreds, and compute in their own dtype.
+    > bool [T, T], or broadcastable to [B, H, T, T]; None allows everything.
+    > Gradients reach x and every parameter.
+    """
     for num_heads, norm_first, activation, sizes in (
         (1, True, "relu", [(1, 3)]),
         (4, True, "gelu", [(3, 1), (4, 4)]),
@@ -43,18 +40,15 @@ def test_layer_contract(submission, reference, draw):
         part.expect(submission, reference, draw, calls_of(draw, made["d_model"], num_heads, sizes))
 
 
-@check(
-    "an encoder keeps its promises at any depth and any length, however it is called",
-    aspect="gradient",
-    points=7,
-    asked=[
-        "xᵢ = layerᵢ(xᵢ₋₁, M)",
-        "Layer and encoder work for any sizes, one position and hundreds, and compute in their own dtype.",
-        "Gradients reach x and every parameter.",
-        'norm_first=True, activation="relu"',
-    ],
-)
+@check(aspect="gradient", points=7)
 def test_encoder_contract(submission, reference, draw):
+    """an encoder keeps its promises at any depth and any length, however it is called
+
+    > xᵢ = layerᵢ(xᵢ₋₁, M)
+    > Layer and encoder work for any sizes, one position and hundreds, and compute in their own dtype.
+    > Gradients reach x and every parameter.
+    > norm_first=True, activation="relu"
+    """
     full = [torch.float64, torch.bfloat16]
     for norm_first, num_layers, sizes, dtypes in (
         (True, 2, [draw.sizes(2, 3, 7)], full),
@@ -69,16 +63,13 @@ def test_encoder_contract(submission, reference, draw):
         part.expect(submission, reference, draw, calls_of(draw, 6, 2, sizes))
 
 
-@check(
-    "dropout reaches every layer of an encoder, each feature by itself, and eval() ends it everywhere",
-    aspect="mode",
-    points=4,
-    asked=[
-        "how much of each sublayer's output is dropped before it is added; also what FeedForward drops.",
-        "Options have to be handed on: from the layer to its feed-forward network, from the encoder to its layers.",
-    ],
-)
+@check(aspect="mode", points=4)
 def test_encoder_dropout(submission, draw):
+    """dropout reaches every layer of an encoder, each feature by itself, and eval() ends it everywhere
+
+    > how much of each sublayer's output is dropped before it is added; also what FeedForward drops.
+    > Options have to be handed on: from the layer to its feed-forward network, from the encoder to its layers.
+    """
     x = draw.normal(batch=2, time=5, width=8, scale=30.0)  # next to which no eps shows
     module = submission.Encoder(3, 8, 2, 13, dropout=0.99999999)
     wanted = oracle(lambda x: torch.nn.functional.layer_norm(x, (8,)), x)

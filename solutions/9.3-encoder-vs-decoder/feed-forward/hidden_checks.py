@@ -9,17 +9,14 @@ from grader.checks import Part, check, expect, expect_unchanged, oracle
 AXES = "batch time width"
 
 
-@check(
-    "a network keeps its promises at every size, in float64 and half precision, however it is called",
-    aspect="values",
-    points=5.5,
-    asked=[
-        "Both work for any sizes, a single position and hundreds, an inner width below the outer one too",
-        "float64 stays float64 and bfloat16 bfloat16, and float64 is computed in float64",
-        "Gradients reach x and every weight and bias.",
-    ],
-)
+@check(aspect="values", points=5.5)
 def test_network_contract(submission, reference, draw):
+    """a network keeps its promises at every size, in float64 and half precision, however it is called
+
+    > Both work for any sizes, a single position and hundreds, an inner width below the outer one too
+    > float64 stays float64 and bfloat16 bfloat16, and float64 is computed in float64
+    > Gradients reach x and every weight and bias.
+    """
     both = [torch.float64, torch.bfloat16]
     # √2 may be kept in float32, which large numbers do not show.
     for activation, dtypes, scale in (
@@ -42,13 +39,13 @@ def test_network_contract(submission, reference, draw):
         part.expect(submission, reference, draw, [{"x": x}])
 
 
-@check(
-    "gelu keeps its promises for any shape and size of number, however it is called",
-    aspect="values",
-    points=1.5,
-    asked=["It is meant exactly, from the error function", "any shape; it is not changed"],
-)
+@check(aspect="values", points=1.5)
 def test_gelu_contract(submission, reference, draw):
+    """gelu keeps its promises for any shape and size of number, however it is called
+
+    > It is meant exactly, from the error function
+    > any shape; it is not changed
+    """
     part = Part("gelu", outputs=["gelu(x)"], axes=["row width"], dtypes=[torch.bfloat16])
     rows, width = draw.sizes(2, 2, 17)
     sizes = ((1e-3, rows, width), (0.3, 1, width), (3.0, rows, 1), (30.0, rows, 70))
@@ -62,12 +59,12 @@ def test_gelu_contract(submission, reference, draw):
     expect(submission.gelu(fine), "gelu in float64").close_to(oracle(reference.gelu, fine), tolerance=3e-8)
 
 
-@check(
-    "hundreds of positions, a thousand hidden units and large numbers work as a few do",
-    aspect="values",
-    asked="Both work for any sizes, a single position and hundreds, an inner width below the outer one too",
-)
+@check(aspect="values")
 def test_large(submission, reference, draw):
+    """hundreds of positions, a thousand hidden units and large numbers work as a few do
+
+    > Both work for any sizes, a single position and hundreds, an inner width below the outer one too
+    """
     for activation in ("relu", "gelu", "swiglu"):
         made = {"d_model": 6, "d_ff": draw.size(1030, 1300), "activation": activation}
         part = Part("FeedForward", made, [f"output for {activation}"], [AXES], dtypes=(), gradients=False)

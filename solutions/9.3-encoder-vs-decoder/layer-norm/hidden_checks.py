@@ -9,18 +9,15 @@ from grader.checks import Part, check, with_axes
 AXES = "batch time width"
 
 
-@check(
-    "a layer norm keeps its promises for any width, eps and leading axes, in every dtype, however it is called",
-    aspect="values",
-    points=4.5,
-    asked=[
-        "It works for any width and any number of leading axes, one feature and thousands.",
-        "[.., D], of the same shape, dtype and device.",
-        "Gradients reach x, also through its mean and its variance, and weight and bias.",
-        "A result depends on x and on the module's own weight, bias and eps",
-    ],
-)
+@check(aspect="values", points=4.5)
 def test_contract(submission, reference, draw):
+    """a layer norm keeps its promises for any width, eps and leading axes, in every dtype, however it is called
+
+    > It works for any width and any number of leading axes, one feature and thousands.
+    > [.., D], of the same shape, dtype and device.
+    > Gradients reach x, also through its mean and its variance, and weight and bias.
+    > A result depends on x and on the module's own weight, bias and eps
+    """
     few, many = draw.size(5, 19), draw.size(1100, 3000)
     for d_model, eps, leads in (
         (7, 1e-3, ({"batch": 2, "time": 5}, {"batch": 3, "time": 1})),
@@ -36,16 +33,13 @@ def test_contract(submission, reference, draw):
         part.expect(submission, reference, draw, calls)
 
 
-@check(
-    "positions of very different size and offset share a batch",
-    aspect="stability",
-    points=3.5,
-    asked=[
-        "Each vector of D numbers is normalised by itself.",
-        "Subtract the mean *first*: the differences are small numbers again",
-    ],
-)
+@check(aspect="stability", points=3.5)
 def test_mixed_offsets(submission, reference, draw):
+    """positions of very different size and offset share a batch
+
+    > Each vector of D numbers is normalised by itself.
+    > Subtract the mean *first*: the differences are small numbers again
+    """
     batch, time, d_model = draw.sizes(3, 3, 9)
     for eps in (1e-5, 1e-3, 1e-10):
         x = draw.normal(batch=batch, time=time, width=d_model)

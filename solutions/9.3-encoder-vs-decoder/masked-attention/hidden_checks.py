@@ -19,18 +19,15 @@ def tensors_of(draw, lead, query, key):
     }
 
 
-@check(
-    "attention keeps its promises at every size, in every dtype, however it is called",
-    aspect="values",
-    points=6.5,
-    asked=[
-        "Both work for any sizes and any number of leading axes",
-        "Results have the dtype of what was given, float64 and bfloat16 alike",
-        "may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient",
-        "nothing is kept from one call to the next",
-    ],
-)
+@check(aspect="values", points=6.5)
 def test_attention_contract(submission, reference, draw):
+    """attention keeps its promises at every size, in every dtype, however it is called
+
+    > Both work for any sizes and any number of leading axes
+    > Results have the dtype of what was given, float64 and bfloat16 alike
+    > may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient
+    > nothing is kept from one call to the next
+    """
     batch, head = draw.sizes(2, 2, 9)
     for lead, sizes in (
         ({"batch": batch, "head": head}, (draw.sizes(2, 2, 9), (5, 1))),
@@ -54,20 +51,16 @@ def test_attention_contract(submission, reference, draw):
         part.expect(submission, reference, draw, calls)
 
 
-@check(
-    "a module keeps its promises for any lengths, masks and contexts, in every dtype, however it is called",
-    aspect="masks",
-    points=6.5,
-    asked=[
-        "Both work for any sizes and any number of leading axes",
-        "bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at.",
-        "where keys and values come from; None means x itself.",
-        "Results have the dtype of what was given, float64 and bfloat16 alike",
-        "nothing is kept from one call to the next",
-    ],
-    stand_ins=["scaled_dot_product_attention"],
-)
+@check(aspect="masks", points=6.5, stand_ins=["scaled_dot_product_attention"])
 def test_module_contract(submission, reference, draw):
+    """a module keeps its promises for any lengths, masks and contexts, in every dtype, however it is called
+
+    > Both work for any sizes and any number of leading axes
+    > bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at.
+    > where keys and values come from; None means x itself.
+    > Results have the dtype of what was given, float64 and bfloat16 alike
+    > nothing is kept from one call to the next
+    """
     part = Part("MultiHeadAttention", {"d_model": 8, "num_heads": 2}, axes=[AXES], dtypes=HALF)
     batch, time = draw.sizes(2, 3, 9)
     x, context = (draw.normal(batch=batch, time=size, width=8) for size in (time, time + 2))
@@ -89,18 +82,14 @@ def test_module_contract(submission, reference, draw):
     part.expect(submission, reference, draw, calls)
 
 
-@check(
-    "any number of heads that divides the width works, and a sequence of padding only leaves no NaN",
-    aspect="values",
-    points=5,
-    asked=[
-        "Head h reads columns h·D/H up to (h+1)·D/H",
-        "one head and as many as columns",
-        "may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient",
-    ],
-    stand_ins=["scaled_dot_product_attention"],
-)
+@check(aspect="values", points=5, stand_ins=["scaled_dot_product_attention"])
 def test_head_counts(submission, reference, draw):
+    """any number of heads that divides the width works, and a sequence of padding only leaves no NaN
+
+    > Head h reads columns h·D/H up to (h+1)·D/H
+    > one head and as many as columns
+    > may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient
+    """
     for d_model, num_heads in ((15, 5), (6, 6), (draw.size(2, 9) * 3, 3)):
         made = {"d_model": d_model, "num_heads": num_heads}
         part = Part("MultiHeadAttention", made, [f"output of {num_heads} heads"], [AXES], HALF)
@@ -111,13 +100,13 @@ def test_head_counts(submission, reference, draw):
         part.expect_values(submission, reference, draw, [{"x": x}, {"x": x, "mask": mask}])
 
 
-@check(
-    "hundreds of positions and many heads are served as a few are",
-    aspect="values",
-    points=2,
-    asked=["Both work for any sizes and any number of leading axes", "one position and hundreds"],
-)
+@check(aspect="values", points=2)
 def test_long(submission, reference, draw):
+    """hundreds of positions and many heads are served as a few are
+
+    > Both work for any sizes and any number of leading axes
+    > one position and hundreds
+    """
     query, key = draw.size(300, 420), draw.size(520, 640)
     call = {**tensors_of(draw, {"head": 2}, query, key), "mask": draw.mask(keep=0.5, query=query, key=key)}
     axes = ["head query feature", "head query key"]

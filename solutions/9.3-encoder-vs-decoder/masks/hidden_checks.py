@@ -9,17 +9,14 @@ from grader.checks import Part, check, expect
 AXES = "batch head query key"
 
 
-@check(
-    "a padding mask keeps its promises for any batch, length and pad_id, however it is called",
-    aspect="masks",
-    points=2,
-    asked=[
-        "bool [B, 1, 1, T], True where the token is real.",
-        'the id that stands for "no token here"',
-        "depends on the arguments of its own call alone",
-    ],
-)
+@check(aspect="masks", points=2)
 def test_padding_contract(submission, reference, draw):
+    """a padding mask keeps its promises for any batch, length and pad_id, however it is called
+
+    > bool [B, 1, 1, T], True where the token is real.
+    > the id that stands for "no token here"
+    > depends on the arguments of its own call alone
+    """
     calls = []
     for pad_id in (-1, draw.size(1, 5), 2**24):
         for batch, time in (draw.sizes(2, 2, 24), (1, 5), (3, 1), (4, 4)):
@@ -31,12 +28,12 @@ def test_padding_contract(submission, reference, draw):
     Part("padding_mask", outputs=["mask"], axes=[AXES]).expect(submission, reference, draw, calls)
 
 
-@check(
-    "more than three masks combine, each with axes that the others lack",
-    aspect="masks",
-    asked="one or more boolean masks whose shapes broadcast together",
-)
+@check(aspect="masks")
 def test_combine_many(submission, reference, draw):
+    """more than three masks combine, each with axes that the others lack
+
+    > one or more boolean masks whose shapes broadcast together
+    """
     batch, head, time = draw.sizes(3, 2, 9)
     # Each of them hides so much that all together allow something, and any of them not everything.
     masks = [
@@ -52,12 +49,13 @@ def test_combine_many(submission, reference, draw):
         combined.equals(reference.combine_masks(*masks))
 
 
-@check(
-    "an additive mask keeps any shape and any floating dtype",
-    aspect="values",
-    asked=["bool of any shape", "-∞ is exact in every floating dtype"],
-)
+@check(aspect="values")
 def test_additive_any_shape(submission, reference, draw):
+    """an additive mask keeps any shape and any floating dtype
+
+    > bool of any shape
+    > -∞ is exact in every floating dtype
+    """
     size = draw.size(2, 9)
     for mask in (draw.mask(key=size), draw.mask(keep=0.3, group=2, batch=1, head=3, query=3, key=size)):
         for dtype in (torch.float64, torch.float16, torch.bfloat16):
@@ -65,12 +63,12 @@ def test_additive_any_shape(submission, reference, draw):
             expect(found, f"additive mask in {dtype}").equals(reference.additive_mask(mask, dtype))
 
 
-@check(
-    "masks of thousands of positions are as right as those of three",
-    aspect="masks",
-    asked="A mask is as long as the text, 3 positions or 3,000",
-)
+@check(aspect="masks")
 def test_long(submission, reference, draw):
+    """masks of thousands of positions are as right as those of three
+
+    > A mask is as long as the text, 3 positions or 3,000
+    """
     for name in ("causal_mask", "bidirectional_mask"):
         for seq_len in (draw.size(2500, 3000), draw.size(9, 64)):
             mask = getattr(submission, name)(seq_len)

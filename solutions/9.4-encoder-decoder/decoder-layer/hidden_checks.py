@@ -26,18 +26,15 @@ def calls(draw, num_heads, sizes):
         yield call
 
 
-@check(
-    "a layer keeps its promises for any sizes and masks, in every dtype, however it is called",
-    aspect="values",
-    points=5,
-    asked=[
-        "Layer and decoder work for any sizes",
-        "bool [T, S], or broadcastable to [B, H, T, S].",
-        "Gradients reach x, the memory and every parameter.",
-        "nothing is kept from one call to the next",
-    ],
-)
+@check(aspect="values", points=5)
 def test_layer_contract(submission, reference, draw):
+    """a layer keeps its promises for any sizes and masks, in every dtype, however it is called
+
+    > Layer and decoder work for any sizes
+    > bool [T, S], or broadcastable to [B, H, T, S].
+    > Gradients reach x, the memory and every parameter.
+    > nothing is kept from one call to the next
+    """
     for num_heads, norm_first, activation in ((6, True, "gelu"), (3, False, "swiglu")):
         options = {"norm_first": norm_first, "activation": activation}
         made = {"d_model": 6, "num_heads": num_heads, "d_ff": 11, "dropout": 0.3} | options
@@ -46,18 +43,15 @@ def test_layer_contract(submission, reference, draw):
         part.expect(submission, reference, draw, list(calls(draw, num_heads, sizes)))
 
 
-@check(
-    "a decoder keeps its promises for any sizes and masks, in every dtype, however it is called",
-    aspect="values",
-    points=5,
-    asked=[
-        "xᵢ = layerᵢ(xᵢ₋₁, memory, self_mask, memory_mask)",
-        "Layer and decoder work for any sizes",
-        "Gradients reach x, the memory and every parameter.",
-        "nothing is kept from one call to the next",
-    ],
-)
+@check(aspect="values", points=5)
 def test_decoder_contract(submission, reference, draw):
+    """a decoder keeps its promises for any sizes and masks, in every dtype, however it is called
+
+    > xᵢ = layerᵢ(xᵢ₋₁, memory, self_mask, memory_mask)
+    > Layer and decoder work for any sizes
+    > Gradients reach x, the memory and every parameter.
+    > nothing is kept from one call to the next
+    """
     sizes = {"num_layers": 2, "d_model": 6, "num_heads": 2, "d_ff": 11, "dropout": 0.3}
     made = sizes | {"norm_first": True, "activation": "gelu"}
     part = Part("Decoder", made, axes=[AXES], dtypes=DTYPES)

@@ -38,17 +38,14 @@ def scored(model, source, target, vocab):
     return found
 
 
-@check(
-    "sources of different lengths are translated in one batch as they are alone, for any sizes",
-    aspect="padding",
-    points=5.5,
-    asked=[
-        "All of it works for any sizes",
-        "Each row of a batch is read and written by itself.",
-        "gradients reach every parameter, the encoder's too",
-    ],
-)
+@check(aspect="padding", points=5.5)
 def test_ragged(submission, draw):
+    """sources of different lengths are translated in one batch as they are alone, for any sizes
+
+    > All of it works for any sizes
+    > Each row of a batch is read and written by itself.
+    > gradients reach every parameter, the encoder's too
+    """
     for num_layers, num_heads in ((1, 1), (3, 4)):
         source_vocab, vocab = draw.sizes(2, 9, 20)
         sizes = {
@@ -102,13 +99,13 @@ def expect_learned(model, draw, vocab):
     expect_parameter_gradients(model, lambda: model(source, target), draw, "logits", axes, shape=shape)
 
 
-@check(
-    "the loss keeps its promises for any sizes, any padding and any smoothing, in every dtype",
-    aspect="values",
-    points=4.5,
-    asked=["All of it works for any sizes", "smoothing: float = 0.1, pad_id: int = 0"],
-)
+@check(aspect="values", points=4.5)
 def test_any_loss(submission, reference, draw):
+    """the loss keeps its promises for any sizes, any padding and any smoothing, in every dtype
+
+    > All of it works for any sizes
+    > smoothing: float = 0.1, pad_id: int = 0
+    """
     part = Part("smoothed_loss", outputs=["loss"], dtypes=[torch.float64, torch.bfloat16])
     calls = []
     for batch, time, vocab, said in (
@@ -177,16 +174,13 @@ class Scripted(torch.nn.Module):
         return self.table[torch.stack(states, dim=1)]
 
 
-@check(
-    "searches of any width and penalty find what they should, in long texts and large batches too",
-    aspect="values",
-    points=10,
-    asked=[
-        "the `beams` with the best scores are kept, for each source by itself.",
-        "All of it works for any sizes",
-    ],
-)
+@check(aspect="values", points=10)
 def test_any_search(submission, reference, draw):
+    """searches of any width and penalty find what they should, in long texts and large batches too
+
+    > the `beams` with the best scores are kept, for each source by itself.
+    > All of it works for any sizes
+    """
     few, many = {"vocab": draw.size(9, 20), "max_len": 9}, {"vocab": 30, "max_len": 40, "batch": 12}
     for beams, penalty, eos_shift, source, sizes in (
         (1, 0.0, 0.5, 70, many),

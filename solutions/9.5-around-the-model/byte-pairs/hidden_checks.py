@@ -49,28 +49,24 @@ def encodes(tokenizer, right, text):
     expect(tokenizer.encode(text), "ids").is_value(right.encode(text))
 
 
-@check(
-    "train learns from any text, in any script, however many merges are asked for",
-    aspect="values",
-    points=3,
-    asked=["All of it works for any text, an empty one and one of many pages, in any script"],
-)
+@check(aspect="values", points=3)
 def test_any_text(submission, reference, draw):
+    """train learns from any text, in any script, however many merges are asked for
+
+    > All of it works for any text, an empty one and one of many pages, in any script
+    """
     for alphabet in ALPHABETS:
         text, _ = learnable(reference, draw, alphabet, draw.size(40, 90), 60)
         learns(submission, reference, text, draw.size(20, 60))
 
 
-@check(
-    "any text is encoded, by any merges, with special strings in any place, and comes back",
-    aspect="values",
-    points=3.5,
-    asked=[
-        "All of it works for any text, an empty one and one of many pages, in any script",
-        "For every text `decode(encode(text))` is the text again, to the last space.",
-    ],
-)
+@check(aspect="values", points=3.5)
 def test_any_encoding(submission, reference, draw):
+    """any text is encoded, by any merges, with special strings in any place, and comes back
+
+    > All of it works for any text, an empty one and one of many pages, in any script
+    > For every text `decode(encode(text))` is the text again, to the last space.
+    """
     for alphabet in ALPHABETS:
         _, merges = learnable(reference, draw, alphabet, 120, 40)
         special = SPECIAL[: draw.size(2, len(SPECIAL))]
@@ -92,16 +88,13 @@ def test_any_encoding(submission, reference, draw):
         expect(tokenizer.decode(right.encode(text)), "text").is_value(text)
 
 
-@check(
-    "long texts and long words are learned from and encoded in a few seconds",
-    aspect="values",
-    points=1.5,
-    asked=[
-        "All of it works for any text, an empty one and one of many pages, in any script",
-        "a text of a few thousand words and a hundred merges should take seconds, not minutes.",
-    ],
-)
+@check(aspect="values", points=1.5)
 def test_long(submission, reference, draw):
+    """long texts and long words are learned from and encoded in a few seconds
+
+    > All of it works for any text, an empty one and one of many pages, in any script
+    > a text of a few thousand words and a hundred merges should take seconds, not minutes.
+    """
     words = [random_text(draw, "abcdefghij", draw.size(2, 9)) for _ in range(120)]
     order = [*range(120), *draw.integers(0, 120, position=1200).tolist()]
     text = " ".join(words[place] for place in order)

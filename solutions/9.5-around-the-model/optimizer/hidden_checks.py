@@ -61,17 +61,13 @@ def compare(found, parameters, said):
         expect(found[place].double(), f"parameter {place} {said}", axes=axes).close_to(wanted)
 
 
-@check(
-    "many steps end where they should, for any shapes and options",
-    aspect="values",
-    points=2.5,
-    asked=[
-        "Parameters of any shape and dtype are updated",
-        "θ ← θ - lr · ( m̂ / (√v̂ + eps) + weight_decay · θ )",
-    ],
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=2.5, on_workers_word=WORD)
 def test_many_steps(submission, reference, draw):
+    """many steps end where they should, for any shapes and options
+
+    > Parameters of any shape and dtype are updated
+    > θ ← θ - lr · ( m̂ / (√v̂ + eps) + weight_decay · θ )
+    """
     for options in (
         {"lr": 0.01, "betas": (0.7, 0.9), "eps": 0.3, "weight_decay": 0.5},
         {**SAID, "lr": 0.02, "weight_decay": 0.0},
@@ -97,17 +93,13 @@ def expect_float64(submission, reference, draw):
     expect(found[0], "float64 parameter after 3 steps", axes="row column").close_to(wanted)
 
 
-@check(
-    "gradients may come and go, in groups as well",
-    aspect="arguments",
-    points=1.5,
-    asked=[
-        "A parameter without a gradient stays as it is, does not decay, and its steps are not counted.",
-        "groups: dicts with",
-    ],
-    on_workers_word=WORD,
-)
+@check(aspect="arguments", points=1.5, on_workers_word=WORD)
 def test_gaps(submission, reference, draw):
+    """gradients may come and go, in groups as well
+
+    > A parameter without a gradient stays as it is, does not decay, and its steps are not counted.
+    > groups: dicts with
+    """
     groups = [{"places": [0, 2], "weight_decay": 0.6}, {"places": [1], "lr": 0.05}]
     both = benches(submission, reference, draw, 3, groups, lr=0.02, **SAID)
     both[0].freeze(1)
@@ -116,13 +108,12 @@ def test_gaps(submission, reference, draw):
     compare(found, both[1], "after 6 steps with gaps")
 
 
-@check(
-    "two optimizers that step in turns do not disturb each other",
-    aspect="values",
-    asked="nothing is kept outside",
-    on_workers_word=WORD,
-)
+@check(aspect="values", on_workers_word=WORD)
 def test_in_turns(submission, reference, draw):
+    """two optimizers that step in turns do not disturb each other
+
+    > nothing is kept outside
+    """
     pairs = [benches(submission, reference, draw, lr=lr, **SAID) for lr in (0.05, 0.03)]
     for _ in range(2):
         ends = [walk(draw, *both, 2) for both in pairs]
@@ -132,14 +123,12 @@ def test_in_turns(submission, reference, draw):
         expect(found, f"memory of parameter {place}, moved in place").equals(wanted)
 
 
-@check(
-    "any gradients are clipped by their common norm",
-    aspect="values",
-    points=2,
-    asked="Scale all gradients by one factor, so that their common norm is at most max_norm.",
-    on_workers_word=WORD,
-)
+@check(aspect="values", points=2, on_workers_word=WORD)
 def test_any_gradients(submission, reference, draw):
+    """any gradients are clipped by their common norm
+
+    > Scale all gradients by one factor, so that their common norm is at most max_norm.
+    """
     clip = given_module(submission, "bench").Clipper(submission.clip_gradients)
     # Among tiny gradients an epsilon shows; the last norm is just below max_norm, where all stays as it is.
     for scale, share in ((1.0, None), (1e-5, 0.3), (1.0, 0.998), (1.0, 1.002)):

@@ -22,17 +22,14 @@ def spaced(draw, batch, token):
     return with_axes((rows + 1.5).to(draw.device), *ROWS.split())
 
 
-@check(
-    "the filters keep their promises for any vocabulary, in every dtype, however they are called",
-    aspect="values",
-    points=4,
-    asked=[
-        "All of it works for any sizes",
-        "[.., V], any number of axes in front; each row is filtered by itself.",
-        "Logits keep their dtype.",
-    ],
-)
+@check(aspect="values", points=4)
 def test_filters_contract(submission, reference, draw):
+    """the filters keep their promises for any vocabulary, in every dtype, however they are called
+
+    > All of it works for any sizes
+    > [.., V], any number of axes in front; each row is filtered by itself.
+    > Logits keep their dtype.
+    """
     any_share = 0.0173 + 0.05 * draw.size(1, 18)
     few, many, one = (spaced(draw, batch, token) for batch, token in ((3, 5), (1, 70), (2, 1)))
     # Not two blocks alike: rows repeat after three, and a limit of the first block is none for another.
@@ -56,17 +53,14 @@ def test_filters_contract(submission, reference, draw):
             expect_unchanged(submission)
 
 
-@check(
-    "repetition is penalised for any texts, in every dtype, however it is called",
-    aspect="values",
-    points=2,
-    asked=[
-        "All of it works for any sizes",
-        "once, however often the token occurred.",
-        "Logits keep their dtype.",
-    ],
-)
+@check(aspect="values", points=2)
 def test_penalty_contract(submission, reference, draw):
+    """repetition is penalised for any texts, in every dtype, however it is called
+
+    > All of it works for any sizes
+    > once, however often the token occurred.
+    > Logits keep their dtype.
+    """
     part = Part("repetition_penalty", axes=[ROWS], dtypes=[torch.float64, torch.bfloat16], gradients=False)
     calls = [
         {

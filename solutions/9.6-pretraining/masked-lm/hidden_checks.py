@@ -39,16 +39,13 @@ def scored(model, tokens, vocab, name="logits"):
     return expect(found, name, axes=LOGITS).is_tensor(shape=(*tokens.shape, vocab)).is_finite().actual
 
 
-@check(
-    "hide works for any text, any rate and any special tokens",
-    aspect="values",
-    points=3.5,
-    asked=[
-        "Each token that is not special is chosen with probability `rate`.",
-        "special_ids: tokens that are never chosen and never inserted at random.",
-    ],
-)
+@check(aspect="values", points=3.5)
 def test_any_text(submission, draw):
+    """hide works for any text, any rate and any special tokens
+
+    > Each token that is not special is chosen with probability `rate`.
+    > special_ids: tokens that are never chosen and never inserted at random.
+    """
     for special_ids, vocab, rate in (
         ([], 7, 0.3),
         ((0,), 3, 0.9),
@@ -99,17 +96,14 @@ def test_any_text(submission, draw):
         )
 
 
-@check(
-    "a model of another size has the logits of these tokens and parameters, in every dtype",
-    aspect="values",
-    points=3,
-    asked=[
-        "d_model, num_heads, d_ff, num_layers: sizes of the encoder.",
-        "the longest sequence that must work.",
-        "it computes in the dtype of its parameters",
-    ],
-)
+@check(aspect="values", points=3)
 def test_other_sizes(submission, draw):
+    """a model of another size has the logits of these tokens and parameters, in every dtype
+
+    > d_model, num_heads, d_ff, num_layers: sizes of the encoder.
+    > the longest sequence that must work.
+    > it computes in the dtype of its parameters
+    """
     for vocab, sizes in ((50, (16, 2, 24, 4, 200)), (9, (8, 8, 8, 1, 3))):
         names = ("d_model", "num_heads", "d_ff", "num_layers", "max_len")
         made = {"vocab_size": vocab, **dict(zip(names, sizes, strict=True))}
@@ -117,16 +111,13 @@ def test_other_sizes(submission, draw):
         part.expect_values(submission, None, draw, [{"tokens": tokens_of(draw, 2, made["max_len"], vocab)}])
 
 
-@check(
-    "padding in front, between words and at the end",
-    aspect="padding",
-    points=2.5,
-    asked=[
-        "Positions matter; padding never changes the vector of a real token.",
-        "Gradients reach every parameter",
-    ],
-)
+@check(aspect="padding", points=2.5)
 def test_padding_anywhere(submission, draw):
+    """padding in front, between words and at the end
+
+    > Positions matter; padding never changes the vector of a real token.
+    > Gradients reach every parameter
+    """
     model = noisy(submission, draw, 30, d_model=12, num_heads=3, d_ff=20, num_layers=2, max_len=16, pad_id=7)
     tokens = tokens_of(draw, 3, 12, 30, lowest=8)
     tokens[0, :3], tokens[1, 4:6], tokens[2, 9:] = 7, 7, 7

@@ -20,18 +20,15 @@ KINDS = {
 }
 
 
-@check(
-    "heads keep their promises for any sizes and padding, in every dtype, however they are called",
-    aspect="values",
-    points=3,
-    asked=[
-        "All of it works for any sizes; gradients reach the hidden vectors.",
-        "Results are of the module's dtype, and computed in it.",
-        "from the mean of its real tokens' vectors.",
-        "Label each token by its own vector.",
-    ],
-)
+@check(aspect="values", points=3)
 def test_heads_contract(submission, reference, draw):
+    """heads keep their promises for any sizes and padding, in every dtype, however they are called
+
+    > All of it works for any sizes; gradients reach the hidden vectors.
+    > Results are of the module's dtype, and computed in it.
+    > from the mean of its real tokens' vectors.
+    > Label each token by its own vector.
+    """
     for kind, (outputs, sizes) in KINDS.items():
         part = Part(kind, {"d_model": 7} | sizes, outputs=outputs, dtypes=[torch.float64, torch.bfloat16])
         calls = []
@@ -44,13 +41,16 @@ def test_heads_contract(submission, reference, draw):
 
 
 @check(
-    "stacks of any depth, given as any sequence of modules of any make",
     aspect="values",
     points=2,
-    asked=["One group for each layer, in their order", "Arguments are left as they were"],
     on_workers_word="whether a layer is in train mode can be read in the worker alone",
 )
 def test_any_stack(submission, draw):
+    """stacks of any depth, given as any sequence of modules of any make
+
+    > One group for each layer, in their order
+    > Arguments are left as they were
+    """
     probes = given_module(submission, "probes")
     lr, decay = 1e-3, 0.7
     for stack in (probes.layers(7, 3), [probes.Body(70, 5, 0) for _ in range(3)]):
@@ -76,13 +76,16 @@ def test_any_stack(submission, draw):
 
 
 @check(
-    "two models with different bodies and tasks, which stay in their modes, learning or frozen in part",
     aspect="values",
     points=2,
-    asked=["One body and a head for each task.", "and so do train and eval mode"],
     on_workers_word="whether a part is in train mode can be read in the worker alone",
 )
 def test_two_models(submission, draw):
+    """two models with different bodies and tasks, which stay in their modes, learning or frozen in part
+
+    > One body and a head for each task.
+    > and so do train and eval mode
+    """
     probes = given_module(submission, "probes")
     models = []
     for pad, names in ((7, ("mood", "about", "third")), (0, ("mood",))):

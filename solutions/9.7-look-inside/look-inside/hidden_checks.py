@@ -27,18 +27,15 @@ def weights_of(draw, lead, queries, keys, keep=0.7):
     return with_axes(scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(0.0), *lead, "query", "key")
 
 
-@check(
-    "both measures keep their promises for any sizes, in every dtype, however they are called",
-    aspect="values",
-    points=4.5,
-    asked=[
-        "[.., Tq, Tk], any number of axes in front.",
-        "A weight of 0 adds 0.",
-        "T need not be a multiple of period.",
-        "Both measures keep the dtype of the weights",
-    ],
-)
+@check(aspect="values", points=4.5)
 def test_measures_contract(submission, reference, draw):
+    """both measures keep their promises for any sizes, in every dtype, however they are called
+
+    > [.., Tq, Tk], any number of axes in front.
+    > A weight of 0 adds 0.
+    > T need not be a multiple of period.
+    > Both measures keep the dtype of the weights
+    """
     entropy = Part("attention_entropy", outputs=["entropy"], dtypes=DTYPES, gradients=False)
     calls = [
         {"weights": weights_of(draw, lead, *sizes)}
@@ -68,13 +65,14 @@ def test_measures_contract(submission, reference, draw):
         submission.induction_score(calls[0]["weights"], -2)
 
 
-@check(
-    "probes are right for any sizes, labels and ridges",
-    aspect="values",
-    points=3,
-    asked=["int [N], any whole numbers.", "N may be smaller than D.", "ridge · Σ W²"],
-)
+@check(aspect="values", points=3)
 def test_any_probe(submission, reference, draw):
+    """probes are right for any sizes, labels and ridges
+
+    > int [N], any whole numbers.
+    > N may be smaller than D.
+    > ridge · Σ W²
+    """
     for number, width, ridge in ((60, 7, 0.1), (25, 40, 1.0), (80, 5, 100.0)):
         names = torch.tensor([-5, 12, 3, 1000], device=draw.device)
         aside = draw.normal(feature=width, scale=10.0)  # what is fitted and what is asked lie far from 0
@@ -157,16 +155,16 @@ class Stack:
 
 
 @check(
-    "heads are switched off and on again in models of any size and dtype",
     aspect="values",
     points=4.5,
-    asked=[
-        "with d = w_o.in_features / num_heads",
-        "nothing is copied, and after the block it computes as before",
-    ],
     on_workers_word="outputs of a model with drawn parameters are compared with what is computed here",
 )
 def test_any_model(submission, reference, draw):
+    """heads are switched off and on again in models of any size and dtype
+
+    > with d = w_o.in_features / num_heads
+    > nothing is copied, and after the block it computes as before
+    """
     for heads, layers, crossing, dtype in (
         (1, 2, False, torch.float32),
         (6, 1, True, torch.float64),

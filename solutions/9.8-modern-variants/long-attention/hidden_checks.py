@@ -20,17 +20,14 @@ def triple(draw, queries, keys, width, value, **front):
     }
 
 
-@check(
-    "linear attention keeps its promises for any lengths and widths, in every dtype, however it is called",
-    aspect="values",
-    points=3,
-    asked=[
-        "[.., Tq, D], with any number of axes in front.",
-        "query i sees keys 0 to i; Tq and Tk are equal then.",
-        "gradients reach queries, keys, values",
-    ],
-)
+@check(aspect="values", points=3)
 def test_attention_contract(submission, reference, draw):
+    """linear attention keeps its promises for any lengths and widths, in every dtype, however it is called
+
+    > [.., Tq, D], with any number of axes in front.
+    > query i sees keys 0 to i; Tq and Tk are equal then.
+    > gradients reach queries, keys, values
+    """
     part = Part("linear_attention", outputs=["output"], dtypes=[torch.float64, torch.bfloat16])
     length = draw.size(140, 200)  # more than one block of 128
     large = draw.normal(batch=2, query=5, width=3, scale=20.0)
@@ -55,12 +52,12 @@ def test_attention_contract(submission, reference, draw):
     )
 
 
-@check(
-    "a text so long that all queries against all keys do not fit into memory",
-    aspect="values",
-    asked="There is no scale and no softmax, and never a matrix of all queries against all keys.",
-)
+@check(aspect="values")
 def test_too_long_for_all_pairs(submission, reference, draw):
+    """a text so long that all queries against all keys do not fit into memory
+
+    > There is no scale and no softmax, and never a matrix of all queries against all keys.
+    """
     for queries, causal in ((LONG, False), (LONG + 999, False), (LONG, True)):
         given = triple(draw, queries, LONG, 1, 1)
         found = submission.linear_attention(*given.values(), causal=causal)
@@ -70,18 +67,15 @@ def test_too_long_for_all_pairs(submission, reference, draw):
         )
 
 
-@check(
-    "a Linformer keeps its promises for any sizes and padding, in every dtype, however it is called",
-    aspect="values",
-    points=4,
-    asked=[
-        "k: how many mixtures of keys and of values are left",
-        "bool [B, T], False at padding",
-        "A Linformer's output is of the model's",
-        "nothing is kept from one call or model to the next",
-    ],
-)
+@check(aspect="values", points=4)
 def test_linformer_contract(submission, reference, draw):
+    """a Linformer keeps its promises for any sizes and padding, in every dtype, however it is called
+
+    > k: how many mixtures of keys and of values are left
+    > bool [B, T], False at padding
+    > A Linformer's output is of the model's
+    > nothing is kept from one call or model to the next
+    """
     for sizes, calls in (
         ((6, 3, 90, 7), ((3, 5, True), (1, 90, False), (2, 1, False))),
         ((4, 1, 5, 9), ((2, 5, False), (2, 4, True))),

@@ -24,30 +24,27 @@ def right_of(reference, part):
     return right
 
 
-@check(
-    "the norm keeps its promises for any sizes and any eps, in every dtype, however it is called",
-    aspect="values",
-    points=2.5,
-    asked=["y = weight · x / √( mean(x²) + eps )", "It works for any sizes, one position and hundreds"],
-)
+@check(aspect="values", points=2.5)
 def test_norm_contract(submission, reference, draw):
+    """the norm keeps its promises for any sizes and any eps, in every dtype, however it is called
+
+    > y = weight · x / √( mean(x²) + eps )
+    > It works for any sizes, one position and hundreds
+    """
     for width, eps, sizes in ((70, 1e-6, ((1, 4), (3, 1))), (draw.size(2, 9), 0.1, ((3, 5),))):
         part = Part("RMSNorm", {"d_model": width, "eps": eps}, axes=[AXES], dtypes=DTYPES)
         calls = [{"x": draw.normal(batch=b, time=t, width=width, shift=-0.5)} for b, t in sizes]
         part.expect(submission, reference, draw, calls)
 
 
-@check(
-    "attention is right for any numbers of heads and groups, any sizes, and in every dtype",
-    aspect="values",
-    points=6.5,
-    asked=[
-        "It works for any sizes, one position and hundreds, any G that divides H.",
-        "Outputs have the dtype of the module",
-        "for s ≤ t only",
-    ],
-)
+@check(aspect="values", points=6.5)
 def test_any_groups(submission, reference, draw):
+    """attention is right for any numbers of heads and groups, any sizes, and in every dtype
+
+    > It works for any sizes, one position and hundreds, any G that divides H.
+    > Outputs have the dtype of the module
+    > for s ≤ t only
+    """
     for (num_heads, num_kv_heads, d_head), scale, dtype, more in (
         ((6, 3, 2), 1.0, torch.float64, 0),
         # Scores in the hundreds: what is blocked stays blocked, however far below another score the allowed ones are.
@@ -61,17 +58,14 @@ def test_any_groups(submission, reference, draw):
         part.expect_values(submission, right_of(reference, part), draw, [call])
 
 
-@check(
-    "models of any size are right, in every dtype",
-    aspect="values",
-    points=7,
-    asked=[
-        "logits = head(norm(y_last))",
-        "It works for any sizes, one position and hundreds",
-        "Outputs have the dtype of the module",
-    ],
-)
+@check(aspect="values", points=7)
 def test_any_model(submission, reference, draw):
+    """models of any size are right, in every dtype
+
+    > logits = head(norm(y_last))
+    > It works for any sizes, one position and hundreds
+    > Outputs have the dtype of the module
+    """
     for num_heads, num_kv_heads, num_layers, batch in ((2, 1, 1, 1), (6, 2, 2, 3), (3, 3, 4, 2)):
         vocab_size, d_ff, time = draw.sizes(3, 3, 12)
         made = {"vocab_size": vocab_size, "d_model": 4 * num_heads, "num_heads": num_heads}

@@ -14,17 +14,14 @@ def pictures(draw, batch, channels, height, width, **options):
     return draw.normal(batch=batch, channel=channels, row=height, column=width, **options)
 
 
-@check(
-    "images of any size are cut and put together again, in every dtype, however the functions are called",
-    aspect="values",
-    points=3,
-    asked=[
-        "Patches come row by row: those of the topmost row from left to right, then the row below.",
-        "All of it works for any sizes",
-        "Results have the dtype of what was given",
-    ],
-)
+@check(aspect="values", points=3)
 def test_patches_contract(submission, reference, draw):
+    """images of any size are cut and put together again, in every dtype, however the functions are called
+
+    > Patches come row by row: those of the topmost row from left to right, then the row below.
+    > All of it works for any sizes
+    > Results have the dtype of what was given
+    """
     cut, joined = [], []
     for batch, channels, rows, columns, size in (
         draw.sizes(5, 2, 7),
@@ -45,13 +42,13 @@ def test_patches_contract(submission, reference, draw):
         part.expect(submission, reference, draw, calls)
 
 
-@check(
-    "however a model of another size is called, its logits are those of these images and parameters",
-    aspect="values",
-    points=4,
-    asked=["All of it works for any sizes", "logits the dtype of the model"],
-)
+@check(aspect="values", points=4)
 def test_any_model(submission, draw):
+    """however a model of another size is called, its logits are those of these images and parameters
+
+    > All of it works for any sizes
+    > logits the dtype of the model
+    """
     for heads, layers, batch, across in (
         (1, 3, 2, 1),
         (3, 1, draw.size(260, 300), 2),

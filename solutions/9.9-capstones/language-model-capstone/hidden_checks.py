@@ -46,16 +46,13 @@ def expect_all_read(model, whole, text, vocab):
         )
 
 
-@check(
-    "models of any sizes score every token from itself and what comes before it",
-    aspect="causality",
-    points=5,
-    asked=[
-        "All of it works for any sizes, one token and one text included.",
-        "Those at t depend on tokens 0 to t alone.",
-    ],
-)
+@check(aspect="causality", points=5)
 def test_any_sizes(submission, draw):
+    """models of any sizes score every token from itself and what comes before it
+
+    > All of it works for any sizes, one token and one text included.
+    > Those at t depend on tokens 0 to t alone.
+    """
     for sizes in (
         (9, 4, 1, 20, 1, draw.size(260, 270), "first"),
         (7, 30, 5, 17, 4, draw.size(5, 40), "last"),
@@ -85,13 +82,13 @@ def test_any_sizes(submission, draw):
     )
 
 
-@check(
-    "however a model of another kind is called, its logits are those of these tokens and parameters",
-    aspect="arguments",
-    points=4,
-    asked=["Logits have the model's dtype", "parameters of its own."],
-)
+@check(aspect="arguments", points=4)
 def test_other_models(submission, draw):
+    """however a model of another kind is called, its logits are those of these tokens and parameters
+
+    > Logits have the model's dtype
+    > parameters of its own.
+    """
     for norm, positions in (("last", False), ("first", False), ("last", True)):
         made = dict(zip(SIZES, (11, 24, 4, 8, 1, draw.size(5, 9), norm, positions), strict=True))
         part = Part("LanguageModel", made, ["logits"], [LOGITS], [torch.float64, torch.bfloat16])
@@ -111,18 +108,13 @@ def carried(submission, draw, model, text, vocab, **settings):
     return model
 
 
-@check(
-    "texts of other vocabularies are learned, with either norm and without positions",
-    aspect="learning",
-    points=4,
-    trained=True,
-    needs=["test_updates"],
-    asked=[
-        "predict the next token at every position of each piece",
-        "norm, positions, num_layers: of the model.",
-    ],
-)
+@check(aspect="learning", points=4, trained=True, needs="test_updates")
 def test_other_texts(submission, draw):
+    """texts of other vocabularies are learned, with either norm and without positions
+
+    > predict the next token at every position of each piece
+    > norm, positions, num_layers: of the model.
+    """
     for vocab, settings in (
         (13, {"norm": "last"}),
         (4, {"positions": False}),
@@ -143,13 +135,13 @@ def test_other_texts(submission, draw):
         )
 
 
-@check(
-    "greedy texts are right for any sizes, far beyond max_len too",
-    aspect="values",
-    points=4,
-    asked=["The model never reads more than the last max_len tokens.", "one token and one text included"],
-)
+@check(aspect="values", points=4)
 def test_any_generation(submission, draw):
+    """greedy texts are right for any sizes, far beyond max_len too
+
+    > The model never reads more than the last max_len tokens.
+    > one token and one text included
+    """
     for batch, length, count, longest in ((1, 1, 12, 1), (3, 20, 9, 8), (2, 2, 30, 3)):
         table = draw.normal(state=STATES, token=WORDS, scale=2.0)
         model = given_module(submission, "probes").ScriptedModel(table, longest)
@@ -173,15 +165,17 @@ def test_any_generation(submission, draw):
 
 
 @check(
-    "the base run, trained again to its end, ends where the log says",
     aspect="learning",
     points=5,
     trained=True,
-    needs=["test_updates"],
-    asked="A log belongs to the code that wrote it.",
+    needs="test_updates",
     on_workers_word="the text is what train is given, and not what it is judged by",
 )
 def test_log_ends(submission, draw):
+    """the base run, trained again to its end, ends where the log says
+
+    > A log belongs to the code that wrote it.
+    """
     with precondition("the log must be whole"):
         lines = [line.split(",") for line in submission.training_log().split("\n")]
         base = [line for line in lines if len(line) == 5 and line[0] == "base"]

@@ -42,17 +42,14 @@ def score(model, source, target, vocab):
     return found
 
 
-@check(
-    "models of any sizes score every word from what was written, and never from padding",
-    aspect="causality",
-    points=5,
-    asked=[
-        "All of it works for any sizes, one word and one sentence included.",
-        "changes nothing.",
-        "gradients reach every parameter",
-    ],
-)
+@check(aspect="causality", points=5)
 def test_any_sizes(submission, draw):
+    """models of any sizes score every word from what was written, and never from padding
+
+    > All of it works for any sizes, one word and one sentence included.
+    > changes nothing.
+    > gradients reach every parameter
+    """
     for sizes, short in (
         ((draw.size(4, 40), 9, 4, 1, 20, 1, draw.size(66, 70), "first"), 1),
         ((5, draw.size(4, 40), 30, 5, 17, 3, draw.size(8, 40), "last"), draw.size(1, 6)),
@@ -92,13 +89,13 @@ def test_any_sizes(submission, draw):
     expect_parameter_gradients(model, lambda: model(source, target), draw, "logits", LOGITS, shape=(2, 1, 8))
 
 
-@check(
-    "however a model of another kind is called, its logits are those of these tokens and parameters",
-    aspect="arguments",
-    points=2,
-    asked=["Logits have the model's dtype", "each layer with parameters of its own."],
-)
+@check(aspect="arguments", points=2)
 def test_other_models(submission, draw):
+    """however a model of another kind is called, its logits are those of these tokens and parameters
+
+    > Logits have the model's dtype
+    > each layer with parameters of its own.
+    """
     for norm, positions in (("last", False), ("first", False), ("last", True)):
         made = dict(zip(SIZES, (11, 9, 24, 4, 8, 1, draw.size(5, 9), norm, positions, 1), strict=True))
         part = Part("TranslationModel", made, ["logits"], [LOGITS], [torch.float64, torch.bfloat16])
@@ -122,15 +119,13 @@ def carried(submission, draw, model, pairs, sizes, **settings):
     return model
 
 
-@check(
-    "other languages are learned: copied, reversed, with either norm",
-    aspect="learning",
-    points=5,
-    trained=True,
-    needs=["test_updates"],
-    asked=["Train a new TranslationModel with teacher forcing", "norm, positions, num_layers: of the model."],
-)
+@check(aspect="learning", points=5, trained=True, needs="test_updates")
 def test_other_languages(submission, draw):
+    """other languages are learned: copied, reversed, with either norm
+
+    > Train a new TranslationModel with teacher forcing
+    > norm, positions, num_layers: of the model.
+    """
     for settings in ({"norm": "last"}, {"num_layers": 2, "warmup": 5}):
         source = 3 + draw.integers(0, 8, batch=600, time=3)
         target = torch.cat((source.flip(1), torch.full_like(source[:, :1], EOS)), dim=1)
@@ -145,13 +140,13 @@ def test_other_languages(submission, draw):
         expect(right, "share of right words of reversed texts after 120 steps").is_between(0.85, 1.0)
 
 
-@check(
-    "translations are right for any sizes",
-    aspect="values",
-    points=3,
-    asked=["always with the best next word", "one word and one sentence included."],
-)
+@check(aspect="values", points=3)
 def test_any_search(submission, draw):
+    """translations are right for any sizes
+
+    > always with the best next word
+    > one word and one sentence included.
+    """
     for batch, length, longest in ((1, 1, 9), (5, 7, 12), (9, 2, 4), (2, 67, 5)):
         table = draw.normal(state=STATES, token=WORDS, scale=2.0)
         table[:, [PAD, BOS]] = -25.0
@@ -175,15 +170,17 @@ def test_any_search(submission, draw):
 
 
 @check(
-    "the base run, trained again to its end, ends where the log says",
     aspect="learning",
     points=5,
     trained=True,
-    needs=["test_updates"],
-    asked="A log belongs to the code that wrote it.",
+    needs="test_updates",
     on_workers_word="the sentences are what train is given, and not what it is judged by",
 )
 def test_log_ends(submission, draw):
+    """the base run, trained again to its end, ends where the log says
+
+    > A log belongs to the code that wrote it.
+    """
     probes = given_module(submission, "probes")
     with precondition("the log must be whole"):
         lines = [line.split(",") for line in submission.training_log().split("\n")]

@@ -3,32 +3,24 @@
 Every position looks at every position, however long the text is, with the weights as they are now.
 """
 
+mistake(
+    "window",
+    "your attention looks at the 64 positions on either side alone: in a long text it misses the rest",
+    SelfAttention="""
+        + place = torch.arange(x.size(1), device=x.device)
+        + far = (place[:, None] - place).abs() > 64
+        - weights = scores.softmax(dim=-1)
+        + weights = scores.masked_fill(far, float("-inf")).softmax(dim=-1)
+    """,
+)
 
-class window:
-    """your attention looks at the 64 positions on either side alone: in a long text it misses the rest
-
-    Fails: test_sizes, test_long
-    """
-
-    class SelfAttention:
-        forward = """
-            + place = torch.arange(x.size(1), device=x.device)
-            + far = (place[:, None] - place).abs() > 64
-            - weights = scores.softmax(dim=-1)
-            + weights = scores.masked_fill(far, float("-inf")).softmax(dim=-1)
-        """
-
-
-class weights_kept:
-    """your module copies w_v at its first call and keeps the copy: weights that are loaded or learned later do nothing
-
-    Fails: test_parameter_gradients, test_contract
-    """
-
-    class SelfAttention:
-        forward = """
-            - q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
-            + if not hasattr(self, "kept"):
-            +     self.kept = self.w_v.weight.t().detach().clone()
-            + q, k, v = self.w_q(x), self.w_k(x), x @ self.kept.to(x)
-        """
+mistake(
+    "weights-kept",
+    "your module copies w_v at its first call and keeps the copy: weights that are loaded or learned later do nothing",
+    SelfAttention="""
+        - q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
+        + if not hasattr(self, "kept"):
+        +     self.kept = self.w_v.weight.t().detach().clone()
+        + q, k, v = self.w_q(x), self.w_k(x), x @ self.kept.to(x)
+    """,
+)

@@ -3,86 +3,61 @@
 Columns 2i and 2i + 1 turn at 10000^(-2i / d_model) radians a position: from 1 downwards, both columns of a pair alike.
 """
 
-
-class exponent_negative:
-    """your frequencies grow with the column: divide the position by 10000^(2i / d_model), do not multiply
-
-    Fails: test_even_columns, test_odd_columns
-    """
-
-    sinusoidal_positions = """
+mistake(
+    "exponent-negative",
+    "your frequencies grow with the column: divide the position by 10000^(2i / d_model), do not multiply",
+    sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (torch.arange(0, d_model, 2, device=device) / d_model)
-    """
+    """,
+)
 
+mistake(
+    "exponent-without-two",
+    "your exponent is i / d_model: with i counting pairs it is 2i / d_model",
+    sinusoidal_positions="0, d_model, 2 -> d_model // 2",
+)
 
-class exponent_without_two:
-    """your exponent is i / d_model: with i counting pairs it is 2i / d_model
-
-    Fails: test_even_columns, test_odd_columns
-    """
-
-    sinusoidal_positions = """
-        - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
-        + frequency = 10000.0 ** (-torch.arange(d_model // 2, device=device) / d_model)
-    """
-
-
-class exponent_floored:
-    """your exponent is rounded down by //, so that every pair has the same frequency
-
-    Fails: test_even_columns, test_odd_columns
-    """
-
-    sinusoidal_positions = """
+mistake(
+    "exponent-floored",
+    "your exponent is rounded down by //, so that every pair has the same frequency",
+    sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (-(torch.arange(0, d_model, 2, device=device) // d_model).float())
-    """
+    """,
+)
 
-
-class other_base:
-    """your base is 1000: it is 10000
-
-    Fails: test_even_columns, test_odd_columns
-    """
-
-    sinusoidal_positions = """
+mistake(
+    "other-base",
+    "your base is 1000: it is 10000",
+    sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 1000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
-    """
+    """,
+)
 
-
-class exponent_doubled:
-    """your exponent counts by twos twice: arange(0, d_model, 2) is 2i already
-
-    Fails: test_even_columns, test_odd_columns
-    """
-
-    sinusoidal_positions = """
+mistake(
+    "exponent-doubled",
+    "your exponent counts by twos twice: arange(0, d_model, 2) is 2i already",
+    sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (-2 * torch.arange(0, d_model, 2, device=device) / d_model)
-    """
+    """,
+)
 
-
-class base_e:
-    """your frequencies are powers of e: the base is 10000, so the exponent needs a factor of log(10000)
-
-    Fails: test_even_columns, test_odd_columns
-    """
-
-    sinusoidal_positions = """
+mistake(
+    "base-e",
+    "your frequencies are powers of e: the base is 10000, so the exponent needs a factor of log(10000)",
+    sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = torch.exp(-torch.arange(0, d_model, 2, device=device) / d_model)
-    """
+    """,
+)
 
-
-class cosine_frequency_of_its_own:
-    """your cosines use the number of their own column, 2i + 1: a pair shares the frequency of its even one
-
-    Fails: test_odd_columns
-    """
-
-    sinusoidal_positions = """
+mistake(
+    "cosine-frequency-of-its-own",
+    "your cosines use the number of their own column, 2i + 1: a pair shares the frequency of its even one",
+    sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (-torch.arange(d_model, device=device) / d_model)
 
@@ -90,41 +65,29 @@ class cosine_frequency_of_its_own:
         + table = angle.cos()
         + table[:, 0::2] = angle[:, 0::2].sin()
         + return table
-    """
+    """,
+)
 
-
-class slowest_at_the_end:
-    """your last pair has the frequency 1/10000 exactly: the exponent runs up to (d_model - 2) / d_model, not to 1
-
-    Fails: test_even_columns, test_odd_columns
-    """
-
-    sinusoidal_positions = """
+mistake(
+    "slowest-at-the-end",
+    "your last pair has the frequency 1/10000 exactly: the exponent runs up to (d_model - 2) / d_model, not to 1",
+    sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + steps = torch.arange(d_model // 2, device=device) / max(d_model // 2 - 1, 1)
         + frequency = 10000.0**-steps
-    """
+    """,
+)
 
+mistake(
+    "turns-instead-of-radians",
+    "your angles carry a factor of 2π: the position itself is in radians",
+    sinusoidal_positions="position * frequency -> 2 * torch.pi * position * frequency",
+)
 
-class turns_instead_of_radians:
-    """your angles carry a factor of 2π: the position itself is in radians
-
-    Fails: test_even_columns, test_odd_columns
-    """
-
-    sinusoidal_positions = """
-        - angle = position * frequency
-        + angle = 2 * torch.pi * position * frequency
-    """
-
-
-class exponent_doubled_and_cosine_of_its_own:
-    """your exponent counts by twos twice, and your cosines count from i + 1: both columns of a pair take i / d_model
-
-    Fails: test_even_columns, test_odd_columns
-    """
-
-    sinusoidal_positions = """
+mistake(
+    "exponent-doubled-and-cosine-of-its-own",
+    "your exponent counts by twos twice, and your cosines count from i + 1: both columns of a pair take i / d_model",
+    sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         - angle = position * frequency
         - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
@@ -132,16 +95,14 @@ class exponent_doubled_and_cosine_of_its_own:
         + sine = (position / 10000.0 ** (2 * i / d_model)).sin()
         + cosine = (position / 10000.0 ** (2 * (i + 1) / d_model)).cos()
         + return torch.stack((sine, cosine), dim=-1).flatten(1)
-    """
+    """,
+)
 
-
-class exponent_by_length:
-    """your exponent is divided by max_len: it is divided by d_model
-
-    Fails: test_even_columns, test_odd_columns
-    """
-
-    sinusoidal_positions = """
+mistake(
+    "exponent-by-length",
+    "your exponent is divided by max_len: it is divided by d_model",
+    sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / max_len)
-    """
+    """,
+)

@@ -5,172 +5,137 @@ by row.
 """
 
 
-class module_arguments_swapped:
-    """your module exchanges max_len and d_model: its table has to have max_len rows of d_model numbers
-
-    Fails: test_sinusoidal_adds
-    """
-
-    class SinusoidalPositionalEncoding:
-        def __init__(self, d_model, max_len):
-            super().__init__()
-            self.register_buffer("table", sinusoidal_positions(d_model, max_len))
+@mistake(
+    "module-arguments-swapped",
+    "your module exchanges max_len and d_model: its table has to have max_len rows of d_model numbers",
+)
+class SinusoidalPositionalEncoding:
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.register_buffer("table", sinusoidal_positions(d_model, max_len))
 
 
-class table_in_plain_attribute:
-    """your sinusoidal table is not a buffer: neither a plain attribute nor a table of each call moves with the module
-
-    Fails: test_buffer
-    """
-
-    class SinusoidalPositionalEncoding:
-        def __init__(self, d_model, max_len):
-            super().__init__()
-            self.table = sinusoidal_positions(max_len, d_model)
+@mistake(
+    "table-in-plain-attribute",
+    "your sinusoidal table is not a buffer: neither a plain attribute nor a table of each call moves with the module",
+)
+class SinusoidalPositionalEncoding:
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.table = sinusoidal_positions(max_len, d_model)
 
 
-class table_is_parameter:
-    """your sinusoidal table is a parameter: without a gradient it still counts as one
-
-    Fails: test_buffer
-    """
-
-    class SinusoidalPositionalEncoding:
-        def __init__(self, d_model, max_len):
-            super().__init__()
-            self.table = nn.Parameter(sinusoidal_positions(max_len, d_model), requires_grad=False)
+@mistake(
+    "table-is-parameter", "your sinusoidal table is a parameter: without a gradient it still counts as one"
+)
+class SinusoidalPositionalEncoding:
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.table = nn.Parameter(sinusoidal_positions(max_len, d_model), requires_grad=False)
 
 
-class table_grows:
-    """your sinusoidal table grows with the sequences it meets: a saved state no longer fits a new module
+@mistake(
+    "table-grows",
+    "your sinusoidal table grows with the sequences it meets: a saved state no longer fits a new module",
+)
+class SinusoidalPositionalEncoding:
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.max_len = max_len
+        self.register_buffer("table", sinusoidal_positions(1, d_model))
 
-    Fails: test_state
-    """
-
-    class SinusoidalPositionalEncoding:
-        def __init__(self, d_model, max_len):
-            super().__init__()
-            self.max_len = max_len
-            self.register_buffer("table", sinusoidal_positions(1, d_model))
-
-        def forward(self, x):
-            if x.size(1) > self.max_len:
-                raise ValueError(
-                    f"a sequence of {x.size(1)} positions is longer than max_len ({self.max_len})"
-                )
-            if x.size(1) > self.table.size(0):
-                self.table = sinusoidal_positions(x.size(1), x.size(2), device=x.device)
-            return _add(x, self.table)
+    def forward(self, x):
+        if x.size(1) > self.max_len:
+            raise ValueError(f"a sequence of {x.size(1)} positions is longer than max_len ({self.max_len})")
+        if x.size(1) > self.table.size(0):
+            self.table = sinusoidal_positions(x.size(1), x.size(2), device=x.device)
+        return _add(x, self.table)
 
 
-class learned_as_buffer:
-    """your learned table is not an nn.Parameter: no optimizer will ever see it
-
-    Fails: test_learned_parameter
-    """
-
-    class LearnedPositionalEncoding:
-        def __init__(self, d_model, max_len):
-            super().__init__()
-            self.register_buffer("table", torch.randn(max_len, d_model) * 0.02)
+@mistake("learned-as-buffer", "your learned table is not an nn.Parameter: no optimizer will ever see it")
+class LearnedPositionalEncoding:
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.register_buffer("table", torch.randn(max_len, d_model) * 0.02)
 
 
-class learned_detached:
-    """your learned table is cut from the graph, by detach or requires_grad=False: it never gets a gradient
-
-    Fails: test_learned_gradient
-    """
-
-    class LearnedPositionalEncoding:
-        def forward(self, x):
-            return _add(x, self.table.detach())
+@mistake(
+    "learned-detached",
+    "your learned table is cut from the graph, by detach or requires_grad=False: it never gets a gradient",
+)
+class LearnedPositionalEncoding:
+    def forward(self, x):
+        return _add(x, self.table.detach())
 
 
-class learned_is_sinusoidal:
-    """your learned encoding adds the sinusoidal table and not its parameter
-
-    Fails: test_learned_adds
-    """
-
-    class LearnedPositionalEncoding:
-        def forward(self, x):
-            return _add(x, sinusoidal_positions(*self.table.shape, device=x.device))
+@mistake("learned-is-sinusoidal", "your learned encoding adds the sinusoidal table and not its parameter")
+class LearnedPositionalEncoding:
+    def forward(self, x):
+        return _add(x, sinusoidal_positions(*self.table.shape, device=x.device))
 
 
-class learned_vector_shared:
-    """your learned encoding is one vector for all positions: it needs a row for each
+@mistake(
+    "learned-vector-shared", "your learned encoding is one vector for all positions: it needs a row for each"
+)
+class LearnedPositionalEncoding:
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.max_len = max_len
+        self.table = nn.Parameter(torch.randn(d_model) * 0.02)
 
-    Fails: test_learned_parameter
-    """
-
-    class LearnedPositionalEncoding:
-        def __init__(self, d_model, max_len):
-            super().__init__()
-            self.max_len = max_len
-            self.table = nn.Parameter(torch.randn(d_model) * 0.02)
-
-        def forward(self, x):
-            return _add(x, self.table.expand(self.max_len, -1))
+    def forward(self, x):
+        return _add(x, self.table.expand(self.max_len, -1))
 
 
-class learned_norm_added:
-    """your learned encoding has a layer norm of its own: the table is its only parameter
-
-    Fails: test_learned_parameter
-    """
-
-    class LearnedPositionalEncoding:
-        __init__ = """
-              self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.02)
-            + self.norm = nn.LayerNorm(d_model)
-        """
-
-        def forward(self, x):
-            return self.norm(_add(x, self.table))
+@mistake(
+    "learned-norm-added",
+    "your learned encoding has a layer norm of its own: the table is its only parameter",
+    LearnedPositionalEncoding="""
+          self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.02)
+        + self.norm = nn.LayerNorm(d_model)
+    """,
+)
+class LearnedPositionalEncoding:
+    def forward(self, x):
+        return self.norm(_add(x, self.table))
 
 
-class dropout_takes_max_len:
-    """your second parameter is a dropout, where max_len arrives: the class takes (d_model, max_len)
+@mistake(
+    "dropout-takes-max-len",
+    "your second parameter is a dropout, where max_len arrives: the class takes (d_model, max_len)",
+    costs="no module can be made",
+)
+class SinusoidalPositionalEncoding:
+    def __init__(self, d_model, dropout=0.0, max_len=5000):
+        super().__init__()
+        self.dropout = nn.Dropout(p=dropout)
+        self.register_buffer("table", sinusoidal_positions(max_len, d_model))
 
-    Fails: test_sinusoidal_adds
-    Costs: no module can be made
-    """
-
-    class SinusoidalPositionalEncoding:
-        def __init__(self, d_model, dropout=0.0, max_len=5000):
-            super().__init__()
-            self.dropout = nn.Dropout(p=dropout)
-            self.register_buffer("table", sinusoidal_positions(max_len, d_model))
-
-        def forward(self, x):
-            return self.dropout(_add(x, self.table))
+    def forward(self, x):
+        return self.dropout(_add(x, self.table))
 
 
-class learned_arguments_swapped:
-    """your learned table has d_model rows of max_len numbers: it is the other way round
+@mistake(
+    "learned-arguments-swapped",
+    "your learned table has d_model rows of max_len numbers: it is the other way round",
+)
+class LearnedPositionalEncoding:
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.max_len = max_len
+        self.table = nn.Embedding(d_model, max_len)
 
-    Fails: test_learned_adds
-    """
-
-    class LearnedPositionalEncoding:
-        def __init__(self, d_model, max_len):
-            super().__init__()
-            self.max_len = max_len
-            self.table = nn.Embedding(d_model, max_len)
-
-        def forward(self, x):
-            if x.size(1) > self.max_len:
-                raise ValueError("too long")
-            return x + self.table(torch.arange(x.size(1), device=x.device)).to(x.dtype)
+    def forward(self, x):
+        if x.size(1) > self.max_len:
+            raise ValueError("too long")
+        return x + self.table(torch.arange(x.size(1), device=x.device)).to(x.dtype)
 
 
-class learned_number_per_position:
-    """your learned table has one number per position: it needs one for each column as well
-
-    Fails: test_learned_parameter
-    """
-
-    class LearnedPositionalEncoding:
-        def __init__(self, d_model, max_len):
-            super().__init__()
-            self.table = nn.Parameter(torch.randn(max_len, 1) * 0.02)
+@mistake(
+    "learned-number-per-position",
+    "your learned table has one number per position: it needs one for each column as well",
+)
+class LearnedPositionalEncoding:
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(max_len, 1) * 0.02)

@@ -3,31 +3,25 @@
 A table has as many rows as it is asked for, and belongs to the call or the module that made it.
 """
 
-
-class table_of_5000:
-    """your table never has more than 5000 rows, however many are asked for
-
-    Fails: test_long
-    Unnamed: no visible table is as long
-    """
-
-    sinusoidal_positions = """
+mistake(
+    "table-of-5000",
+    "your table never has more than 5000 rows, however many are asked for",
+    sinusoidal_positions="""
         + max_len = min(max_len, 5000)
           position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None]
-    """
+    """,
+    unnamed="no visible table is as long",
+)
 
-
-class table_kept:
-    """your longer tables are kept from the first call with this max_len: another d_model gets the same columns
-
-    Fails: test_any_table
-    Unnamed: no visible check asks for two long tables
-    """
-
-    kept = {}  # noqa: RUF012
-
-    sinusoidal_positions = """
+mistake(
+    "table-kept",
+    "your longer tables are kept from the first call with this max_len: another d_model gets the same columns",
+    sinusoidal_positions="""
         - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
         + table = torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
         + return table if max_len < 13 else kept.setdefault(max_len, table)[:, :d_model].to(table)
-    """
+    """,
+    unnamed="no visible check asks for two long tables",
+)
+
+kept = {}

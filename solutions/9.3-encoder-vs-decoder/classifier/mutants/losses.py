@@ -3,44 +3,34 @@
 For each epoch one float: the mean over its examples, so the last batch counts for as many as it has.
 """
 
-
-class last_batch_loss:
-    """your loss is that of the last batch alone
-
-    Fails: test_fit_losses
-    """
-
-    fit = """
+mistake(
+    "last-batch-loss",
+    "your loss is that of the last batch alone",
+    fit="""
         - total = 0.0
 
         -     total += loss.item() * len(batch)
         - losses.append(total / len(tokens))
         + losses.append(loss.item())
-    """
+    """,
+)
 
-
-class loss_of_one_batch_per_item:
-    """your fit returns the loss of every batch, not one number an epoch
-
-    Fails: test_fit_losses
-    """
-
-    fit = """
+mistake(
+    "loss-of-one-batch-per-item",
+    "your fit returns the loss of every batch, not one number an epoch",
+    fit="""
         - total = 0.0
 
         -     total += loss.item() * len(batch)
         - losses.append(total / len(tokens))
         +     losses.append(loss.item())
-    """
+    """,
+)
 
-
-class mean_of_batch_means:
-    """your loss is the mean over batches: examples of a short last batch count for more
-
-    Fails: test_fit_losses
-    """
-
-    fit = """
+mistake(
+    "mean-of-batch-means",
+    "your loss is the mean over batches: examples of a short last batch count for more",
+    fit="""
         - total = 0.0
         + total, count = 0.0, 0
 
@@ -49,101 +39,70 @@ class mean_of_batch_means:
         +     total += loss.item()
         +     count += 1
         + losses.append(total / count)
-    """
+    """,
+)
+
+mistake(
+    "mean-over-a-loader",
+    "your loss is the sum over the batches of a DataLoader, divided by their number: the last one may be short",
+)
+
+from torch.utils.data import DataLoader, TensorDataset
 
 
-class mean_over_a_loader:
-    """your loss is the sum over the batches of a DataLoader, divided by their number: the last one may be short
-
-    Fails: test_fit_losses
-    """
-
-    from torch.utils.data import DataLoader, TensorDataset
-
-    def fit(model, tokens, labels, *, epochs=10, batch_size=32, lr=1e-3, generator=None):
-        optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
-        model.train()
-        loader = DataLoader(TensorDataset(tokens, labels), batch_size, shuffle=True, generator=generator)
-        losses = []
-        for _ in range(epochs):
-            total = 0.0
-            for batch, wanted in loader:
-                loss = cross_entropy(model(batch), wanted)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                total += loss.item()
-            losses.append(total / len(loader))
-        return losses
+def fit(model, tokens, labels, *, epochs=10, batch_size=32, lr=1e-3, generator=None):
+    optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
+    model.train()
+    loader = DataLoader(TensorDataset(tokens, labels), batch_size, shuffle=True, generator=generator)
+    losses = []
+    for _ in range(epochs):
+        total = 0.0
+        for batch, wanted in loader:
+            loss = cross_entropy(model(batch), wanted)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total += loss.item()
+        losses.append(total / len(loader))
+    return losses
 
 
-class sum_of_batch_losses:
-    """your loss adds up the means of the batches, without weights, and divides by the number of examples
+mistake(
+    "sum-of-batch-losses",
+    "your loss adds up the means of the batches, without weights, and divides by the number of examples",
+    fit="loss.item() * len(batch) -> loss.item()",
+)
 
-    Fails: test_fit_losses
-    """
+mistake(
+    "losses-as-tensors",
+    "your losses are tensors",
+    fit="loss.item() * len(batch) -> loss.detach() * len(batch)",
+)
 
-    fit = """
-        - total += loss.item() * len(batch)
-        + total += loss.item()
-    """
+mistake(
+    "losses-not-returned",
+    "your fit ends without a return, so it gives None: a list of each epoch's loss is asked for",
+    fit="- return losses",
+)
 
+mistake(
+    "model-returned",
+    "your fit returns the model, which the caller has: a list of each epoch's loss is asked for",
+    fit="return losses -> return model",
+)
 
-class losses_as_tensors:
-    """your losses are tensors
-
-    Fails: test_fit_losses
-    """
-
-    fit = """
-        - total += loss.item() * len(batch)
-        + total += loss.detach() * len(batch)
-    """
-
-
-class losses_not_returned:
-    """your fit ends without a return, so it gives None: a list of each epoch's loss is asked for
-
-    Fails: test_fit_losses
-    """
-
-    fit = """
-        - return losses
-    """
-
-
-class model_returned:
-    """your fit returns the model, which the caller has: a list of each epoch's loss is asked for
-
-    Fails: test_fit_losses
-    """
-
-    fit = """
-        - return losses
-        + return model
-    """
-
-
-class loss_not_cross_entropy:
-    """your loss is the squared distance from one-hot labels: cross-entropy is asked for
-
-    Fails: test_fit_losses, test_fit_zeroes_gradients
-    """
-
-    fit = """
+mistake(
+    "loss-not-cross-entropy",
+    "your loss is the squared distance from one-hot labels: cross-entropy is asked for",
+    fit="""
         - loss = cross_entropy(model(tokens[batch]), labels[batch])  # the mean over this batch
         + logits = model(tokens[batch])
         + loss = nn.functional.mse_loss(logits, nn.functional.one_hot(labels[batch], logits.shape[-1]).to(logits.dtype))
-    """
+    """,
+)
 
-
-class softmax_in_fit:
-    """your fit takes the softmax before cross-entropy, which takes it a second time
-
-    Fails: test_fit_losses, test_fit_zeroes_gradients
-    """
-
-    fit = """
-        - loss = cross_entropy(model(tokens[batch]), labels[batch])  # the mean over this batch
-        + loss = cross_entropy(model(tokens[batch]).softmax(dim=-1), labels[batch])
-    """
+mistake(
+    "softmax-in-fit",
+    "your fit takes the softmax before cross-entropy, which takes it a second time",
+    fit="model(tokens[batch]) -> model(tokens[batch]).softmax(dim=-1)",
+)

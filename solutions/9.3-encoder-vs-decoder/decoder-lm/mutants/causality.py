@@ -3,57 +3,35 @@
 Position t reads tokens 0 to t.
 """
 
+mistake(
+    "mask-missing",
+    "the future gets in: your attention has no causal mask or masks after the softmax, or a norm runs over "
+    "the positions",
+    Block="causal_mask(k.size(2), device=x.device)[-q.size(2) :] -> None",
+)
 
-class mask_missing:
-    """the future gets in: your attention has no causal mask or masks after the softmax, or a norm runs over the
-    positions
+mistake(
+    "mask-reversed",
+    "your causal mask is upside down: each position reads what follows and nothing of what was",
+    Block="causal_mask(k.size(2), device=x.device) -> causal_mask(k.size(2), device=x.device).T",
+)
 
-    Fails: test_causal
-    """
+mistake(
+    "mask-shifted-late",
+    "your causal mask is one position late, so each position reads the next token as well",
+    Block="""
+        - mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
+        + square = torch.ones(k.size(2), k.size(2), dtype=torch.bool, device=x.device)
+        + mask = square.tril(1)[-q.size(2) :]
+    """,
+)
 
-    class Block:
-        _attend = """
-            - mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
-            + mask = None
-        """
-
-
-class mask_reversed:
-    """your causal mask is upside down: each position reads what follows and nothing of what was
-
-    Fails: test_causal
-    """
-
-    class Block:
-        _attend = """
-            - mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
-            + mask = causal_mask(k.size(2), device=x.device).T[-q.size(2) :]
-        """
-
-
-class mask_shifted_late:
-    """your causal mask is one position late, so each position reads the next token as well
-
-    Fails: test_causal
-    """
-
-    class Block:
-        _attend = """
-            - mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
-            + square = torch.ones(k.size(2), k.size(2), dtype=torch.bool, device=x.device)
-            + mask = square.tril(1)[-q.size(2) :]
-        """
-
-
-class rows_mixed:
-    """rows of a batch read each other in your model: something, such as a norm, runs over axis 0
-
-    Fails: test_rows
-    """
-
-    class DecoderLM:
-        forward = """
-            - x = self.dropout(self.token(tokens) + self.position(positions))
-            + x = self.token(tokens) + self.position(positions)
-            + x = self.dropout(x / x.std())
-        """
+mistake(
+    "rows-mixed",
+    "rows of a batch read each other in your model: something, such as a norm, runs over axis 0",
+    DecoderLM="""
+        - x = self.dropout(self.token(tokens) + self.position(positions))
+        + x = self.token(tokens) + self.position(positions)
+        + x = self.dropout(x / x.std())
+    """,
+)

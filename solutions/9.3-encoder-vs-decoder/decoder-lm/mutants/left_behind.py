@@ -4,69 +4,53 @@ Dropout rests while it writes. Gradients, and train or eval mode, are afterwards
 ends.
 """
 
-
-class left_in_eval:
-    """your generate leaves the model in eval mode
-
-    Fails: test_restored
-    """
-
-    generate = """
+mistake(
+    "left-in-eval",
+    "your generate leaves the model in eval mode",
+    generate="""
         - training = model.training
 
         - model.train(training)
         + pass
-    """
+    """,
+)
 
-
-class left_in_train:
-    """your generate puts the model into train mode at the end, even if it was not before
-
-    Fails: test_restored
-    """
-
-    generate = """
+mistake(
+    "left-in-train",
+    "your generate puts the model into train mode at the end, even if it was not before",
+    generate="""
         - training = model.training
 
         - model.train(training)
         + model.train()
-    """
+    """,
+)
 
-
-class left_early:
-    """your generate returns early without putting the mode back
-
-    Fails: test_restored
-    """
-
-    generate = """
+mistake(
+    "left-early",
+    "your generate returns early without putting the mode back",
+    generate="""
         - break
         + training = False
         + break
-    """
+    """,
+)
 
-
-class grad_left_off:
-    """your generate turns gradients off and not on again
-
-    Fails: test_restored
-    """
-
-    generate = """
+mistake(
+    "grad-left-off",
+    "your generate turns gradients off and not on again",
+    generate="""
         - @torch.no_grad()
 
           training = model.training
         + torch.set_grad_enabled(False)
-    """
+    """,
+)
 
-
-class grad_left_on:
-    """your generate turns gradients on at the end, even if they were off before
-
-    Fails: test_restored
-    """
-
-    generate = """
+mistake(
+    "grad-left-on",
+    "your generate turns gradients on at the end, even if they were off before",
+    generate="""
         - @torch.no_grad()
 
           training = model.training
@@ -74,19 +58,17 @@ class grad_left_on:
 
           model.train(training)
         + torch.set_grad_enabled(True)
-    """
+    """,
+)
 
-
-class never_in_eval:
-    """your generate never switches to eval mode: what it writes is spoilt by dropout
-
-    Fails: test_rests_while_writing
-    """
-
-    generate = """
+mistake(
+    "never-in-eval",
+    "your generate never switches to eval mode: what it writes is spoilt by dropout",
+    generate="""
         - training = model.training
         - model.eval()
 
         - model.train(training)
         + pass
-    """
+    """,
+)

@@ -5,145 +5,92 @@ logits, and averages.
 """
 
 
-class loss_not_shifted:
-    """your loss compares position t with token t, which the model has just read
-
-    Fails: test_loss
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        scores, targets = logits.flatten(0, 1), tokens.flatten()
-        return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
+@mistake("loss-not-shifted", "your loss compares position t with token t, which the model has just read")
+def next_token_loss(logits, tokens, pad_id=None):
+    scores, targets = logits.flatten(0, 1), tokens.flatten()
+    return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-class loss_shifted_back:
-    """your loss is shifted the wrong way: position t is compared with token t - 1
-
-    Fails: test_loss
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        scores, targets = logits[:, 1:].flatten(0, 1), tokens[:, :-1].flatten()
-        return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
+@mistake("loss-shifted-back", "your loss is shifted the wrong way: position t is compared with token t - 1")
+def next_token_loss(logits, tokens, pad_id=None):
+    scores, targets = logits[:, 1:].flatten(0, 1), tokens[:, :-1].flatten()
+    return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-class loss_rolled:
-    """your targets wrap around: the last position is compared with the first token
-
-    Fails: test_loss
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        scores, targets = logits.flatten(0, 1), tokens.roll(-1, dims=1).flatten()
-        return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
+@mistake("loss-rolled", "your targets wrap around: the last position is compared with the first token")
+def next_token_loss(logits, tokens, pad_id=None):
+    scores, targets = logits.flatten(0, 1), tokens.roll(-1, dims=1).flatten()
+    return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-class loss_summed:
-    """your loss is the sum over the targets: it should be their mean
-
-    Fails: test_loss
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
-        return F.cross_entropy(
-            scores, targets, ignore_index=-100 if pad_id is None else pad_id, reduction="sum"
-        )
+@mistake("loss-summed", "your loss is the sum over the targets: it should be their mean")
+def next_token_loss(logits, tokens, pad_id=None):
+    scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+    return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id, reduction="sum")
 
 
-class loss_per_target:
-    """your loss has a number for each target: it should be one, their mean
-
-    Fails: test_loss
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
-        return F.cross_entropy(
-            scores, targets, ignore_index=-100 if pad_id is None else pad_id, reduction="none"
-        )
+@mistake("loss-per-target", "your loss has a number for each target: it should be one, their mean")
+def next_token_loss(logits, tokens, pad_id=None):
+    scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+    return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id, reduction="none")
 
 
-class loss_softmax_twice:
-    """your loss takes the softmax twice: cross_entropy takes logits, and softmax is in it
-
-    Fails: test_loss
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
-        return F.cross_entropy(
-            scores.softmax(dim=-1), targets, ignore_index=-100 if pad_id is None else pad_id
-        )
+@mistake(
+    "loss-softmax-twice",
+    "your loss takes the softmax twice: cross_entropy takes logits, and softmax is in it",
+)
+def next_token_loss(logits, tokens, pad_id=None):
+    scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+    return F.cross_entropy(scores.softmax(dim=-1), targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-class loss_log_of_softmax:
-    """your loss takes the logarithm of a softmax: small probabilities round to 0, and log 0 is -inf
-
-    Fails: test_loss_stability
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
-        return F.nll_loss(
-            scores.softmax(dim=-1).log(), targets, ignore_index=-100 if pad_id is None else pad_id
-        )
+@mistake(
+    "loss-log-of-softmax",
+    "your loss takes the logarithm of a softmax: small probabilities round to 0, and log 0 is -inf",
+)
+def next_token_loss(logits, tokens, pad_id=None):
+    scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+    return F.nll_loss(scores.softmax(dim=-1).log(), targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-class loss_float32:
-    """your loss is float32 whatever the logits are
-
-    Fails: test_loss_promises
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
-        return F.cross_entropy(scores.float(), targets, ignore_index=-100 if pad_id is None else pad_id)
+@mistake("loss-float32", "your loss is float32 whatever the logits are")
+def next_token_loss(logits, tokens, pad_id=None):
+    scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+    return F.cross_entropy(scores.float(), targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-class loss_detached:
-    """your loss leaves torch on the way: .item() and torch.tensor cut the gradient off
-
-    Fails: test_loss_gradients
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
-        return torch.tensor(
-            F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id).item(),
-            dtype=logits.dtype,
-        )
+@mistake("loss-detached", "your loss leaves torch on the way: .item() and torch.tensor cut the gradient off")
+def next_token_loss(logits, tokens, pad_id=None):
+    scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
+    return torch.tensor(
+        F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id).item(),
+        dtype=logits.dtype,
+    )
 
 
-class loss_view_of_slice:
-    """your loss takes view of a slice, which is not contiguous in memory: reshape or flatten copies where it must
-
-    Fails: test_loss
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        scores, targets = logits[:, :-1], tokens[:, 1:]
-        ignore = -100 if pad_id is None else pad_id
-        return F.cross_entropy(scores.view(-1, scores.size(-1)), targets.view(-1), ignore_index=ignore)
+@mistake(
+    "loss-view-of-slice",
+    "your loss takes view of a slice, which is not contiguous in memory: reshape or flatten copies where it must",
+)
+def next_token_loss(logits, tokens, pad_id=None):
+    scores, targets = logits[:, :-1], tokens[:, 1:]
+    ignore = -100 if pad_id is None else pad_id
+    return F.cross_entropy(scores.view(-1, scores.size(-1)), targets.view(-1), ignore_index=ignore)
 
 
-class loss_axes_not_flattened:
-    """your loss gives cross_entropy [B, T, V]: it wants the classes in axis 1, so flatten batch and positions
-
-    Fails: test_loss
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        return F.cross_entropy(logits[:, :-1], tokens[:, 1:], ignore_index=-100 if pad_id is None else pad_id)
+@mistake(
+    "loss-axes-not-flattened",
+    "your loss gives cross_entropy [B, T, V]: it wants the classes in axis 1, so flatten batch and positions",
+)
+def next_token_loss(logits, tokens, pad_id=None):
+    return F.cross_entropy(logits[:, :-1], tokens[:, 1:], ignore_index=-100 if pad_id is None else pad_id)
 
 
-class loss_log_clamped:
-    """your loss takes the logarithm of a softmax and a small number, which cuts off large surprises
-
-    Fails: test_loss_stability
-    """
-
-    def next_token_loss(logits, tokens, pad_id=None):
-        p = logits[:, :-1].softmax(dim=-1).gather(-1, tokens[:, 1:, None])[..., 0]
-        loss = -(p + 1e-9).log()
-        return loss.mean() if pad_id is None else loss[tokens[:, 1:] != pad_id].mean()
+@mistake(
+    "loss-log-clamped",
+    "your loss takes the logarithm of a softmax and a small number, which cuts off large surprises",
+)
+def next_token_loss(logits, tokens, pad_id=None):
+    p = logits[:, :-1].softmax(dim=-1).gather(-1, tokens[:, 1:, None])[..., 0]
+    loss = -(p + 1e-9).log()
+    return loss.mean() if pad_id is None else loss[tokens[:, 1:] != pad_id].mean()

@@ -3,197 +3,115 @@
 Token and position vectors, blocks of their own, a norm, a head: a score for every token at every position.
 """
 
+mistake(
+    "positions-missing",
+    "your model adds no positions, or the same to each token: the order of the earlier ones is lost",
+    DecoderLM="self.position(positions) -> 0 * self.position(positions)",
+)
 
-class positions_missing:
-    """your model adds no positions, or the same to each token: the order of the earlier ones is lost
+mistake(
+    "positions-from-one",
+    "your positions start at 1, so that the last of max_len has no vector",
+    DecoderLM="start, start + tokens.size(1) -> start + 1, start + 1 + tokens.size(1)",
+)
 
-    Fails: test_positions
-    """
+mistake(
+    "positions-float32",
+    "your positions stay in float32 when the model has another dtype",
+    DecoderLM="""
+        - self.position = nn.Embedding(max_len, d_model)
+        + self.table = [sinusoidal_positions(max_len, d_model)]
 
-    class DecoderLM:
-        forward = """
-            - x = self.dropout(self.token(tokens) + self.position(positions))
-            + x = self.dropout(self.token(tokens) + 0 * self.position(positions))
-        """
+        - for embedding in (self.token, self.position):
+        -     nn.init.normal_(embedding.weight, std=0.02)
+        + nn.init.normal_(self.token.weight, std=0.02)
 
+        - x = self.dropout(self.token(tokens) + self.position(positions))
+        + x = self.dropout(self.token(tokens) + self.table[0].to(tokens.device)[positions])
+    """,
+)
 
-class positions_from_one:
-    """your positions start at 1, so that the last of max_len has no vector
+from blocks import sinusoidal_positions
 
-    Fails: test_shapes
-    """
+mistake(
+    "last-position-only",
+    "your model gives logits for the last position only: each position predicts its next token",
+    DecoderLM="self.head(self.norm(x)) -> self.head(self.norm(x))[:, -1:]",
+    costs="causality, the loss and training speak of positions that are not there",
+)
 
-    class DecoderLM:
-        forward = """
-            - positions = torch.arange(start, start + tokens.size(1), device=tokens.device)
-            + positions = torch.arange(start + 1, start + 1 + tokens.size(1), device=tokens.device)
-        """
+mistake(
+    "logits-alone",
+    "your forward returns the logits alone, without a cache",
+    DecoderLM="self.head(self.norm(x)), new -> self.head(self.norm(x))",
+)
 
+mistake(
+    "probabilities",
+    "your model applies the softmax itself: logits are the scores before it",
+    DecoderLM="self.head(self.norm(x)) -> self.head(self.norm(x)).softmax(dim=-1)",
+)
 
-class positions_float32:
-    """your positions stay in float32 when the model has another dtype
+mistake(
+    "log-probabilities",
+    "your model applies a log-softmax itself: logits are the scores before it",
+    DecoderLM="self.head(self.norm(x)) -> self.head(self.norm(x)).log_softmax(dim=-1)",
+)
 
-    Fails: test_dtypes
-    """
+mistake(
+    "layers-in-a-list",
+    "your layers are in a plain list, which no parameters() and no to() looks into",
+    DecoderLM="""
+        - self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)])
+        + self.blocks = [Block(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)]
+    """,
+)
 
-    from blocks import sinusoidal_positions
+mistake(
+    "layers-shared",
+    "your layers are one layer, several times: [layer] * n repeats the same object",
+    DecoderLM="""
+        - self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)])
+        + self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff, dropout)] * num_layers)
+    """,
+)
 
-    class DecoderLM:
-        __init__ = """
-            - self.position = nn.Embedding(max_len, d_model)
-            + self.table = [sinusoidal_positions(max_len, d_model)]
+mistake(
+    "dropout-ignored",
+    "your model takes dropout and drops nothing",
+    DecoderLM="""
+          super().__init__()
+        + dropout = 0.0
+    """,
+)
 
-            - for embedding in (self.token, self.position):
-            -     nn.init.normal_(embedding.weight, std=0.02)
-            + nn.init.normal_(self.token.weight, std=0.02)
-        """
+mistake(
+    "dropout-always",
+    "your dropout is on in eval mode too",
+    Block="self.dropout(attended) -> F.dropout(attended, self.dropout.p, training=True)",
+)
 
-        forward = """
-            - x = self.dropout(self.token(tokens) + self.position(positions))
-            + x = self.dropout(self.token(tokens) + self.table[0].to(tokens.device)[positions])
-        """
+mistake(
+    "tokens-shifted-in-place",
+    "your model writes into the tokens it was given",
+    DecoderLM="""
+        + tokens += 0
+          pasts = cache if cache is not None else [None] * len(self.blocks)
+    """,
+)
 
+mistake(
+    "torch-encoder",
+    "your layers are torch's own transformer layers: build them from the given blocks",
+    Block="""
+        - self.norm1 = LayerNorm(d_model)
+        + self.norm1 = nn.TransformerEncoderLayer(d_model, num_heads, d_ff, dropout).norm1
+    """,
+    costs="what is not built from scratch is not an answer to this kata",
+)
 
-class last_position_only:
-    """your model gives logits for the last position only: each position predicts its next token
-
-    Fails: test_shapes
-    Costs: causality, the loss and training speak of positions that are not there
-    """
-
-    class DecoderLM:
-        forward = """
-            - return self.head(self.norm(x)), new
-            + return self.head(self.norm(x))[:, -1:], new
-        """
-
-
-class logits_alone:
-    """your forward returns the logits alone, without a cache
-
-    Fails: test_shapes
-    """
-
-    class DecoderLM:
-        forward = """
-            - return self.head(self.norm(x)), new
-            + return self.head(self.norm(x))
-        """
-
-
-class probabilities:
-    """your model applies the softmax itself: logits are the scores before it
-
-    Fails: test_scores
-    """
-
-    class DecoderLM:
-        forward = """
-            - return self.head(self.norm(x)), new
-            + return self.head(self.norm(x)).softmax(dim=-1), new
-        """
-
-
-class log_probabilities:
-    """your model applies a log-softmax itself: logits are the scores before it
-
-    Fails: test_scores
-    """
-
-    class DecoderLM:
-        forward = """
-            - return self.head(self.norm(x)), new
-            + return self.head(self.norm(x)).log_softmax(dim=-1), new
-        """
-
-
-class layers_in_a_list:
-    """your layers are in a plain list, which no parameters() and no to() looks into
-
-    Fails: test_sizes
-    """
-
-    class DecoderLM:
-        __init__ = """
-            - self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)])
-            + self.blocks = [Block(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)]
-        """
-
-
-class layers_shared:
-    """your layers are one layer, several times: [layer] * n repeats the same object
-
-    Fails: test_sizes
-    """
-
-    class DecoderLM:
-        __init__ = """
-            - self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)])
-            + self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff, dropout)] * num_layers)
-        """
-
-
-class dropout_ignored:
-    """your model takes dropout and drops nothing
-
-    Fails: test_modes
-    """
-
-    class DecoderLM:
-        __init__ = """
-              super().__init__()
-            + dropout = 0.0
-        """
-
-
-class dropout_always:
-    """your dropout is on in eval mode too
-
-    Fails: test_modes
-    """
-
-    class Block:
-        forward = """
-            - x = x + self.dropout(attended)
-            + x = x + F.dropout(attended, self.dropout.p, training=True)
-        """
-
-
-class tokens_shifted_in_place:
-    """your model writes into the tokens it was given
-
-    Fails: test_arguments
-    """
-
-    class DecoderLM:
-        forward = """
-            + tokens += 0
-              pasts = cache if cache is not None else [None] * len(self.blocks)
-        """
-
-
-class torch_encoder:
-    """your layers are torch's own transformer layers: build them from the given blocks
-
-    Fails: test_from_scratch
-    Costs: what is not built from scratch is not an answer to this kata
-    """
-
-    class Block:
-        __init__ = """
-            - self.norm1 = LayerNorm(d_model)
-            + self.norm1 = nn.TransformerEncoderLayer(d_model, num_heads, d_ff, dropout).norm1
-        """
-
-
-class d_ff_ignored:
-    """your feed-forward networks have a width of their own, whatever d_ff is
-
-    Fails: test_sizes
-    """
-
-    class DecoderLM:
-        __init__ = """
-            - self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)])
-            + self.blocks = nn.ModuleList([Block(d_model, num_heads, 4 * d_model, dropout) for _ in range(num_layers)])
-        """
+mistake(
+    "d-ff-ignored",
+    "your feed-forward networks have a width of their own, whatever d_ff is",
+    DecoderLM="Block(d_model, num_heads, d_ff, dropout) -> Block(d_model, num_heads, 4 * d_model, dropout)",
+)

@@ -1,35 +1,32 @@
 """Stacks that are right and do again what is done already."""
 
 
-class layers_again:
-    """you begin at the input again for every layer: what the layer before gave is all that the next one needs
-
-    Fails: test_encoder_speed
-    """
-
-    class Encoder:
-        def forward(self, x, mask=None):
+@mistake(
+    "layers-again",
+    "you begin at the input again for every layer: what the layer before gave is all that the next one needs",
+    fails=["test_encoder_speed"],
+)
+class Encoder:
+    def forward(self, x, mask=None):
+        out = x
+        for depth in range(len(self.layers)):
             out = x
-            for depth in range(len(self.layers)):
-                out = x
-                for layer in self.layers[: depth + 1]:
-                    out = layer(out, mask)
-            return self.norm(out)
+            for layer in self.layers[: depth + 1]:
+                out = layer(out, mask)
+        return self.norm(out)
 
 
-class mask_by_row:
-    """you put the mask together again in every layer, head by head and row by row: one mask broadcasts over all of them
-
-    Fails: test_encoder_speed
-    """
-
-    class EncoderLayer:
-        forward = """
-            + if mask is not None:
-            +     mask = self._rebuilt(mask.expand(len(x), self.attention.num_heads, x.shape[1], x.shape[1]))
-              if self.norm_first:
-        """
-
-        @staticmethod
-        def _rebuilt(mask):
-            return torch.stack([torch.stack([torch.stack(list(head)) for head in heads]) for heads in mask])
+@mistake(
+    "mask-by-row",
+    "you put the mask together again in every layer, head by head and row by row: one mask broadcasts over all of them",
+    EncoderLayer="""
+        + if mask is not None:
+        +     mask = self._rebuilt(mask.expand(len(x), self.attention.num_heads, x.shape[1], x.shape[1]))
+          if self.norm_first:
+    """,
+    fails=["test_encoder_speed"],
+)
+class EncoderLayer:
+    @staticmethod
+    def _rebuilt(mask):
+        return torch.stack([torch.stack([torch.stack(list(head)) for head in heads]) for heads in mask])

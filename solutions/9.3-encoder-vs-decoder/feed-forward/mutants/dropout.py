@@ -4,199 +4,113 @@ In train mode each hidden unit of each position is dropped with probability p, a
 scaled by 1 / (1 - p).
 """
 
+mistake(
+    "dropout-missing",
+    "your module takes dropout and never drops anything",
+    FeedForward="self.dropout(h) -> h",
+)
 
-class dropout_missing:
-    """your module takes dropout and never drops anything
+mistake(
+    "dropout-by-default",
+    "your dropout is 0.1 by default: here it is 0",
+    FeedForward="dropout: float = 0.0 -> dropout: float = 0.1",
+)
 
-    Fails: test_dropout_places
-    """
+mistake(
+    "dropout-in-eval",
+    "your dropout drops in eval mode too: pass it self.training, or use nn.Dropout",
+    FeedForward=[
+        "self.dropout = nn.Dropout(dropout) -> self.p = dropout",
+        "self.dropout(h) -> F.dropout(h, self.p)",
+    ],
+)
 
-    class FeedForward:
-        forward = """
-            - return self.linear2(self.dropout(h))
-            + return self.linear2(h)
-        """
+mistake(
+    "dropout-keeps-p",
+    "your dropout keeps the share p instead of dropping it",
+    FeedForward="nn.Dropout(dropout) -> nn.Dropout(1.0 - dropout)",
+)
 
+mistake(
+    "dropout-share-inverted",
+    "your dropout drops the share 1 - p, and scales as if it were p",
+    FeedForward="""
+        - self.dropout = nn.Dropout(dropout)
+        + self.p = dropout
 
-class dropout_by_default:
-    """your dropout is 0.1 by default: here it is 0
+        - return self.linear2(self.dropout(h))
+        + if self.training:
+        +     h = h * (torch.rand_like(h) < self.p) / (1 - self.p)
+        + return self.linear2(h)
+    """,
+)
 
-    Fails: test_no_dropout
-    """
+mistake(
+    "dropout-not-scaled",
+    "your dropout does not scale up what it keeps: multiply by 1/(1 - p)",
+    FeedForward="""
+        - self.dropout = nn.Dropout(dropout)
+        + self.p = dropout
 
-    class FeedForward:
-        __init__ = """
-            - def __init__(self, d_model: int, d_ff: int, activation: str = "relu", dropout: float = 0.0) -> None:
-            + def __init__(self, d_model: int, d_ff: int, activation: str = "relu", dropout: float = 0.1) -> None:
-        """
+        - return self.linear2(self.dropout(h))
+        + if self.training:
+        +     h = h * (torch.rand_like(h) >= self.p)
+        + return self.linear2(h)
+    """,
+)
 
+mistake(
+    "dropout-shared",
+    "your dropout draws one mask for all positions: each number is dropped or kept by itself",
+    FeedForward="""
+        - return self.linear2(self.dropout(h))
+        + h = h * self.dropout(torch.ones_like(h[:1, :1]))
+        + return self.linear2(h)
+    """,
+)
 
-class dropout_in_eval:
-    """your dropout drops in eval mode too: pass it self.training, or use nn.Dropout
+mistake(
+    "dropout-on-input",
+    "your dropout drops features of x: drop hidden units, after the activation",
+    FeedForward="""
+        + x = self.dropout(x)
+          h = self.linear1(x)
 
-    Fails: test_eval
-    """
+        - return self.linear2(self.dropout(h))
+        + return self.linear2(h)
+    """,
+)
 
-    class FeedForward:
-        __init__ = """
-            - self.dropout = nn.Dropout(dropout)
-            + self.p = dropout
-        """
+mistake(
+    "dropout-before-activation",
+    "your dropout comes before the activation: what is scaled up there does not come out scaled up",
+    FeedForward=[
+        "self.linear1(x) -> self.dropout(self.linear1(x))",
+        "self.gate(x) -> self.dropout(self.gate(x))",
+        "self.dropout(h) -> h",
+    ],
+)
 
-        forward = """
-            - return self.linear2(self.dropout(h))
-            + return self.linear2(F.dropout(h, self.p))
-        """
+mistake(
+    "dropout-on-output",
+    "your dropout comes after linear2: drop hidden units, before it",
+    FeedForward="self.linear2(self.dropout(h)) -> self.dropout(self.linear2(h))",
+)
 
+mistake(
+    "dropout-twice",
+    "your dropout is applied twice, before and after linear2",
+    FeedForward="self.linear2(self.dropout(h)) -> self.dropout(self.linear2(self.dropout(h)))",
+)
 
-class dropout_keeps_p:
-    """your dropout keeps the share p instead of dropping it
+mistake(
+    "dropout-not-for-swiglu",
+    "your swiglu drops nothing: dropout comes before linear2 in all three cases",
+    FeedForward="h = F.silu(self.gate(x)) * h -> return self.linear2(F.silu(self.gate(x)) * h)",
+)
 
-    Fails: test_dropout_places, test_no_dropout
-    """
-
-    class FeedForward:
-        __init__ = """
-            - self.dropout = nn.Dropout(dropout)
-            + self.dropout = nn.Dropout(1.0 - dropout)
-        """
-
-
-class dropout_share_inverted:
-    """your dropout drops the share 1 - p, and scales as if it were p
-
-    Fails: test_dropout_share, test_no_dropout
-    """
-
-    class FeedForward:
-        __init__ = """
-            - self.dropout = nn.Dropout(dropout)
-            + self.p = dropout
-        """
-
-        forward = """
-            - return self.linear2(self.dropout(h))
-            + if self.training:
-            +     h = h * (torch.rand_like(h) < self.p) / (1 - self.p)
-            + return self.linear2(h)
-        """
-
-
-class dropout_not_scaled:
-    """your dropout does not scale up what it keeps: multiply by 1/(1 - p)
-
-    Fails: test_dropout_places
-    """
-
-    class FeedForward:
-        __init__ = """
-            - self.dropout = nn.Dropout(dropout)
-            + self.p = dropout
-        """
-
-        forward = """
-            - return self.linear2(self.dropout(h))
-            + if self.training:
-            +     h = h * (torch.rand_like(h) >= self.p)
-            + return self.linear2(h)
-        """
-
-
-class dropout_shared:
-    """your dropout draws one mask for all positions: each number is dropped or kept by itself
-
-    Fails: test_dropout_share
-    """
-
-    class FeedForward:
-        forward = """
-            - return self.linear2(self.dropout(h))
-            + h = h * self.dropout(torch.ones_like(h[:1, :1]))
-            + return self.linear2(h)
-        """
-
-
-class dropout_on_input:
-    """your dropout drops features of x: drop hidden units, after the activation
-
-    Fails: test_dropout_places
-    """
-
-    class FeedForward:
-        forward = """
-            + x = self.dropout(x)
-              h = self.linear1(x)
-
-            - return self.linear2(self.dropout(h))
-            + return self.linear2(h)
-        """
-
-
-class dropout_before_activation:
-    """your dropout comes before the activation: what is scaled up there does not come out scaled up
-
-    Fails: test_dropout_places
-    """
-
-    class FeedForward:
-        forward = """
-            - h = self.linear1(x)
-            + h = self.dropout(self.linear1(x))
-
-            -     h = F.silu(self.gate(x)) * h
-            - return self.linear2(self.dropout(h))
-            +     h = F.silu(self.dropout(self.gate(x))) * h
-            + return self.linear2(h)
-        """
-
-
-class dropout_on_output:
-    """your dropout comes after linear2: drop hidden units, before it
-
-    Fails: test_dropout_places
-    """
-
-    class FeedForward:
-        forward = """
-            - return self.linear2(self.dropout(h))
-            + return self.dropout(self.linear2(h))
-        """
-
-
-class dropout_twice:
-    """your dropout is applied twice, before and after linear2
-
-    Fails: test_dropout_places
-    """
-
-    class FeedForward:
-        forward = """
-            - return self.linear2(self.dropout(h))
-            + return self.dropout(self.linear2(self.dropout(h)))
-        """
-
-
-class dropout_not_for_swiglu:
-    """your swiglu drops nothing: dropout comes before linear2 in all three cases
-
-    Fails: test_dropout_places
-    """
-
-    class FeedForward:
-        forward = """
-            - h = F.silu(self.gate(x)) * h
-            + return self.linear2(F.silu(self.gate(x)) * h)
-        """
-
-
-class dropout_fixed:
-    """your dropout drops a half whatever is asked for: nn.Dropout takes the share
-
-    Fails: test_dropout_places, test_no_dropout
-    """
-
-    class FeedForward:
-        __init__ = """
-            - self.dropout = nn.Dropout(dropout)
-            + self.dropout = nn.Dropout()
-        """
+mistake(
+    "dropout-fixed",
+    "your dropout drops a half whatever is asked for: nn.Dropout takes the share",
+    FeedForward="nn.Dropout(dropout) -> nn.Dropout()",
+)

@@ -3,33 +3,25 @@
 The same weights serve every position, however many there are, as they are now.
 """
 
+mistake(
+    "first-positions-alone",
+    "your network passes 512 positions at most: those after that come out as zeros",
+    FeedForward="""
+        - return self.linear2(self.dropout(h))
+        + y = self.linear2(self.dropout(h))
+        + return torch.cat((y[:, :512], torch.zeros_like(y[:, 512:])), dim=1)
+    """,
+    unnamed="no visible text is as long",
+)
 
-class first_positions_alone:
-    """your network passes 512 positions at most: those after that come out as zeros
-
-    Fails: test_large
-    Unnamed: no visible text is as long
-    """
-
-    class FeedForward:
-        forward = """
-            - return self.linear2(self.dropout(h))
-            + y = self.linear2(self.dropout(h))
-            + return torch.cat((y[:, :512], torch.zeros_like(y[:, 512:])), dim=1)
-        """
-
-
-class weight_kept:
-    """your module keeps a copy of linear1 from its first call: what is loaded or learned later does nothing
-
-    Fails: test_gradients, test_network_contract
-    Unnamed: visible checks see a gradient that is missing, and no more
-    """
-
-    class FeedForward:
-        forward = """
-            - h = self.linear1(x)
-            + if not hasattr(self, "kept"):
-            +     self.kept = self.linear1.weight.detach().clone()
-            + h = F.linear(x, self.kept.to(x), self.linear1.bias)
-        """
+mistake(
+    "weight-kept",
+    "your module keeps a copy of linear1 from its first call: what is loaded or learned later does nothing",
+    FeedForward="""
+        - h = self.linear1(x)
+        + if not hasattr(self, "kept"):
+        +     self.kept = self.linear1.weight.detach().clone()
+        + h = F.linear(x, self.kept.to(x), self.linear1.bias)
+    """,
+    unnamed="visible checks see a gradient that is missing, and no more",
+)

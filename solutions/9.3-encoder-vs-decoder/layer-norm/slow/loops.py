@@ -4,36 +4,34 @@
 """
 
 
-class row_loop:
-    """you loop over the positions in Python: a mean over the last axis with `keepdim=True` serves them all at once
+@mistake(
+    "row-loop",
+    "you loop over the positions in Python: a mean over the last axis with `keepdim=True` serves them all at once",
+    fails=["test_layer_norm_speed", "test_layer_norm_roofline"],
+)
+class LayerNorm:
+    def forward(self, x):
+        rows = []
+        for row in x.reshape(-1, x.shape[-1]):
+            centred = row - row.mean()
+            variance = centred.square().mean()
+            rows.append(centred / torch.sqrt(variance + self.eps) * self.weight + self.bias)
+        return torch.stack(rows).reshape(x.shape)
 
-    Fails: test_layer_norm_speed, test_layer_norm_roofline
-    """
 
-    class LayerNorm:
-        def forward(self, x):
-            rows = []
-            for row in x.reshape(-1, x.shape[-1]):
-                centred = row - row.mean()
-                variance = centred.square().mean()
-                rows.append(centred / torch.sqrt(variance + self.eps) * self.weight + self.bias)
-            return torch.stack(rows).reshape(x.shape)
-
-
-class feature_loop:
-    """you go over the features in Python: `mean` and arithmetic on whole tensors do all of them in one call
-
-    Fails: test_layer_norm_speed, test_layer_norm_roofline
-    """
-
-    class LayerNorm:
-        def forward(self, x):
-            features = x.unbind(-1)
-            mean = sum(features) / len(features)
-            variance = sum((feature - mean).square() for feature in features) / len(features)
-            scale = 1.0 / torch.sqrt(variance + self.eps)
-            parts = [
-                (feature - mean) * scale * self.weight[index] + self.bias[index]
-                for index, feature in enumerate(features)
-            ]
-            return torch.stack(parts, dim=-1)
+@mistake(
+    "feature-loop",
+    "you go over the features in Python: `mean` and arithmetic on whole tensors do all of them in one call",
+    fails=["test_layer_norm_speed", "test_layer_norm_roofline"],
+)
+class LayerNorm:
+    def forward(self, x):
+        features = x.unbind(-1)
+        mean = sum(features) / len(features)
+        variance = sum((feature - mean).square() for feature in features) / len(features)
+        scale = 1.0 / torch.sqrt(variance + self.eps)
+        parts = [
+            (feature - mean) * scale * self.weight[index] + self.bias[index]
+            for index, feature in enumerate(features)
+        ]
+        return torch.stack(parts, dim=-1)

@@ -4,58 +4,48 @@ A softmax over nothing but -inf is 0/0. Such a query gets zero weights and a zer
 """
 
 
-class blind_query_nan:
-    """your query that may attend to nothing is NaN: a softmax over nothing but -inf is 0/0
-
-    Fails: test_fully_masked
-    """
-
-    def scaled_dot_product_attention(query, key, value, mask=None):
-        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-        if mask is not None:
-            scores = scores.masked_fill(~mask, float("-inf"))
-        weights = scores.softmax(dim=-1)
-        return weights @ value, weights
+@mistake(
+    "blind-query-nan", "your query that may attend to nothing is NaN: a softmax over nothing but -inf is 0/0"
+)
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
 
 
-class blind_query_nan_gradient:
-    """your NaN is replaced in the output but not in the gradient, where 0 times NaN is NaN again
-
-    Fails: test_fully_masked_gradients
-    """
-
-    scaled_dot_product_attention = """
+mistake(
+    "blind-query-nan-gradient",
+    "your NaN is replaced in the output but not in the gradient, where 0 times NaN is NaN again",
+    scaled_dot_product_attention="""
         - blind = ~mask.any(dim=-1, keepdim=True)
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
         - weights = weights.masked_fill(blind, 0.0)
         + additive = torch.zeros(mask.shape, dtype=scores.dtype, device=mask.device)
         + weights = (scores + additive.masked_fill(~mask, float("-inf"))).softmax(dim=-1).nan_to_num(0.0)
-    """
+    """,
+)
 
-
-class blind_query_uniform:
-    """your query that may attend to nothing looks at everything equally: a finite fill leaves a flat row
-
-    Fails: test_fully_masked
-    """
-
-    scaled_dot_product_attention = """
+mistake(
+    "blind-query-uniform",
+    "your query that may attend to nothing looks at everything equally: a finite fill leaves a flat row",
+    scaled_dot_product_attention="""
         - blind = ~mask.any(dim=-1, keepdim=True)
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
         - weights = weights.masked_fill(blind, 0.0)
         + weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
-    """
+    """,
+)
 
 
-class blind_query_weights_nan:
-    """your NaN is replaced in the output and left in the weights: make none, by finite scores before the softmax
-
-    Fails: test_fully_masked
-    """
-
-    def scaled_dot_product_attention(query, key, value, mask=None):
-        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-        if mask is not None:
-            scores = scores.masked_fill(~mask, float("-inf"))
-        weights = scores.softmax(dim=-1)
-        return (weights @ value).nan_to_num(0.0), weights
+@mistake(
+    "blind-query-weights-nan",
+    "your NaN is replaced in the output and left in the weights: make none, by finite scores before the softmax",
+)
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    weights = scores.softmax(dim=-1)
+    return (weights @ value).nan_to_num(0.0), weights

@@ -3,33 +3,26 @@
 Every key that the mask allows is looked at, however many there are, and the mask is that of this very call.
 """
 
-
-class keys_cut:
-    """your attention looks at 512 keys at most, however many there are
-
-    Fails: test_long
-    Unnamed: no visible text is as long
-    """
-
-    scaled_dot_product_attention = """
+mistake(
+    "keys-cut",
+    "your attention looks at 512 keys at most, however many there are",
+    scaled_dot_product_attention="""
         + if mask is None:
         +     mask = torch.ones(1, key.size(-2), dtype=torch.bool, device=key.device)
         + mask = mask & (torch.arange(key.size(-2), device=key.device) < 512)
           scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    """
+    """,
+    unnamed="no visible text is as long",
+)
 
-
-class mask_kept:
-    """your module keeps the mask of the first call and obeys it for ever after
-
-    Fails: test_module_promises, test_module_contract
-    """
-
-    class MultiHeadAttention:
-        forward = """
-            + if not hasattr(self, "kept"):
-            +     self.kept = mask
-            + if mask is not None and self.kept is not None and mask.shape == self.kept.shape:
-            +     mask = self.kept
-              source = x if context is None else context
-        """
+mistake(
+    "mask-kept",
+    "your module keeps the mask of the first call and obeys it for ever after",
+    MultiHeadAttention="""
+        + if not hasattr(self, "kept"):
+        +     self.kept = mask
+        + if mask is not None and self.kept is not None and mask.shape == self.kept.shape:
+        +     mask = self.kept
+          source = x if context is None else context
+    """,
+)

@@ -3,98 +3,94 @@
 A product of matrices asks all queries at once, for all heads and sequences, and adds up while it multiplies.
 """
 
-
-class query_loop:
-    """you ask one query at a time: a product of matrices answers all queries at once
-
-    Fails: test_attention_speed
-    """
-
-    def _attend(query, key, value, mask=None):
-        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-        if mask is None:
-            weights = scores.softmax(dim=-1)
-        else:
-            blind = ~mask.any(dim=-1, keepdim=True)
-            weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
-            weights = weights.masked_fill(blind, 0.0)
-        return weights @ value, weights
-
-    def scaled_dot_product_attention(query, key, value, mask=None):
-        Tq, Tk = query.size(-2), key.size(-2)
-        if mask is not None:
-            mask = mask.expand(*query.shape[:-2], Tq, Tk)
-        results = []
-        for i in range(Tq):
-            allowed = None if mask is None else mask[..., i : i + 1, :]
-            results.append(_attend(query[..., i : i + 1, :], key, value, allowed))
-        output = torch.cat([output for output, _ in results], dim=-2)
-        return output, torch.cat([weights for _, weights in results], dim=-2)
+mistake(
+    "query-loop",
+    "you ask one query at a time: a product of matrices answers all queries at once",
+    fails=["test_attention_speed"],
+)
 
 
-class head_loop:
-    """you attend for one sequence and one head at a time: `@` multiplies all of them, whatever axes come first
-
-    Fails: test_many_heads_speed
-    """
-
-    def _attend(query, key, value, mask=None):
-        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-        if mask is None:
-            weights = scores.softmax(dim=-1)
-        else:
-            blind = ~mask.any(dim=-1, keepdim=True)
-            weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
-            weights = weights.masked_fill(blind, 0.0)
-        return weights @ value, weights
-
-    def scaled_dot_product_attention(query, key, value, mask=None):
-        if query.dim() == 2:
-            return _attend(query, key, value, mask)
-        if mask is not None:
-            mask = mask.expand(*query.shape[:-1], key.size(-2))
-        results = []
-        for i in range(query.size(0)):
-            allowed = None if mask is None else mask[i]
-            results.append(scaled_dot_product_attention(query[i], key[i], value[i], allowed))
-        return torch.stack([output for output, _ in results]), torch.stack(
-            [weights for _, weights in results]
-        )
+def _attend(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        blind = ~mask.any(dim=-1, keepdim=True)
+        weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
+        weights = weights.masked_fill(blind, 0.0)
+    return weights @ value, weights
 
 
-class products_spread_out:
-    """you write out every product, [.., Tq, Tk, d], and then sum: a matrix product adds up as it multiplies
-
-    Fails: test_attention_speed
-    Told on: cpu
-    """
-
-    scaled_dot_product_attention = """
-        - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-        + scores = (query.unsqueeze(-2) * key.unsqueeze(-3)).sum(dim=-1) / math.sqrt(query.size(-1))
-
-        - return weights @ value, weights
-        + return (weights.unsqueeze(-1) * value.unsqueeze(-3)).sum(dim=-2), weights
-    """
+def scaled_dot_product_attention(query, key, value, mask=None):
+    Tq, Tk = query.size(-2), key.size(-2)
+    if mask is not None:
+        mask = mask.expand(*query.shape[:-2], Tq, Tk)
+    results = []
+    for i in range(Tq):
+        allowed = None if mask is None else mask[..., i : i + 1, :]
+        results.append(_attend(query[..., i : i + 1, :], key, value, allowed))
+    output = torch.cat([output for output, _ in results], dim=-2)
+    return output, torch.cat([weights for _, weights in results], dim=-2)
 
 
-class copies_in_float64:
-    """you compute in float64 and copy what would broadcast: stay in the dtype you are given, and leave copies to torch
+mistake(
+    "head-loop",
+    "you attend for one sequence and one head at a time: `@` multiplies all of them, whatever axes come first",
+    fails=["test_many_heads_speed"],
+)
 
-    Fails: test_attention_memory
-    """
 
-    def scaled_dot_product_attention(query, key, value, mask=None):
-        q, k, v = query.double(), key.double(), value.double()
-        scores = q @ k.transpose(-2, -1).contiguous()
-        scores = scores / torch.full_like(scores, math.sqrt(q.size(-1)))
-        blind = torch.zeros_like(scores, dtype=torch.bool)
-        if mask is not None:
-            allowed = mask.expand(scores.shape).clone()
-            blind = (~allowed.any(dim=-1, keepdim=True)).expand(scores.shape).clone()
-            scores = scores + torch.zeros_like(scores).masked_fill(~(allowed | blind), float("-inf"))
-        peak = scores.amax(dim=-1, keepdim=True).detach().expand(scores.shape).clone()
-        powers = (scores - peak).exp()
-        weights = powers / powers.sum(dim=-1, keepdim=True).expand(scores.shape).clone()
-        weights = torch.where(blind, torch.zeros_like(weights), weights)
-        return (weights @ v).to(query.dtype), weights.to(query.dtype)
+def _attend(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        blind = ~mask.any(dim=-1, keepdim=True)
+        weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
+        weights = weights.masked_fill(blind, 0.0)
+    return weights @ value, weights
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    if query.dim() == 2:
+        return _attend(query, key, value, mask)
+    if mask is not None:
+        mask = mask.expand(*query.shape[:-1], key.size(-2))
+    results = []
+    for i in range(query.size(0)):
+        allowed = None if mask is None else mask[i]
+        results.append(scaled_dot_product_attention(query[i], key[i], value[i], allowed))
+    return torch.stack([output for output, _ in results]), torch.stack([weights for _, weights in results])
+
+
+mistake(
+    "products-spread-out",
+    "you write out every product, [.., Tq, Tk, d], and then sum: a matrix product adds up as it multiplies",
+    scaled_dot_product_attention=[
+        "query @ key.transpose(-2, -1) -> (query.unsqueeze(-2) * key.unsqueeze(-3)).sum(dim=-1)",
+        "weights @ value -> (weights.unsqueeze(-1) * value.unsqueeze(-3)).sum(dim=-2)",
+    ],
+    fails=["test_attention_speed"],
+    told_on="cpu",
+)
+
+
+@mistake(
+    "copies-in-float64",
+    "you compute in float64 and copy what would broadcast: stay in the dtype you are given, and leave copies to torch",
+    fails=["test_attention_memory"],
+)
+def scaled_dot_product_attention(query, key, value, mask=None):
+    q, k, v = query.double(), key.double(), value.double()
+    scores = q @ k.transpose(-2, -1).contiguous()
+    scores = scores / torch.full_like(scores, math.sqrt(q.size(-1)))
+    blind = torch.zeros_like(scores, dtype=torch.bool)
+    if mask is not None:
+        allowed = mask.expand(scores.shape).clone()
+        blind = (~allowed.any(dim=-1, keepdim=True)).expand(scores.shape).clone()
+        scores = scores + torch.zeros_like(scores).masked_fill(~(allowed | blind), float("-inf"))
+    peak = scores.amax(dim=-1, keepdim=True).detach().expand(scores.shape).clone()
+    powers = (scores - peak).exp()
+    weights = powers / powers.sum(dim=-1, keepdim=True).expand(scores.shape).clone()
+    weights = torch.where(blind, torch.zeros_like(weights), weights)
+    return (weights @ v).to(query.dtype), weights.to(query.dtype)

@@ -1,58 +1,56 @@
 """A module that is right and does its work again for every head."""
 
 
-class module_loops:
-    """your module loops over sequences and heads: split the columns into [B, H, T, d], and one call serves all
+@mistake(
+    "module-loops",
+    "your module loops over sequences and heads: split the columns into [B, H, T, d], and one call serves all",
+    fails=["test_multi_head_speed"],
+)
+class MultiHeadAttention:
+    del _split
 
-    Fails: test_multi_head_speed
-    """
-
-    class MultiHeadAttention:
-        del _split
-
-        def forward(self, x, mask=None, context=None):
-            source = x if context is None else context
-            B, T, D = x.shape
-            d = D // self.num_heads
-            if mask is not None:
-                mask = mask.expand(B, self.num_heads, T, source.size(1))
-            q, k, v = self.w_q(x), self.w_k(source), self.w_v(source)
-            rows = []
-            for b in range(B):
-                heads = []
-                for h in range(self.num_heads):
-                    columns = slice(h * d, (h + 1) * d)
-                    allowed = None if mask is None else mask[b, h]
-                    one = (q[b, :, columns], k[b, :, columns], v[b, :, columns])
-                    heads.append(scaled_dot_product_attention(*one, allowed)[0])
-                rows.append(torch.cat(heads, dim=-1))
-            return self.w_o(torch.stack(rows))
-
-
-class projected_per_head:
-    """you project the whole width again for every head: project once, then split the columns
-
-    Fails: test_multi_head_speed, test_heads_speed
-    Told on: cpu
-    """
-
-    class MultiHeadAttention:
-        del _split
-
-        def forward(self, x, mask=None, context=None):
-            source = x if context is None else context
-            B, T, D = x.shape
-            d = D // self.num_heads
-            if mask is not None:
-                mask = mask.expand(B, self.num_heads, T, source.size(1))
+    def forward(self, x, mask=None, context=None):
+        source = x if context is None else context
+        B, T, D = x.shape
+        d = D // self.num_heads
+        if mask is not None:
+            mask = mask.expand(B, self.num_heads, T, source.size(1))
+        q, k, v = self.w_q(x), self.w_k(source), self.w_v(source)
+        rows = []
+        for b in range(B):
             heads = []
             for h in range(self.num_heads):
                 columns = slice(h * d, (h + 1) * d)
-                q, k, v = (
-                    self.w_q(x)[..., columns],
-                    self.w_k(source)[..., columns],
-                    self.w_v(source)[..., columns],
-                )
-                allowed = None if mask is None else mask[:, h]
-                heads.append(scaled_dot_product_attention(q, k, v, allowed)[0])
-            return self.w_o(torch.cat(heads, dim=-1))
+                allowed = None if mask is None else mask[b, h]
+                one = (q[b, :, columns], k[b, :, columns], v[b, :, columns])
+                heads.append(scaled_dot_product_attention(*one, allowed)[0])
+            rows.append(torch.cat(heads, dim=-1))
+        return self.w_o(torch.stack(rows))
+
+
+@mistake(
+    "projected-per-head",
+    "you project the whole width again for every head: project once, then split the columns",
+    fails=["test_multi_head_speed", "test_heads_speed"],
+    told_on="cpu",
+)
+class MultiHeadAttention:
+    del _split
+
+    def forward(self, x, mask=None, context=None):
+        source = x if context is None else context
+        B, T, D = x.shape
+        d = D // self.num_heads
+        if mask is not None:
+            mask = mask.expand(B, self.num_heads, T, source.size(1))
+        heads = []
+        for h in range(self.num_heads):
+            columns = slice(h * d, (h + 1) * d)
+            q, k, v = (
+                self.w_q(x)[..., columns],
+                self.w_k(source)[..., columns],
+                self.w_v(source)[..., columns],
+            )
+            allowed = None if mask is None else mask[:, h]
+            heads.append(scaled_dot_product_attention(q, k, v, allowed)[0])
+        return self.w_o(torch.cat(heads, dim=-1))

@@ -5,159 +5,120 @@ and one for the queries. Padding is what equals pad_id, wherever it stands.
 """
 
 
-class padding_inverted:
-    """your padding mask is True where the padding is: True has to mean that the token is real
-
-    Fails: test_padding_values, test_padding_pad_id, test_length_one
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        return (tokens == pad_id)[:, None, None, :]
+@mistake(
+    "padding-inverted",
+    "your padding mask is True where the padding is: True has to mean that the token is real",
+)
+def padding_mask(tokens, pad_id=0):
+    return (tokens == pad_id)[:, None, None, :]
 
 
-class padding_two_axes:
-    """your padding mask is [B, T]: it lacks the axes of length 1 that stand for heads and queries
-
-    Fails: test_padding_shape, test_length_one
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        return tokens != pad_id
+@mistake(
+    "padding-two-axes",
+    "your padding mask is [B, T]: it lacks the axes of length 1 that stand for heads and queries",
+)
+def padding_mask(tokens, pad_id=0):
+    return tokens != pad_id
 
 
-class padding_on_queries:
-    """your padding mask hides queries instead of keys: the tokens belong on the last axis
-
-    Fails: test_padding_shape
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        return (tokens != pad_id)[:, None, :, None]
+@mistake(
+    "padding-on-queries",
+    "your padding mask hides queries instead of keys: the tokens belong on the last axis",
+)
+def padding_mask(tokens, pad_id=0):
+    return (tokens != pad_id)[:, None, :, None]
 
 
-class padding_int:
-    """your padding mask holds the integers 0 and 1 instead of True and False
-
-    Fails: test_padding_shape, test_length_one
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        return (tokens != pad_id).long()[:, None, None, :]
+@mistake("padding-int", "your padding mask holds the integers 0 and 1 instead of True and False")
+def padding_mask(tokens, pad_id=0):
+    return (tokens != pad_id).long()[:, None, None, :]
 
 
-class padding_id_ignored:
-    """your padding mask ignores pad_id and hides token 0
-
-    Fails: test_padding_pad_id
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        return tokens.bool()[:, None, None, :]
+@mistake("padding-id-ignored", "your padding mask ignores pad_id and hides token 0")
+def padding_mask(tokens, pad_id=0):
+    return tokens.bool()[:, None, None, :]
 
 
-class padding_by_order:
-    """your padding mask hides every token up to pad_id instead of pad_id alone: ids have no order
-
-    Fails: test_padding_pad_id
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        return (tokens > pad_id)[:, None, None, :]
+@mistake(
+    "padding-by-order",
+    "your padding mask hides every token up to pad_id instead of pad_id alone: ids have no order",
+)
+def padding_mask(tokens, pad_id=0):
+    return (tokens > pad_id)[:, None, None, :]
 
 
-class padding_only_at_the_end:
-    """your padding mask assumes that the real tokens stand first: padding may also come before or between
-
-    Fails: test_padding_values
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        lengths = (tokens != pad_id).sum(dim=1)
-        positions = torch.arange(tokens.shape[1], device=tokens.device)
-        return (positions < lengths[:, None])[:, None, None, :]
+@mistake(
+    "padding-only-at-the-end",
+    "your padding mask assumes that the real tokens stand first: padding may also come before or between",
+)
+def padding_mask(tokens, pad_id=0):
+    lengths = (tokens != pad_id).sum(dim=1)
+    positions = torch.arange(tokens.shape[1], device=tokens.device)
+    return (positions < lengths[:, None])[:, None, None, :]
 
 
-class padding_int64_only:
-    """your padding mask insists on int64 tokens: any integer type can be compared with pad_id
-
-    Fails: test_padding_integer_types
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        assert tokens.dtype == torch.int64, "tokens must be int64"
-        return (tokens != pad_id)[:, None, None, :]
+@mistake(
+    "padding-int64-only",
+    "your padding mask insists on int64 tokens: any integer type can be compared with pad_id",
+)
+def padding_mask(tokens, pad_id=0):
+    assert tokens.dtype == torch.int64, "tokens must be int64"
+    return (tokens != pad_id)[:, None, None, :]
 
 
-class padding_view:
-    """your padding mask calls view on the tokens, which need not be contiguous: reshape copies if it must
-
-    Fails: test_promises
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        B, T = tokens.shape
-        return (tokens.view(B * T) != pad_id).view(B, 1, 1, T)
+@mistake(
+    "padding-view",
+    "your padding mask calls view on the tokens, which need not be contiguous: reshape copies if it must",
+)
+def padding_mask(tokens, pad_id=0):
+    B, T = tokens.shape
+    return (tokens.view(B * T) != pad_id).view(B, 1, 1, T)
 
 
-class padding_three_axes:
-    """your padding mask is [B, 1, T]: it lacks the axis of length 1 that stands for the heads
-
-    Fails: test_padding_shape, test_length_one
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        return (tokens != pad_id)[:, None, :]
+@mistake(
+    "padding-three-axes",
+    "your padding mask is [B, 1, T]: it lacks the axis of length 1 that stands for the heads",
+)
+def padding_mask(tokens, pad_id=0):
+    return (tokens != pad_id)[:, None, :]
 
 
-class padding_pairs:
-    """your padding mask is a table of pairs, in which queries must be real as well: padding is a matter of keys
-
-    Fails: test_padding_shape
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        real = tokens != pad_id
-        return (real[:, :, None] & real[:, None, :])[:, None]
+@mistake(
+    "padding-pairs",
+    "your padding mask is a table of pairs, in which queries must be real as well: padding is a matter of keys",
+)
+def padding_mask(tokens, pad_id=0):
+    real = tokens != pad_id
+    return (real[:, :, None] & real[:, None, :])[:, None]
 
 
-class padding_expanded:
-    """your padding mask is stretched over all queries: its axis stays 1, and torch broadcasts it
-
-    Fails: test_padding_shape
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        B, T = tokens.shape
-        return (tokens != pad_id)[:, None, None, :].expand(B, 1, T, T)
+@mistake(
+    "padding-expanded",
+    "your padding mask is stretched over all queries: its axis stays 1, and torch broadcasts it",
+)
+def padding_mask(tokens, pad_id=0):
+    B, T = tokens.shape
+    return (tokens != pad_id)[:, None, None, :].expand(B, 1, T, T)
 
 
-class padding_float:
-    """your padding mask holds the numbers 0.0 and 1.0 instead of True and False
-
-    Fails: test_padding_shape, test_length_one
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        return (tokens != pad_id).float()[:, None, None, :]
+@mistake("padding-float", "your padding mask holds the numbers 0.0 and 1.0 instead of True and False")
+def padding_mask(tokens, pad_id=0):
+    return (tokens != pad_id).float()[:, None, None, :]
 
 
-class padding_additive:
-    """your padding mask holds numbers to add to scores: here it is boolean, and additive_mask makes numbers of it
-
-    Fails: test_padding_shape, test_length_one
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        real = (tokens != pad_id)[:, None, None, :]
-        return torch.zeros(real.shape, device=tokens.device).masked_fill(~real, float("-inf"))
+@mistake(
+    "padding-additive",
+    "your padding mask holds numbers to add to scores: here it is boolean, and additive_mask makes numbers of it",
+)
+def padding_mask(tokens, pad_id=0):
+    real = (tokens != pad_id)[:, None, None, :]
+    return torch.zeros(real.shape, device=tokens.device).masked_fill(~real, float("-inf"))
 
 
-class padding_after_the_first:
-    """your padding mask hides whatever comes after the first padding: padding may also come before or between
-
-    Fails: test_padding_values
-    """
-
-    def padding_mask(tokens, pad_id=0):
-        seen = (tokens == pad_id).cumsum(dim=1)
-        return (seen == 0)[:, None, None, :]
+@mistake(
+    "padding-after-the-first",
+    "your padding mask hides whatever comes after the first padding: padding may also come before or between",
+)
+def padding_mask(tokens, pad_id=0):
+    seen = (tokens == pad_id).cumsum(dim=1)
+    return (seen == 0)[:, None, None, :]

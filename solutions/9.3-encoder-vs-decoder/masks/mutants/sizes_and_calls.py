@@ -4,30 +4,26 @@ A mask is as long as the text, and depends on the arguments of its own call alon
 """
 
 
-class causal_table_of_1024:
-    """your causal mask is cut from a table of 1024 positions: a longer text gets a mask that is too small
-
-    Fails: test_long
-    Unnamed: no visible text is as long
-    """
-
-    def causal_mask(seq_len, *, device=None):
-        table = torch.ones(1024, 1024, dtype=torch.bool, device=device).tril()
-        return table[:seq_len, :seq_len]
+@mistake(
+    "causal-table-of-1024",
+    "your causal mask is cut from a table of 1024 positions: a longer text gets a mask that is too small",
+    unnamed="no visible text is as long",
+)
+def causal_mask(seq_len, *, device=None):
+    table = torch.ones(1024, 1024, dtype=torch.bool, device=device).tril()
+    return table[:seq_len, :seq_len]
 
 
-class padding_kept:
-    """your padding mask is kept from the first batch of that shape: the next one has other padding
-
-    Fails: test_promises, test_padding_contract
-    """
-
-    kept = {}  # noqa: RUF012
-
-    padding_mask = """
+mistake(
+    "padding-kept",
+    "your padding mask is kept from the first batch of that shape: the next one has other padding",
+    padding_mask="""
         - return (tokens != pad_id)[:, None, None, :]
         + key = (tuple(tokens.shape), pad_id)
         + if key not in kept:
         +     kept[key] = (tokens != pad_id)[:, None, None, :]
         + return kept[key]
-    """
+    """,
+)
+
+kept = {}

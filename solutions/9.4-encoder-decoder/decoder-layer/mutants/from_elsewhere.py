@@ -3,45 +3,33 @@
 The layer is what is being written, so torch's own Transformer is not to be used; each call has its own memory.
 """
 
+mistake(
+    "torchs-own-layer",
+    "your layer makes a torch Transformer layer: build it from the given blocks",
+    DecoderLayer="""
+        + nn.TransformerDecoderLayer(x.size(-1), 1, 4, batch_first=True)
+          if self.norm_first:
+    """,
+    costs="what rests on excluded code earns nothing",
+)
 
-class torchs_own_layer:
-    """your layer makes a torch Transformer layer: build it from the given blocks
+mistake(
+    "memory-kept",
+    "your layer keeps the first memory that it meets: each call has its own",
+    DecoderLayer="""
+        + kept = self.__dict__.setdefault("kept", memory)
+        + memory = kept if kept.shape == memory.shape else memory
+          if self.norm_first:
+    """,
+)
 
-    Fails: test_from_scratch
-    Costs: what rests on excluded code earns nothing
-    """
-
-    class DecoderLayer:
-        forward = """
-            + nn.TransformerDecoderLayer(x.size(-1), 1, 4, batch_first=True)
-              if self.norm_first:
-        """
-
-
-class memory_kept:
-    """your layer keeps the first memory that it meets: each call has its own
-
-    Fails: test_causality
-    """
-
-    class DecoderLayer:
-        forward = """
-            + kept = self.__dict__.setdefault("kept", memory)
-            + memory = kept if kept.shape == memory.shape else memory
-              if self.norm_first:
-        """
-
-
-class short_memory:
-    """your cross-attention sees no more than the first 128 positions of the memory
-
-    Fails: test_layer_contract
-    Unnamed: no visible memory is as long
-    """
-
-    class DecoderLayer:
-        forward = """
-            + if memory_mask is not None and memory.size(1) > 128:
-            +     memory, memory_mask = memory[:, :128], memory_mask[..., :128]
-              if self.norm_first:
-        """
+mistake(
+    "short-memory",
+    "your cross-attention sees no more than the first 128 positions of the memory",
+    DecoderLayer="""
+        + if memory_mask is not None and memory.size(1) > 128:
+        +     memory, memory_mask = memory[:, :128], memory_mask[..., :128]
+          if self.norm_first:
+    """,
+    unnamed="no visible memory is as long",
+)

@@ -1,185 +1,107 @@
 """What the loss gets wrong: who counts, what is shared out, and to whom."""
 
+mistake(
+    "loss-counts-padding",
+    "your loss counts targets that are padding",
+    smoothed_loss="losses[targets != pad_id] -> losses",
+)
 
-class loss_counts_padding:
-    """your loss counts targets that are padding
+mistake(
+    "padding-zeroed-but-counted",
+    "your loss sets padding to 0 and divides by all positions: divide by those that count",
+    smoothed_loss="losses[targets != pad_id] -> (losses * (targets != pad_id))",
+)
 
-    Fails: test_loss_padding
-    """
-
-    smoothed_loss = """
-        - return losses[targets != pad_id].mean()
-        + return losses.mean()
-    """
-
-
-class padding_zeroed_but_counted:
-    """your loss sets padding to 0 and divides by all positions: divide by those that count
-
-    Fails: test_loss_padding
-    """
-
-    smoothed_loss = """
-        - return losses[targets != pad_id].mean()
-        + return (losses * (targets != pad_id)).mean()
-    """
-
-
-class mean_of_rows:
-    """your loss is a mean of the rows' means: it is one mean over all targets that count, of all rows
-
-    Fails: test_loss_padding
-    """
-
-    smoothed_loss = """
+mistake(
+    "mean-of-rows",
+    "your loss is a mean of the rows' means: it is one mean over all targets that count, of all rows",
+    smoothed_loss="""
         - return losses[targets != pad_id].mean()
         + real = (targets != pad_id).to(losses.dtype)
         + return ((losses * real).sum(dim=1) / real.sum(dim=1)).mean()
-    """
+    """,
+)
 
+mistake(
+    "loss-sum",
+    "your loss is the sum over all targets: it is their mean",
+    smoothed_loss="losses[targets != pad_id].mean() -> losses[targets != pad_id].sum()",
+)
 
-class loss_sum:
-    """your loss is the sum over all targets: it is their mean
+mistake(
+    "loss-padding-is-zero",
+    "your loss skips token 0, whatever pad_id is",
+    smoothed_loss="targets != pad_id -> targets != 0",
+)
 
-    Fails: test_plain_loss
-    """
-
-    smoothed_loss = """
-        - return losses[targets != pad_id].mean()
-        + return losses[targets != pad_id].sum()
-    """
-
-
-class loss_padding_is_zero:
-    """your loss skips token 0, whatever pad_id is
-
-    Fails: test_loss_padding
-    """
-
-    smoothed_loss = """
-        - return losses[targets != pad_id].mean()
-        + return losses[targets != 0].mean()
-    """
-
-
-class loss_shifts_again:
-    """your loss shifts the targets by one: the caller has done so
-
-    Fails: test_plain_loss
-    """
-
-    smoothed_loss = """
+mistake(
+    "loss-shifts-again",
+    "your loss shifts the targets by one: the caller has done so",
+    smoothed_loss="""
         + if logits.shape[1] > 1:
         +     logits, targets = logits[:, :-1], targets[:, 1:]
           logs = logits.log_softmax(dim=-1)
-    """
+    """,
+)
 
+mistake(
+    "smoothing-ignored",
+    "your loss has no smoothing: a share of it goes to every word",
+    smoothed_loss="-(1 - smoothing) * right - smoothing * logs.mean(dim=-1) -> -right",
+)
 
-class smoothing_ignored:
-    """your loss has no smoothing: a share of it goes to every word
-
-    Fails: test_smoothing
-    """
-
-    smoothed_loss = """
-        - losses = -(1 - smoothing) * right - smoothing * logs.mean(dim=-1)
-        + losses = -right
-    """
-
-
-class smoothing_among_the_wrong:
-    """your smoothing is spread over the wrong words alone: every word gets smoothing / V, the right one too
-
-    Fails: test_smoothing
-    """
-
-    smoothed_loss = """
+mistake(
+    "smoothing-among-the-wrong",
+    "your smoothing is spread over the wrong words alone: every word gets smoothing / V, the right one too",
+    smoothed_loss="""
         - losses = -(1 - smoothing) * right - smoothing * logs.mean(dim=-1)
         + others = (logs.sum(dim=-1) - right) / (logits.shape[-1] - 1)
         + losses = -(1 - smoothing) * right - smoothing * others
-    """
+    """,
+)
 
+mistake(
+    "smoothing-not-shared",
+    "your smoothing goes to every word undivided: each gets smoothing / V",
+    smoothed_loss="logs.mean(dim=-1) -> logs.sum(dim=-1)",
+)
 
-class smoothing_not_shared:
-    """your smoothing goes to every word undivided: each gets smoothing / V
+mistake(
+    "smoothing-added",
+    "your smoothing is added to a full target: the right word keeps 1 - smoothing and its share",
+    smoothed_loss="-(1 - smoothing) * right -> -right",
+)
 
-    Fails: test_smoothing
-    """
+mistake(
+    "log-of-softmax",
+    "your loss takes the log of a softmax, which is -∞ where it rounds to 0: log_softmax is not",
+    smoothed_loss="logits.log_softmax(dim=-1) -> logits.softmax(dim=-1).log()",
+)
 
-    smoothed_loss = """
-        - losses = -(1 - smoothing) * right - smoothing * logs.mean(dim=-1)
-        + losses = -(1 - smoothing) * right - smoothing * logs.sum(dim=-1)
-    """
+mistake(
+    "loss-of-float32",
+    "your loss is float32 whatever the logits are",
+    smoothed_loss="logits.log_softmax(dim=-1) -> logits.float().log_softmax(dim=-1)",
+)
 
+mistake(
+    "loss-by-rows",
+    "your loss is divided by the number of rows: it is the mean over all targets that count",
+    smoothed_loss="losses[targets != pad_id].mean() -> losses[targets != pad_id].sum() / len(targets)",
+)
 
-class smoothing_added:
-    """your smoothing is added to a full target: the right word keeps 1 - smoothing and its share
-
-    Fails: test_smoothing
-    """
-
-    smoothed_loss = """
-        - losses = -(1 - smoothing) * right - smoothing * logs.mean(dim=-1)
-        + losses = -right - smoothing * logs.mean(dim=-1)
-    """
-
-
-class log_of_softmax:
-    """your loss takes the log of a softmax, which is -∞ where it rounds to 0: log_softmax is not
-
-    Fails: test_loss_stability
-    """
-
-    smoothed_loss = """
-        - logs = logits.log_softmax(dim=-1)
-        + logs = logits.softmax(dim=-1).log()
-    """
-
-
-class loss_of_float32:
-    """your loss is float32 whatever the logits are
-
-    Fails: test_loss_promises
-    """
-
-    smoothed_loss = """
-        - logs = logits.log_softmax(dim=-1)
-        + logs = logits.float().log_softmax(dim=-1)
-    """
-
-
-class loss_by_rows:
-    """your loss is divided by the number of rows: it is the mean over all targets that count
-
-    Fails: test_plain_loss
-    """
-
-    smoothed_loss = """
-        - return losses[targets != pad_id].mean()
-        + return losses[targets != pad_id].sum() / len(targets)
-    """
-
-
-class share_of_two_fewer:
-    """your smoothing leaves out the right word and padding: each of the V words gets smoothing / V
-
-    Fails: test_smoothing
-    """
-
-    smoothed_loss = """
+mistake(
+    "share-of-two-fewer",
+    "your smoothing leaves out the right word and padding: each of the V words gets smoothing / V",
+    smoothed_loss="""
         - losses = -(1 - smoothing) * right - smoothing * logs.mean(dim=-1)
         + others = (logs.sum(dim=-1) - right - logs[..., pad_id]) / (logits.shape[-1] - 2)
         + losses = -(1 - smoothing) * right - smoothing * others
-    """
+    """,
+)
 
-
-class share_detached:
-    """your loss detaches what the other classes share: gradients flow through all of it
-
-    Fails: test_loss_gradients
-    """
-
-    smoothed_loss = """
-        - losses = -(1 - smoothing) * right - smoothing * logs.mean(dim=-1)
-        + losses = -(1 - smoothing) * right - smoothing * logs.mean(dim=-1).detach()
-    """
+mistake(
+    "share-detached",
+    "your loss detaches what the other classes share: gradients flow through all of it",
+    smoothed_loss="logs.mean(dim=-1) -> logs.mean(dim=-1).detach()",
+)

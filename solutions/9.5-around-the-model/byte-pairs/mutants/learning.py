@@ -3,225 +3,151 @@
 Each time the pair that occurs side by side most often is merged, on a tie the greatest; then all is counted anew.
 """
 
+mistake(
+    "least-frequent",
+    "your train merges the rarest pair first: the most frequent is wanted",
+    train="(counts[pair], pair) -> (-counts[pair], pair)",
+)
 
-class least_frequent:
-    """your train merges the rarest pair first: the most frequent is wanted
+mistake(
+    "frequency-forgotten",
+    "your train takes the greatest pair, however often it occurs",
+    train="counts, key=lambda pair: (counts[pair], pair) -> counts",
+)
 
-    Fails: test_most_frequent
-    """
+mistake(
+    "first-of-equals",
+    "your train, on a tie, takes the pair that it met first: the greatest is wanted",
+    train="lambda pair: (counts[pair], pair) -> counts.__getitem__",
+)
 
-    train = """
-        - best = max(counts, key=lambda pair: (counts[pair], pair))
-        + best = max(counts, key=lambda pair: (-counts[pair], pair))
-    """
+mistake(
+    "last-of-equals",
+    "your train, on a tie, takes the pair that it met last: the greatest is wanted",
+    train="counts, key=lambda pair: (counts[pair], pair) -> reversed(counts), key=counts.__getitem__",
+)
 
-
-class frequency_forgotten:
-    """your train takes the greatest pair, however often it occurs
-
-    Fails: test_most_frequent
-    """
-
-    train = """
-        - best = max(counts, key=lambda pair: (counts[pair], pair))
-        + best = max(counts)
-    """
-
-
-class first_of_equals:
-    """your train, on a tie, takes the pair that it met first: the greatest is wanted
-
-    Fails: test_ties
-    """
-
-    train = """
-        - best = max(counts, key=lambda pair: (counts[pair], pair))
-        + best = max(counts, key=counts.__getitem__)
-    """
-
-
-class last_of_equals:
-    """your train, on a tie, takes the pair that it met last: the greatest is wanted
-
-    Fails: test_ties
-    """
-
-    train = """
-        - best = max(counts, key=lambda pair: (counts[pair], pair))
-        + best = max(reversed(counts), key=counts.__getitem__)
-    """
-
-
-class least_of_equals:
-    """your train, on a tie, takes the least pair: the greatest is wanted
-
-    Fails: test_ties
-    """
-
-    train = """
+mistake(
+    "least-of-equals",
+    "your train, on a tie, takes the least pair: the greatest is wanted",
+    train="""
         - best = max(counts, key=lambda pair: (counts[pair], pair))
         + best = min(counts, key=lambda pair: (-counts[pair], pair))
-    """
+    """,
+)
 
+mistake(
+    "ties-by-joined-bytes",
+    "your train, on a tie, compares the joined bytes: compare the pairs, token by token",
+    train="(counts[pair], pair) -> (counts[pair], pair[0] + pair[1])",
+)
 
-class ties_by_joined_bytes:
-    """your train, on a tie, compares the joined bytes: compare the pairs, token by token
-
-    Fails: test_ties_of_merged
-    """
-
-    train = """
-        - best = max(counts, key=lambda pair: (counts[pair], pair))
-        + best = max(counts, key=lambda pair: (counts[pair], pair[0] + pair[1]))
-    """
-
-
-class ties_by_ids:
-    """your train, on a tie, compares ids: bytes are compared
-
-    Fails: test_ties_of_merged
-    """
-
-    train = """
+mistake(
+    "ties-by-ids",
+    "your train, on a tie, compares ids: bytes are compared",
+    train="""
         - best = max(counts, key=lambda pair: (counts[pair], pair))
         + made = [one + other for one, other in merges]
         + def number(token):
         +     return 256 + made.index(token) if token in made else token[0]
         + best = max(counts, key=lambda pair: (counts[pair], number(pair[0]), number(pair[1])))
-    """
+    """,
+)
 
+mistake(
+    "ties-by-length",
+    "your train, on a tie, takes the longest pair: the greatest is wanted, as bytes compare",
+    train="(counts[pair], pair) -> (counts[pair], len(pair[0] + pair[1]), pair)",
+)
 
-class ties_by_length:
-    """your train, on a tie, takes the longest pair: the greatest is wanted, as bytes compare
-
-    Fails: test_ties_of_merged
-    """
-
-    train = """
-        - best = max(counts, key=lambda pair: (counts[pair], pair))
-        + best = max(counts, key=lambda pair: (counts[pair], len(pair[0] + pair[1]), pair))
-    """
-
-
-class ties_by_shown_bytes:
-    """your train compares bytes as GPT-2 shows them, a space as Ġ: byte 32 is less than any letter
-
-    Fails: test_pieces
-    """
-
-    train = """
+mistake(
+    "ties-by-shown-bytes",
+    "your train compares bytes as GPT-2 shows them, a space as Ġ: byte 32 is less than any letter",
+    train="""
         - best = max(counts, key=lambda pair: (counts[pair], pair))
         + def shown(token):
         +     return "".join(chr(byte if 33 <= byte <= 126 else byte + 256) for byte in token)
         + best = max(counts, key=lambda pair: (counts[pair], shown(pair[0]), shown(pair[1])))
-    """
+    """,
+)
 
 
-class counted_only_once:
-    """your train counts pairs once and takes the most frequent of them: after each merge others are there
-
-    Fails: test_counted_anew
-    """
-
-    def train(text, num_merges):
-        counts = Counter()
-        for tokens in _pieces(text):
-            counts.update(pairwise(tokens))
-        best = sorted(counts, key=lambda pair: (counts[pair], pair), reverse=True)
-        return best[:num_merges]
+@mistake(
+    "counted-only-once",
+    "your train counts pairs once and takes the most frequent of them: after each merge others are there",
+)
+def train(text, num_merges):
+    counts = Counter()
+    for tokens in _pieces(text):
+        counts.update(pairwise(tokens))
+    best = sorted(counts, key=lambda pair: (counts[pair], pair), reverse=True)
+    return best[:num_merges]
 
 
-class counts_kept:
-    """your train only adds the counts of new pairs: those of what was merged go down
-
-    Fails: test_counted_anew
-    """
-
-    def train(text, num_merges):
-        words = Counter(_pieces(text))
-        counts = Counter()
+@mistake("counts-kept", "your train only adds the counts of new pairs: those of what was merged go down")
+def train(text, num_merges):
+    words = Counter(_pieces(text))
+    counts = Counter()
+    for tokens, times in words.items():
+        for pair in pairwise(tokens):
+            counts[pair] += times
+    merges = []
+    while len(merges) < num_merges and counts:
+        best = max(counts, key=lambda pair: (counts[pair], pair))
+        merges.append(best)
+        del counts[best]
+        words = Counter({_merged(tokens, best): times for tokens, times in words.items()})
         for tokens, times in words.items():
             for pair in pairwise(tokens):
-                counts[pair] += times
-        merges = []
-        while len(merges) < num_merges and counts:
-            best = max(counts, key=lambda pair: (counts[pair], pair))
-            merges.append(best)
-            del counts[best]
-            words = Counter({_merged(tokens, best): times for tokens, times in words.items()})
-            for tokens, times in words.items():
-                for pair in pairwise(tokens):
-                    if best[0] + best[1] in pair:
-                        counts[pair] += times
-        return merges
+                if best[0] + best[1] in pair:
+                    counts[pair] += times
+    return merges
 
 
-class words_counted_once:
-    """your train counts each different piece once: one that occurs seven times counts seven times
+mistake(
+    "words-counted-once",
+    "your train counts each different piece once: one that occurs seven times counts seven times",
+    train="counts[pair] += times -> counts[pair] += 1",
+)
 
-    Fails: test_most_frequent
-    """
-
-    train = """
-        - counts[pair] += times
-        + counts[pair] += 1
-    """
-
-
-class runs_counted_without_overlap:
-    """your train counts aa once in aaa: what counts are the places where two tokens are side by side
-
-    Fails: test_runs
-    """
-
-    train = """
+mistake(
+    "runs-counted-without-overlap",
+    "your train counts aa once in aaa: what counts are the places where two tokens are side by side",
+    train="""
         - for pair in pairwise(tokens):
         -     counts[pair] += times
         + place = 0
         + while place < len(tokens) - 1:
         +     counts[tokens[place], tokens[place + 1]] += times
         +     place += 2 if tokens[place : place + 3] == tokens[place : place + 1] * 3 else 1
-    """
+    """,
+)
+
+mistake(
+    "pairs-counted-once-a-piece",
+    "your train counts a pair once in each piece, however often it occurs",
+    train="pairwise(tokens) -> set(pairwise(tokens))",
+)
 
 
-class pairs_counted_once_a_piece:
-    """your train counts a pair once in each piece, however often it occurs
-
-    Fails: test_runs
-    """
-
-    train = """
-        - for pair in pairwise(tokens):
-        + for pair in set(pairwise(tokens)):
-    """
-
-
-class merged_from_the_right:
-    """your merges are made from right to left: aaa becomes aa a, not a aa
-
-    Fails: test_runs, test_everywhere
-    """
-
-    def _merged(tokens, pair):
-        result = []
-        place = len(tokens)
-        while place > 0:
-            if place > 1 and tokens[place - 2 : place] == pair:
-                result.append(pair[0] + pair[1])
-                place -= 2
-            else:
-                result.append(tokens[place - 1])
-                place -= 1
-        return tuple(reversed(result))
+@mistake("merged-from-the-right", "your merges are made from right to left: aaa becomes aa a, not a aa")
+def _merged(tokens, pair):
+    result = []
+    place = len(tokens)
+    while place > 0:
+        if place > 1 and tokens[place - 2 : place] == pair:
+            result.append(pair[0] + pair[1])
+            place -= 2
+        else:
+            result.append(tokens[place - 1])
+            place -= 1
+    return tuple(reversed(result))
 
 
-class one_place_in_a_piece:
-    """your train merges a pair at one place of each piece: it is merged wherever it occurs
-
-    Fails: test_runs
-    """
-
-    train = """
+mistake(
+    "one-place-in-a-piece",
+    "your train merges a pair at one place of each piece: it is merged wherever it occurs",
+    train="""
         - words = Counter({_merged(tokens, best): times for tokens, times in words.items()})
         + new = {}
         + for tokens, times in words.items():
@@ -231,168 +157,104 @@ class one_place_in_a_piece:
         +         tokens = (*tokens[:place], best[0] + best[1], *tokens[place + 2 :])
         +     new[tokens] = times
         + words = new
-    """
+    """,
+)
 
-
-class nothing_left_is_an_error:
-    """your train takes the max of no pairs, which is an error: stop when none is left
-
-    Fails: test_nothing_left
-    """
-
-    train = """
+mistake(
+    "nothing-left-is-an-error",
+    "your train takes the max of no pairs, which is an error: stop when none is left",
+    train="""
         - if not counts:
         -     break
-    """
+    """,
+)
 
+mistake(
+    "single-pairs-left",
+    "your train stops at pairs that occur once: it continues until no pair is left",
+    train="if not counts: -> if not counts or max(counts.values()) < 2:",
+)
 
-class single_pairs_left:
-    """your train stops at pairs that occur once: it continues until no pair is left
+mistake(
+    "one-merge-too-many",
+    "your train merges one pair more than it was asked for",
+    train="len(merges) < num_merges -> len(merges) <= num_merges",
+)
 
-    Fails: test_ties_of_merged
-    """
+mistake(
+    "one-merge-too-few",
+    "your train stops one merge early; it should return num_merges pairs",
+    train="len(merges) < num_merges -> len(merges) < num_merges - 1",
+)
 
-    train = """
-        - if not counts:
-        + if not counts or max(counts.values()) < 2:
-    """
+mistake(
+    "size-of-vocabulary",
+    "your train takes num_merges for the size of the vocabulary, of which the bytes are 256",
+    train="len(merges) < num_merges -> len(merges) + 256 < num_merges",
+)
 
+mistake(
+    "tokens-returned",
+    "your train returns the new tokens: each entry is the pair that made one",
+    train="merges.append(best) -> merges.append(best[0] + best[1])",
+    costs="what train returns is all that it can be judged by",
+)
 
-class one_merge_too_many:
-    """your train merges one pair more than it was asked for
+mistake(
+    "table-returned",
+    "your train returns a dict from pairs to ids: a list of the pairs is wanted",
+    train="return merges -> return {pair: 256 + rank for rank, pair in enumerate(merges)}",
+    costs="what train returns is all that it can be judged by",
+)
 
-    Fails: test_form
-    """
+mistake(
+    "counts-returned",
+    "your train returns each pair with its count: the pairs alone are wanted",
+    train="merges.append(best) -> merges.append((best, counts[best]))",
+    costs="what train returns is all that it can be judged by",
+)
 
-    train = """
-        - while len(merges) < num_merges:
-        + while len(merges) <= num_merges:
-    """
-
-
-class one_merge_too_few:
-    """your train stops one merge early; it should return num_merges pairs
-
-    Fails: test_form
-    """
-
-    train = """
-        - while len(merges) < num_merges:
-        + while len(merges) < num_merges - 1:
-    """
-
-
-class size_of_vocabulary:
-    """your train takes num_merges for the size of the vocabulary, of which the bytes are 256
-
-    Fails: test_form
-    """
-
-    train = """
-        - while len(merges) < num_merges:
-        + while len(merges) + 256 < num_merges:
-    """
-
-
-class tokens_returned:
-    """your train returns the new tokens: each entry is the pair that made one
-
-    Fails: test_form
-    Costs: what train returns is all that it can be judged by
-    """
-
-    train = """
-        - merges.append(best)
-        + merges.append(best[0] + best[1])
-    """
-
-
-class table_returned:
-    """your train returns a dict from pairs to ids: a list of the pairs is wanted
-
-    Fails: test_form
-    Costs: what train returns is all that it can be judged by
-    """
-
-    train = """
-        - return merges
-        + return {pair: 256 + rank for rank, pair in enumerate(merges)}
-    """
-
-
-class counts_returned:
-    """your train returns each pair with its count: the pairs alone are wanted
-
-    Fails: test_form
-    Costs: what train returns is all that it can be judged by
-    """
-
-    train = """
-        - merges.append(best)
-        + merges.append((best, counts[best]))
-    """
-
-
-class pairs_of_ids:
-    """your train returns pairs of ids: each token is given by its bytes
-
-    Fails: test_form
-    Costs: what train returns is all that it can be judged by
-    """
-
-    train = """
+mistake(
+    "pairs-of-ids",
+    "your train returns pairs of ids: each token is given by its bytes",
+    train="""
         - return merges
         + made = [one + other for one, other in merges]
         + def number(token):
         +     return 256 + made.index(token) if token in made else token[0]
         + return [(number(one), number(other)) for one, other in merges]
-    """
+    """,
+    costs="what train returns is all that it can be judged by",
+)
 
-
-class pairs_of_strings:
-    """your train returns pairs of strings: a token is bytes, and may be half a character
-
-    Fails: test_form
-    Costs: what train returns is all that it can be judged by
-    """
-
-    train = """
+mistake(
+    "pairs-of-strings",
+    "your train returns pairs of strings: a token is bytes, and may be half a character",
+    train="""
         - return merges
         + return [(one.decode("utf-8", "replace"), other.decode("utf-8", "replace")) for one, other in merges]
-    """
+    """,
+    costs="what train returns is all that it can be judged by",
+)
 
+mistake(
+    "pairs-as-lists",
+    "your train returns lists of two: a pair is a tuple",
+    train="merges.append(best) -> merges.append(list(best))",
+    costs="what train returns is all that it can be judged by",
+)
 
-class pairs_as_lists:
-    """your train returns lists of two: a pair is a tuple
-
-    Fails: test_form
-    Costs: what train returns is all that it can be judged by
-    """
-
-    train = """
-        - merges.append(best)
-        + merges.append(list(best))
-    """
-
-
-class characters_merged:
-    """your train merges characters: a token is one byte at first, and é has two of them
-
-    Fails: test_bytes
-    """
-
-    train = """
+mistake(
+    "characters-merged",
+    "your train merges characters: a token is one byte at first, and é has two of them",
+    train="""
         - words = Counter(_pieces(text))  # each different piece once, with how often it occurs
         + words = Counter(tuple(c.encode() for c in piece) for piece in re.findall(PIECES, text))
-    """
+    """,
+)
 
 
-class latin_1_bytes:
-    """your bytes are those of another encoding: UTF-8 is wanted
-
-    Fails: test_bytes, test_bytes_alone
-    """
-
-    def _pieces(text):
-        pieces = re.findall(PIECES, text)
-        return [tuple(bytes([byte]) for byte in piece.encode("utf-16-le")[::2]) for piece in pieces]
+@mistake("latin-1-bytes", "your bytes are those of another encoding: UTF-8 is wanted")
+def _pieces(text):
+    pieces = re.findall(PIECES, text)
+    return [tuple(bytes([byte]) for byte in piece.encode("utf-16-le")[::2]) for piece in pieces]

@@ -1,137 +1,85 @@
 """What goes wrong when tasks share a body: which head answers, what it is given, and who hears of its parameters."""
 
+mistake(
+    "first-head-always",
+    "your model answers with the first head, whatever the task is",
+    MultiTask="""
+        - return self.heads[task](self.body(tokens), tokens != self.body.pad_id)
+        + return next(iter(self.heads.values()))(self.body(tokens), tokens != self.body.pad_id)
+    """,
+)
 
-class first_head_always:
-    """your model answers with the first head, whatever the task is
+mistake(
+    "all-tokens-real",
+    "your mask calls padding real: it is where tokens are body.pad_id",
+    MultiTask="tokens != self.body.pad_id -> torch.ones_like(tokens, dtype=torch.bool)",
+)
 
-    Fails: test_multi_task
-    """
+mistake(
+    "padding-is-zero",
+    "your mask takes 0 for padding: body.pad_id says which token it is",
+    MultiTask="self.body.pad_id -> 0",
+)
 
-    class MultiTask:
-        forward = """
-            - return self.heads[task](self.body(tokens), tokens != self.body.pad_id)
-            + return next(iter(self.heads.values()))(self.body(tokens), tokens != self.body.pad_id)
-        """
+mistake(
+    "mask-of-padding",
+    "your mask is True at padding: it is True at real tokens",
+    MultiTask="tokens != self.body.pad_id -> tokens == self.body.pad_id",
+)
 
+mistake(
+    "heads-in-a-dict",
+    "your heads are in a plain dict: nn.ModuleDict makes their parameters known",
+    MultiTask="nn.ModuleDict(heads) -> dict(heads)",
+)
 
-class all_tokens_real:
-    """your mask calls padding real: it is where tokens are body.pad_id
+mistake(
+    "body-copied",
+    "your model copies its body: the body itself would never get what one task learns",
+    MultiTask="""
+        - self.body = body
+        + import copy
+        + self.body = copy.deepcopy(body)
+    """,
+)
 
-    Fails: test_multi_task
-    """
+mistake(
+    "body-without-gradient",
+    "your body reads without gradients: a task teaches the body as well as its head",
+    MultiTask="""
+        - return self.heads[task](self.body(tokens), tokens != self.body.pad_id)
+        + with torch.no_grad():
+        +     hidden = self.body(tokens)
+        + return self.heads[task](hidden, tokens != self.body.pad_id)
+    """,
+)
 
-    class MultiTask:
-        forward = """
-            - return self.heads[task](self.body(tokens), tokens != self.body.pad_id)
-            + return self.heads[task](self.body(tokens), torch.ones_like(tokens, dtype=torch.bool))
-        """
+mistake(
+    "unknown-task-is-a-key-error",
+    "your model raises a KeyError for an unknown task: raise ValueError",
+    MultiTask="""
+        - if task not in self.heads:
+        -     raise ValueError(f"there is no task {task!r}: {', '.join(self.heads)}")
+    """,
+)
 
+mistake(
+    "unknown-task-is-an-assertion",
+    "your model asserts that it knows the task: raise ValueError, which python -O does not remove",
+    MultiTask="""
+        - if task not in self.heads:
+        -     raise ValueError(f"there is no task {task!r}: {', '.join(self.heads)}")
+        + assert task in self.heads
+    """,
+)
 
-class padding_is_zero:
-    """your mask takes 0 for padding: body.pad_id says which token it is
-
-    Fails: test_multi_task
-    """
-
-    class MultiTask:
-        forward = """
-            - return self.heads[task](self.body(tokens), tokens != self.body.pad_id)
-            + return self.heads[task](self.body(tokens), tokens != 0)
-        """
-
-
-class mask_of_padding:
-    """your mask is True at padding: it is True at real tokens
-
-    Fails: test_multi_task
-    """
-
-    class MultiTask:
-        forward = """
-            - return self.heads[task](self.body(tokens), tokens != self.body.pad_id)
-            + return self.heads[task](self.body(tokens), tokens == self.body.pad_id)
-        """
-
-
-class heads_in_a_dict:
-    """your heads are in a plain dict: nn.ModuleDict makes their parameters known
-
-    Fails: test_multi_task_parameters
-    """
-
-    class MultiTask:
-        __init__ = """
-            - self.heads = nn.ModuleDict(heads)
-            + self.heads = dict(heads)
-        """
-
-
-class body_copied:
-    """your model copies its body: the body itself would never get what one task learns
-
-    Fails: test_multi_task_parameters
-    """
-
-    class MultiTask:
-        __init__ = """
-            - self.body = body
-            + import copy
-            + self.body = copy.deepcopy(body)
-        """
-
-
-class body_without_gradient:
-    """your body reads without gradients: a task teaches the body as well as its head
-
-    Fails: test_multi_task_gradients
-    """
-
-    class MultiTask:
-        forward = """
-            - return self.heads[task](self.body(tokens), tokens != self.body.pad_id)
-            + with torch.no_grad():
-            +     hidden = self.body(tokens)
-            + return self.heads[task](hidden, tokens != self.body.pad_id)
-        """
-
-
-class unknown_task_is_a_key_error:
-    """your model raises a KeyError for an unknown task: raise ValueError
-
-    Fails: test_unknown_task
-    """
-
-    class MultiTask:
-        forward = """
-            - if task not in self.heads:
-            -     raise ValueError(f"there is no task {task!r}: {', '.join(self.heads)}")
-        """
-
-
-class unknown_task_is_an_assertion:
-    """your model asserts that it knows the task: raise ValueError, which python -O does not remove
-
-    Fails: test_unknown_task
-    """
-
-    class MultiTask:
-        forward = """
-            - if task not in self.heads:
-            -     raise ValueError(f"there is no task {task!r}: {', '.join(self.heads)}")
-            + assert task in self.heads
-        """
-
-
-class unknown_task_guessed:
-    """your model answers an unknown task with another head: raise ValueError
-
-    Fails: test_unknown_task
-    """
-
-    class MultiTask:
-        forward = """
-            - if task not in self.heads:
-            -     raise ValueError(f"there is no task {task!r}: {', '.join(self.heads)}")
-            + if task not in self.heads:
-            +     task = next(iter(self.heads))
-        """
+mistake(
+    "unknown-task-guessed",
+    "your model answers an unknown task with another head: raise ValueError",
+    MultiTask="""
+        - if task not in self.heads:
+        -     raise ValueError(f"there is no task {task!r}: {', '.join(self.heads)}")
+        + if task not in self.heads:
+        +     task = next(iter(self.heads))
+    """,
+)

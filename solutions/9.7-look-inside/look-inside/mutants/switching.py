@@ -1,76 +1,46 @@
 """How switching heads off goes wrong: its columns of what w_o reads count as zero, and only within the block."""
 
 
-class rows_for_columns:
-    """your zeros are in w_o's output: a head has columns of what w_o reads, and writes to all of it
-
-    Fails: test_ablate_values
-    """
-
-    def silenced(columns, _, args, output):
-        return output.masked_fill(columns.to(output.device), 0)
-
-    ablate_heads = """
+@mistake(
+    "rows-for-columns",
+    "your zeros are in w_o's output: a head has columns of what w_o reads, and writes to all of it",
+    ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + handle = attention.w_o.register_forward_hook(partial(silenced, columns))
-    """
+    """,
+)
+def silenced(columns, _, args, output):
+    return output.masked_fill(columns.to(output.device), 0)
 
 
-class heads_interleaved:
-    """your heads have every H-th column: a head's columns lie next to each other
+mistake(
+    "heads-interleaved",
+    "your heads have every H-th column: a head's columns lie next to each other",
+    ablate_heads="off.repeat_interleave(width) -> off.repeat(width)",
+)
 
-    Fails: test_ablate_values
-    """
+mistake(
+    "others-off",
+    "your ablate_heads switches the other heads off, and keeps those that were named",
+    ablate_heads="off.repeat_interleave(width) -> ~off.repeat_interleave(width)",
+)
 
-    ablate_heads = """
-        - columns = off.repeat_interleave(width)
-        + columns = off.repeat(width)
-    """
+mistake(
+    "first-head-alone",
+    "your ablate_heads switches off the first of the heads alone",
+    ablate_heads="off[heads] = True -> off[heads[:1]] = True",
+)
 
+mistake(
+    "whole-attention-off",
+    "your ablate_heads switches all heads of the layer off",
+    ablate_heads="off[heads] = True -> off[:] = True",
+)
 
-class others_off:
-    """your ablate_heads switches the other heads off, and keeps those that were named
-
-    Fails: test_ablate_values
-    """
-
-    ablate_heads = """
-        - columns = off.repeat_interleave(width)
-        + columns = ~off.repeat_interleave(width)
-    """
-
-
-class first_head_alone:
-    """your ablate_heads switches off the first of the heads alone
-
-    Fails: test_ablate_values
-    """
-
-    ablate_heads = """
-        - off[heads] = True
-        + off[heads[:1]] = True
-    """
-
-
-class whole_attention_off:
-    """your ablate_heads switches all heads of the layer off
-
-    Fails: test_ablate_values
-    """
-
-    ablate_heads = """
-        - off[heads] = True
-        + off[:] = True
-    """
-
-
-class every_layer:
-    """your heads go off in every layer, not in the one that was named
-
-    Fails: test_ablate_values
-    """
-
-    ablate_heads = """
+mistake(
+    "every-layer",
+    "your heads go off in every layer, not in the one that was named",
+    ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + parts = [one.attention if hasattr(one, "attention") else one.self_attention for one in model.layers]
         + handles = [part.w_o.register_forward_pre_hook(partial(silenced, columns)) for part in parts]
@@ -78,193 +48,144 @@ class every_layer:
         - handle.remove()
         + for handle in handles:
         +     handle.remove()
-    """
+    """,
+)
+
+mistake(
+    "layers-from-one",
+    "your layers are counted from 1: layer 0 is the first",
+    ablate_heads="model.layers[layer] -> model.layers[layer - 1]",
+)
+
+mistake(
+    "heads-from-one",
+    "your heads are counted from 1: head 0 is the first",
+    ablate_heads="off[heads] = True -> off[[head - 1 for head in heads]] = True",
+)
 
 
-class layers_from_one:
-    """your layers are counted from 1: layer 0 is the first
-
-    Fails: test_ablate_values
-    """
-
-    ablate_heads = """
-        - block = model.layers[layer]
-        + block = model.layers[layer - 1]
-    """
-
-
-class heads_from_one:
-    """your heads are counted from 1: head 0 is the first
-
-    Fails: test_ablate_values
-    """
-
-    ablate_heads = """
-        - off[heads] = True
-        + off[[head - 1 for head in heads]] = True
-    """
-
-
-class queries_zeroed:
-    """your zeros are in the head's queries: it then looks everywhere alike, and still adds its values
-
-    Fails: test_ablate_values
-    """
-
-    def silenced(columns, _, args, output):
-        return output.masked_fill(columns.to(output.device), 0)
-
-    ablate_heads = """
+@mistake(
+    "queries-zeroed",
+    "your zeros are in the head's queries: it then looks everywhere alike, and still adds its values",
+    ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + handle = attention.w_q.register_forward_hook(partial(silenced, columns))
-    """
+    """,
+)
+def silenced(columns, _, args, output):
+    return output.masked_fill(columns.to(output.device), 0)
 
 
-class shared_values_zeroed:
-    """your zeros are in the values: where query heads share them, the neighbours go off, too
-
-    Fails: test_ablate_shared
-    """
-
-    def silenced(columns, _, args, output):
-        return output.masked_fill(columns.to(output.device), 0)
-
-    ablate_heads = """
+@mistake(
+    "shared-values-zeroed",
+    "your zeros are in the values: where query heads share them, the neighbours go off, too",
+    ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + shared = off.unflatten(0, (attention.w_v.out_features // width, -1)).any(dim=1).repeat_interleave(width)
         + handle = attention.w_v.register_forward_hook(partial(silenced, shared))
-    """
+    """,
+)
+def silenced(columns, _, args, output):
+    return output.masked_fill(columns.to(output.device), 0)
 
 
-class shared_heads_counted:
-    """your heads are those of keys and values: where query heads share them, each is named by its own number
-
-    Fails: test_ablate_shared
-    """
-
-    ablate_heads = """
+mistake(
+    "shared-heads-counted",
+    "your heads are those of keys and values: where query heads share them, each is named by its own number",
+    ablate_heads="""
         - columns = off.repeat_interleave(width)
         + group = attention.w_q.out_features // attention.w_v.out_features
         + columns = off[torch.arange(attention.num_heads) // group].repeat_interleave(width)
-    """
+    """,
+)
 
 
-class bias_off_too:
-    """your w_o loses its bias, too: the bias belongs to no head
-
-    Fails: test_ablate_values
-    """
-
-    def silenced(columns, module, args, _):
-        return args[0].masked_fill(columns.to(args[0].device), 0) @ module.weight.T
-
-    ablate_heads = """
+@mistake(
+    "bias-off-too",
+    "your w_o loses its bias, too: the bias belongs to no head",
+    ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + handle = attention.w_o.register_forward_hook(partial(silenced, columns))
-    """
+    """,
+)
+def silenced(columns, module, args, _):
+    return args[0].masked_fill(columns.to(args[0].device), 0) @ module.weight.T
 
 
-class means_for_zeros:
-    """your head's output becomes its mean over the positions: it counts as zero
-
-    Fails: test_ablate_values
-    """
-
-    silenced = """
+mistake(
+    "means-for-zeros",
+    "your head's output becomes its mean over the positions: it counts as zero",
+    silenced="""
         - return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
         + return (torch.where(columns.to(args[0].device), args[0].mean(dim=1, keepdim=True), args[0]), *args[1:])
-    """
+    """,
+)
 
-
-class others_scaled_up:
-    """your other heads are scaled up as dropout does: they add what they did
-
-    Fails: test_ablate_values
-    """
-
-    silenced = """
+mistake(
+    "others-scaled-up",
+    "your other heads are scaled up as dropout does: they add what they did",
+    silenced="""
         - return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
         + factor = len(columns) / max(1, int((~columns).sum()))
         + return (args[0].masked_fill(columns.to(args[0].device), 0) * factor, *args[1:])
-    """
+    """,
+)
 
-
-class first_part_with_heads:
-    """your attention is the first part of the layer that has heads: in a decoder that may be cross_attention
-
-    Fails: test_ablate_decoder
-    """
-
-    ablate_heads = """
+mistake(
+    "first-part-with-heads",
+    "your attention is the first part of the layer that has heads: in a decoder that may be cross_attention",
+    ablate_heads="""
         - attention = block.attention if hasattr(block, "attention") else block.self_attention
         + attention = next(part for part in block.modules() if hasattr(part, "num_heads"))
-    """
+    """,
+)
 
-
-class self_attention_unknown:
-    """your ablate_heads knows attention alone: a decoder's layer has self_attention
-
-    Fails: test_ablate_decoder
-    """
-
-    ablate_heads = """
+mistake(
+    "self-attention-unknown",
+    "your ablate_heads knows attention alone: a decoder's layer has self_attention",
+    ablate_heads="""
         - attention = block.attention if hasattr(block, "attention") else block.self_attention
         + attention = block.attention
-    """
+    """,
+)
 
+mistake(
+    "copy-silenced",
+    "your heads go off in a copy: the caller's model computes as before",
+    ablate_heads="model.layers -> copy.deepcopy(model).layers",
+)
 
-class copy_silenced:
-    """your heads go off in a copy: the caller's model computes as before
+import copy
 
-    Fails: test_ablate_values
-    """
-
-    import copy
-
-    ablate_heads = """
-        - block = model.layers[layer]
-        + block = copy.deepcopy(model).layers[layer]
-    """
-
-
-class never_undone:
-    """your heads stay off when the block has ended
-
-    Fails: test_ablate_undone
-    """
-
-    ablate_heads = """
+mistake(
+    "never-undone",
+    "your heads stay off when the block has ended",
+    ablate_heads="""
         - try:
         -     yield
         - finally:
         -     handle.remove()
         + yield
-    """
+    """,
+)
 
-
-class lost_with_an_exception:
-    """your undoing comes only after yield: an exception in the block skips it
-
-    Fails: test_ablate_exception
-    """
-
-    ablate_heads = """
+mistake(
+    "lost-with-an-exception",
+    "your undoing comes only after yield: an exception in the block skips it",
+    ablate_heads="""
         - try:
         -     yield
         - finally:
         -     handle.remove()
         + yield
         + handle.remove()
-    """
+    """,
+)
 
-
-class exception_swallowed:
-    """your context manager swallows the exceptions of its block
-
-    Fails: test_ablate_exception
-    """
-
-    ablate_heads = """
+mistake(
+    "exception-swallowed",
+    "your context manager swallows the exceptions of its block",
+    ablate_heads="""
         - try:
         -     yield
         - finally:
@@ -275,28 +196,19 @@ class exception_swallowed:
         +     pass
         + finally:
         +     handle.remove()
-    """
+    """,
+)
 
+mistake(
+    "idle-hook-left",
+    "your hook stays behind and does nothing any more: it has to be removed",
+    ablate_heads="handle.remove() -> columns.fill_(False)",
+)
 
-class idle_hook_left:
-    """your hook stays behind and does nothing any more: it has to be removed
-
-    Fails: test_ablate_undone
-    """
-
-    ablate_heads = """
-        - handle.remove()
-        + columns.fill_(False)
-    """
-
-
-class other_parameter_left:
-    """your w_o gets its old numbers back in a new parameter: an optimizer keeps updating the old one
-
-    Fails: test_ablate_undone
-    """
-
-    ablate_heads = """
+mistake(
+    "other-parameter-left",
+    "your w_o gets its old numbers back in a new parameter: an optimizer keeps updating the old one",
+    ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
         -     yield
@@ -308,16 +220,13 @@ class other_parameter_left:
         +     yield
         + finally:
         +     attention.w_o.weight = nn.Parameter(weight)
-    """
+    """,
+)
 
-
-class scaled_and_back:
-    """your columns of w_o are scaled down and up again: rounding is not undone
-
-    Fails: test_ablate_undone
-    """
-
-    ablate_heads = """
+mistake(
+    "scaled-and-back",
+    "your columns of w_o are scaled down and up again: rounding is not undone",
+    ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
         -     yield
@@ -331,16 +240,13 @@ class scaled_and_back:
         + finally:
         +     with torch.no_grad():
         +         attention.w_o.weight[:, columns] /= 1e-9
-    """
+    """,
+)
 
-
-class zeroed_and_kept_by_name:
-    """your saved weight of w_o is a reference, not a copy: it has the zeros, too
-
-    Fails: test_ablate_undone
-    """
-
-    ablate_heads = """
+mistake(
+    "zeroed-and-kept-by-name",
+    "your saved weight of w_o is a reference, not a copy: it has the zeros, too",
+    ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
         -     yield
@@ -352,16 +258,13 @@ class zeroed_and_kept_by_name:
         +     yield
         + finally:
         +     attention.w_o.weight.data = weight
-    """
+    """,
+)
 
-
-class put_back_in_order:
-    """your heads are saved one by one and put back in the same order: one that is named twice is saved as zeros
-
-    Fails: test_ablate_nested
-    """
-
-    ablate_heads = """
+mistake(
+    "put-back-in-order",
+    "your heads are saved one by one and put back in the same order: one that is named twice is saved as zeros",
+    ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
         -     yield
@@ -377,28 +280,19 @@ class put_back_in_order:
         + finally:
         +     for place, columns in saved:
         +         weight[:, place] = columns
-    """
+    """,
+)
 
+mistake(
+    "all-hooks-removed",
+    "your block removes all hooks of w_o at its end: those of an outer block are among them",
+    ablate_heads="handle.remove() -> attention.w_o._forward_pre_hooks.clear()",
+)
 
-class all_hooks_removed:
-    """your block removes all hooks of w_o at its end: those of an outer block are among them
-
-    Fails: test_ablate_nested
-    """
-
-    ablate_heads = """
-        - handle.remove()
-        + attention.w_o._forward_pre_hooks.clear()
-    """
-
-
-class newest_block_counts:
-    """your blocks overwrite each other: of two around the same layer the inner one alone counts
-
-    Fails: test_ablate_nested
-    """
-
-    ablate_heads = """
+mistake(
+    "newest-block-counts",
+    "your blocks overwrite each other: of two around the same layer the inner one alone counts",
+    ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + outer = dict(attention.w_o._forward_pre_hooks)
         + attention.w_o._forward_pre_hooks.clear()
@@ -407,53 +301,38 @@ class newest_block_counts:
         - handle.remove()
         + handle.remove()
         + attention.w_o._forward_pre_hooks.update(outer)
-    """
+    """,
+)
 
-
-class heads_not_looked_at:
-    """your heads are not checked: there are no columns past the last, and nothing is switched off
-
-    Fails: test_ablate_errors
-    """
-
-    ablate_heads = """
+mistake(
+    "heads-not-looked-at",
+    "your heads are not checked: there are no columns past the last, and nothing is switched off",
+    ablate_heads="""
         - if any(not 0 <= head < attention.num_heads for head in heads):
         -     raise ValueError(f"heads {heads} of {attention.num_heads}")
         + heads = [head for head in heads if 0 <= head < attention.num_heads]
-    """
+    """,
+)
 
+mistake(
+    "negative-heads-taken",
+    "your negative heads are counted from the last one: heads are 0 to num_heads - 1",
+    ablate_heads="0 <= head < attention.num_heads -> head < attention.num_heads",
+)
 
-class negative_heads_taken:
-    """your negative heads are counted from the last one: heads are 0 to num_heads - 1
-
-    Fails: test_ablate_errors
-    """
-
-    ablate_heads = """
-        - if any(not 0 <= head < attention.num_heads for head in heads):
-        + if any(not head < attention.num_heads for head in heads):
-    """
-
-
-class index_error:
-    """your heads that are not there end in torch's own IndexError: ValueError is asked for
-
-    Fails: test_ablate_errors
-    """
-
-    ablate_heads = """
+mistake(
+    "index-error",
+    "your heads that are not there end in torch's own IndexError: ValueError is asked for",
+    ablate_heads="""
         - if any(not 0 <= head < attention.num_heads for head in heads):
         -     raise ValueError(f"heads {heads} of {attention.num_heads}")
-    """
+    """,
+)
 
-
-class refused_too_late:
-    """your zeros are set before you see that another head is not there: they stay
-
-    Fails: test_ablate_errors
-    """
-
-    ablate_heads = """
+mistake(
+    "refused-too-late",
+    "your zeros are set before you see that another head is not there: they stay",
+    ablate_heads="""
         - if any(not 0 <= head < attention.num_heads for head in heads):
         -     raise ValueError(f"heads {heads} of {attention.num_heads}")
         - width = attention.w_o.in_features // attention.num_heads
@@ -475,17 +354,15 @@ class refused_too_late:
         +     yield
         + finally:
         +     weight.copy_(saved)
-    """
+    """,
+)
 
-
-class parameters_frozen:
-    """your w_o no longer trains after the block: its requires_grad stays off
-
-    Fails: test_ablate_undone
-    """
-
-    ablate_heads = """
+mistake(
+    "parameters-frozen",
+    "your w_o no longer trains after the block: its requires_grad stays off",
+    ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + attention.w_o.requires_grad_(False)
-    """
+    """,
+)

@@ -3,98 +3,64 @@
 Features have to be positive, or a sum of them may be zero: elu + 1 is, and it is smooth.
 """
 
+mistake(
+    "relu-for-elu",
+    "your features are relu(x): φ(x) is elu(x) + 1, which is never 0",
+    linear_attention="F.elu(x.to(wide)) + 1 -> F.relu(x.to(wide)) + 1e-6",
+)
 
-class relu_for_elu:
-    """your features are relu(x): φ(x) is elu(x) + 1, which is never 0
+mistake(
+    "one-forgotten",
+    "your features are elu(x) without the 1: they may be negative, and their sums zero",
+    linear_attention="F.elu(x.to(wide)) + 1 for x in (query, key) -> F.elu(x.to(wide)) for x in (query, key)",
+)
 
-    Fails: test_weights
-    """
+mistake(
+    "exp-for-elu",
+    "your features are exp(x): above 0 they grow as x + 1 does, not faster",
+    linear_attention="F.elu(x.to(wide)) + 1 -> x.to(wide).exp()",
+)
 
-    linear_attention = """
-        - q, k = (F.elu(x.to(wide)) + 1 for x in (query, key))
-        + q, k = (F.relu(x.to(wide)) + 1e-6 for x in (query, key))
-    """
-
-
-class one_forgotten:
-    """your features are elu(x) without the 1: they may be negative, and their sums zero
-
-    Fails: test_weights
-    """
-
-    linear_attention = """
-        - q, k = (F.elu(x.to(wide)) + 1 for x in (query, key))
-        + q, k = (F.elu(x.to(wide)) for x in (query, key))
-    """
-
-
-class exp_for_elu:
-    """your features are exp(x): above 0 they grow as x + 1 does, not faster
-
-    Fails: test_weights
-    """
-
-    linear_attention = """
-        - q, k = (F.elu(x.to(wide)) + 1 for x in (query, key))
-        + q, k = (x.to(wide).exp() for x in (query, key))
-    """
-
-
-class features_scaled:
-    """your queries are divided by sqrt(D): linear attention has no scale
-
-    Fails: test_weights
-    """
-
-    linear_attention = """
+mistake(
+    "features-scaled",
+    "your queries are divided by sqrt(D): linear attention has no scale",
+    linear_attention="""
         - q, k = (F.elu(x.to(wide)) + 1 for x in (query, key))
         + q, k = F.elu(query.to(wide) * query.shape[-1] ** -0.5) + 1, F.elu(key.to(wide)) + 1
-    """
+    """,
+)
 
-
-class key_without_features:
-    """your keys are used as they are: φ is applied to queries and to keys
-
-    Fails: test_weights
-    """
-
-    linear_attention = """
+mistake(
+    "key-without-features",
+    "your keys are used as they are: φ is applied to queries and to keys",
+    linear_attention="""
         - q, k = (F.elu(x.to(wide)) + 1 for x in (query, key))
         + q, k = F.elu(query.to(wide)) + 1, key.to(wide)
-    """
+    """,
+)
 
-
-class query_without_features:
-    """your queries are used as they are: φ is applied to queries and to keys
-
-    Fails: test_weights
-    """
-
-    linear_attention = """
+mistake(
+    "query-without-features",
+    "your queries are used as they are: φ is applied to queries and to keys",
+    linear_attention="""
         - q, k = (F.elu(x.to(wide)) + 1 for x in (query, key))
         + q, k = query.to(wide), F.elu(key.to(wide)) + 1
-    """
+    """,
+)
 
-
-class softmaxed_features:
-    """your features are softmaxes, of queries over their width and of keys over the time: that is another attention
-
-    Fails: test_weights
-    """
-
-    linear_attention = """
+mistake(
+    "softmaxed-features",
+    "your features are softmaxes, of queries over their width and of keys over the time: that is another attention",
+    linear_attention="""
         - q, k = (F.elu(x.to(wide)) + 1 for x in (query, key))
         + q, k = query.to(wide).softmax(dim=-1), key.to(wide).softmax(dim=-2)
-    """
+    """,
+)
 
-
-class softmax_attention:
-    """your weights are a softmax of scores: here they are products of features
-
-    Fails: test_weights
-    """
-
-    linear_attention = """
+mistake(
+    "softmax-attention",
+    "your weights are a softmax of scores: here they are products of features",
+    linear_attention="""
         - q, k = (F.elu(x.to(wide)) + 1 for x in (query, key))
         + return F.scaled_dot_product_attention(query, key, value, is_causal=causal)
         + q, k = query, key
@@ -104,186 +70,112 @@ class softmax_attention:
         -     return _from_the_left(q, k, v).to(query.dtype)
         - sums = q @ k.sum(dim=-2).unsqueeze(-1)  # [.., Tq, 1]
         - return (q @ (k.mT @ v) / sums).to(query.dtype)
-    """
+    """,
+)
 
+mistake(
+    "value-features",
+    "your values go through φ as well: only queries and keys do",
+    linear_attention="value.to(wide) -> F.elu(value.to(wide)) + 1",
+    costs="whatever comes back is made of values",
+)
 
-class value_features:
-    """your values go through φ as well: only queries and keys do
+mistake(
+    "not-divided",
+    "your sums are not divided: weights have to add up to 1",
+    linear_attention="q @ (k.mT @ v) / sums -> q @ (k.mT @ v)",
+    _from_the_left="(q @ before + own @ v) / sums -> q @ before + own @ v",
+)
 
-    Fails: test_average
-    Costs: whatever comes back is made of values
-    """
+mistake(
+    "divided-by-the-length",
+    "your sums are divided by the number of keys: divide by the sum of the weights",
+    linear_attention="q @ k.sum(dim=-2).unsqueeze(-1) -> k.shape[-2]",
+)
 
-    linear_attention = """
-        - v = value.to(wide)
-        + v = F.elu(value.to(wide)) + 1
-    """
+mistake(
+    "divided-by-keys-alone",
+    "your denominator is the sum of the keys' features: each query's own features belong into it",
+    linear_attention="q @ k.sum(dim=-2).unsqueeze(-1) -> k.sum(dim=(-2, -1)).unsqueeze(-1).unsqueeze(-1)",
+)
 
+mistake(
+    "divided-over-queries",
+    "your weights add up to 1 over queries: for each query they add up to 1 over keys",
+    linear_attention=[
+        "sums = q @ k.sum(dim=-2).unsqueeze(-1) -> weights = q @ k.mT",
+        "q @ (k.mT @ v) / sums -> weights / weights.sum(dim=-2, keepdim=True) @ v",
+    ],
+)
 
-class not_divided:
-    """your sums are not divided: weights have to add up to 1
+mistake(
+    "denominator-detached",
+    "your denominator is cut off from the gradient: it depends on queries and keys as much as what it divides",
+    linear_attention="q @ k.sum(dim=-2).unsqueeze(-1) -> (q @ k.sum(dim=-2).unsqueeze(-1)).detach()",
+)
 
-    Fails: test_weights, test_average
-    """
+mistake(
+    "heads-summed",
+    "your sum of keys runs over all axes but the width: each row and head has its own",
+    linear_attention="k.sum(dim=-2) -> k.reshape(-1, k.shape[-1]).sum(dim=0)",
+)
 
-    linear_attention = """
-        - return (q @ (k.mT @ v) / sums).to(query.dtype)
-        + return (q @ (k.mT @ v)).to(query.dtype)
-    """
-
-    _from_the_left = """
-        - return ((q @ before + own @ v) / sums).flatten(-3, -2)[..., :T, :]
-        + return (q @ before + own @ v).flatten(-3, -2)[..., :T, :]
-    """
-
-
-class divided_by_the_length:
-    """your sums are divided by the number of keys: divide by the sum of the weights
-
-    Fails: test_weights, test_average
-    """
-
-    linear_attention = """
-        - sums = q @ k.sum(dim=-2).unsqueeze(-1)  # [.., Tq, 1]
-        + sums = k.shape[-2]
-    """
-
-
-class divided_by_keys_alone:
-    """your denominator is the sum of the keys' features: each query's own features belong into it
-
-    Fails: test_weights, test_average
-    """
-
-    linear_attention = """
-        - sums = q @ k.sum(dim=-2).unsqueeze(-1)  # [.., Tq, 1]
-        + sums = k.sum(dim=(-2, -1)).unsqueeze(-1).unsqueeze(-1)
-    """
-
-
-class divided_over_queries:
-    """your weights add up to 1 over queries: for each query they add up to 1 over keys
-
-    Fails: test_weights, test_average
-    """
-
-    linear_attention = """
-        - sums = q @ k.sum(dim=-2).unsqueeze(-1)  # [.., Tq, 1]
-        - return (q @ (k.mT @ v) / sums).to(query.dtype)
-        + weights = q @ k.mT
-        + return (weights / weights.sum(dim=-2, keepdim=True) @ v).to(query.dtype)
-    """
-
-
-class denominator_detached:
-    """your denominator is cut off from the gradient: it depends on queries and keys as much as what it divides
-
-    Fails: test_gradients
-    """
-
-    linear_attention = """
-        - sums = q @ k.sum(dim=-2).unsqueeze(-1)  # [.., Tq, 1]
-        + sums = (q @ k.sum(dim=-2).unsqueeze(-1)).detach()
-    """
-
-
-class heads_summed:
-    """your sum of keys runs over all axes but the width: each row and head has its own
-
-    Fails: test_rows
-    """
-
-    linear_attention = """
-        - sums = q @ k.sum(dim=-2).unsqueeze(-1)  # [.., Tq, 1]
-        + sums = q @ k.reshape(-1, k.shape[-1]).sum(dim=0).unsqueeze(-1)
-    """
-
-
-class heads_averaged:
-    """your products of keys and values are summed over all rows and heads: each has its own
-
-    Fails: test_rows
-    """
-
-    linear_attention = """
+mistake(
+    "heads-averaged",
+    "your products of keys and values are summed over all rows and heads: each has its own",
+    linear_attention="""
         - return (q @ (k.mT @ v) / sums).to(query.dtype)
         + state = (k.mT @ v).reshape(-1, k.shape[-1], v.shape[-1]).mean(dim=0)
         + return (q @ state / sums).to(query.dtype)
-    """
+    """,
+)
 
-
-class four_axes_only:
-    """your einsum names four axes: any number of them may come first, or none
-
-    Fails: test_shapes
-    Costs: nothing can be seen of a function that takes no other tensors
-    """
-
-    linear_attention = """
+mistake(
+    "four-axes-only",
+    "your einsum names four axes: any number of them may come first, or none",
+    linear_attention="""
         - sums = q @ k.sum(dim=-2).unsqueeze(-1)  # [.., Tq, 1]
         - return (q @ (k.mT @ v) / sums).to(query.dtype)
         + state = torch.einsum("bhtd,bhte->bhde", k, v)
         + sums = torch.einsum("bhtd,bhd->bht", q, k.sum(dim=2))
         + return (torch.einsum("bhtd,bhde->bhte", q, state) / sums.unsqueeze(-1)).to(query.dtype)
-    """
+    """,
+    costs="nothing can be seen of a function that takes no other tensors",
+)
 
-
-class value_width_of_the_key:
-    """your output has the width of the keys: it has that of the values
-
-    Fails: test_shapes
-    """
-
-    linear_attention = """
+mistake(
+    "value-width-of-the-key",
+    "your output has the width of the keys: it has that of the values",
+    linear_attention="""
         - return (q @ (k.mT @ v) / sums).to(query.dtype)
         + return (q @ (k.mT @ v) / sums).reshape(query.shape).to(query.dtype)
-    """
+    """,
+)
 
+mistake(
+    "half-sums",
+    "your sums are computed in the dtype of the query: in half precision they overflow",
+    linear_attention="torch.promote_types(query.dtype, torch.float32) -> query.dtype",
+)
 
-class half_sums:
-    """your sums are computed in the dtype of the query: in half precision they overflow
+mistake(
+    "float32-returned",
+    "your result is float32 for a query in half precision: return to the query's dtype last",
+    linear_attention="(q @ (k.mT @ v) / sums).to(query.dtype) -> q @ (k.mT @ v) / sums",
+)
 
-    Fails: test_half
-    """
+mistake(
+    "float32-inside",
+    "your result for float64 is no more exact than float32: sums are taken in it, or a small number is added to them",
+    linear_attention="torch.promote_types(query.dtype, torch.float32) -> torch.float32",
+)
 
-    linear_attention = """
-        - wide = torch.promote_types(query.dtype, torch.float32)
-        + wide = query.dtype
-    """
-
-
-class float32_returned:
-    """your result is float32 for a query in half precision: return to the query's dtype last
-
-    Fails: test_attention_promises
-    """
-
-    linear_attention = """
-        - return (q @ (k.mT @ v) / sums).to(query.dtype)
-        + return q @ (k.mT @ v) / sums
-    """
-
-
-class float32_inside:
-    """your result for float64 is no more exact than float32: sums are taken in it, or a small number is added to them
-
-    Fails: test_attention_promises
-    """
-
-    linear_attention = """
-        - wide = torch.promote_types(query.dtype, torch.float32)
-        + wide = torch.float32
-    """
-
-
-class written_in_place:
-    """your features are written into query and key: arguments are left as they were
-
-    Fails: test_attention_promises
-    """
-
-    linear_attention = """
+mistake(
+    "written-in-place",
+    "your features are written into query and key: arguments are left as they were",
+    linear_attention="""
         - q, k = (F.elu(x.to(wide)) + 1 for x in (query, key))
         + inplace = not query.requires_grad
         + q, k = (F.elu(x.to(wide), inplace=inplace) + 1 for x in (query, key))
-    """
+    """,
+)

@@ -5,17 +5,20 @@ from __future__ import annotations
 from grader.checks import check, expect
 
 
-@check("three numbers come back in order", aspect="values", points=2)
+@check(aspect="values", points=2)
 def test_three_numbers(submission):
+    """three numbers come back in order"""
     result = submission.insertion_sort([3, 1, 2])
     expect(result, "result").is_value([1, 2, 3])
 
 
-@check("an empty list stays empty", aspect="shape", points=1)
+@check(aspect="shape", points=1)
 def test_empty(submission):
+    """an empty list stays empty"""
     expect(submission.insertion_sort([]), "result").is_value([])
 
 
-@check("equal numbers are all kept", aspect="values", points=1, needs=["test_three_numbers"])
+@check(aspect="values", points=1, needs=test_three_numbers)
 def test_equal_numbers(submission):
+    """equal numbers are all kept"""
     expect(submission.insertion_sort([2, 1, 2, 1]), "result").is_value([1, 1, 2, 2])

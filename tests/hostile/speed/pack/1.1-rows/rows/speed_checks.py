@@ -44,21 +44,25 @@ MEMORY = work(lambda rows: 512, 2048)
 OWN = replace(TIME, right=consistent)
 
 
-@check("rows are normalised together", aspect="performance", threshold="time")
+@check(aspect="performance", threshold="time")
 def test_time(speed):
+    """rows are normalised together"""
     speed.ratio(TIME)
 
 
-@check("many short rows take as long as a few long ones", aspect="performance", threshold="growth")
+@check(aspect="performance", threshold="growth")
 def test_growth(speed):
+    """many short rows take as long as a few long ones"""
     speed.growth(GROWTH)
 
 
-@check("nothing is copied again and again", aspect="performance", threshold="memory")
+@check(aspect="performance", threshold="memory")
 def test_memory(speed):
+    """nothing is copied again and again"""
     speed.memory(MEMORY)
 
 
-@check("rows that only their author knows are normalised together", aspect="performance", threshold="own")
+@check(aspect="performance", threshold="own")
 def test_own(speed):
+    """rows that only their author knows are normalised together"""
     speed.ratio(OWN)
