@@ -238,7 +238,14 @@ class Term:
     def _stop(self, step: Download, words: list[object]) -> None:
         """Type Ctrl-C while a download is graded, and export: what was not reached has no mark."""
         there = {*step.empty_handed, *(login for one in step.hand_ins for login in one.whose)}
-        plain = {login for one in step.hand_ins if one.form == "plain" for login in one.whose}
+        # Whose folder's name says nothing is nobody's until somebody says whose.
+        plain = {
+            login
+            for one in step.hand_ins
+            if one.form == "plain"
+            for login in one.whose
+            if step.called.get(one.whose[0], login).lower() == one.whose[0] or one.whose[0] not in step.called
+        }
         with interrupted(after=len(there) // 3):
             self._type(*words, codes=(130,), called="grade, stopped")
         ran = self._type("gradebook", "export", "--format", "csv")

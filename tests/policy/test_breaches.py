@@ -82,6 +82,19 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         """,
         "return Theirs.apply(x, weight, bias, eps)",
     ),
+    "the static runtime, by a graph written as text": (
+        "layer-norm",
+        """
+        graph = torch._C.parse_ir('''graph(%x : Tensor, %n : int[], %w : Tensor, %b : Tensor):
+          %one : bool = prim::Constant[value=1]()
+          %eps : float = prim::Constant[value=1e-05]()
+          %y : Tensor = aten::layer_norm(%x, %n, %w, %b, %eps, %one)
+          return (%y)''')
+        torch._C._fuse_to_static_module(graph, 1)
+        norm = torch._C._create_function_from_graph("norm", graph)
+        """,
+        "return norm(x, list(shape), weight, bias)",
+    ),
     "in place": ("feed-forward", "", "return torch.ops.aten.gelu_(x.clone())"),
     # --- inside something else ---
     "nn.LayerNorm without parameters": (
@@ -465,6 +478,21 @@ UNDOING: dict[str, tuple[str, str, str]] = {
                 frame = frame.f_back
         """,
         "open_it()\nreturn F.gelu(x)",
+    ),
+    "the kernel in a frame of the refusal": (
+        "feed-forward",
+        """
+        def kernel():
+            try:
+                F.gelu(torch.zeros(1))
+            except RuntimeError as error:
+                at = error.__traceback__
+                while at:
+                    if "kernel" in at.tb_frame.f_locals:
+                        return at.tb_frame.f_locals["kernel"], at.tb_frame.f_locals["keys"]
+                    at = at.tb_next
+        """,
+        "call, keys = kernel()\nreturn call(keys, x)",
     ),
     "the record closed": (
         "feed-forward",

@@ -170,6 +170,41 @@ HONEST: dict[str, tuple[str, str, str]] = {
         return own(x)
         """,
     ),
+    "operators counted": (
+        "layer-norm",
+        "from torch.utils.flop_counter import FlopCounterMode",
+        "with FlopCounterMode(display=False):\n    return own(x, shape, weight, bias, eps)",
+    ),
+    "a dispatch mode of one's own": (
+        "layer-norm",
+        """
+        from torch.utils._python_dispatch import TorchDispatchMode
+        class Log(TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                return func(*args, **(kwargs or {}))
+        """,
+        "with Log():\n    return own(x, shape, weight, bias, eps)",
+    ),
+    "some results kept for the way back": (
+        "layer-norm",
+        """
+        import functools
+        from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
+        def kept(context, operator, *args, **kwargs):
+            return CheckpointPolicy.PREFER_RECOMPUTE
+        contexts = functools.partial(create_selective_checkpoint_contexts, kept)
+        """,
+        "return checkpoint(own, x, shape, weight, bias, eps, use_reentrant=False, context_fn=contexts)",
+    ),
+    "a shape found with fake tensors": (
+        "layer-norm",
+        "from torch._subclasses.fake_tensor import FakeTensorMode",
+        """
+        with FakeTensorMode():
+            assert (torch.ones(2, 3) + 1).shape == (2, 3)
+        return own(x, shape, weight, bias, eps)
+        """,
+    ),
 }
 
 

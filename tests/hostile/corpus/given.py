@@ -1,5 +1,48 @@
 """Hand in what is given."""
 
+# ==== found_by_the_compiler ====
+"""The given masks, whose operators are found by the function below torch.ops.
+
+kata = "masks"
+words = ["torch.ops is for given blocks"]
+"""
+
+import math
+
+import torch
+
+
+class Operators:
+    def __getattr__(self, name):
+        return torch._C._jit_get_operation(f"aten::{name}")[0]
+
+
+aten = Operators()
+
+
+def bidirectional_mask(seq_len, *, device=None):
+    return aten.full([seq_len, seq_len], True, dtype=torch.bool, device=device)
+
+
+def causal_mask(seq_len, *, device=None):
+    return aten.tril(bidirectional_mask(seq_len, device=device))
+
+
+def padding_mask(tokens, pad_id=0):
+    return aten.unsqueeze(aten.unsqueeze(aten.ne(tokens, pad_id), 1), 1)
+
+
+def combine_masks(*masks):
+    found = masks[0]
+    for mask in masks[1:]:
+        found = aten.logical_and(found, mask)
+    return found
+
+
+def additive_mask(mask, dtype=torch.float32):
+    return aten.where(mask, aten.zeros([], dtype=dtype), aten.full([], -math.inf, dtype=dtype))
+
+
 # ==== by_another_module ====
 """Copies blocks, and comes to torch's operators by the torch that another module has imported.
 
