@@ -14,7 +14,6 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.lateness import LatePolicy
 from grader.instructor.gradebook.records import NEWER, Key, Newer, Row
 from grader.instructor.gradebook.store import Gradebook, GradebookUsageError
-from grader.instructor.submissions.submission import DECIDED
 from tests.gradebook.handmade import MONDAY, grade, key, report, submission
 
 DAY = timedelta(days=1)
@@ -296,10 +295,7 @@ def test_a_file_that_was_taken_counts_as_long_as_that_stands(book: Gradebook) ->
     grade(book, run, "ada", source="mine", score=3.0, at=MONDAY - DAY)
     for name, score in (("final.py", 5.0), ("my_final.py", 8.0)):
         book.decide("take", "ada", f"week1/{name}", kata="masks", comment="asked", author="kim")
-        note = f"ada.zip: week1/{name} was taken for masks.py{DECIDED}"
-        taken = msgspec.structs.replace(
-            submission("ada", source=name, at=MONDAY), origin=f"ada.zip: week1/{name}", notes=(note,)
-        )
+        taken = msgspec.structs.replace(submission("ada", source=name, at=MONDAY), taken=name)
         book.record(run, taken, key(taken), report("ada", score=score))
     assert mark(book).score == 8.0
     book.undo("ruling", 2, comment="not that one", author="kim")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,8 +35,8 @@ class HandIn(NamedTuple):
     """False where the machine failed, so that its points say nothing."""
     late_by: str = ""
     """Who marks it late without saying when it came in."""
-    taken: str = ""
-    """Where it lay and what it was called, if it is the answer only because somebody decided so."""
+    taken: str | None = None
+    """What the file is called, if it is the answer only because somebody decided so."""
 
     def is_newer(self, other: HandIn) -> bool:
         """Whether it was handed in after another: by their times if both are known, else by their arrival."""
@@ -167,12 +166,9 @@ def select_attempts(
 
 def _valid(kata: str, given: Sequence[HandIn], rulings: Iterable[Decision]) -> Sequence[HandIn]:
     """Leave out files that were taken for the answer by a decision that does not stand any more."""
-    takes = [one for one in rulings if one.kind == "take" and one.kata == kata]
-    names = "|".join(re.escape(str(one.value).rpartition("/")[2]) for one in takes)
-    # A whole name: after a folder, an archive, or the number that Canvas and others put before it (`…_9001_masks.py`),
-    # so that my_masks.py is not taken for masks.py. In brackets it is what the learner called it.
-    stands = re.compile(rf"(^|[/ (]|\d_)({names})\)?$") if takes else None
-    return [one for one in given if not one.taken or (stands and stands.search(one.taken))] or given
+    # By the file's name alone: the next download may have it in another folder.
+    files = {one.value.rpartition("/")[2] for one in rulings if one.kind == "take" and one.kata == kata}
+    return [one for one in given if one.taken is None or one.taken in files] or given
 
 
 def _groups(times: Deadlines, handed_in: Iterable[str]) -> Iterable[_Group]:

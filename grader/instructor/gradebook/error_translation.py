@@ -5,9 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
+from glob import escape
+from pathlib import Path
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -19,18 +24,18 @@ KEPT = "What was recorded before is kept; the same command goes on from there."
 OPENING = "opening it"
 """What is done before there is anything to keep."""
 
-_RESTORE = "Restore a copy of it (sqlite3 FILE .recover may save what is left)."
+_DAMAGED = "the file is damaged"
 
 _SQLITE = (
-    # What SQLite says, what we say, what to do, whether another place was meant.
+    # What SQLite says, what we say, what to do (None: restore it), whether another place was meant.
     ("file is not a database", "this file is not a gradebook", "Name another file with --gradebook.", True),
-    ("malformed", "the file is damaged", _RESTORE, False),
-    ("file is encrypted", "the file is damaged", _RESTORE, False),
-    ("unsupported file format", "the file is damaged", _RESTORE, False),
-    ("datatype mismatch", "the file is damaged", _RESTORE, False),
-    ("could not decode", "the file is damaged", _RESTORE, False),
-    ("no such table", "the file is damaged", _RESTORE, False),
-    ("no such column", "the file is damaged", _RESTORE, False),
+    ("malformed", _DAMAGED, None, False),
+    ("file is encrypted", _DAMAGED, None, False),
+    ("unsupported file format", _DAMAGED, None, False),
+    ("datatype mismatch", _DAMAGED, None, False),
+    ("could not decode", _DAMAGED, None, False),
+    ("no such table", _DAMAGED, None, False),
+    ("no such column", _DAMAGED, None, False),
     (
         "locked",
         "the gradebook is locked: another program is writing to it",
@@ -103,7 +108,7 @@ def translated(error: SQLAlchemyError, place: Address, doing: str) -> GradebookE
         for words, what, hint, misnamed in _SQLITE:
             if words in message.lower().replace("read-only", "readonly"):
                 kind = GradebookUsageError if misnamed else GradebookError
-                return kind(f"{place.display}: {what} ({doing}).", hint)
+                return kind(f"{place.display}: {what} ({doing}).", hint or _restoring(place))
         return GradebookError(f"{place.display}: the database refused, {doing}: {message}.", KEPT)
     state = str(getattr(cause, "sqlstate", None) or "") or _guessed(message)
     for code in (state, state[:2]):
@@ -125,7 +130,45 @@ def damaged(place: Address, doing: str, error: Exception) -> GradebookError:
     """Return the error for what the database gave out and was never put in."""
     what = " ".join(str(error).split())[:200]
     return GradebookError(
-        f"{place.display}: what the gradebook holds is damaged ({doing}): {what}.", _RESTORE
+        f"{place.display}: what the gradebook holds is damaged ({doing}): {what}.", _restoring(place)
+    )
+
+
+def check_file(connection: Connection, place: Address, doing: str) -> None:
+    """Refuse to write to an SQLite file whose pages contradict each other.
+
+    Raises:
+        GradebookError: it is damaged; nothing was written to it.
+    """
+    if place.file is None:  # a server checks its own
+        return
+    found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+    if found != "ok":
+        raise GradebookError(f"{place.display}: {_DAMAGED} ({doing}): {found}.", _restoring(place))
+
+
+def backup_of(file: Path, version: str) -> Path:
+    """Return where a gradebook is copied to before tables of this version are brought up to date."""
+    return file.with_name(f"{file.name}.version-{version}")
+
+
+def _restoring(place: Address) -> str:
+    """Return the command that puts a copy in the place of a damaged gradebook, the backup if there is one."""
+    if place.file is None:
+        return "Restore a backup of the database (pg_restore)."
+    file = shlex.quote(place.name)
+    backups = sorted(place.file.parent.glob(f"{escape(place.file.name)}.version-????"))
+    copy, of = "COPY", "a copy of it"
+    if backups:
+        at = datetime.fromtimestamp(backups[-1].stat().st_mtime)
+        copy, of = (
+            shlex.quote(str(Path(place.name).with_name(backups[-1].name))),
+            f"the backup of {at:%Y-%m-%d %H:%M}",
+        )
+    # Without the logs, which belong to the file that is damaged.
+    return (
+        f"Restore {of}: rm -f {file}-wal {file}-shm; cp {copy} {file} "
+        f"(before that, sqlite3 {file} .recover may save what is left)."
     )
 
 

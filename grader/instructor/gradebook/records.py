@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from grader.instructor.submissions.submission import Proposal
 from grader.report.report import KataReport
 
 DecisionKind = Literal[
@@ -341,6 +342,10 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """False where a run has not come to it yet, or the machine failed: then it is no 0, whatever its points."""
     notes: tuple[str, ...] = ()
     """What the instructor should know about what was found, and why this attempt counts."""
+    proposals: tuple[Proposal, ...] = ()
+    """Files that came in with it, or since, and may be meant for the answer: `notes` has them in words."""
+    taken: str | None = None
+    """What its file is called, if it is the answer only because somebody decided so."""
     newer: tuple[Newer, ...] = ()
     """Why what was handed in later does not count; empty where the newest counts."""
     written: WrittenScore | None = None
@@ -386,6 +391,10 @@ class Row(msgspec.Struct, kw_only=True):
     """Where the submission was found."""
     notes: tuple[str, ...] = ()
     """What the instructor should know about what was found, and why this attempt counts."""
+    proposals: tuple[Proposal, ...] = ()
+    """Files that came in with it, or since, and may be meant for the answer: `notes` has them in words."""
+    taken: str | None = None
+    """What its file is called, if it is the answer only because somebody decided so."""
     newer: tuple[Newer, ...] = ()
     """Why what was handed in later does not count; empty where the newest counts."""
     time_source: str | None = None

@@ -24,7 +24,7 @@ from grader.instructor.gradebook.lookup import LearnerRef, find_learner, katas, 
 from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenScore
 from grader.instructor.gradebook.serialization import booked, notes_of, report_of
 from grader.instructor.gradebook.unfinished import awaited
-from grader.instructor.submissions.submission import DECIDED, MAY_BE, TAKEN
+from grader.instructor.submissions.submission import Proposal
 from grader.report.report import KataReport
 
 Tell = Callable[[str, str, str | None], None]
@@ -162,6 +162,8 @@ def _mark(name: str, slug: str, stands: _Standing, by_hand: _ByHand) -> Mark:
         changed=bool(taken) or any(not one.revoked for one in by_hand.adjustments),
         graded=_is_graded(by_hand.adjustments, given.graded),
         notes=(*stands.notes, *counted.remarks),
+        proposals=stands.proposals,
+        taken=given.taken,
         newer=counted.newer,
         written=by_hand.written,
     )
@@ -214,9 +216,15 @@ class _Standing(NamedTuple):
     counted: SelectedAttempt
     contents: int
     """How many different ones were handed in."""
-    notes: tuple[str, ...]
+    proposals: tuple[Proposal, ...]
+    """Files that may be meant, of the one that counts and of what was seen last."""
     graded: Any = None
     """The row of its grading, where its report is read."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to say of what was found."""
+        return (*notes_of(self.row.notes), *(one.note for one in self.proposals))
 
 
 # An earlier version that was grading when the tables were brought up to date goes on without it.
@@ -234,6 +242,9 @@ _GIVEN = (
         schema.submissions.c.time_source,
         schema.submissions.c.origin,
         schema.submissions.c.notes,
+        schema.submissions.c.taken,
+        schema.submissions.c.proposed,
+        schema.submissions.c.proposed_because,
         _ARRIVED.label("arrived"),
         schema.runs.c.started_at,
         schema.attempts.c.status,
@@ -273,8 +284,8 @@ def _counting(
             if slug in counted:
                 row = next(row for row in mine[slug] if row.id == counted[slug].id)
                 contents = {one.digest for one in hand_ins[slug] if one.digest}
-                notes = _notes(row, mine[slug])
-                stands[somebody.name, kata] = _Standing(row, counted[slug], len(contents), notes)
+                proposals = _proposals(row, mine[slug])
+                stands[somebody.name, kata] = _Standing(row, counted[slug], len(contents), proposals)
     return stands
 
 
@@ -288,11 +299,14 @@ def _standing(
     return {key: one._replace(graded=graded[one.row.attempt_id]) for key, one in stands.items()}
 
 
-def _notes(row: Any, every: Sequence[Any]) -> tuple[str, ...]:
-    """Return what was noted of the hand-in that counts, and which file, seen since, may be meant for the answer."""
+def _proposals(row: Any, every: Sequence[Any]) -> tuple[Proposal, ...]:
+    """Return which files may be meant for the answer: next to the hand-in that counts, and seen since."""
     last = max(every, key=lambda one: (one.arrived, one.seen))
-    since = () if last.id == row.id else notes_of(last.notes)
-    return (*notes_of(row.notes), *(note for note in since if MAY_BE in note))
+    return tuple(
+        Proposal(file=one.proposed, reason=one.proposed_because)
+        for one in ([row] if last.id == row.id else [row, last])
+        if one.proposed is not None
+    )
 
 
 def _given(
@@ -320,13 +334,8 @@ def _hand_in(row: Any) -> HandIn:
         *booked(row),
         bool(row.terms),
         row.time_source or "" if row.submitted_at is None else "",
-        _taken(row.notes) if DECIDED in str(row.notes) else "",
+        row.taken,
     )
-
-
-def _taken(notes: Any) -> str:
-    """Return which file somebody took for the answer."""
-    return next((note.partition(TAKEN)[0] for note in notes_of(notes) if note.endswith(DECIDED)), "")
 
 
 def _known(at: datetime | None) -> datetime | None:
@@ -410,6 +419,8 @@ def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by
         attempt=row.attempt_id,
         origin=row.origin,
         notes=(*stands.notes, *(report.look_at or ()), *counted.remarks),
+        proposals=stands.proposals,
+        taken=row.taken,
         newer=counted.newer,
         time_source=None if row.submitted_at is schema.DAMAGED_TIME else row.time_source,
         late_days_used=counted.free_days,

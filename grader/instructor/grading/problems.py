@@ -15,7 +15,6 @@ from grader.instructor.gradebook.decisions import active_decisions
 from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Decision, Mark, RedrawnCheck
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.roster_matching import Unmatched, unmatched
-from grader.instructor.submissions.submission import DECIDED, MAY_BE
 from grader.words import counted, typed_name
 
 MISNAMED = "misnamed"
@@ -77,7 +76,7 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
         Problem(_group(book.course, one.kata), REDRAWN, "", "", _redrawn(one), f"kata pack check {one.kata}")
         for one in book.redrawn()
     ]
-    found += without_effect(book, {(mark.learner, mark.kata): mark.notes for mark in every})
+    found += without_effect(book, {(mark.learner, mark.kata): mark.taken for mark in every})
     order = {name: place for place, name in enumerate((*book.course.assignments, *book.katas()))}
     identity = book.identity()
     ignored = {
@@ -94,7 +93,7 @@ def unsettled(book: Gradebook) -> Unmatched:
     marks = list(book.marks())
     missing: dict[str, dict[str, Mark]] = {}
     for mark in marks:
-        if mark.status == "missing" and any(MAY_BE in note for note in mark.notes):
+        if mark.status == "missing" and mark.proposals:
             missing.setdefault(mark.learner, {})[mark.kata] = mark
     found = unmatched(book, marks)
     misnamed = {(one.learner, one.kata) for one in problems(book, missing) if one.kind == MISNAMED}
@@ -127,10 +126,8 @@ def _of_mark(mark: Mark, course: Course, why: Mapping[tuple[str, str], str]) -> 
         yield made(NOT_GRADED, "no fault of the learner's", "kata grade DOWNLOAD")
     elif (who, kata) in why:
         yield made(UNREAD, why[who, kata], f"{take} FILE")
-    for note in mark.notes:
-        file, may_be, reason = note.partition(MAY_BE)
-        if may_be and mark.status != "error":
-            yield made(MISNAMED, f"{file}: {reason}", f"{take} {typed_name(file)}", file)
+    for one in mark.proposals if mark.status != "error" else ():
+        yield made(MISNAMED, f"{one.file}: {one.reason}", f"{take} {typed_name(one.file)}", one.file)
     settles = {
         "unread": (UNREAD, f"{take} FILE"),
         "ungraded": (NOT_GRADED, "kata grade DOWNLOAD"),
@@ -190,12 +187,13 @@ def _strangers(book: Gradebook, marks: Marks) -> Iterator[Problem]:
             yield Problem(of, UNMATCHED, name, "", guess, command, whose)
 
 
-def without_effect(book: Gradebook, notes: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Problem]:
+def without_effect(book: Gradebook, taken: Mapping[tuple[str, str], str | None]) -> Iterator[Problem]:
     """Yield decisions that something which came in later, or the course's settings, took the effect from.
 
     Args:
         book: with the decisions.
-        notes: of rows, by learner and kata; a file that is to be the answer is only looked for in these.
+        taken: by learner and kata, the file that was taken for the answer by a decision, None where none was; a file
+            that is to be the answer is only looked for in these.
     """
     identity, course = book.identity(), book.course
     known = {course.normalized_name(name) for name in course.roster}
@@ -206,7 +204,7 @@ def without_effect(book: Gradebook, notes: Mapping[tuple[str, str], Sequence[str
             last[one.kind, identity(one.learner), one.kata, of] = one
     for (kind, who, kata, of), one in last.items():
         why, row = "", (who, kata or "")
-        if kind == "take" and row in notes and not any(note.endswith(DECIDED) for note in notes[row]):
+        if kind == "take" and taken.get(row, one.value) is None:
             why = f"{one.value} was to be the answer, and is not in what came in last"
         elif kind == "choose" and (newer := _newer(book, who, kata or "", one)):
             why = f"{counted(newer, 'attempt')} came in after this was chosen"

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
 
 
+_NOT_PRINTED = ("learner", "name", "proposals", "taken")
+"""Of a mark: the learner is named once, and notes say the others in words."""
+
+
 def to_jsonl(rows: Iterable[Row]) -> Iterator[str]:
     """Yield one report a line (schema 1), with `learner` filled in.
 
@@ -37,7 +41,7 @@ def document_of(rows: list[Row], course: Course, *, whole: bool = False) -> dict
             "number": row.report.number,
             "status": row.report.status,
             "graded_score": row.report.earned if row.graded else None,
-            **{name: value for name, value in mark.items() if name not in ("learner", "name")},
+            **{name: value for name, value in mark.items() if name not in _NOT_PRINTED},
             "score": row.points,
         }
         marks.append({**mark, "report": report} if whole else mark)
