@@ -15,6 +15,7 @@ from grader.catalogue import Catalogue
 from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.desk.sheets import AnswerPlace, Sheets
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.events import Assign
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.written import Rubrics
 from grader.instructor.html import KataTexts
@@ -270,7 +271,7 @@ def test_two_markers_are_never_given_the_same_sheet(desk: Running, running: Open
     for one in (desk, lee):
         assert one.ask("POST", "/do/take_sheets", urlencode({"most": 2, "back": "/written"})).status == 303
     with Gradebook.open(desk.where, create=False) as book:
-        given = {(one.learner, one.value) for one in book.rulings(["assign"])}
+        given = {(one.learner, one.marker) for one in book.standing(Assign)}
     assert sorted(marker for _, marker in given) == ["kim", "kim", "lee"]
     assert len({learner for learner, _ in given}) == 3
     assert lee.ask("POST", "/do/take_sheets", urlencode({"most": 2, "back": "/written"})).status == 409

@@ -14,7 +14,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.lateness import LatePolicy
 from grader.instructor.gradebook.records import NEWER, Key, Newer, Row
 from grader.instructor.gradebook.store import Gradebook, GradebookUsageError
-from tests.gradebook.handmade import MONDAY, grade, key, report, submission
+from tests.gradebook.handmade import MONDAY, decide, grade, key, report, submission
 
 DAY = timedelta(days=1)
 
@@ -69,14 +69,14 @@ def test_somebody_chooses_and_takes_it_back(book: Gradebook) -> None:
     good_then_bad(book)
     assert "nobody has chosen an attempt yet: the newest counts" in mark(book).notes
     (_, (first, _)) = book.handed_in("ada")["masks"]
-    number = book.decide("choose", "ada", first.id, kata="masks", comment="as agreed", author="kim")
+    number = decide(book, "choose", "ada", first.id, kata="masks", comment="as agreed", author="kim")
     assert mark(book).score == 10.0
     assert "chosen by kim: as agreed" in mark(book).notes
     assert "choose" in [event.kind for event in book.history("ada", "masks")]
-    book.undo("ruling", number, author="kim", comment="they changed their mind")
+    book.undo(number, author="kim", comment="they changed their mind")
     assert mark(book).score == 6.0
     with pytest.raises(GradebookUsageError, match="already withdrawn"):
-        book.undo("ruling", number, author="kim", comment="again")
+        book.undo(number, author="kim", comment="again")
     assert [one.revoked for one in book.rulings()] == [True]
 
 
@@ -96,9 +96,9 @@ def test_only_after_closing_earns_nothing_and_more_time_reopens_it(book: Gradebo
     book.course = course(closes=MONDAY)
     grade(book, book.start_run({}), "ada", score=9.0, at=MONDAY + DAY)
     assert (mark(book).score, mark(book).closed) == (0.0, True)
-    number = book.decide("extend", "ada", {"of": "week1", "days": 2}, comment="was ill", author="kim")
+    number = decide(book, "extend", "ada", {"of": "week1", "days": 2}, comment="was ill", author="kim")
     assert (mark(book).score, mark(book).days_late) == (9.0, 0.0)
-    book.undo("ruling", number, author="kim", comment="it was adam")
+    book.undo(number, author="kim", comment="it was adam")
     assert mark(book).closed
 
 
@@ -184,7 +184,7 @@ def test_why_the_newest_does_not_count(book: Gradebook, attempts: Attempts, newe
     good_then_bad(book)
     assert mark(book).newer == newer
     (_, (first, _)) = book.handed_in("ada")["masks"]
-    book.decide("choose", "ada", first.id, kata="masks", comment="as agreed", author="kim")
+    decide(book, "choose", "ada", first.id, kata="masks", comment="as agreed", author="kim")
     assert mark(book).newer == ("chosen",)
 
 
@@ -252,12 +252,12 @@ def test_other_names_lead_to_one_learner(book: Gradebook) -> None:
     grade(book, run, "hw9-ada", source="a", score=7.0)
     assert book.learners() == ["ada", "hw9-ada"]
     book.adjust("hw9-ada", "masks", 1, comment="neat", author="kim")
-    number = book.decide("alias", "ada", "hw9-ada", comment="her handle", author="kim")
+    number = decide(book, "alias", "ada", "hw9-ada", comment="her handle", author="kim")
     assert book.learners() == ["ada"]
     assert book.aliases() == {"hw9-ada": "ada"}
     assert (mark(book).score, mark(book, "layer-norm").score) == (8.0, 5.0)
     assert [event.kind for event in book.history("ada", "masks")] == ["attempt", "adjust", "alias"]
-    book.undo("ruling", number, author="kim", comment="somebody else")
+    book.undo(number, author="kim", comment="somebody else")
     assert book.learners() == ["ada", "hw9-ada"]
 
 
@@ -268,7 +268,7 @@ def test_a_choice_for_one_kata_says_nothing_of_another(book: Gradebook, other: s
     grade(book, run, "ada", source="late", score=6.0, at=MONDAY + DAY)
     grade(book, run, "ada", other, source="in time", score=5.0, at=MONDAY - DAY)
     (_, (chosen,)) = book.handed_in("ada")[other]
-    book.decide("choose", "ada", chosen.id, kata=other, comment="as agreed", author="kim")
+    decide(book, "choose", "ada", chosen.id, kata=other, comment="as agreed", author="kim")
     assert mark(book).score == 0.0
     assert mark(book).notes == ("it came in after the assignment was closed and earns nothing",)
     assert "chosen by kim: as agreed" in mark(book, other).notes
@@ -278,7 +278,7 @@ def test_an_extension_is_no_choice(book: Gradebook) -> None:
     book.course = course("chosen", closes=MONDAY)
     run = book.start_run({})
     grade(book, run, "ada", source="late", score=6.0, at=MONDAY + 5 * DAY)
-    book.decide("extend", "ada", {"of": "masks", "days": 1.0}, kata="masks", comment="ill", author="kim")
+    decide(book, "extend", "ada", {"of": "masks", "days": 1.0}, kata="masks", comment="ill", author="kim")
     assert mark(book).score == 0.0
 
 
@@ -294,13 +294,13 @@ def test_a_file_that_was_taken_counts_as_long_as_that_stands(book: Gradebook) ->
     run = book.start_run({})
     grade(book, run, "ada", source="mine", score=3.0, at=MONDAY - DAY)
     for name, score in (("final.py", 5.0), ("my_final.py", 8.0)):
-        book.decide("take", "ada", f"week1/{name}", kata="masks", comment="asked", author="kim")
+        decide(book, "take", "ada", f"week1/{name}", kata="masks", comment="asked", author="kim")
         taken = msgspec.structs.replace(submission("ada", source=name, at=MONDAY), taken=name)
         book.record(run, taken, key(taken), report("ada", score=score))
     assert mark(book).score == 8.0
-    book.undo("ruling", 2, comment="not that one", author="kim")
+    book.undo(2, comment="not that one", author="kim")
     assert mark(book).score == 5.0
-    book.undo("ruling", 1, comment="nor that", author="kim")
+    book.undo(1, comment="nor that", author="kim")
     assert (mark(book).score, mark(book).notes) == (3.0, ())
 
 

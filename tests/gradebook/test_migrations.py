@@ -18,7 +18,7 @@ from grader.instructor.gradebook.schema import metadata
 from grader.instructor.gradebook.schema import version as version_table
 from grader.instructor.gradebook.store import Gradebook, GradebookError
 from tests.gradebook import story
-from tests.gradebook.handmade import MONDAY, grade
+from tests.gradebook.handmade import MONDAY, decide, grade
 
 VERSION_TABLE = version_table.name
 BEFORE = Path(__file__).with_name("story-0005.sql")
@@ -98,7 +98,7 @@ def made_0010(folder: Path) -> Path:
     file = folder / "gradebook.sqlite"
     with Gradebook.open(str(file), create=True) as gradebook:
         story.write(gradebook)
-        gradebook.decide("take", "ada", "week1/my_b.py", kata="masks", comment="hers", author="tina")
+        decide(gradebook, "take", "ada", "week1/my_b.py", kata="masks", comment="hers", author="tina")
     taken = "ada/a.py (my_b.py) was taken for masks.py, as was decided"
     notes = {
         "ada": ["came in under two names, read together: x, as was decided", taken],

@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.instructor.gradebook.assignments import Attempts
+from grader.instructor.gradebook.events import Choose, Decision, Take
 from grader.instructor.gradebook.lateness import Lateness, add_days
-from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Decision, Newer
+from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Newer
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -124,9 +125,9 @@ class Deadlines:
         assignment = self.course.assignment_of(kata)
         return assignment.attempts if assignment is not None else "newest"
 
-    def choice(self, kata: str) -> Decision | None:
+    def choice(self, kata: str) -> Choose | None:
         """Return the last word about which attempt counts."""
-        chosen = [one for one in self.rulings if one.kind == "choose" and one.kata == kata]
+        chosen = [one for one in self.rulings if isinstance(one, Choose) and one.kata == kata]
         return chosen[-1] if chosen else None
 
 
@@ -167,7 +168,11 @@ def select_attempts(
 def _valid(kata: str, given: Sequence[HandIn], rulings: Iterable[Decision]) -> Sequence[HandIn]:
     """Leave out files that were taken for the answer by a decision that does not stand any more."""
     # By the file's name alone: the next download may have it in another folder.
-    files = {one.value.rpartition("/")[2] for one in rulings if one.kind == "take" and one.kata == kata}
+    files = {
+        ruling.file.rpartition("/")[2]
+        for ruling in rulings
+        if isinstance(ruling, Take) and ruling.kata == kata
+    }
     return [one for one in given if one.taken is None or one.taken in files] or given
 
 
@@ -189,7 +194,7 @@ def _first_due(group: _Group) -> tuple[datetime, tuple[str, ...]]:
 def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> HandIn:
     choice = times.choice(kata)
     for one in given:
-        if choice is not None and one.id == choice.value:
+        if choice is not None and one.id == choice.hand_in:
             return one
     read = [one for one in given if one.digest]
     # What the machine could not grade says nothing, so an earlier one counts until it is graded.
@@ -247,7 +252,7 @@ def _remarks(
 ) -> Iterable[str]:
     others = [other for other in given if other.digest and other.digest != one.digest]
     if choice := times.choice(kata):
-        yield f"chosen by {choice.author}: {choice.comment}"
+        yield f"chosen by {choice.made.author}: {choice.made.comment}"
     elif others and times.mode(kata) == "best":
         yield f"the best of {len({other.digest for other in others}) + 1} attempts"
     elif others and times.mode(kata) == "chosen":

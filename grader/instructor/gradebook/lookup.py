@@ -11,11 +11,23 @@ from sqlalchemy import Connection, exists, func, or_, select
 from grader.errors import did_you_mean
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import COUNTING, MARKING, decisions
+from grader.instructor.gradebook.decisions import decisions, of
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.records import Decision
+from grader.instructor.gradebook.events import (
+    Alias,
+    AnswerMark,
+    Choose,
+    Damaged,
+    Decision,
+    Extend,
+    Release,
+    Take,
+)
 from grader.instructor.gradebook.serialization import insert, sanitize
 from grader.instructor.submissions.names import natural_key
+
+COUNTING: tuple[type[Decision], ...] = (Choose, Extend, Take, Alias, Release)
+"""What a mark, or whose it is, depends on besides points; the others are said about it."""
 
 
 class LearnerRef(NamedTuple):
@@ -37,9 +49,7 @@ _LEARNERS = select(
     schema.learners.c.id,
     or_(
         exists().where(schema.answers.c.learner_id == schema.learners.c.id),
-        exists().where(
-            schema.decisions.c.learner_id == schema.learners.c.id, schema.decisions.c.kind == MARKING
-        ),
+        exists().where(schema.decisions.c.learner_id == schema.learners.c.id, of(AnswerMark)),
     ).label("writes"),
 )
 
@@ -107,7 +117,7 @@ _STATE = select(
         for table in (schema.learners, schema.answers)
     ),
     *(
-        select(func.count(column)).where(schema.decisions.c.kind.in_((*COUNTING, MARKING))).scalar_subquery()
+        select(func.count(column)).where(of(*COUNTING, AnswerMark)).scalar_subquery()
         for column in (schema.decisions.c.id, schema.decisions.c.revoked_at)
     ),
 )
@@ -117,8 +127,8 @@ _STATE = select(
 def _everybody(connection: Connection, course: Course) -> LearnerIndex:
     found = connection.execute(_LEARNERS).all()
     writers = {row.id for row in found if row.writes}
-    ruled = decisions(connection, schema.decisions.c.kind.in_(COUNTING))
-    decided = [one for one in ruled if not one.revoked or one.kind == "damaged"]
+    ruled = decisions(connection, of(*COUNTING))
+    decided = [one for one in ruled if not one.revoked or isinstance(one, Damaged)]
     identities = _identities(course, decided)
     names: dict[str, str] = {}
     rows: dict[str, dict[str, int]] = {}
@@ -134,10 +144,11 @@ def _everybody(connection: Connection, course: Course) -> LearnerIndex:
         names.setdefault(course.normalized_name(name), name)
     about: dict[str, list[Decision]] = {}
     # What holds for the class stands with everybody, in the order in which it was decided.
-    whole_class = [one for one in decided if not one.learner]
+    whole_class = [one for one in decided if one.learner is None]
     for one in decided:
-        key = course.normalized_name(identities.get(course.normalized_name(one.learner), one.learner))
-        about.setdefault(key, []).append(one)
+        if one.learner is not None:
+            key = course.normalized_name(identities.get(course.normalized_name(one.learner), one.learner))
+            about.setdefault(key, []).append(one)
     sorted_names = sorted(names.items(), key=lambda one: natural_key(one[1]))
     there = {
         key: LearnerRef(
@@ -169,7 +180,11 @@ def _identities(course: Course, decided: Iterable[Decision]) -> dict[str, str]:
     other = {
         course.normalized_name(alias): name for name, one in course.roster.items() for alias in one.aliases
     }
-    other |= {course.normalized_name(one.value): one.learner for one in decided if one.kind == "alias"}
+    other |= {
+        course.normalized_name(one.name): one.learner
+        for one in decided
+        if isinstance(one, Alias) and one.learner is not None
+    }
     whole = {}
     for alias in other:
         name, seen = other[alias], {alias}
@@ -210,7 +225,7 @@ def find(connection: Connection, course: Course, learner: str, kata: str) -> tup
 
 
 def rows_of(
-    connection: Connection, course: Course, what: Iterable[tuple[str, str | None]]
+    connection: Connection, course: Course, what: Iterable[tuple[str | None, str | None]]
 ) -> list[tuple[int | None, int | None]]:
     """Return the rows of learners and of katas, as `find` and `ensure_learner_row` do, each only where one is named.
 
@@ -223,7 +238,7 @@ def rows_of(
     own: dict[str, int] = {}
     found: list[tuple[int | None, int | None]] = []
     for learner, kata in what:
-        if not learner:
+        if learner is None:
             found.append((None, None))
             continue
         key = course.normalized_name(sanitize(learner))

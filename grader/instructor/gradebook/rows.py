@@ -19,9 +19,25 @@ from grader.instructor.gradebook.attempt_selection import (
 )
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import CorruptRecordError
+from grader.instructor.gradebook.events import (
+    Adjust,
+    AnswerMark,
+    Change,
+    Damaged,
+    Override,
+    standing,
+)
+from grader.instructor.gradebook.fold import AboutMark, fold
 from grader.instructor.gradebook.lateness import final_score
-from grader.instructor.gradebook.lookup import LearnerRef, find_learner, katas, list_learners, names_of
-from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenScore
+from grader.instructor.gradebook.lookup import (
+    LearnerRef,
+    find_learner,
+    identity,
+    katas,
+    list_learners,
+    names_of,
+)
+from grader.instructor.gradebook.records import Mark, Row, WrittenScore
 from grader.instructor.gradebook.serialization import booked, notes_of, report_of
 from grader.instructor.gradebook.unfinished import awaited
 from grader.instructor.submissions.submission import Proposal
@@ -30,6 +46,7 @@ from grader.report.report import KataReport
 Tell = Callable[[str, str, str | None], None]
 """Told of what cannot be read: whose, of which kata, and why; None for why: it is not graded yet."""
 
+_NOTHING = AboutMark()
 _CHUNK = 50
 """Learners that are read at once: few queries, and memory that does not grow with the class."""
 _NEVER = "Nothing of this learner was graded for this kata."
@@ -52,22 +69,22 @@ def rows(
     # Some at a time: a few queries for all of them, and never a whole class in memory.
     for some in _chunks(list_learners(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
-        adjustments = decisions.adjustments(connection, names_of(some))
-        written_of = _written(connection, course, some)
+        about = _about(connection, course, some)
+        written_of = _written(connection, course, some, about)
         for somebody in some:
             name = somebody.name
             for kata, (slug, _) in chosen.items():
                 stands = found.get((name, kata))
                 waiting = (name, slug) in waits and (stands is None or not stands.row.digest)
-                adjusted = adjustments.get((name, kata), [])
+                adjusted = about.get((name, slug), _NOTHING).changes
                 written = written_of(somebody, kata, slug)
                 if written is not None and written.submitted_at is schema.DAMAGED_TIME:
                     written = msgspec.structs.replace(written, submitted_at=None)
                     tell(name, slug, "the time of the written answers is damaged and counts as unknown.")
                 ruled = [one for one in somebody.rulings if one.kata in (None, slug)]
-                for what, those in (("adjustment", adjusted), ("ruling", ruled)):
-                    for number in (one.id for one in those if one.comment == decisions.DAMAGED):
-                        tell(name, slug, f"{what} {number} is damaged, and counts nowhere.")
+                for one in (*about.get((name, slug), _NOTHING).damaged, *ruled):
+                    if isinstance(one, Damaged):
+                        tell(name, slug, f"{one.called} {one.id} is damaged, and counts nowhere.")
                 # Where an earlier download held nothing to grade, that is not a mark while something waits.
                 if stands is not None and not waiting:
                     made = _row(course, name, chosen[kata], stands, _ByHand(adjusted, written))
@@ -118,11 +135,11 @@ def marks(
     blanks, waits = _blanks(connection, chosen), awaited(connection, course)
     for some in _chunks(list_learners(connection, course, learners)):
         counting = _counting(connection, course, some, chosen)
-        adjustments = decisions.adjustments(connection, names_of(some))
-        written_of = _written(connection, course, some)
+        about = _about(connection, course, some)
+        written_of = _written(connection, course, some, about)
         for somebody in some:
             for kata, (slug, _) in chosen.items():
-                adjusted = adjustments.get((somebody.name, kata), [])
+                adjusted = about.get((somebody.name, slug), _NOTHING).changes
                 written = written_of(somebody, kata, slug)
                 stands = counting.get((somebody.name, kata))
                 waiting = (somebody.name, slug) in waits and (stands is None or not stands.row.digest)
@@ -138,7 +155,7 @@ def marks(
                     status=blank.status,
                     score=score,
                     max_score=blank.max_score,
-                    changed=any(not one.revoked for one in adjusted),
+                    changed=bool(standing(adjusted)),
                     graded=_is_graded(adjusted, blank.status != "not_graded"),
                     written=written,
                 )
@@ -159,7 +176,7 @@ def _mark(name: str, slug: str, stands: _Standing, by_hand: _ByHand) -> Mark:
         submitted_at=_known(row.submitted_at),
         days_late=counted.late.days,
         late_by=given.late_by,
-        changed=bool(taken) or any(not one.revoked for one in by_hand.adjustments),
+        changed=bool(taken) or bool(standing(by_hand.adjustments)),
         graded=_is_graded(by_hand.adjustments, given.graded),
         notes=(*stands.notes, *counted.remarks),
         proposals=stands.proposals,
@@ -186,19 +203,28 @@ def submissions_of(
     return {slug: (counted[slug].id, in_order(mine[slug])) for slug, _ in chosen.values() if slug in mine}
 
 
+_About = Mapping[tuple[str, str], AboutMark]
+"""By learner and kata's slug."""
+
+
+def _about(connection: Connection, course: Course, some: Sequence[LearnerRef]) -> _About:
+    """Return what people decided about marks of some learners."""
+    theirs = schema.decisions.c.learner_id.in_(list(names_of(some)))
+    found = decisions.decisions(connection, decisions.of(Adjust, Override, AnswerMark), theirs)
+    return fold(found, identity(connection, course)) if found else {}
+
+
 def _written(
-    connection: Connection, course: Course, some: Sequence[LearnerRef]
+    connection: Connection, course: Course, some: Sequence[LearnerRef], about: _About
 ) -> Callable[[LearnerRef, int, str], WrittenScore | None]:
     """Return what tells the written part of a learner's mark, by the kata's row and slug."""
     writers = [somebody for somebody in some if somebody.writes]
     sheets = answers.handed_in(connection, names_of(writers)) if writers else {}
-    marks = answers.marks(connection, names_of(writers)) if writers else {}
 
     def written_of(somebody: LearnerRef, kata: int, slug: str) -> WrittenScore | None:
-        key = somebody.name, kata
-        return answers.written_part(
-            course, somebody.name, slug, sheets.get(key, ()), marks.get(key, ()), somebody.rulings
-        )
+        given = about.get((somebody.name, slug), _NOTHING).answer_marks
+        own = sheets.get((somebody.name, kata), ())
+        return answers.written_part(course, somebody.name, slug, own, given, somebody.rulings)
 
     return written_of
 
@@ -396,7 +422,7 @@ def _note(why: str) -> str:
 class _ByHand(NamedTuple):
     """What people, not checks, gave a learner for a kata."""
 
-    adjustments: list[Adjustment]
+    adjustments: list[Change]
     written: WrittenScore | None
 
 
@@ -454,9 +480,9 @@ def _not_yet(blank: KataReport) -> KataReport:
     return msgspec.structs.replace(blank, status="not_graded", message=_NOT_YET)
 
 
-def _is_graded(adjustments: Iterable[Adjustment], by_checks: bool) -> bool:
+def _is_graded(adjustments: Iterable[Change], by_checks: bool) -> bool:
     """Whether there is a mark: by checks, or because somebody set it."""
-    return by_checks or any(one.kind == "override" and not one.revoked for one in adjustments)
+    return by_checks or any(isinstance(change, Override) for change in standing(adjustments))
 
 
 def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> dict[int, KataReport]:

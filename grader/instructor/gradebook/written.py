@@ -15,10 +15,18 @@ import msgspec
 from grader.catalogue import Catalogue
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer, questions_of
 from grader.catalogue.rubric import Criterion, Question, Rubric, rubric_of
-from grader.instructor.gradebook.answers import ANY, active_marks, counts
-from grader.instructor.gradebook.decisions import active_releases
+from grader.instructor.gradebook.answers import ANY, counts
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.records import AnswerMark, Answers, Given, Marking, Row
+from grader.instructor.gradebook.events import (
+    AnswerMark,
+    CourseCriterion,
+    Extend,
+    Provenance,
+    Release,
+    SetCriterion,
+)
+from grader.instructor.gradebook.fold import active_marks, active_releases
+from grader.instructor.gradebook.records import Answers, Given, Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.words import counted
 
@@ -56,8 +64,8 @@ class Rubrics:
         rubric = self.of_pack(slug)
         if rubric is None:
             return None
-        rulings = self._book.rulings(["criterion"])
-        made = [(msgspec.convert(one.value, CourseCriterion), one.revoked) for one in rulings]
+        rulings = self._book.rulings([SetCriterion])
+        made = [(one.criterion, one.revoked) for one in rulings if isinstance(one, SetCriterion)]
         made += [(new, False)] if new is not None else []
         questions = [
             _changed(question, [one for one in made if (one[0].kata, one[0].question) == (slug, number)])
@@ -132,18 +140,6 @@ class WrittenAnswer:
         return bool(self.digest) and (self.mark is None or self.changed)
 
 
-class CourseCriterion(msgspec.Struct, frozen=True, kw_only=True):
-    """A criterion that a course adds to a question, or one with other words or points."""
-
-    kata: str
-    question: int
-    number: int | None
-    """Which of the question's it takes the place of; None for a further one."""
-    met: str
-    points: float
-    """Below 0 it takes points away."""
-
-
 @dataclass(frozen=True)
 class AnswerSheet:
     """All of a learner's answers for a kata."""
@@ -194,7 +190,7 @@ def load_sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> An
         GradebookError: what was handed in cannot be read.
     """
     sheets, marks = book.written_answers([learner]).get((learner, kata), ([], []))
-    mine = [one for one in book.rulings(["extend"], [learner]) if not one.revoked]
+    mine = book.standing(Extend, [learner])
     # The sheet that counts, which need not be the newest: points are given for that one.
     counted = counts(book.course, learner, kata, sheets, mine)
     texts = answers_in(book.answer_sheet(counted.content)) if counted is not None else {}
@@ -222,7 +218,7 @@ def load_sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> An
         handed_in=counted,
         late=due is not None and at is not None and at > due,
         versions=len({one.content for one in sheets}),
-        released=bool(active_releases(book.rulings(["release"]), kata)),
+        released=bool(active_releases(book.rulings([Release]), kata)),
     )
 
 
@@ -303,16 +299,23 @@ def mark(
         shown = {one.number: one.digest for one in load_sheet(book, rubrics, learner, kata).answers}
         # Of what was read: if the learner hands in another text, the mark is shown as older than it.
         answer = shown.get(question, "")
-    marking = marking_of(rubrics, kata, question, criteria, points)
+    made = Provenance(author=author, comment=comment)
+    given = mark_of(rubrics, kata, question, criteria, points, made=made)
     # Whether somebody else has marked it meanwhile is decided in the transaction, by `seen`.
-    given = Given(learner, kata, msgspec.structs.replace(marking, answer=answer), comment, seen)
-    return book.mark_answers([given], author=author)
+    given = msgspec.structs.replace(given, answer=answer)
+    return book.mark_answers([Given(learner, kata, given, seen)])
 
 
-def marking_of(
-    rubrics: Rubrics, kata: str, question: int, criteria: Collection[int], points: float | None
-) -> Marking:
-    """Return what criteria, or points in place of them, give for an answer to a question.
+def mark_of(
+    rubrics: Rubrics,
+    kata: str,
+    question: int,
+    criteria: Collection[int],
+    points: float | None,
+    *,
+    made: Provenance,
+) -> AnswerMark:
+    """Return what criteria, or points in place of them, give for an answer to a question, yet without its text.
 
     Raises:
         GradebookUsageError: there is no such question or criterion.
@@ -329,12 +332,13 @@ def marking_of(
             f"{kata}, question {question}: there is no criterion {wrong[0]}.",
             f"There are 1 to {len(of.criteria)}: " + "; ".join(_criteria(of)),
         )
-    return Marking(
+    return AnswerMark(
         question=question,
         answer="",
         criteria=tuple(met),
         points=earned(of, met) if points is None else points,
         max_points=of.points,
+        made=made,
     )
 
 
@@ -370,12 +374,16 @@ def set_criterion(
         raise GradebookUsageError(f"There is no criterion {new.number}.")
     # Both readings of the question, before and after: what an answer got by its criteria is known by the first.
     after = rubric_question(rubrics, new.kata, new.question, new)
-    given = list(_following(book, new, before, after)) if follow else []
+    given = list(_following(book, new, before, after, author)) if follow else []
     # In one transaction with the marks that follow from it, and one number that takes all of it back.
-    return book.mark_answers(given, author=author, criterion=msgspec.structs.asdict(new))
+    why = f"question {new.question}: {new.met} ({new.points:g})"
+    criterion = SetCriterion(criterion=new, made=Provenance(author=author, comment=why))
+    return book.mark_answers(given, criterion)
 
 
-def _following(book: Gradebook, new: CourseCriterion, before: Question, after: Question) -> Iterator[Given]:
+def _following(
+    book: Gradebook, new: CourseCriterion, before: Question, after: Question, author: str
+) -> Iterator[Given]:
     """Yield the marks that a criterion makes of those that it gave points in, and a further one of all."""
     for (learner, kata), (_, marks) in book.written_answers().items():
         stands = active_marks(marks).get(new.question) if kata == new.kata else None
@@ -386,14 +394,15 @@ def _following(book: Gradebook, new: CourseCriterion, before: Question, after: Q
         met = stands.criteria if new.number is not None else (*stands.criteria, len(after.criteria))
         points = earned(after, met)
         if (points, met) != (stands.points, stands.criteria):
-            marking = Marking(
+            mark = AnswerMark(
                 question=new.question,
                 answer=stands.answer,
                 criteria=met,
                 points=points,
                 max_points=after.points,
+                made=Provenance(author=author, comment=stands.made.comment),
             )
-            yield Given(learner, kata, marking, stands.comment, stands.id)
+            yield Given(learner, kata, mark, stands.id)
 
 
 def release(
@@ -435,8 +444,8 @@ def release(
     counting = marked | set(book.course.written)
     # Stored with the decision: a rubric that changes later must not change marks that learners have seen.
     points = {slug: list(found.points) for slug, found in rubric.items() if slug in counting}
-    value = {"of": of, "katas": katas, "points": points}
-    return book.decide("release", None, value, comment=comment, author=author)
+    made = Provenance(author=author, comment=comment)
+    return book.decide(Release(of=of, katas=katas, points=points, made=made))
 
 
 def katas_covered(book: Gradebook, of: str) -> list[str]:
