@@ -35,7 +35,7 @@ def submission(
 
 
 def key(given: Submission, terms: str = "terms") -> Key:
-    return Key(given.bundle.digest if given.bundle else "", terms)
+    return Key(given.bundle.digest if given.bundle else None, terms)
 
 
 def check(

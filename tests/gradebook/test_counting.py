@@ -148,7 +148,7 @@ def test_what_a_system_marks_late_without_a_time_costs_what_the_course_says(
     assert told in row.notes
     known = submission("ada", at=MONDAY - DAY)
     book.mark_unchanged(run, known, key(known))
-    assert (mark(book).score, mark(book).late_by) == (8.0, "")
+    assert (mark(book).score, mark(book).late_by) == (8.0, None)
 
 
 UNKNOWN = None
@@ -211,7 +211,7 @@ def test_what_cannot_be_read_takes_nothing_away_and_is_said(book: Gradebook) -> 
     run = book.start_run({})
     grade(book, run, "ada", source="a", score=7.0)
     broken = submission("ada", source=None)
-    book.record(run, broken, Key("", "t"), report("ada", status="error", score=0.0))
+    book.record(run, broken, Key(None, "t"), report("ada", status="error", score=0.0))
     assert (mark(book).score, mark(book).report.status) == (7.0, "fail")
     assert any("a newer hand-in was there but could not be read" in note for note in mark(book).notes)
 
@@ -221,7 +221,7 @@ def test_what_the_machine_could_not_grade_leaves_the_mark(book: Gradebook) -> No
     grade(book, run, "ada", score=7.0)
     given = submission("ada")
     failed = report("ada", status="error", score=0.0, max_score=0.0)
-    book.record(run, given, Key(key(given).digest, ""), failed)
+    book.record(run, given, Key(key(given).digest, None), failed)
     assert (mark(book).score, mark(book).max_score) == (7.0, 10.0)
 
 
@@ -230,7 +230,7 @@ def test_something_newer_that_the_machine_could_not_grade_leaves_what_was_there(
     grade(book, run, "ada", source="a", score=7.0)
     given = submission("ada", source="b", at=MONDAY + timedelta(hours=1))
     failed = report("ada", status="error", score=0.0, max_score=0.0)
-    book.record(run, given, Key(key(given).digest, ""), failed)
+    book.record(run, given, Key(key(given).digest, None), failed)
     assert (mark(book).score, mark(book).max_score) == (7.0, 10.0)
     assert any("the machine could not grade" in note for note in mark(book).notes)
     book.record(run, given, key(given), report("ada", score=5.0))
@@ -242,7 +242,7 @@ def test_where_the_machine_graded_nothing_the_newest_stands(book: Gradebook) -> 
     for hour, source in enumerate("ab"):
         given = submission("ada", source=source, at=MONDAY + timedelta(hours=hour))
         failed = report("ada", status="error", score=0.0, max_score=0.0)
-        book.record(run, given, Key(key(given).digest, ""), failed)
+        book.record(run, given, Key(key(given).digest, None), failed)
     assert (mark(book).report.status, mark(book).submitted_at) == ("error", MONDAY + timedelta(hours=1))
 
 

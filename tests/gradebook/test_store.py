@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -19,6 +19,7 @@ from grader.instructor.gradebook.lateness import LatePolicy
 from grader.instructor.gradebook.records import AttemptGraded, Key, Row, SeenAgain
 from grader.instructor.gradebook.roster import Person
 from grader.instructor.gradebook.store import Gradebook, GradebookError, GradebookUsageError
+from tests.conftest import Ran
 from tests.gradebook.handmade import MONDAY, bundle, check, decide, grade, key, report, results, submission
 
 
@@ -65,7 +66,7 @@ def test_the_newest_attempt_counts_and_different_contents_are_counted(gradebook:
     row = only(gradebook.rows())
     # "a" again is its newest word; that a later download has no file for it takes nothing away.
     assert (row.score, row.attempts, row.report.status, row.submitted_at) == (3.0, 2, "fail", MONDAY)
-    assert Key("", "terms") in gradebook.keys("ada")["masks"]
+    assert Key(None, "terms") in gradebook.keys("ada")["masks"]
 
 
 def test_keys_are_those_of_everything_that_was_handed_in(gradebook: Gradebook) -> None:
@@ -215,6 +216,34 @@ def test_people_decide_and_the_history_tells(gradebook: Gradebook) -> None:
     assert taken == [second, "wrong learner", "prof"]
     assert [e["revoked"] for e in told] == [False, False, True, False, False, False]
     assert [told[0][name] for name in ("run", "score", "digest")] == [run, 3.0, bundle("a").digest]
+
+
+def test_one_undo_takes_back_whatever_was_decided(
+    kata: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Gradebook.open("gradebook.sqlite", create=True) as book:
+        grade(book, book.start_run({}), "ada")
+        book.adjust("ada", "masks", 1.5, comment="clear names", author="tina")
+        decide(book, "answer_mark", "ada", ANSWER_MARK, comment="", author="tina", kata="masks")
+        decide(book, "extend", "ada", {"of": "masks", "days": 2}, comment="was ill", author="tina")
+    ran = kata("gradebook", "undo", 1, 9, "--comment", "x")
+    assert (ran.code, "There is no decision 9." in ran.err) == (2, True)
+    ran = kata("gradebook", "undo", "1-3", "--comment", "meant for adam", "--author", "kim")
+    assert ran.out.splitlines() == [
+        "taken back  ada, masks: +1.5   tina: clear names",
+        "taken back  ada, masks: question 1: 1 of 2   tina: ",
+        "taken back  ada: 2 more days for masks   tina: was ill",
+    ]
+    ran = kata("gradebook", "undo", 2, "--comment", "x")
+    assert (ran.code, "Mark 2 was already taken back." in ran.err) == (2, True)
+    with Gradebook.open("gradebook.sqlite", create=False) as book:
+        assert only(book.rows()).score == 3.0
+        events = book.history("ada", "masks")
+        assert [event.kind for event in events[-3:]] == ["revoke"] * 3
+
+
+ANSWER_MARK = {"question": 1, "answer": "", "criteria": (1,), "points": 1.0, "max_points": 2.0}
 
 
 def test_no_mark_falls_below_zero(gradebook: Gradebook) -> None:

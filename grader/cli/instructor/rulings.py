@@ -1,4 +1,4 @@
-"""`kata gradebook alias | take | choose | extend | rulings | withdraw`: what people decide besides points."""
+"""`kata gradebook alias | take | choose | extend | rulings | undo | withdraw`: what people decide besides points."""
 
 from __future__ import annotations
 
@@ -226,12 +226,31 @@ def withdraw(book: Gradebook, numbers: list[int], by: By) -> None:
     """
     from grader.instructor.gradebook.events import RULING
 
-    taken = book.undo(*numbers, **by, only=RULING)
+    _print_taken(book, "withdrawn", book.undo(*numbers, **by, only=RULING))
+
+
+@click.command(short_help="Take back decisions of any kind.")
+@click.argument("numbers", metavar="NUMBER...", callback=_numbers, nargs=-1, required=True)
+@decision
+def undo(book: Gradebook, numbers: list[int], by: By) -> None:
+    """Take back whatever was decided with these NUMBERS, all or none: changes of points, marks of answers, rulings.
+
+    `history`, `answers` and `rulings` show the numbers. The history keeps what was taken back.
+
+    \b
+    Example:
+      kata gradebook undo 12 --comment "it was adam"
+      kata gradebook undo 12-40 --comment "the wrong class"
+    """
+    _print_taken(book, "taken back", book.undo(*numbers, **by))
+
+
+def _print_taken(book: Gradebook, how: str, taken: Sequence[Decision]) -> None:
     own = _attempts(book, taken)
     for one in taken[:SHOWN]:
-        print_line(f"withdrawn  {_sentence(one, own)}")
+        print_line(f"{how}  {_sentence(one, own)}")
     if len(taken) > SHOWN:
         note(f"… and {len(taken) - SHOWN} more")
 
 
-COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, rulings, withdraw)
+COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, rulings, undo, withdraw)

@@ -11,29 +11,8 @@ from grader.errors import UsageError
 from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.desk.taking import take
-from grader.instructor.gradebook import written
+from grader.instructor.gradebook import events, written
 from grader.instructor.gradebook.errors import ConflictError
-from grader.instructor.gradebook.events import (
-    ANSWER_MARK,
-    CHANGE,
-    RULING,
-    Adjust,
-    Alias,
-    Alike,
-    Answer,
-    Change,
-    Choose,
-    Close,
-    CourseCriterion,
-    Dispute,
-    Extend,
-    Ignore,
-    Override,
-    Provenance,
-    Remark,
-    Reviewed,
-    Sort,
-)
 from grader.instructor.gradebook.records import Given, Row
 from grader.instructor.gradebook.resolve import (
     MOST_POINTS,
@@ -61,7 +40,7 @@ MOST_TAKEN = 1000
 def adjust(desk: DeskReader, form: Form) -> int:
     """Give points, or take them."""
     learner, kata = _mark(desk, form)
-    points = _points(desk, form, Adjust, [learner])
+    points = _points(desk, form, events.Adjust, [learner])
     if not points:
         raise UsageError(
             "0 points change nothing.", "Enter points to give, such as 2, or to take away, such as -1.5."
@@ -72,7 +51,7 @@ def adjust(desk: DeskReader, form: Form) -> int:
 def override(desk: DeskReader, form: Form) -> int:
     """Set the mark."""
     learner, kata = _mark(desk, form)
-    points = _points(desk, form, Override, [learner])
+    points = _points(desk, form, events.Override, [learner])
     return desk.book.override(
         learner, kata, points, comment=_text(form), author=desk.author, seen=_seen(form)
     )
@@ -85,7 +64,7 @@ def extend(desk: DeskReader, form: Form) -> int:
     if of not in ("", kata, *desk.course.assignments):
         raise UsageError(f"There is no assignment {of}.")
     insist_on_deadline(desk.course, of)
-    event = Extend(learner=learner, of=of, days=days, made=_made(desk, form))
+    event = events.Extend(learner=learner, of=of, days=days, made=_made(desk, form))
     return desk.book.decide(event, of=kata, seen=_seen(form))
 
 
@@ -93,7 +72,7 @@ def choose(desk: DeskReader, form: Form) -> int:
     """Say which attempt counts."""
     learner, kata = _mark(desk, form)
     hand_in = desk.book.hand_in_of(learner, kata, _whole(form, "attempt"))
-    event = Choose(learner=learner, kata=kata, hand_in=hand_in, made=_made(desk, form))
+    event = events.Choose(learner=learner, kata=kata, hand_in=hand_in, made=_made(desk, form))
     return desk.book.decide(event, seen=_seen(form))
 
 
@@ -107,7 +86,7 @@ def remark(desk: DeskReader, form: Form) -> int:
         raise UsageError("There is no such line.", "Open the page again.")
     made = _made(desk, form)
     return desk.book.decide(
-        Remark(learner=learner, kata=kata, attempt=attempt, file=file, line=line, made=made)
+        events.Remark(learner=learner, kata=kata, attempt=attempt, file=file, line=line, made=made)
     )
 
 
@@ -118,29 +97,29 @@ def reviewed(desk: DeskReader, form: Form) -> int:
     number = desk.attempts(learner, kata).get(attempt)
     if number is None:
         raise UsageError(f"There is no such attempt of {kata}.")
-    made = Provenance(author=desk.author, comment=f"attempt {number}")
-    event = Reviewed(learner=learner, kata=kata, attempt=attempt, made=made)
+    made = events.Provenance(author=desk.author, comment=f"attempt {number}")
+    event = events.Reviewed(learner=learner, kata=kata, attempt=attempt, made=made)
     return desk.book.decide(event, seen=_seen(form))
 
 
 def dispute(desk: DeskReader, form: Form) -> int:
     """Open a dispute in a learner's words."""
     learner, kata = _mark(desk, form)
-    event = Dispute(learner=learner, kata=kata, made=_made(desk, form))
+    event = events.Dispute(learner=learner, kata=kata, made=_made(desk, form))
     return desk.book.decide(event, seen=_seen(form))
 
 
 def answer(desk: DeskReader, form: Form) -> int:
     """Answer a dispute."""
-    return _in_dispute(desk, form, Answer)
+    return _in_dispute(desk, form, events.Answer)
 
 
 def close(desk: DeskReader, form: Form) -> int:
     """Close a dispute, with the reason."""
-    return _in_dispute(desk, form, Close)
+    return _in_dispute(desk, form, events.Close)
 
 
-def _in_dispute(desk: DeskReader, form: Form, kind: type[Answer] | type[Close]) -> int:
+def _in_dispute(desk: DeskReader, form: Form, kind: type[events.Answer] | type[events.Close]) -> int:
     learner, kata = _mark(desk, form)
     number = _whole(form, "dispute")
     thread = next((one for one in desk.threads(learner, kata) if one.about.id == number), None)
@@ -165,7 +144,7 @@ def decide_group(desk: DeskReader, form: Form) -> int:
     if not form.get("points", "").strip():
         rows = desk.book.rows(katas=[kata], learners=[one.learner for one in members])
         return desk.book.decide_together([_at_fault(desk, row, made) for row in rows])
-    kind = Override if form.get("set") else Adjust
+    kind = events.Override if form.get("set") else events.Adjust
     names = [one.learner for one in members]
     points = _points(desk, form, kind, names)
     return desk.book.decide_together(
@@ -173,14 +152,14 @@ def decide_group(desk: DeskReader, form: Form) -> int:
     )
 
 
-def _at_fault(desk: DeskReader, row: Row, made: Provenance) -> Remark:
+def _at_fault(desk: DeskReader, row: Row, made: events.Provenance) -> events.Remark:
     """Return a remark where one about a failure belongs: at the function at fault, else at the first line."""
     bundle = desk.book.bundle(row.attempt) if row.attempt is not None else None
     if bundle is None or row.attempt is None:
         name = desk.anonymity.name(row.learner, row.kata)
         raise UsageError(f"The gradebook has no files of {name}'s hand-in.", "Leave them out.")
     fault = lines_at_fault(text_of(bundle.main, bundle.files[bundle.main]), row.report)
-    return Remark(
+    return events.Remark(
         learner=row.learner,
         kata=row.kata,
         attempt=row.attempt,
@@ -193,10 +172,10 @@ def _at_fault(desk: DeskReader, row: Row, made: Provenance) -> Remark:
 def settle(desk: DeskReader, form: Form) -> int | None:
     """Do what is proposed about the problems that are ticked, or what was typed in its place, as one decision."""
     ticked = _ticked(desk, form)
-    made = Provenance(author=desk.author, comment="as proposed")
+    made = events.Provenance(author=desk.author, comment="as proposed")
     if (kind := ticked[0].kind) == WITHOUT_EFFECT:
         numbers = (int(one.proposal) for one in ticked)
-        desk.book.undo(*numbers, author=made.author, comment=made.comment, only=RULING)
+        desk.book.undo(*numbers, author=made.author, comment=made.comment, only=events.RULING)
         return None
     settled_by = {one: form.get(f"by:{one.id}", one.proposal).strip() for one in ticked}
     if lacking := [one for one, how in settled_by.items() if not how]:
@@ -205,7 +184,7 @@ def settle(desk: DeskReader, form: Form) -> int | None:
     if kind == UNMATCHED:
         return desk.book.decide_together(
             [
-                Alias(learner=resolve_learner(desk.book, whose), name=one.learner, made=made)
+                events.Alias(learner=resolve_learner(desk.book, whose), name=one.learner, made=made)
                 for one, whose in settled_by.items()
             ]
         )
@@ -215,10 +194,10 @@ def settle(desk: DeskReader, form: Form) -> int | None:
 
 def ignore(desk: DeskReader, form: Form) -> int:
     """Let problems be: they are not asked about again, unless they become others."""
-    made = Provenance(author=desk.author, comment="nothing is done about it")
+    made = events.Provenance(author=desk.author, comment="nothing is done about it")
     return desk.book.decide_together(
         [
-            Ignore(learner=one.learner or None, kata=one.kata or None, problem=one.text, made=made)
+            events.Ignore(learner=one.learner or None, kata=one.kata or None, problem=one.text, made=made)
             for one in _ticked(desk, form)
         ]
     )
@@ -230,7 +209,7 @@ def verdict(desk: DeskReader, form: Form) -> int:
     left, right = (desk.anonymity.learner(form.get(side, ""), *katas) for side in ("left", "right"))
     made = _made(desk, form)
     return desk.book.decide_together(
-        [Alike(learner=left, kata=kata, other=right, made=made) for kata in katas]
+        [events.Alike(learner=left, kata=kata, other=right, made=made) for kata in katas]
     )
 
 
@@ -247,7 +226,7 @@ def _ticked(desk: DeskReader, form: Form) -> list[Problem]:
     return ticked
 
 
-def undo(sort: Sort, desk: DeskReader, form: Form) -> None:
+def undo(sort: events.Sort, desk: DeskReader, form: Form) -> None:
     """Take a decision of this sort back."""
     desk.book.undo(_whole(form, "number"), author=desk.author, comment=_text(form), only=sort)
 
@@ -282,7 +261,7 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     shown = load_sheet(desk.book, sheets.rubrics, learner, kata).answers
     if not any((one.number, one.digest) == (question, digest) for one in shown):
         raise ConflictError("The answer was handed in again in the meantime.", "Read it again, then mark it.")
-    made = Provenance(author=desk.author, comment=comment)
+    made = events.Provenance(author=desk.author, comment=comment)
     mark = written.mark_of(sheets.rubrics, kata, question, met, points, made=made)
     same = sheets.similar_answers(learner, kata, question) if form.get("same") else []
     others = [(one.learner, one.digest, one.mark.id if one.mark is not None else None) for one in same]
@@ -295,7 +274,7 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
 
 def set_criterion(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     """Add a criterion to a question, or change one and, on request, the marks that were given with it."""
-    new = CourseCriterion(
+    new = events.CourseCriterion(
         kata=form.get("of", ""),
         question=_whole(form, "question"),
         number=_whole(form, "number") if form.get("number") else None,
@@ -340,11 +319,11 @@ ACTIONS: dict[str, Callable[[DeskReader, Form], int | None]] = {
         verdict, assign,
     )
 }  # fmt: skip
-ACTIONS |= {sort.undo: partial(undo, sort) for sort in (CHANGE, RULING, ANSWER_MARK)}
+ACTIONS |= {sort.undo: partial(undo, sort) for sort in (events.CHANGE, events.RULING, events.ANSWER_MARK)}
 """By the last word of the address that a form is sent to. What writes a single decision returns its number."""
 
 
-def _points(desk: DeskReader, form: Form, kind: type[Change], learners: list[str]) -> float:
+def _points(desk: DeskReader, form: Form, kind: type[events.Change], learners: list[str]) -> float:
     """Return the points that a form gives these learners; more than there are must be on purpose."""
     points = _number(form, "points")
     for row in desk.book.rows(katas=[form.get("of", "")], learners=learners):
@@ -358,8 +337,8 @@ def _mark(desk: DeskReader, form: Form) -> tuple[str, str]:
     return desk.anonymity.learner(form.get("learner", ""), kata), kata
 
 
-def _made(desk: DeskReader, form: Form) -> Provenance:
-    return Provenance(author=desk.author, comment=_text(form))
+def _made(desk: DeskReader, form: Form) -> events.Provenance:
+    return events.Provenance(author=desk.author, comment=_text(form))
 
 
 def _seen(form: Form) -> int:

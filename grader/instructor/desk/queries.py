@@ -19,21 +19,8 @@ from markupsafe import Markup
 
 from grader.errors import UsageError
 from grader.instructor.desk.anonymous import Anonymity
+from grader.instructor.gradebook import events
 from grader.instructor.gradebook.course import Course, Total, total, written_total
-from grader.instructor.gradebook.events import (
-    Adjust,
-    Alias,
-    Alike,
-    Answer,
-    AnswerMark,
-    Close,
-    Decision,
-    Dispute,
-    Extend,
-    Override,
-    Provenance,
-    Remark,
-)
 from grader.instructor.gradebook.fold import ABOUT_HAND_INS, AboutMark, Thread, fold
 from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import (
@@ -516,7 +503,7 @@ class DeskReader:
     def _unnamed(self, event: Decided | TakenBack, kata: str | None) -> Decided | TakenBack:
         """Return a decision as it is shown: one about a pair names the other learner first."""
         match event:
-            case Decided(decision=Alike()) if self.anonymity.hides(kata):
+            case Decided(decision=events.Alike()) if self.anonymity.hides(kata):
                 return Decided(event.decision, event.decision.made.comment)
         return event
 
@@ -532,10 +519,10 @@ class DeskReader:
 
     def disputes(self) -> list[Thread]:
         """Return every dispute, the open ones first, those that wait longest before."""
-        events = self.book.rulings((Dispute, Answer, Close))
+        said = self.book.rulings((events.Dispute, events.Answer, events.Close))
         found = [
             replace(thread, about=msgspec.structs.replace(thread.about, learner=learner))
-            for (learner, _), about in fold(events, self.book.identity()).items()
+            for (learner, _), about in fold(said, self.book.identity()).items()
             for thread in about.threads
         ]
         return sorted(found, key=lambda one: (one.closed is not None, one.about.made.at))
@@ -551,7 +538,7 @@ class ShownFile(NamedTuple):
     name: str
     main: bool
     lines: list[Markup]
-    remarks: dict[int, list[Remark]]
+    remarks: dict[int, list[events.Remark]]
     """Remarks, by line."""
     more: int
     """Lines that are not shown."""
@@ -583,7 +570,7 @@ class LogEntry:
         return self.page(Filter()) if self.learner and self.kata else None
 
     @property
-    def decision(self) -> Decision | None:
+    def decision(self) -> events.Decision | None:
         """What was decided, or taken back; None where something came in."""
         return None if isinstance(self.event, SeenAgain) else self.event.decision
 
@@ -593,14 +580,14 @@ class LogEntry:
         return self.decision.id if self.decision is not None else 0
 
     @property
-    def by(self) -> Provenance:
+    def by(self) -> events.Provenance:
         """Who did it, when, and why."""
         match self.event:
             case Decided(decision=decision):
                 return decision.made
             case TakenBack(by=by):
                 return by
-        return Provenance(author="kata grade", comment=self.event.comment, at=self.event.at)
+        return events.Provenance(author="kata grade", comment=self.event.comment, at=self.event.at)
 
     @property
     def taken_back(self) -> bool:
@@ -624,7 +611,7 @@ class LogEntry:
         """Return where it was made."""
         if not (self.learner and self.kata):
             return "/log"
-        question = self.decision.question if isinstance(self.decision, AnswerMark) else None
+        question = self.decision.question if isinstance(self.decision, events.AnswerMark) else None
         path = "answer" if question else "mark"
         return f"/{path}?{chosen.query(learner=self.learner, of=self.kata, question=question)}"
 
@@ -634,11 +621,11 @@ class LogEntry:
         match self.event:
             case TakenBack(by=by):
                 return f"taken back: {by.comment}"
-            case Decided(decision=Override() as change):
+            case Decided(decision=events.Override() as change):
                 return f"set to {change.points:g}: {change.made.comment}"
-            case Decided(decision=Adjust() as change):
+            case Decided(decision=events.Adjust() as change):
                 return f"{change.points:+g} points: {change.made.comment}"
-            case Decided(decision=AnswerMark() as mark):
+            case Decided(decision=events.AnswerMark() as mark):
                 comment = f": {mark.made.comment}" if mark.made.comment else ""
                 return f"question {mark.question}: {mark.points:g} of {mark.max_points:g} points{comment}"
         return self.event.comment
@@ -682,12 +669,12 @@ class MarkPage:
         self._read_rulings()
 
     def _read_attempts(self, query: Mapping[str, str]) -> None:
-        events = self._desk.book.history(self.row.learner, self.row.kata)
-        shown = (event for event in events if not isinstance(event, AttemptGraded))
+        found = self._desk.book.history(self.row.learner, self.row.kata)
+        shown = (event for event in found if not isinstance(event, AttemptGraded))
         self.events = [
             LogEntry(event, self._desk.local_time(event.at)) for event in shown if not self._leaves_out(event)
         ]
-        attempts = [event for event in events if isinstance(event, AttemptGraded)]
+        attempts = [event for event in found if isinstance(event, AttemptGraded)]
         self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]
         self.numbers = {one.attempt: one.number for one in attempts}
         """By attempt, the learner's own numbers, as people see them."""
@@ -704,16 +691,16 @@ class MarkPage:
     def _leaves_out(self, event: HistoryEvent) -> bool:
         """Return whether an event is shown elsewhere, or names somebody who has no name here."""
         match event:
-            case Decided(decision=Remark()):
+            case Decided(decision=events.Remark()):
                 return True
-            case Decided(decision=Alias() | Alike()):
+            case Decided(decision=events.Alias() | events.Alike()):
                 return self.anonymous
         return False
 
     def _read_rulings(self) -> None:
         desk, kata = self._desk, self.row.kata
         mine = desk.about(self.row.learner).get((self.row.learner, kata), NOTHING)
-        extensions = desk.book.standing(Extend, [self.row.learner])
+        extensions = desk.book.standing(events.Extend, [self.row.learner])
         self.threads = mine.threads
         self.due = when(desk.course.due_for(self.row.learner, kata, extensions), desk.course)
         bundle = desk.book.bundle(self.attempt) if self.attempt is not None else None
@@ -729,13 +716,13 @@ class MarkPage:
         )
 
 
-def _files(bundle: Bundle, attempt: int | None, remarks: list[Remark]) -> list[ShownFile]:
+def _files(bundle: Bundle, attempt: int | None, remarks: list[events.Remark]) -> list[ShownFile]:
     names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})][:MOST_FILES]
     files = []
     for name in names:
         source = text_of(name, bundle.files[name])
         lines = code_lines(name, source)
-        remarks_at: dict[int, list[Remark]] = {}
+        remarks_at: dict[int, list[events.Remark]] = {}
         for one in remarks:
             if (one.attempt, one.file) == (attempt, name):
                 remarks_at.setdefault(one.line, []).append(one)

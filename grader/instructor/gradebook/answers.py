@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from sqlalchemy import Connection, select
 
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer
@@ -29,8 +30,6 @@ from grader.report.json_text import encode
 from grader.words import counted
 
 _ANSWERED = msgspec.json.Decoder(dict[int, str])
-ANY = -1
-"""Stands for whatever mark is there, where nobody looked at it."""
 
 
 def answered(data: bytes) -> str:
@@ -178,20 +177,24 @@ def texts(connection: Connection, course: Course, kata: str) -> dict[str, str]:
 
 
 def mark(
-    connection: Connection, somebody: LearnerRef, kata: int, given: AnswerMark, seen: int | None = ANY
+    connection: Connection,
+    somebody: LearnerRef,
+    kata: int,
+    given: AnswerMark,
+    seen: int | UnsetType | None = UNSET,
 ) -> int:
     """Write what somebody gives for an answer; return the mark's number. What stood before stays in the history.
 
     Raises:
         GradebookUsageError: the points are not a number from 0 to the most that there are.
-        ConflictError: another mark stands than the one of number `seen` (None: that there was none).
+        ConflictError: another mark stands than the one of number `seen` (None: that there was none); unless unset.
     """
     given.check()
     # Read in the transaction that writes: between two of them somebody else could mark it.
     table = schema.decisions.c
     before = decisions(connection, of(AnswerMark), table.learner_id.in_(somebody.rows), table.kata_id == kata)
     stands = active_marks(one for one in before if isinstance(one, AnswerMark)).get(given.question)
-    if seen != ANY and (stands.id if stands is not None else None) != seen:
+    if seen is not UNSET and (stands.id if stands is not None else None) != seen:
         sentence = (
             f"{stands.made.author} gave {stands.points:g} of {stands.max_points:g}"
             if stands

@@ -22,8 +22,8 @@ class HandIn(NamedTuple):
     """Something that was handed in, with what its newest grading gave."""
 
     id: int
-    digest: str
-    """Of its content; empty when there was none to read."""
+    digest: str | None
+    """Of its content; None when there was none to read."""
     submitted_at: datetime | None
     arrived_at: datetime
     """When the run began that it came in with."""
@@ -34,7 +34,7 @@ class HandIn(NamedTuple):
     max_score: float
     graded: bool
     """False where the machine failed, so that its points say nothing."""
-    late_by: str = ""
+    late_by: str | None = None
     """Who marks it late without saying when it came in."""
     taken: str | None = None
     """What the file is called, if it is the answer only because somebody decided so."""

@@ -9,21 +9,8 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, select
 
-from grader.instructor.gradebook import schema
+from grader.instructor.gradebook import events, schema
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.events import (
-    DECISION,
-    TYPES,
-    Assign,
-    Damaged,
-    Decision,
-    Event,
-    Provenance,
-    Sort,
-    Together,
-    kind_of,
-    own_fields,
-)
 from grader.instructor.gradebook.serialization import insert, sanitize
 from grader.report.json_text import encode
 
@@ -31,13 +18,13 @@ DAMAGED = "this row is damaged, and counts nowhere"
 """What is shown as the comment of a decision that cannot be read."""
 
 
-def of(*types: type[Decision]) -> ColumnElement[bool]:
+def of(*types: type[events.Decision]) -> ColumnElement[bool]:
     """Return, in SQL's words, that a decision is of one of these kinds."""
-    return schema.decisions.c.kind.in_([kind_of(one) for one in types])
+    return schema.decisions.c.kind.in_([events.kind_of(one) for one in types])
 
 
 def write(
-    connection: Connection, event: Decision, learner: int | None = None, kata: int | None = None
+    connection: Connection, event: events.Decision, learner: int | None = None, kata: int | None = None
 ) -> int:
     """Write a decision about a learner's and a kata's row, or about all; return its number.
 
@@ -59,7 +46,9 @@ def write(
     )
 
 
-def undo(connection: Connection, number: int, by: Provenance, only: Sort | None = None) -> Event:
+def undo(
+    connection: Connection, number: int, by: events.Provenance, only: events.Sort | None = None
+) -> events.Event:
     """Take a decision back, and return it as it was; of one sort `only`, if given, as it is called there.
 
     Raises:
@@ -68,7 +57,7 @@ def undo(connection: Connection, number: int, by: Provenance, only: Sort | None 
     table = schema.decisions
     found = next(iter(decisions(connection, table.c.id == number)), None)
     if found is None or only not in (None, found.sort):
-        missing = only or DECISION
+        missing = only or events.DECISION
         raise GradebookUsageError(missing.missing.format(number), missing.hint)
     # One statement that decides: of two people who take the same back, one is told that it was.
     mine = table.update().where(table.c.id == number, table.c.revoked_at.is_(None))
@@ -81,7 +70,7 @@ def undo(connection: Connection, number: int, by: Provenance, only: Sort | None 
         raise GradebookUsageError(found.sort.again.format(number), found.sort.hint)
     if not by.comment.strip():  # the caller's transaction ends without it
         raise GradebookUsageError("Nothing is taken back without a reason.", "Give one: --comment TEXT")
-    if isinstance(found, Together):
+    if isinstance(found, events.Together):
         # Who was taken out before stays out: only what still stands is taken back.
         parts = table.update().where(table.c.id.in_(found.parts), table.c.revoked_at.is_(None))
         connection.execute(parts.values(**values))
@@ -91,7 +80,7 @@ def undo(connection: Connection, number: int, by: Provenance, only: Sort | None 
 def assign(
     connection: Connection,
     what: Sequence[tuple[int, int]],
-    drafts: Sequence[Assign],
+    drafts: Sequence[events.Assign],
     most: int | None = None,
 ) -> list[int]:
     """Share hand-ins, by learner's and kata's row, among markers in turn; return the decisions' numbers.
@@ -106,7 +95,7 @@ def assign(
         most: how many at most.
     """
     table = schema.decisions
-    taken = select(table.c.learner_id, table.c.kata_id).where(of(Assign), table.c.revoked_at.is_(None))
+    taken = select(table.c.learner_id, table.c.kata_id).where(of(events.Assign), table.c.revoked_at.is_(None))
     theirs = {(row.learner_id, row.kata_id) for row in connection.execute(taken)}
     # Looked up in the transaction that writes, so that two who take the next ten take different ones.
     free = [one for one in what if one not in theirs][:most]
@@ -125,12 +114,12 @@ _SELECT = (
 )
 
 
-def decisions(connection: Connection, *only: ColumnElement[bool]) -> list[Event]:
+def decisions(connection: Connection, *only: ColumnElement[bool]) -> list[events.Event]:
     """Return every decision, oldest first, also those that were taken back; of `only`, if given, in SQL's words."""
     return [_event(row) for row in connection.execute(_SELECT.where(*only))]
 
 
-def _event(row: Any) -> Event:
+def _event(row: Any) -> events.Event:
     """Return what a row says. One that is damaged counts as taken back, so that it takes no class along."""
     about = {"id": row.id, "learner": row.name, "kata": row.slug}
     try:
@@ -144,11 +133,15 @@ def _event(row: Any) -> Event:
                 "comment": row.revoked_because or "",
                 "at": row.revoked_at,
             }
-        value, names = msgspec.json.decode(row.value), own_fields(TYPES[row.kind])
+        value, names = msgspec.json.decode(row.value), events.own_fields(events.TYPES[row.kind])
         own = value if len(names) > 1 else dict.fromkeys(names, value)
-        found: Event = msgspec.convert({"kind": row.kind, **own, **about, "made": made, "undone": undone}, Event)
+        found: events.Event = msgspec.convert(
+            {"kind": row.kind, **own, **about, "made": made, "undone": undone}, events.Event
+        )
         return found
     except (KeyError, TypeError, ValueError, RecursionError, msgspec.MsgspecError):
         # Shown, and without effect: one damaged row must not keep a class from its marks.
-        called = TYPES.get(row.kind, Damaged).sort.name
-        return Damaged(**about, called=called, made=Provenance(author="", comment=DAMAGED, at=row.at))
+        called = events.TYPES.get(row.kind, events.Damaged).sort.name
+        return events.Damaged(
+            **about, called=called, made=events.Provenance(author="", comment=DAMAGED, at=row.at)
+        )

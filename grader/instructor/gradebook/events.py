@@ -349,8 +349,12 @@ def own_fields(event: type[Decision]) -> tuple[str, ...]:
 
 
 def words(event: Decision, attempts: Attempts) -> str:
-    """Return what a ruling says, in a few words."""
+    """Return what a decision says, in a few words."""
     match event:
+        case Change():
+            return f"{event.sign}{event.points:g}"
+        case AnswerMark():
+            return f"question {event.question}: {event.points:g} of {event.max_points:g}"
         case Choose():
             return "this hand-in counts"
         case Extend():

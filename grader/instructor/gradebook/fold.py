@@ -5,33 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from grader.instructor.gradebook.events import (
-    CHANGE,
-    Adjust,
-    Answer,
-    AnswerMark,
-    Assign,
-    Change,
-    Close,
-    Damaged,
-    Decision,
-    Dispute,
-    Override,
-    Release,
-    Remark,
-    Reviewed,
-    standing,
-)
+from grader.instructor.gradebook import events
 
-ABOUT_HAND_INS: tuple[type[Decision], ...] = (
-    Remark,
-    Adjust,
-    Override,
-    Dispute,
-    Answer,
-    Close,
-    Assign,
-    Reviewed,
+ABOUT_HAND_INS: tuple[type[events.Decision], ...] = (
+    events.Remark,
+    events.Adjust,
+    events.Override,
+    events.Dispute,
+    events.Answer,
+    events.Close,
+    events.Assign,
+    events.Reviewed,
 )
 """Decisions that the desk makes about a hand-in."""
 
@@ -40,22 +24,22 @@ ABOUT_HAND_INS: tuple[type[Decision], ...] = (
 class Thread:
     """A dispute with its answers."""
 
-    about: Dispute
-    answers: list[Answer] = field(default_factory=list)
-    closed: Close | None = None
+    about: events.Dispute
+    answers: list[events.Answer] = field(default_factory=list)
+    closed: events.Close | None = None
 
 
 @dataclass
 class AboutMark:
     """What people decided about one learner's work on one kata."""
 
-    changes: list[Change] = field(default_factory=list)
+    changes: list[events.Change] = field(default_factory=list)
     """Of points, oldest first; also those that were taken back."""
-    answer_marks: list[AnswerMark] = field(default_factory=list)
+    answer_marks: list[events.AnswerMark] = field(default_factory=list)
     """Likewise."""
-    damaged: list[Damaged] = field(default_factory=list)
+    damaged: list[events.Damaged] = field(default_factory=list)
     """Changes of points that cannot be read."""
-    remarks: list[Remark] = field(default_factory=list)
+    remarks: list[events.Remark] = field(default_factory=list)
     """Those that stand, in the order of attempts, files and lines."""
     threads: list[Thread] = field(default_factory=list)
     """Disputes that stand, with what stands of their answers."""
@@ -75,18 +59,18 @@ class AboutMark:
 
 
 def fold(
-    events: Iterable[Decision], whose: Callable[[str], str] = lambda name: name
+    decided: Iterable[events.Decision], whose: Callable[[str], str] = lambda name: name
 ) -> dict[tuple[str, str], AboutMark]:
     """Return what was decided about marks, by learner's identity and kata.
 
     Args:
-        events: decisions, oldest first.
+        decided: decisions, oldest first.
         whose: returns the identity of a name.
     """
     found: dict[tuple[str, str], AboutMark] = {}
-    releases: list[Release] = []
-    for event in events:
-        if isinstance(event, Release) and not event.revoked:
+    releases: list[events.Release] = []
+    for event in decided:
+        if isinstance(event, events.Release) and not event.revoked:
             releases.append(event)
         if event.learner is not None and event.kata is not None:
             _add(found.setdefault((whose(event.learner), event.kata), AboutMark()), event)
@@ -96,34 +80,34 @@ def fold(
     return found
 
 
-def _add(mark: AboutMark, event: Decision) -> None:
-    if not event.revoked and isinstance(event, Change | Remark):
+def _add(mark: AboutMark, event: events.Decision) -> None:
+    if not event.revoked and isinstance(event, events.Change | events.Remark):
         mark.touched = True
     match event:
-        case Adjust() | Override():
+        case events.Adjust() | events.Override():
             mark.changes.append(event)
-        case Damaged(called=CHANGE.name):
+        case events.Damaged(called=events.CHANGE.name):
             mark.damaged.append(event)
             # So that it is shown, as one that was taken back.
-            lost = Adjust(points=0.0, made=event.made, undone=event.made, id=event.id)
+            lost = events.Adjust(points=0.0, made=event.made, undone=event.made, id=event.id)
             mark.changes.append(lost)
-        case AnswerMark():
+        case events.AnswerMark():
             mark.answer_marks.append(event)
         case _ if event.revoked:
             pass
-        case Remark():
+        case events.Remark():
             mark.remarks.append(event)
-        case Dispute():
+        case events.Dispute():
             mark.threads.append(Thread(event))
-        case Answer():
+        case events.Answer():
             for thread in _of_dispute(mark, event.dispute):
                 thread.answers.append(event)
-        case Close():
+        case events.Close():
             for thread in _of_dispute(mark, event.dispute):
                 thread.closed = thread.closed or event
-        case Assign():
+        case events.Assign():
             mark.marker = event.marker
-        case Reviewed():
+        case events.Reviewed():
             mark.reviewed = event.attempt
 
 
@@ -131,13 +115,13 @@ def _of_dispute(mark: AboutMark, dispute: int) -> list[Thread]:
     return [thread for thread in mark.threads if thread.about.id == dispute]
 
 
-def active_marks(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:
+def active_marks(every: Iterable[events.AnswerMark]) -> dict[int, events.AnswerMark]:
     """Return the marks of answers that count, by question: the newest that nobody took back."""
-    found = {mark.question: mark for mark in standing(every)}
+    found = {mark.question: mark for mark in events.standing(every)}
     return dict(sorted(found.items()))
 
 
-def active_releases(every: Iterable[Decision], kata: str) -> list[Release]:
+def active_releases(every: Iterable[events.Decision], kata: str) -> list[events.Release]:
     """Return the releases of a kata that stand, the newest first: learners may read what people wrote about it."""
-    found = [one for one in standing(every) if isinstance(one, Release) and one.covers(kata)]
+    found = [one for one in events.standing(every) if isinstance(one, events.Release) and one.covers(kata)]
     return found[::-1]

@@ -223,8 +223,8 @@ def stored_contents(
         )
         .join(schema.learners, schema.learners.c.id == table.c.learner_id)
         .join(schema.katas, schema.katas.c.id == table.c.kata_id)
-        # The digest is empty where nothing could be read: nothing is there to be graded again.
-        .where(table.c.digest != "")
+        # Where nothing could be read, nothing is there to be graded again.
+        .where(table.c.digest != schema.NOTHING)
         .order_by(table.c.id)
     )
     # Later rows replace earlier ones of the same content, and keep their place.
@@ -238,7 +238,7 @@ def stored_contents(
     return [found[key] for key in sorted(found, key=lambda key: order[key[0]])]
 
 
-def newest_attempt(connection: Connection, learner: str, kata: str, digest: str) -> int | None:
+def newest_attempt(connection: Connection, learner: str, kata: str, digest: str | None) -> int | None:
     """Return the newest grading of a content; None when there is none."""
     table = schema.submissions
     wanted = (

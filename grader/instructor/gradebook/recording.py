@@ -52,7 +52,7 @@ _TRIES = (
     .select_from(schema.learners)
     .join(schema.attempts, schema.attempts.c.learner_id == schema.learners.c.id)
     .join(schema.katas, schema.katas.c.id == schema.attempts.c.kata_id)
-    .where(schema.learners.c.name == bindparam("learner"), schema.attempts.c.terms == "")
+    .where(schema.learners.c.name == bindparam("learner"), schema.attempts.c.terms == schema.NOTHING)
     .group_by(schema.katas.c.slug, schema.attempts.c.digest)
 )
 _OF_CELL = (
@@ -137,11 +137,11 @@ def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
     found: dict[str, set[Key]] = {}
     for slug, digest, terms, report in connection.execute(_STANDING, {"learner": sanitize(learner)}):
         # A report that is damaged is made again: it has terms that never recur.
-        found.setdefault(slug, set()).add(Key(digest, terms if is_valid_report(report) else ""))
+        found.setdefault(slug, set()).add(Key(digest, terms if is_valid_report(report) else None))
     return {slug: frozenset(keys) for slug, keys in found.items()}
 
 
-def ungraded_tries(connection: Connection, learner: str) -> dict[tuple[str, str], int]:
+def ungraded_tries(connection: Connection, learner: str) -> dict[tuple[str, str | None], int]:
     """Return, by kata and digest, how often something that a learner handed in could not be graded."""
     return {
         (slug, digest): count
@@ -447,7 +447,7 @@ class _Cell(NamedTuple):
 class _Sighting(NamedTuple):
     """One time that something was handed in: its digest, the grading that counts, and its place in time."""
 
-    digest: str
+    digest: str | None
     attempt: int
     number: int
 

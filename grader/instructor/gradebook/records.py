@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from grader.instructor.gradebook.events import AnswerMark, Change, Decision, Provenance
 from grader.instructor.submissions.submission import Proposal
@@ -33,10 +34,11 @@ PASSED_OVER: frozenset[Newer] = frozenset({"closed", "unread", "ungraded", "unsu
 class Key(NamedTuple):
     """What a mark depends on; while neither changes, a submission is not graded again."""
 
-    digest: str
-    """Of the submission's content; empty when there was none to read."""
-    terms: str
-    """Of everything else: pack, versions, seed policy, time-out, isolation, device."""
+    digest: str | None
+    """Of the submission's content; None when there was none to read."""
+    terms: str | None
+    """Of everything else: pack, versions, seed policy, time-out, isolation, device. None where the machine failed, so
+    that it is graded again."""
 
 
 class Given(NamedTuple):
@@ -45,8 +47,8 @@ class Given(NamedTuple):
     learner: str
     kata: str
     mark: AnswerMark
-    seen: int | None = -1
-    """Number of the mark that stood when the answer was looked at, None where none did; -1 where nobody looked."""
+    seen: int | UnsetType | None = UNSET
+    """Number of the mark that stood when the answer was looked at, None where none did; unset where nobody looked."""
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,8 +108,8 @@ class AttemptGraded(msgspec.Struct, frozen=True, kw_only=True):
     """What `Gradebook.bundle` and `Gradebook.attempt` take."""
     number: int
     """The how-manyth of this learner at this kata, as people see it and name it."""
-    digest: str
-    """Of the content; empty when there was none to read."""
+    digest: str | None
+    """Of the content; None when there was none to read."""
     submitted_at: datetime | None
     result: Booked
     seed: int | None
@@ -119,7 +121,7 @@ class SeenAgain(msgspec.Struct, frozen=True, kw_only=True):
     kind: ClassVar[str] = "handed_in"
     at: datetime
     run: int
-    digest: str
+    digest: str | None
     submitted_at: datetime
     comment: str
     """What came in, and who says when."""
@@ -282,7 +284,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """How many different contents were graded."""
     submitted_at: datetime | None = None
     days_late: float = 0.0
-    late_by: str = ""
+    late_by: str | None = None
     """Who marks it late without saying when it came in."""
     changed: bool = False
     """It is not what the checks gave."""
@@ -371,9 +373,9 @@ class Row(msgspec.Struct, kw_only=True):
         return self.report.kata
 
     @property
-    def late_by(self) -> str:
+    def late_by(self) -> str | None:
         """Who marks it late without saying when it came in."""
-        return self.time_source or "" if self.submitted_at is None else ""
+        return self.time_source if self.submitted_at is None else None
 
     @property
     def trouble(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from grader.instructor.gradebook import answers, decisions, schema
+from grader.instructor.gradebook import answers, decisions, events, schema
 from grader.instructor.gradebook.attempt_selection import (
     HandIn,
     SelectedAttempt,
@@ -19,14 +19,6 @@ from grader.instructor.gradebook.attempt_selection import (
 )
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import CorruptRecordError
-from grader.instructor.gradebook.events import (
-    Adjust,
-    AnswerMark,
-    Change,
-    Damaged,
-    Override,
-    standing,
-)
 from grader.instructor.gradebook.fold import AboutMark, fold
 from grader.instructor.gradebook.lateness import final_score
 from grader.instructor.gradebook.lookup import (
@@ -83,7 +75,7 @@ def rows(
                     tell(name, slug, "the time of the written answers is damaged and counts as unknown.")
                 ruled = [one for one in somebody.rulings if one.kata in (None, slug)]
                 for one in (*about.get((name, slug), _NOTHING).damaged, *ruled):
-                    if isinstance(one, Damaged):
+                    if isinstance(one, events.Damaged):
                         tell(name, slug, f"{one.called} {one.id} is damaged, and counts nowhere.")
                 # Where an earlier download held nothing to grade, that is not a mark while something waits.
                 if stands is not None and not waiting:
@@ -155,7 +147,7 @@ def marks(
                     status=blank.status,
                     score=score,
                     max_score=blank.max_score,
-                    changed=bool(standing(adjusted)),
+                    changed=bool(events.standing(adjusted)),
                     graded=_is_graded(adjusted, blank.status != "not_graded"),
                     written=written,
                 )
@@ -176,7 +168,7 @@ def _mark(name: str, slug: str, stands: _Standing, by_hand: _ByHand) -> Mark:
         submitted_at=_known(row.submitted_at),
         days_late=counted.late.days,
         late_by=given.late_by,
-        changed=bool(taken) or bool(standing(by_hand.adjustments)),
+        changed=bool(taken) or bool(events.standing(by_hand.adjustments)),
         graded=_is_graded(by_hand.adjustments, given.graded),
         notes=(*stands.notes, *counted.remarks),
         proposals=stands.proposals,
@@ -210,7 +202,9 @@ _About = Mapping[tuple[str, str], AboutMark]
 def _about(connection: Connection, course: Course, some: Sequence[LearnerRef]) -> _About:
     """Return what people decided about marks of some learners."""
     theirs = schema.decisions.c.learner_id.in_(list(names_of(some)))
-    found = decisions.decisions(connection, decisions.of(Adjust, Override, AnswerMark), theirs)
+    found = decisions.decisions(
+        connection, decisions.of(events.Adjust, events.Override, events.AnswerMark), theirs
+    )
     return fold(found, identity(connection, course)) if found else {}
 
 
@@ -359,7 +353,7 @@ def _hand_in(row: Any) -> HandIn:
         (row.arrived, row.seen),
         *booked(row),
         bool(row.terms),
-        row.time_source or "" if row.submitted_at is None else "",
+        row.time_source if row.submitted_at is None else None,
         row.taken,
     )
 
@@ -422,7 +416,7 @@ def _note(why: str) -> str:
 class _ByHand(NamedTuple):
     """What people, not checks, gave a learner for a kata."""
 
-    adjustments: list[Change]
+    adjustments: list[events.Change]
     written: WrittenScore | None
 
 
@@ -480,9 +474,9 @@ def _not_yet(blank: KataReport) -> KataReport:
     return msgspec.structs.replace(blank, status="not_graded", message=_NOT_YET)
 
 
-def _is_graded(adjustments: Iterable[Change], by_checks: bool) -> bool:
+def _is_graded(adjustments: Iterable[events.Change], by_checks: bool) -> bool:
     """Whether there is a mark: by checks, or because somebody set it."""
-    return by_checks or any(isinstance(change, Override) for change in standing(adjustments))
+    return by_checks or any(isinstance(change, events.Override) for change in events.standing(adjustments))
 
 
 def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> dict[int, KataReport]:

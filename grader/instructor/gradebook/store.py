@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from grader.instructor.gradebook import answers, lookup, pushes, recording, unfinished, versions
+from grader.instructor.gradebook import answers, events, lookup, pushes, recording, unfinished, versions
 from grader.instructor.gradebook import decisions as of_decisions
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import rows as of_rows
@@ -22,17 +22,7 @@ from grader.instructor.gradebook.connections import Connections
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.database_url import DEFAULT, Address
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
-from grader.instructor.gradebook.events import (
-    Adjust,
-    Assign,
-    Decision,
-    Event,
-    Override,
-    Provenance,
-    SetCriterion,
-    Sort,
-    Together,
-)
+from grader.instructor.gradebook.events import Decision, Event, Provenance, Sort
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
 from grader.instructor.gradebook.records import (
@@ -175,7 +165,7 @@ class Gradebook:
     def keys(self, learner: str) -> dict[str, frozenset[Key]]:
         """Return, by kata, what the newest gradings of everything that a learner handed in depended on.
 
-        Where nothing could be read, the digest is empty; where a report is damaged, the terms are.
+        Where nothing could be read, there is no digest; where a report is damaged, there are no terms.
         """
         with self._guard:
             if self._recording is not None and not self._recording.may_have_attempts(learner):
@@ -183,7 +173,7 @@ class Gradebook:
         with self._connections.reading(f"reading what {learner} has") as connection:
             return recording.keys(connection, learner)
 
-    def ungraded_tries(self, learner: str) -> dict[tuple[str, str], int]:
+    def ungraded_tries(self, learner: str) -> dict[tuple[str, str | None], int]:
         """Return, by kata and digest, how often something that a learner handed in could not be graded."""
         with self._guard:
             if self._recording is not None and not self._recording.may_have_attempts(learner):
@@ -329,7 +319,7 @@ class Gradebook:
             ConflictError: the mark has another version by now; nothing was written.
         """
         made = Provenance(author=author, comment=comment)
-        return self.decide(Adjust(learner=learner, kata=kata, points=points, made=made), seen=seen)
+        return self.decide(events.Adjust(learner=learner, kata=kata, points=points, made=made), seen=seen)
 
     def override(
         self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
@@ -340,7 +330,7 @@ class Gradebook:
             GradebookUsageError: as `adjust`, or the points are below 0.
         """
         made = Provenance(author=author, comment=comment)
-        return self.decide(Override(learner=learner, kata=kata, points=points, made=made), seen=seen)
+        return self.decide(events.Override(learner=learner, kata=kata, points=points, made=made), seen=seen)
 
     def decide(self, event: Event, *, seen: int | None = None, of: str | None = None) -> int:
         """Write down what somebody decided; return its number, for `undo`.
@@ -373,25 +363,27 @@ class Gradebook:
             own = lookup.ensure_learner_row(connection, somebody)
             return of_decisions.write(connection, event, own, kata_id)
 
-    def decide_together(self, events: Sequence[Event]) -> int:
+    def decide_together(self, together: Sequence[Event]) -> int:
         """Write the same decision about many marks, all or none; return one number, by which `undo` takes all back.
 
         Raises:
             GradebookUsageError: a learner or a kata is unknown, nothing says why, or there is none.
         """
-        if not events:
+        if not together:
             raise GradebookUsageError("There is nobody left to decide about.")
         with self._guard, self._connections.deciding("writing one decision about many") as connection:
             # In one order, so that two who do so never wait for each other.
-            events = sorted(events, key=lambda event: (event.learner or "", event.kata or ""))
-            for learner in dict.fromkeys(event.learner or "" for event in events):
+            together = sorted(together, key=lambda event: (event.learner or "", event.kata or ""))
+            for learner in dict.fromkeys(event.learner or "" for event in together):
                 versions.lock_learner(connection, learner)
             # All before the first is written: an unknown name ends the transaction with nothing in it.
-            rows = lookup.rows_of(connection, self.course, [(event.learner, event.kata) for event in events])
+            rows = lookup.rows_of(
+                connection, self.course, [(event.learner, event.kata) for event in together]
+            )
             parts = [
-                of_decisions.write(connection, event, *row) for event, row in zip(events, rows, strict=True)
+                of_decisions.write(connection, event, *row) for event, row in zip(together, rows, strict=True)
             ]
-            return of_decisions.write(connection, Together(parts=parts, made=events[0].made))
+            return of_decisions.write(connection, events.Together(parts=parts, made=together[0].made))
 
     def undo(self, *numbers: int, author: str, comment: str, only: Sort | None = None) -> list[Event]:
         """Take decisions back, all or none, and return them; the history keeps both.
@@ -457,7 +449,7 @@ class Gradebook:
 
     answer_texts = _reading("reading the answers for {}", answers.texts)
 
-    def mark_answers(self, given: Collection[Given], criterion: SetCriterion | None = None) -> int:
+    def mark_answers(self, given: Collection[Given], criterion: events.SetCriterion | None = None) -> int:
         """Write what somebody gives for answers, all or nothing; return one number, by which `undo` takes all back.
 
         Args:
@@ -482,7 +474,7 @@ class Gradebook:
             first = criterion or next(iter(given)).mark
             why = criterion.made.comment if criterion is not None else answers.in_words(given)
             made = Provenance(author=first.made.author, comment=why)
-            return of_decisions.write(connection, Together(parts=parts, made=made))
+            return of_decisions.write(connection, events.Together(parts=parts, made=made))
 
     # Marks in another system; `push` is how they get there
 
@@ -544,12 +536,12 @@ class Gradebook:
                 if learner in people and kata in numbers
             ]
             made = Provenance(author=author, comment=comment)
-            drafts = [Assign(marker=marker, made=made) for marker in markers]
+            drafts = [events.Assign(marker=marker, made=made) for marker in markers]
             return of_decisions.assign(connection, rows, drafts, most)
 
     stored = _reading("reading what was handed in", of_history.stored_contents, whole=True)
 
-    def newest_attempt(self, learner: str, kata: str, digest: str) -> int | None:
+    def newest_attempt(self, learner: str, kata: str, digest: str | None) -> int | None:
         """Return the newest grading of a content, by the name that it came in with; None when there is none."""
         with self._connections.reading(f"reading what {learner} handed in") as connection:
             return of_history.newest_attempt(connection, learner, kata, digest)

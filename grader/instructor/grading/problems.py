@@ -10,16 +10,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from grader.instructor.gradebook import events
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.events import (
-    Alias,
-    Choose,
-    Decision,
-    Extend,
-    Ignore,
-    Take,
-    standing,
-)
 from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Mark, RedrawnCheck
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.roster_matching import Unmatched, unmatched
@@ -87,7 +79,9 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
     found += without_effect(book, {(mark.learner, mark.kata): mark.taken for mark in every})
     order = {name: place for place, name in enumerate((*book.course.assignments, *book.katas()))}
     identity = book.identity()
-    ignored = {(identity(one.learner or ""), one.kata or "", one.problem) for one in book.standing(Ignore)}
+    ignored = {
+        (identity(one.learner or ""), one.kata or "", one.problem) for one in book.standing(events.Ignore)
+    }
     # By its text: what somebody ignored comes back when something else is wrong with it.
     left = [one for one in found if (one.learner, one.kata, one.text) not in ignored]
     return sorted(left, key=lambda one: order.get(one.of, -1))
@@ -202,30 +196,38 @@ def without_effect(book: Gradebook, taken: Mapping[tuple[str, str], str | None])
     """
     identity, course = book.identity(), book.course
     known = {course.normalized_name(name) for name in course.roster}
-    last: dict[tuple[object, ...], Decision] = {}
-    for decided in standing(book.rulings((Take, Choose, Extend, Alias))):
+    last: dict[tuple[object, ...], events.Decision] = {}
+    for decided in events.standing(book.rulings((events.Take, events.Choose, events.Extend, events.Alias))):
         # Of two that say the same thing otherwise, the newer counts.
-        about = decided.of if isinstance(decided, Extend) else decided.name if isinstance(decided, Alias) else None
+        about = (
+            decided.of
+            if isinstance(decided, events.Extend)
+            else decided.name
+            if isinstance(decided, events.Alias)
+            else None
+        )
         last[type(decided), identity(decided.learner or ""), decided.kata, about] = decided
     for event in last.values():
         who, kata, why = identity(event.learner or ""), event.kata or "", ""
         of = _group(course, kata) if kata else ""
         match event:
-            case Take() if taken.get((who, kata), event.file) is None:
+            case events.Take() if taken.get((who, kata), event.file) is None:
                 why = f"{event.file} was to be the answer, and is not in what came in last"
-            case Choose() if newer := _newer(book, who, kata, event):
+            case events.Choose() if newer := _newer(book, who, kata, event):
                 why = f"{counted(newer, 'attempt')} came in after this was chosen"
-            case Extend() if not course.is_timed(event.of):
+            case events.Extend() if not course.is_timed(event.of):
                 why = f"{event.of or 'the course'} is not due any more, so that more time changes nothing"
                 of = of or event.of
-            case Alias() if course.normalized_name(event.name) in known - {course.normalized_name(who)}:
+            case events.Alias() if course.normalized_name(event.name) in known - {
+                course.normalized_name(who)
+            }:
                 why = f"{event.name} is in the roster as another learner"
         if why:
             command = f"kata gradebook withdraw {event.id}"
             yield Problem(of, WITHOUT_EFFECT, who, kata, why, command, str(event.id))
 
 
-def _newer(book: Gradebook, who: str, kata: str, choice: Choose) -> int:
+def _newer(book: Gradebook, who: str, kata: str, choice: events.Choose) -> int:
     """Return how many other contents came in after an attempt was chosen."""
     given = book.handed_in(who, [kata]).get(kata, (0, []))[1]
     chosen = {one.digest for one in given if one.id == choice.hand_in}

@@ -95,9 +95,11 @@ def document_of_event(event: HistoryEvent) -> dict[str, Any]:
     match event:
         case AttemptGraded():
             document |= msgspec.structs.asdict(event) | event.result._asdict()
+            document["digest"] = event.digest or ""
             del document["result"]
         case SeenAgain():
-            document |= {**msgspec.structs.asdict(event), "author": "kata grade"}
+            own = {**msgspec.structs.asdict(event), "digest": event.digest or ""}
+            document |= {**own, "author": "kata grade"}
         case TakenBack(decision=decision, by=by):
             document |= {"comment": by.comment, "author": by.author, decision.sort.name: decision.id}
         case Decided(decision=decision):
