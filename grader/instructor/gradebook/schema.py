@@ -22,6 +22,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    func,
     literal,
 )
 
@@ -70,15 +71,14 @@ class OrNothing(TypeDecorator[str]):
 
     impl = Text
     cache_ok = True
-    coerce_to_is_types = ()  # so that `== None` compares with the empty text, and is not IS NULL
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str:
         """Return what is stored."""
         return value or ""
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        """Return what is meant."""
-        return value or None
+    def column_expression(self, column: Any) -> Any:
+        """Let the database return None: a class has tens of thousands of rows."""
+        return func.nullif(column, "")
 
 
 metadata = MetaData(
