@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.instructor.gradebook.assignments import Attempts
 from grader.instructor.gradebook.events import Choose, Decision, Take
 from grader.instructor.gradebook.lateness import Lateness, add_days
-from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Newer
+from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Booked, Newer
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ class HandIn(NamedTuple):
     """When the run began that it came in with."""
     arrived: tuple[int, int]
     """That run, and a count of what the learner handed in: the only order there is where nobody knows the time."""
-    status: str
-    score: float
-    max_score: float
+    result: Booked
     graded: bool
     """False where the machine failed, so that its points say nothing."""
     late_by: str | None = None
@@ -104,8 +102,8 @@ class Deadlines:
             self.learner,
             kata,
             at,
-            one.score,
-            one.max_score,
+            one.result.score,
+            one.result.max_score,
             rulings=self.rulings,
             free_days=free,
         )
@@ -206,7 +204,7 @@ def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> Ha
     if times.mode(kata) != "best":
         return open_[-1]
     # On a tie the earliest, which `max` returns: it cost the fewest late days.
-    return max(open_, key=lambda one: one.score - times.late(kata, one, free).points)
+    return max(open_, key=lambda one: one.result.score - times.late(kata, one, free).points)
 
 
 def _days_needed(times: Deadlines, kata: str, one: HandIn) -> int:
@@ -220,7 +218,7 @@ def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], 
     late = times.late(kata, one, free)
     closed = times.is_closed(kata, one) and times.choice(kata) is None  # else somebody said that it counts
     if closed:
-        late = Lateness(late.days, max(0.0, one.score))
+        late = Lateness(late.days, max(0.0, one.result.score))
     # As many as it is late and no more: what is shown is what was spent on this kata.
     free = min(free, math.ceil(late.days)) if one.digest and not closed else 0
     newer = tuple(dict.fromkeys(_newer(times, kata, one, given)))
@@ -237,7 +235,7 @@ def _newer(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn]) ->
         if times.choice(kata) is not None:
             yield "chosen"
         elif not other.digest:
-            if other.status == "error":  # else nothing was handed in
+            if other.result.status == "error":  # else nothing was handed in
                 yield "unread"
         elif one.graded and not other.graded:
             yield "ungraded"

@@ -156,13 +156,13 @@ def marks(
 def _mark(name: str, slug: str, stands: _Standing, by_hand: _ByHand) -> Mark:
     row, counted = stands.row, stands.counted
     given = _hand_in(row)
-    score, taken = final_score(given.score, counted.late.points, by_hand.adjustments)
+    score, taken = final_score(given.result.score, counted.late.points, by_hand.adjustments)
     return Mark(
         learner=name,
         kata=slug,
-        status=given.status,
+        status=given.result.status,
         score=score,
-        max_score=given.max_score,
+        max_score=given.result.max_score,
         attempt=row.attempt_id,
         attempts=stands.contents,
         submitted_at=_known(row.submitted_at),
@@ -351,7 +351,7 @@ def _hand_in(row: Any) -> HandIn:
         _known(row.submitted_at),
         row.started_at,
         (row.arrived, row.seen),
-        *booked(row),
+        booked(row),
         bool(row.terms),
         row.time_source if row.submitted_at is None else None,
         row.taken,
