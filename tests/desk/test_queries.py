@@ -28,7 +28,7 @@ from grader.instructor.html import KataTexts
 from tests.desk import made_class
 from tests.desk.test_groups import failing, recorded
 from tests.desk.test_sheets import hand_in
-from tests.gradebook.handmade import decide
+from tests.gradebook.handmade import adjust, decide
 from tests.pages import demo_class
 
 pytestmark = pytest.mark.slow
@@ -120,7 +120,7 @@ def test_after_a_decision_one_learner_is_read_again(tmp_path: Path, asked: list[
     book, get = desk_over(made_class.make(tmp_path, 60), tmp_path)
     with book:
         get("/class")
-        book.adjust("ada.0000", "masks", 1, comment="-", author="lee")
+        adjust(book, "ada.0000", "masks", 1, comment="-", author="lee")
         asked.clear()
         assert "ada.0000" in get("/class", only="changed")
         read = [given for statement, given in asked if "FROM submissions JOIN attempts" in statement]
@@ -219,7 +219,7 @@ def test_a_learner_is_found_by_any_word_of_a_name_without_accents(tmp_path: Path
 def test_the_log_is_not_flooded_by_names_that_were_learnt(tmp_path: Path) -> None:
     book, get = desk_over(made_class.make(tmp_path, 1), tmp_path)
     with book:
-        book.adjust("ada.0000", "masks", 1, comment="ours to mend", author="kim")
+        adjust(book, "ada.0000", "masks", 1, comment="ours to mend", author="kim")
         for number in range(250):
             learnt = decide(book, "alias", "ada.0000", f"ada_{number}", comment="the same", author=LEARNT_BY)
         decide(book, "alias", "ada.0000", "countess", comment="told in class", author="kim")

@@ -28,7 +28,7 @@ from grader.report.style import points
 from tests.desk import made_class
 from tests.desk.conftest import Open, Running, version_of
 from tests.gradebook.conftest import new_schema
-from tests.gradebook.handmade import decide
+from tests.gradebook.handmade import adjust, decide
 
 pytestmark = pytest.mark.slow
 
@@ -295,7 +295,7 @@ def test_of_many_markers_no_edit_is_lost(shared_by: str, tmp_path: Path) -> None
             while left:
                 seen = book.version(WHO, "masks")
                 try:
-                    book.adjust(WHO, "masks", 1, comment=name, author=name, seen=seen)
+                    adjust(book, WHO, "masks", 1, comment=name, author=name, seen=seen)
                     left -= 1
                 except ConflictError:
                     told[0] += 1

@@ -149,3 +149,26 @@ def change(
     made = Provenance(author=author, comment=comment, at=at)
     of = Override if kind == "override" else Adjust
     return of(points=points, made=made, undone=made if revoked else None)
+
+
+def adjust(
+    gradebook: Gradebook,
+    learner: str,
+    kata: str,
+    points: float,
+    *,
+    comment: str,
+    author: str,
+    seen: int | None = None,
+) -> int:
+    """Give points, or take them."""
+    made = Provenance(author=author, comment=comment)
+    return gradebook.decide(Adjust(learner=learner, kata=kata, points=points, made=made), seen=seen)
+
+
+def override(
+    gradebook: Gradebook, learner: str, kata: str, points: float, *, comment: str, author: str
+) -> int:
+    """Set a mark."""
+    made = Provenance(author=author, comment=comment)
+    return gradebook.decide(Override(learner=learner, kata=kata, points=points, made=made))

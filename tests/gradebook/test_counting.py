@@ -14,7 +14,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.lateness import LatePolicy
 from grader.instructor.gradebook.records import NEWER, Key, Newer, Row
 from grader.instructor.gradebook.store import Gradebook, GradebookUsageError
-from tests.gradebook.handmade import MONDAY, decide, grade, key, report, submission
+from tests.gradebook.handmade import MONDAY, adjust, decide, grade, key, report, submission
 
 DAY = timedelta(days=1)
 
@@ -251,7 +251,7 @@ def test_other_names_lead_to_one_learner(book: Gradebook) -> None:
     grade(book, run, "ada", "layer-norm", source="b", score=5.0)
     grade(book, run, "hw9-ada", source="a", score=7.0)
     assert book.learners() == ["ada", "hw9-ada"]
-    book.adjust("hw9-ada", "masks", 1, comment="neat", author="kim")
+    adjust(book, "hw9-ada", "masks", 1, comment="neat", author="kim")
     number = decide(book, "alias", "ada", "hw9-ada", comment="her handle", author="kim")
     assert book.learners() == ["ada"]
     assert book.aliases() == {"hw9-ada": "ada"}

@@ -45,16 +45,16 @@ def adjust(desk: DeskReader, form: Form) -> int:
         raise UsageError(
             "0 points change nothing.", "Enter points to give, such as 2, or to take away, such as -1.5."
         )
-    return desk.book.adjust(learner, kata, points, comment=_text(form), author=desk.author, seen=_seen(form))
+    event = events.Adjust(learner=learner, kata=kata, points=points, made=_made(desk, form))
+    return desk.book.decide(event, seen=_seen(form))
 
 
 def override(desk: DeskReader, form: Form) -> int:
     """Set the mark."""
     learner, kata = _mark(desk, form)
     points = _points(desk, form, events.Override, [learner])
-    return desk.book.override(
-        learner, kata, points, comment=_text(form), author=desk.author, seen=_seen(form)
-    )
+    event = events.Override(learner=learner, kata=kata, points=points, made=_made(desk, form))
+    return desk.book.decide(event, seen=_seen(form))
 
 
 def extend(desk: DeskReader, form: Form) -> int:

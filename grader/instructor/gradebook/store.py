@@ -301,37 +301,6 @@ class Gradebook:
 
     version = _reading("reading what is decided about {}", versions.version)
 
-    def adjust(
-        self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
-    ) -> int:
-        """Give points, or take them when negative; return the adjustment's number, for `undo`.
-
-        Args:
-            learner: whose mark.
-            kata: which, by slug.
-            points: how many.
-            comment: why; the learner may read it.
-            author: whose word it is.
-            seen: the mark's version that was looked at.
-
-        Raises:
-            GradebookUsageError: the learner or the kata is unknown, the points are not a number, or nothing says why.
-            ConflictError: the mark has another version by now; nothing was written.
-        """
-        made = Provenance(author=author, comment=comment)
-        return self.decide(events.Adjust(learner=learner, kata=kata, points=points, made=made), seen=seen)
-
-    def override(
-        self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
-    ) -> int:
-        """Set the mark, whatever was graded, is late, or was adjusted before; return its number, for `undo`.
-
-        Raises:
-            GradebookUsageError: as `adjust`, or the points are below 0.
-        """
-        made = Provenance(author=author, comment=comment)
-        return self.decide(events.Override(learner=learner, kata=kata, points=points, made=made), seen=seen)
-
     def decide(self, event: Event, *, seen: int | None = None, of: str | None = None) -> int:
         """Write down what somebody decided; return its number, for `undo`.
 
