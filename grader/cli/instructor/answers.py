@@ -124,13 +124,13 @@ def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
                 met = "x" if one.mark is not None and number in one.mark.criteria else " "
                 print_line(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
         if one.mark is not None:
-            said = one.mark.made
-            comment = f": {said.comment}" if said.comment else ""
+            made = one.mark.made
+            comment = f": {made.comment}" if made.comment else ""
             # The mark is of another text: it counts until somebody looks again.
             older = "   The answer has changed since." if one.changed else ""
             print_line(
                 f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
-                f"by {said.author}{comment}{older}"
+                f"by {made.author}{comment}{older}"
             )
         elif one.digest:
             print_line("   not marked yet")

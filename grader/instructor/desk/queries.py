@@ -299,8 +299,8 @@ class DeskReader:
             cells = []
             for kata in katas:
                 if (mark := own.get(kata)) is not None:
-                    said = about.get((learner, kata), NOTHING)
-                    cells.append(ClassCell(mark, said.disputed, said.marker, is_read(about, mark)))
+                    decided = about.get((learner, kata), NOTHING)
+                    cells.append(ClassCell(mark, decided.disputed, decided.marker, is_read(about, mark)))
             if cells and any(self.lets(chosen, one) for one in cells):
                 found[learner] = cells
         return found
@@ -363,9 +363,9 @@ class DeskReader:
         """Return how much waits: for this marker, for an answer, and written answers for a mark."""
         marks, about = self.everybody.marks()
         mine = 0
-        for (learner, kata), said in about.items():
+        for (learner, kata), decided in about.items():
             mark = marks.get(learner, {}).get(kata)
-            if said.marker == self.author and mark is not None and mark.attempt is not None:
+            if decided.marker == self.author and mark is not None and mark.attempt is not None:
                 mine += not is_read(about, mark)
         written = sum(
             len({*mark.written.unmarked, *mark.written.changed})
@@ -519,10 +519,10 @@ class DeskReader:
 
     def disputes(self) -> list[Thread]:
         """Return every dispute, the open ones first, those that wait longest before."""
-        said = self.book.rulings((events.Dispute, events.Answer, events.Close))
+        decided = self.book.rulings((events.Dispute, events.Answer, events.Close))
         found = [
             replace(thread, about=msgspec.structs.replace(thread.about, learner=learner))
-            for (learner, _), about in fold(said, self.book.identity()).items()
+            for (learner, _), about in fold(decided, self.book.identity()).items()
             for thread in about.threads
         ]
         return sorted(found, key=lambda one: (one.closed is not None, one.about.made.at))

@@ -123,7 +123,7 @@ class Change(Decision, frozen=True, kw_only=True):
         return "+" if self.points >= 0 else ""
 
     def check(self) -> None:
-        """Refuse points that are no number, too, as `Decision.check` says."""
+        """Refuse points that are not a number as well, as `Decision.check` says."""
         if not math.isfinite(self.points):
             raise GradebookUsageError(f"Points must be a number, not {self.points}.")
         if not self.made.comment.strip():

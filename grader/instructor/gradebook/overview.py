@@ -290,36 +290,36 @@ def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, 
     match event:
         case AttemptGraded(result=result):
             handed_in = f", handed in {_when(event.submitted_at, course)}" if event.submitted_at else ""
-            said = Text(f"attempt {event.number}{handed_in}", style="dim")
-            return status_text(result.status, out), points(result.score, result.max_score), said
+            comment = Text(f"attempt {event.number}{handed_in}", style="dim")
+            return status_text(result.status, out), points(result.score, result.max_score), comment
         case SeenAgain():
             again = f"{event.comment}, handed in {_when(event.submitted_at, course)}"
             return Text("unchanged"), "", Text(again, style="dim")
         case TakenBack(decision=decision):
-            said = Text(f"{event.by.author}: {event.by.comment}")
+            comment = Text(f"{event.by.author}: {event.by.comment}")
             match decision:
                 case AnswerMark():
-                    said.append(f"  mark {decision.id}", "dim")
-                    return Text("taken back"), f"question {decision.question}", said
+                    comment.append(f"  mark {decision.id}", "dim")
+                    return Text("taken back"), f"question {decision.question}", comment
                 case Change():
-                    return Text("revoked"), f"change {decision.id}", said
-            return Text("withdrawn"), f"ruling {decision.id}", said
+                    return Text("revoked"), f"change {decision.id}", comment
+            return Text("withdrawn"), f"ruling {decision.id}", comment
         case Decided(decision=decision):
-            said = Text(f"{decision.made.author}: {event.comment}")
+            comment = Text(f"{decision.made.author}: {event.comment}")
             match decision:
                 case AnswerMark():
-                    said = Text(f"{decision.made.author}{f': {event.comment}' if event.comment else ''}")
+                    comment = Text(f"{decision.made.author}{f': {event.comment}' if event.comment else ''}")
                     later = ", taken back later" if decision.revoked else ""
-                    said.append(f"  mark {decision.id}{later}", "dim")
+                    comment.append(f"  mark {decision.id}{later}", "dim")
                     given = points(decision.points, decision.max_points)
-                    return Text("marked"), f"question {decision.question}: {given}", said
+                    return Text("marked"), f"question {decision.question}: {given}", comment
                 case Change():
-                    said.append(
+                    comment.append(
                         f"  change {decision.id}{', revoked later' if decision.revoked else ''}", "dim"
                     )
-                    return Text(_word(decision)), decision.sign + points(decision.points), said
-            said.append(f"  ruling {decision.id}{', withdrawn later' if decision.revoked else ''}", "dim")
-            return Text("decided"), "", said
+                    return Text(_word(decision)), decision.sign + points(decision.points), comment
+            comment.append(f"  ruling {decision.id}{', withdrawn later' if decision.revoked else ''}", "dim")
+            return Text("decided"), "", comment
 
 
 def _word(change: Change) -> str:

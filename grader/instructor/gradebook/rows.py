@@ -237,7 +237,7 @@ class _Standing(NamedTuple):
     contents: int
     """How many different ones were handed in."""
     proposals: tuple[Proposal, ...]
-    """Files that may be meant, of the one that counts and of what was seen last."""
+    """Files that may be the answer, of the one that counts and of what was seen last."""
     graded: Any = None
     """The row of its grading, where its report is read."""
 

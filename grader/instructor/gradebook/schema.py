@@ -225,7 +225,7 @@ submissions = Table(
 grading of that content, `run_id` the run that saw it last. `arrived` is the run that it came in with last, and `seen`
 counts what a learner handed in for a kata: together the order of arrival. `timed` is the run that `submitted_at` became
 known in. `taken` is the name of the file where it is the answer only because somebody decided so, `proposed` a file
-that came in with it, or since, and may be meant, `proposed_because` why. `notes` are for people; no code reads them.
+that came in with it, or since, and may be it, `proposed_because` why. `notes` are for people; no code reads them.
 Which of them counts is computed. Where nothing could be read there is no digest, and one row."""
 
 checks = Table(

@@ -289,7 +289,7 @@ class Viewer:
             earlier = "" if one.attempt == row.attempt else ", of an attempt other than the one that counts"
             place = f"{text.name(one.file)}, line {one.line}{earlier}"
             code = self._lines(one.attempt, one.file, one.line)
-            found.append(RemarkView(place, code, *self._said(one.made)))
+            found.append(RemarkView(place, code, *self._statement(one.made)))
         return tuple(found)
 
     def _lines(self, attempt: int, file: str, number: int) -> str:
@@ -306,18 +306,20 @@ class Viewer:
         )
 
     def _dispute(self, thread: Thread) -> DisputeView:
-        answers = tuple(self._said(one.made) for one in (*thread.answers, thread.closed) if one is not None)
-        words, _, at = self._said(thread.about.made)
+        answers = tuple(
+            self._statement(one.made) for one in (*thread.answers, thread.closed) if one is not None
+        )
+        words, _, at = self._statement(thread.about.made)
         return DisputeView(words, answers, thread.closed is not None, at)
 
-    def _said(self, made: Provenance) -> tuple[str, str | None, str | None]:
-        """Return what was said, who said it, if that is shown, and when."""
+    def _statement(self, made: Provenance) -> tuple[str, str | None, str | None]:
+        """Return a comment, its author, if that is shown, and when."""
         return text.truncated_head(made.comment), self._author(made.author), when(made.at, self.course)
 
     def _change(self, change: events.Change) -> Change:
         sign = MINUS if change.points < 0 else "+"
         by = f"adjusted: {sign}{points(abs(change.points))}"
-        comment, author, at = self._said(change.made)
+        comment, author, at = self._statement(change.made)
         return Change(
             f"set to {points(change.points)}" if isinstance(change, events.Override) else by,
             comment=comment or None,

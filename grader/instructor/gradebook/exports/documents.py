@@ -103,8 +103,8 @@ def document_of_event(event: HistoryEvent) -> dict[str, Any]:
         case TakenBack(decision=decision, by=by):
             document |= {"comment": by.comment, "author": by.author, decision.sort.name: decision.id}
         case Decided(decision=decision):
-            said = {"comment": event.comment, "author": decision.made.author, "revoked": decision.revoked}
-            document |= {**said, decision.sort.name: decision.id}
+            own = {"comment": event.comment, "author": decision.made.author, "revoked": decision.revoked}
+            document |= {**own, decision.sort.name: decision.id}
             if isinstance(decision, Change | AnswerMark):
                 document["points"] = decision.points
             if isinstance(decision, AnswerMark):
@@ -153,8 +153,8 @@ def _provenance(decision: Decision) -> dict[str, Any]:
 
 def _change(change: Change) -> dict[str, Any]:
     own = ("comment", "author", "at", "revoked")
-    said = {name: value for name, value in _provenance(change).items() if name in own}
-    return {"kind": change.kind, "points": change.points, **said, "id": change.id}
+    about = {name: value for name, value in _provenance(change).items() if name in own}
+    return {"kind": change.kind, "points": change.points, **about, "id": change.id}
 
 
 def _answer_mark(mark: AnswerMark) -> dict[str, Any]:
