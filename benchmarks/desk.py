@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT))
 from grader.catalogue import Catalogue  # noqa: E402
 from grader.instructor.gradebook.course import Course  # noqa: E402
 from grader.instructor.gradebook.errors import ConflictError  # noqa: E402
+from grader.instructor.gradebook.events import Adjust, Provenance  # noqa: E402
 from grader.instructor.gradebook.store import Gradebook  # noqa: E402
 from tests.desk import made_class  # noqa: E402
 from tests.desk.conftest import Running  # noqa: E402
@@ -135,7 +136,8 @@ def _work(where: str, name: str, edits: int, told: multiprocessing.Queue[int]) -
             while True:
                 seen = book.version(who, "masks")
                 try:
-                    book.adjust(who, "masks", 1, comment=f"{name} {number}", author=name, seen=seen)
+                    made = Provenance(author=name, comment=f"{name} {number}")
+                    book.decide(Adjust(learner=who, kata="masks", points=1, made=made), seen=seen)
                     break
                 except ConflictError:
                     met += 1

@@ -39,7 +39,7 @@ def fill(where: str, rows: Iterable[Row]) -> list[str]:
             learners[row.learner] = row.name
             if row.report.status == "missing":
                 nothing = Submission(learner=row.learner, kata=row.kata)
-                book.record(run, nothing, Key("", "terms"), row.report)
+                book.record(run, nothing, Key(None, "terms"), row.report)
                 continue
             kata = katas[row.kata]
             source = f"# {row.learner}, {number}\n{kata.stub.read_text()}"

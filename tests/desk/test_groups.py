@@ -12,12 +12,14 @@ import msgspec
 import pytest
 
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.events import Adjust, Provenance, Remark
+from grader.instructor.gradebook.records import Decided
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.groups import Group, groups
 from tests.conftest import Ran
 from tests.desk.conftest import Open, Running, turned_to
 from tests.desk.made_class import COURSE
-from tests.gradebook.handmade import check, key, report, submission
+from tests.gradebook.handmade import check, decide, key, report, submission
 
 SAME = "def causal_mask(n):\n    rows = torch.ones(n)\n    return rows > {}\n"
 RENAMED = "# mine\ndef causal_mask(n):\n    seen = torch.ones(n)  # all\n    return seen > {}\n"
@@ -75,16 +77,17 @@ def test_a_decision_about_many_is_written_whole_or_not_and_taken_back_whole(tmp_
     work = [failing(SAME.format(0), "shifted") for _ in range(4)]
     with recorded(tmp_path / "book.sqlite", work) as book:
         before = list(book.rows())
-        about = [(name, "masks", -1.0) for name in "abcd"]
+        made = Provenance(author="kim", comment="all")
+        about = [Adjust(learner=name, kata="masks", points=-1.0, made=made) for name in "abcd"]
         with pytest.raises(Exception, match="nobody"):
-            book.rule_together("adjust", [*about, ("nobody", "masks", 1.0)], comment="x", author="kim")
+            book.decide_together([*about, Adjust(learner="nobody", kata="masks", points=1.0, made=made)])
         assert list(book.rows()) == before
-        number = book.rule_together("adjust", about, comment="all", author="kim")
+        number = book.decide_together(about)
         assert [row.score for row in book.rows()] == [row.score - 1 for row in before]
         assert [one[2].comment for one in book.decisions(10)] == ["4 hand-ins at once: all"]
-        (out, *_) = [one for one in book.history("b", "masks") if one.adjustment]
-        book.undo("adjustment", out.adjustment or 0, author="kim", comment="not this one")
-        book.undo("ruling", number, author="kim", comment="not so")
+        (out, *_) = [one for one in book.history("b", "masks") if isinstance(one, Decided)]
+        book.undo(out.decision.id, author="kim", comment="not this one")
+        book.undo(number, author="kim", comment="not so")
         assert [row.score for row in book.rows()] == [row.score for row in before]
 
 
@@ -124,7 +127,7 @@ def test_a_remark_for_a_group_reaches_each_but_who_was_left_out(
     assert "3 hand-ins at once: look at the first row" in page.locator(".just").inner_text()
     assert told(desk) == ["a", "c", "d"]
     with Gradebook.open(desk.where, create=False) as book:
-        assert [one.value["line"] for one in book.rulings(["remark"])] == [1, 1, 1]
+        assert [one.line for one in book.standing(Remark)] == [1, 1, 1]
     page.keyboard.press("u")
     turned_to(page, "text=Log")
     page.wait_for_url(lambda url: "just" not in url)
@@ -168,7 +171,7 @@ def test_one_decision_is_in_the_feedback_of_each_and_one_undo_restores_every_row
             name: score(row.score) if name in "acde" else row.score for name, row in before.items()
         }
     with Gradebook.open(desk.where, create=False, course=Course()) as book:
-        book.decide("release", None, {"of": "", "katas": ["masks"], "points": {}}, comment="x", author="kim")
+        decide(book, "release", None, {"of": "", "katas": ["masks"], "points": {}}, comment="x", author="kim")
     kata("report", "--feedback-only")
     told = {one.stem[0] for one in Path("kata-report/feedback").glob("*.md") if words in one.read_text()}
     assert told == set("acde")
@@ -205,4 +208,4 @@ def test_a_group_that_changed_is_looked_at_again(running: Open, tmp_path: Path) 
 def told(desk: Running) -> list[str]:
     """Who has a remark that stands."""
     with Gradebook.open(desk.where, create=False, course=Course()) as book:
-        return [one.learner for one in book.rulings(["remark"]) if not one.revoked]
+        return [one.learner for one in book.standing(Remark)]

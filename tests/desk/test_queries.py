@@ -28,6 +28,7 @@ from grader.instructor.html import KataTexts
 from tests.desk import made_class
 from tests.desk.test_groups import failing, recorded
 from tests.desk.test_sheets import hand_in
+from tests.gradebook.handmade import adjust, decide
 from tests.pages import demo_class
 
 pytestmark = pytest.mark.slow
@@ -102,7 +103,7 @@ def test_a_page_takes_as_few_queries_in_a_large_class_as_in_a_small_one(
         folder.mkdir()
         book, get = desk_over(made_class.make(folder, size), folder)
         with book:
-            book.decide("reviewed", "ada.0000", 1, comment="-", author="kim", kata="masks")
+            decide(book, "reviewed", "ada.0000", 1, comment="-", author="kim", kata="masks")
             get("/")
             counts.append({})
             for name, (path, query, _) in PAGES.items():
@@ -119,7 +120,7 @@ def test_after_a_decision_one_learner_is_read_again(tmp_path: Path, asked: list[
     book, get = desk_over(made_class.make(tmp_path, 60), tmp_path)
     with book:
         get("/class")
-        book.adjust("ada.0000", "masks", 1, comment="-", author="lee")
+        adjust(book, "ada.0000", "masks", 1, comment="-", author="lee")
         asked.clear()
         assert "ada.0000" in get("/class", only="changed")
         read = [given for statement, given in asked if "FROM submissions JOIN attempts" in statement]
@@ -168,8 +169,8 @@ def test_what_was_said_under_another_spelling_is_about_the_same_learner(tmp_path
     ]
     where = made_class.make(tmp_path, 0, rows=rows[:1])
     with Gradebook.open(where, create=False) as first:  # in week 1 the folder was spelled so
-        first.decide(
-            "dispute", rows[0].learner, None, comment="Mine is right.", author="kim", kata=rows[0].kata
+        decide(
+            first, "dispute", rows[0].learner, None, comment="Mine is right.", author="kim", kata=rows[0].kata
         )
     made_class.fill(where, rows[1:])
     book, get = desk_over(where, tmp_path)
@@ -218,13 +219,13 @@ def test_a_learner_is_found_by_any_word_of_a_name_without_accents(tmp_path: Path
 def test_the_log_is_not_flooded_by_names_that_were_learnt(tmp_path: Path) -> None:
     book, get = desk_over(made_class.make(tmp_path, 1), tmp_path)
     with book:
-        book.adjust("ada.0000", "masks", 1, comment="ours to mend", author="kim")
+        adjust(book, "ada.0000", "masks", 1, comment="ours to mend", author="kim")
         for number in range(250):
-            learnt = book.decide("alias", "ada.0000", f"ada_{number}", comment="the same", author=LEARNT_BY)
-        book.decide("alias", "ada.0000", "countess", comment="told in class", author="kim")
+            learnt = decide(book, "alias", "ada.0000", f"ada_{number}", comment="the same", author=LEARNT_BY)
+        decide(book, "alias", "ada.0000", "countess", comment="told in class", author="kim")
         page = get("/log")
         assert "ours to mend" in page
         assert "countess" in page
         assert "ada_24" not in page
-        book.undo("ruling", learnt, comment="somebody else", author="kim")
+        book.undo(learnt, comment="somebody else", author="kim")
         assert "ada_249" in get("/log")

@@ -15,6 +15,7 @@ from grader.catalogue import Catalogue
 from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.desk.sheets import AnswerPlace, Sheets
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.events import Assign
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.written import Rubrics
 from grader.instructor.html import KataTexts
@@ -84,7 +85,7 @@ def test_an_answer_is_marked_told_taken_back_and_released(desk: Running) -> None
     assert "Model answer" in page
     assert send(desk, page, met1=1, comment="good").status == 303
     (first,) = marks(desk, who)
-    assert (first.criteria, first.comment, first.author) == ((1,), "good", "kim")
+    assert (first.criteria, first.made.comment, first.made.author) == ((1,), "good", "kim")
     late = send(desk, page, met2=1, comment="what I typed")
     assert late.status == 409
     assert "was marked in the meantime" in late.text
@@ -146,7 +147,7 @@ def test_answers_that_say_the_same_are_marked_together_and_taken_back_together(
     assert answered.status == 303
     given = [marks(desk, one) for one in learners]
     assert [len(own) for own in given] == [1, 1, 1, 1, 1, 0]
-    assert {own[0].comment for own in given[:5]} == {"all of you"}
+    assert {own[0].made.comment for own in given[:5]} == {"all of you"}
     just = desk.ask("GET", answered.headers["location"]).text
     assert "5 hand-ins at once: masks, Q1: 1 of 1.5 points" in just
     assert f"learner={learners[5]}" in answered.headers["location"]  # nearly the same is read next
@@ -270,7 +271,7 @@ def test_two_markers_are_never_given_the_same_sheet(desk: Running, running: Open
     for one in (desk, lee):
         assert one.ask("POST", "/do/take_sheets", urlencode({"most": 2, "back": "/written"})).status == 303
     with Gradebook.open(desk.where, create=False) as book:
-        given = {(one.learner, one.value) for one in book.rulings(["assign"])}
+        given = {(one.learner, one.marker) for one in book.standing(Assign)}
     assert sorted(marker for _, marker in given) == ["kim", "kim", "lee"]
     assert len({learner for learner, _ in given}) == 3
     assert lee.ask("POST", "/do/take_sheets", urlencode({"most": 2, "back": "/written"})).status == 409
@@ -332,7 +333,7 @@ def test_answers_are_marked_by_keyboard_alone(opened: Any) -> None:
     heard(page, lambda url: url != first)
     assert f"learner={after}" in page.url
     (mark,) = marks(desk, who)
-    assert (mark.criteria, mark.comment) == ((1,), "well put")
+    assert (mark.criteria, mark.made.comment) == ((1,), "well put")
     keys.press("k")
     heard(page, lambda url: f"learner={who}" in url)
     assert page.locator("input[name=met1]").is_checked()

@@ -12,13 +12,23 @@ from grader.catalogue import Catalogue
 from grader.instructor.desk import actions, queries
 from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.gradebook.course import Course, total
-from grader.instructor.gradebook.records import Given, Marking, Row
+from grader.instructor.gradebook.events import (
+    Adjust,
+    AnswerMark,
+    Assign,
+    Close,
+    Dispute,
+    Provenance,
+    Remark,
+)
+from grader.instructor.gradebook.records import Decided, Given, Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import KataTexts
 from grader.report.style import points
 from tests.desk import made_class
 from tests.desk.conftest import Open, Running, version_of
 from tests.gradebook.conftest import new_schema
+from tests.gradebook.handmade import adjust, decide
 
 pytestmark = pytest.mark.slow
 
@@ -47,13 +57,14 @@ def test_points_are_given_and_taken_back(desk: Running) -> None:
     assert (beyond.status, "points there are" in beyond.text) == (400, True)
     assert desk.do("adjust", **change, beyond="1").status == 303
     with opened(desk) as book:
-        (event,) = [one for one in book.history(WHO, "layer-norm") if one.kind == "adjust"]
-    assert (event.points, event.author, event.comment) == (1.5, "kim", "ours <b>to</b> mend")
+        (event,) = (one.decision for one in book.history(WHO, "layer-norm") if isinstance(one, Decided))
+    assert isinstance(event, Adjust)
+    assert (event.points, event.made.author, event.made.comment) == (1.5, "kim", "ours <b>to</b> mend")
     assert row_of(desk, "layer-norm").score == before + 1.5
     assert "ours &lt;b&gt;to&lt;/b&gt; mend" in desk.page("/log")
-    assert desk.do("revoke", number=event.adjustment, comment="not so").status == 303
+    assert desk.do("revoke", number=event.id, comment="not so").status == 303
     assert row_of(desk, "layer-norm").score == before
-    again = desk.do("revoke", number=event.adjustment, comment="twice")
+    again = desk.do("revoke", number=event.id, comment="twice")
     assert again.status == 400
     assert "already revoked" in again.text
 
@@ -95,11 +106,12 @@ def test_the_list_of_the_class_adds_up_what_the_gradebook_does(desk: Running) ->
     with Gradebook.open(desk.where, create=False, course=rules) as book:
         course = book.course
         before = total(list(book.rows(learners=[WHO])), course)[0]
-        given = Marking(question=1, answer="", criteria=(1,), points=1.75, max_points=2.0)
-        book.mark_answers([Given(WHO, "masks", given)], author="kim")
+        made = Provenance(author="kim", comment="")
+        given = AnswerMark(question=1, answer="", criteria=(1,), points=1.75, max_points=2.0, made=made)
+        book.mark_answers([Given(WHO, "masks", given)])
         assert total(list(book.rows(learners=[WHO])), course)[0] == before, "it is not released"
         worth = {"of": "", "katas": ["masks"], "points": {"masks": [2.0]}}
-        book.decide("release", None, worth, comment="done", author="kim")
+        decide(book, "release", None, worth, comment="done", author="kim")
         after = total(list(book.rows(learners=[WHO])), course)[0]
         assert after == before + 1.75
         whole = total(list(book.marks([WHO])), course)
@@ -178,7 +190,7 @@ def test_a_remark_stands_at_its_line_until_it_is_taken_back(desk: Running) -> No
     assert "why &lt;script&gt;x&lt;/script&gt;\nhere?" in page
     assert page.index('-3"><td') < page.index("why &lt;") < page.index('-4"><td')
     with opened(desk) as book:
-        (ruling,) = book.rulings(["remark"])
+        (ruling,) = book.rulings([Remark])
     assert ruling.value == {"attempt": attempt, "file": "layer_norm.py", "line": 3}
     desk.do("withdraw", number=ruling.id, comment="wrong line")
     assert 'class="said"' not in desk.mark(kata="layer-norm")
@@ -196,7 +208,7 @@ def test_a_dispute_is_opened_answered_and_closed_with_a_reason(desk: Running) ->
     of = {"of": "masked-attention"}
     assert desk.do("dispute", **of, comment="my mask is right").status == 303
     with opened(desk) as book:
-        (about,) = book.rulings(["dispute"])
+        (about,) = book.rulings([Dispute])
     assert "my mask is right" in desk.page("/disputes")
     assert "1 of 6" in re.sub("<[^>]*>", "", desk.page("/class", only="disputed"))
     assert desk.do("answer", **of, dispute=about.id, comment="look at row 2").status == 303
@@ -208,7 +220,7 @@ def test_a_dispute_is_opened_answered_and_closed_with_a_reason(desk: Running) ->
     assert late.status == 409
     assert "has closed this dispute" in late.text
     with opened(desk) as book:
-        (closed,) = book.rulings(["close"])
+        (closed,) = book.rulings([Close])
     desk.do("withdraw", number=closed.id, comment="open again")
     assert "0 of 6" not in re.sub("<[^>]*>", "", desk.page("/class", only="disputed"))
 
@@ -227,7 +239,7 @@ def test_who_takes_the_next_few_takes_different_ones(desk: Running) -> None:
     ]
     assert {one.status for one in took} == {303}
     with opened(desk) as book:
-        given = [(one.learner, one.kata) for one in book.rulings(["assign"])]
+        given = [(one.learner, one.kata) for one in book.rulings([Assign])]
     assert len(given) == len(set(given)) > 3
     assert "<strong>3</strong> of 6" in desk.page("/class", only="mine")
     first = next(name for name, one in book_marks(desk, "kim"))
@@ -249,17 +261,17 @@ def test_the_next_few_are_those_that_are_free_now(tmp_path: Path, monkeypatch: p
         desks = [DeskReader(book, lessons, name) for name in ("kim", "lee")]
         free = [len(desk.unassigned(Filter.of(form))) for desk in desks]
         assert free[0] == free[1] >= 4
-        before = len(list(book.rulings(["assign"])))
+        before = len(list(book.rulings([Assign])))
         for desk in desks:
             actions.assign(desk, form | {"markers": desk.author})
-        given = [(one.learner, one.value) for one in book.rulings(["assign"])][before:]
+        given = [(one.learner, one.marker) for one in book.standing(Assign)][before:]
     assert [marker for _, marker in given] == ["kim", "kim", "lee", "lee"]
     assert len({learner for learner, _ in given}) == 4
 
 
 def book_marks(desk: Running, marker: str) -> list[tuple[str, str]]:
     with opened(desk) as book:
-        return [(one.learner, str(one.kata)) for one in book.rulings(["assign"]) if one.value == marker]
+        return [(one.learner, str(one.kata)) for one in book.standing(Assign) if one.marker == marker]
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
@@ -283,7 +295,7 @@ def test_of_many_markers_no_edit_is_lost(shared_by: str, tmp_path: Path) -> None
             while left:
                 seen = book.version(WHO, "masks")
                 try:
-                    book.adjust(WHO, "masks", 1, comment=name, author=name, seen=seen)
+                    adjust(book, WHO, "masks", 1, comment=name, author=name, seen=seen)
                     left -= 1
                 except ConflictError:
                     told[0] += 1

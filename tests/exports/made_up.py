@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from grader.instructor.gradebook.records import Adjustment, Row
+from grader.instructor.gradebook.events import Change
+from grader.instructor.gradebook.records import Row
 from grader.report.report import CheckReport, KataReport
+from tests.gradebook.handmade import change
 
 WHEN = datetime(2025, 3, 14, 9, 26, 53, tzinfo=UTC)
 NUMBERS = {"masks": "9.3.1", "masked-attention": "9.3.2", "layer-norm": "9.3.3", "late-kata": "9.10.1"}
@@ -61,15 +63,8 @@ def row(learner: str = "ada", graded: KataReport | None = None, **more: Any) -> 
     )
 
 
-def adjustment(points: float, comment: str, kind: str = "adjust", *, revoked: bool = False) -> Adjustment:
-    return Adjustment(
-        kind=kind,  # type: ignore[arg-type]
-        points=points,
-        comment=comment,
-        author="kim",
-        at=WHEN,
-        revoked=revoked,
-    )
+def adjustment(points: float, comment: str, kind: str = "adjust", *, revoked: bool = False) -> Change:
+    return change(points, comment, kind, at=WHEN, revoked=revoked)
 
 
 SECRET = "unit roundoff of row seven"

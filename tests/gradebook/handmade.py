@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import func, select
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.database_url import Address
+from grader.instructor.gradebook.events import TYPES, Adjust, Change, Override, Provenance, own_fields
 from grader.instructor.gradebook.records import Key
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission
@@ -33,7 +35,7 @@ def submission(
 
 
 def key(given: Submission, terms: str = "terms") -> Key:
-    return Key(given.bundle.digest if given.bundle else "", terms)
+    return Key(given.bundle.digest if given.bundle else None, terms)
 
 
 def check(
@@ -117,3 +119,56 @@ def results(where: str) -> list[tuple[str, str, str, str, str | None]]:
     finally:
         engine.dispose()
     return [(learner, kata, *rest) for learner, kata, _, *rest in rows]
+
+
+def event(
+    kind: str, learner: str | None, value: Any, *, comment: str, author: str, kata: str | None = None
+) -> Any:
+    """Return a decision by what tables call it, and by what they keep of it."""
+    of = TYPES[kind]
+    own = value if isinstance(value, dict) else dict.fromkeys(own_fields(of), value)
+    made = Provenance(author=author, comment=comment)
+    return of(learner=learner, kata=kata, made=made, **own)
+
+
+def decide(gradebook: Gradebook, kind: str, learner: str | None, value: Any, **about: Any) -> int:
+    """Decide something, in these words."""
+    return gradebook.decide(event(kind, learner, value, **about))
+
+
+def change(
+    points: float,
+    comment: str = "",
+    kind: str = "adjust",
+    *,
+    author: str = "kim",
+    at: datetime = MONDAY,
+    revoked: bool = False,
+) -> Change:
+    """Return a person's word on a mark."""
+    made = Provenance(author=author, comment=comment, at=at)
+    of = Override if kind == "override" else Adjust
+    return of(points=points, made=made, undone=made if revoked else None)
+
+
+def adjust(
+    gradebook: Gradebook,
+    learner: str,
+    kata: str,
+    points: float,
+    *,
+    comment: str,
+    author: str,
+    seen: int | None = None,
+) -> int:
+    """Give points, or take them."""
+    made = Provenance(author=author, comment=comment)
+    return gradebook.decide(Adjust(learner=learner, kata=kata, points=points, made=made), seen=seen)
+
+
+def override(
+    gradebook: Gradebook, learner: str, kata: str, points: float, *, comment: str, author: str
+) -> int:
+    """Set a mark."""
+    made = Provenance(author=author, comment=comment)
+    return gradebook.decide(Override(learner=learner, kata=kata, points=points, made=made))

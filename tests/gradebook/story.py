@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from grader.instructor.gradebook.store import Gradebook
-from tests.gradebook.handmade import MONDAY, bundle, check, grade, key, submission
+from tests.gradebook.handmade import MONDAY, adjust, bundle, check, decide, grade, key, override, submission
 
 
 def write(gradebook: Gradebook) -> None:
@@ -30,13 +30,13 @@ def write(gradebook: Gradebook) -> None:
     grade(gradebook, second, "ada", source="b", score=6.0, at=MONDAY + timedelta(days=1), checks=[check()])
     again = submission("zoë", "layer-norm", "c")
     gradebook.mark_unchanged(second, again, key(again))
-    gradebook.adjust("ada", "masks", 1.5, comment="clear names", author="tina")
-    oral = gradebook.override("ada", "masks", 9, comment="oral", author="prof")
-    gradebook.undo("adjustment", oral, author="prof", comment="no")
-    gradebook.override("bob", "masks", 5, comment="on paper", author="prof")
-    gradebook.decide("extend", "zoë", {"of": "masks", "days": 2}, comment="was ill", author="prof")
-    handle = gradebook.decide("alias", "bob", "robert", comment="his handle", author="prof")
-    gradebook.undo("ruling", handle, author="prof", comment="no")
+    adjust(gradebook, "ada", "masks", 1.5, comment="clear names", author="tina")
+    oral = override(gradebook, "ada", "masks", 9, comment="oral", author="prof")
+    gradebook.undo(oral, author="prof", comment="no")
+    override(gradebook, "bob", "masks", 5, comment="on paper", author="prof")
+    decide(gradebook, "extend", "zoë", {"of": "masks", "days": 2}, comment="was ill", author="prof")
+    handle = decide(gradebook, "alias", "bob", "robert", comment="his handle", author="prof")
+    gradebook.undo(handle, author="prof", comment="no")
 
 
 def verify(gradebook: Gradebook) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import Engine, create_engine, event, text
 
 from grader.instructor.gradebook.database_url import Address, redact
 from grader.instructor.gradebook.store import Gradebook, GradebookError, GradebookUsageError
-from tests.gradebook.handmade import check, grade, results
+from tests.gradebook.handmade import adjust, check, grade, results
 from tests.gradebook.postgres import PASSWORD, Server
 
 SECRET = "tr0ub4dor"
@@ -78,7 +78,7 @@ def test_a_relative_path_stays_the_same_file(tmp_path: Path, monkeypatch: pytest
         (tmp_path / "elsewhere").mkdir()
         monkeypatch.chdir(tmp_path / "elsewhere")
         grade(gradebook, gradebook.start_run({}), "ada")
-        gradebook.adjust("ada", "masks", 1, comment="x", author="me")
+        adjust(gradebook, "ada", "masks", 1, comment="x", author="me")
         assert [row.score for row in gradebook.rows()] == [4.0]
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
@@ -195,7 +195,7 @@ def test_locked_by_another_program(locked: Path) -> None:
         assert len(list(gradebook.rows())) == 1  # reading is still possible
         for attempt in (
             lambda: gradebook.start_run({}),
-            lambda: gradebook.adjust("ada", "masks", 1, comment="x", author="me"),
+            lambda: adjust(gradebook, "ada", "masks", 1, comment="x", author="me"),
         ):
             with pytest.raises(GradebookError) as caught:
                 attempt()
@@ -455,7 +455,7 @@ def test_the_server_crashes_in_mid_run(postgres: Server, postgres_where: str) ->
             lambda: grade(gradebook, run, "bob"),
             lambda: gradebook.keys("ada"),
             lambda: next(rows),
-            lambda: gradebook.adjust("ada", "masks", 1, comment="x", author="me"),
+            lambda: adjust(gradebook, "ada", "masks", 1, comment="x", author="me"),
         ):
             with pytest.raises(GradebookError, match="the database server is not there, or went away"):
                 attempt()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import tempfile
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,13 +18,14 @@ from grader.instructor.gradebook.schema import metadata
 from grader.instructor.gradebook.schema import version as version_table
 from grader.instructor.gradebook.store import Gradebook, GradebookError
 from tests.gradebook import story
-from tests.gradebook.handmade import MONDAY, grade
+from tests.gradebook.handmade import MONDAY, decide, grade
 
 VERSION_TABLE = version_table.name
 BEFORE = Path(__file__).with_name("story-0005.sql")
 """The story as version 0005 wrote it, with the tables that it had."""
 UNDO = (
-    "ALTER TABLE submissions DROP COLUMN arrived, DROP COLUMN timed",
+    "ALTER TABLE submissions DROP COLUMN arrived, DROP COLUMN timed, DROP COLUMN taken, DROP COLUMN proposed,"
+    " DROP COLUMN proposed_because",
     "ALTER TABLE runs DROP COLUMN planned, DROP COLUMN stopped_at",
     "DROP TABLE awaited",
     "DROP TABLE unused_times",
@@ -87,3 +91,76 @@ def test_a_gradebook_of_an_earlier_version_is_brought_up_to_date_and_loses_nothi
         run = gradebook.start_run({})
         grade(gradebook, run, "ada", source="d", score=2.0, at=MONDAY + timedelta(days=2))
         assert next(gradebook.rows(["masks"], ["ada"])).report.score == 2.0
+
+
+def made_0010(folder: Path) -> Path:
+    """Return a gradebook as version 0010 left it: what a hand-in is stood in its notes."""
+    file = folder / "gradebook.sqlite"
+    with Gradebook.open(str(file), create=True) as gradebook:
+        story.write(gradebook)
+        decide(gradebook, "take", "ada", "week1/my_b.py", kata="masks", comment="hers", author="tina")
+    taken = "ada/a.py (my_b.py) was taken for masks.py, as was decided"
+    notes = {
+        "ada": ["came in under two names, read together: x, as was decided", taken],
+        "bob": ["bob and bob.zip", "it may be the answer: y.py may be the answer: its name is similar"],
+        "zoë": ["came in under two names, read together: q may be the answer: r", "z, as was decided"],
+    }
+    with closing(sqlite3.connect(file, isolation_level=None)) as old:
+        for column in ("taken", "proposed", "proposed_because"):
+            old.execute(f"ALTER TABLE submissions DROP COLUMN {column}")
+        for learner, those in notes.items():
+            of = "(SELECT id FROM learners WHERE name = ?)"
+            old.execute(
+                f"UPDATE submissions SET notes = ? WHERE learner_id = {of}", (json.dumps(those), learner)
+            )
+        old.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0010'")
+        old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return file
+
+
+def test_what_a_hand_in_is_was_in_its_notes(tmp_path: Path) -> None:
+    file = made_0010(tmp_path)
+    with Gradebook.open(str(file), create=False) as gradebook:
+        found = {
+            mark.learner: (mark.taken, [(one.file, one.reason) for one in mark.proposals])
+            for mark in gradebook.marks()
+            if mark.notes
+        }
+        assert found == {
+            "ada": ("my_b.py", []),
+            "bob": (None, [("it may be the answer: y.py", "its name is similar")]),
+            "zoë": (None, []),
+        }
+        notes = {mark.learner: mark.notes for mark in gradebook.marks() if mark.notes}
+        assert [len(those) for those in notes.values()] == [2, 2, 2]
+    backup = tmp_path / "gradebook.sqlite.version-0010"
+    with closing(sqlite3.connect(backup)) as old:
+        assert old.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone() == ("0010",)
+        assert old.execute("PRAGMA quick_check").fetchone() == ("ok",)
+    assert backup.stat().st_mode == file.stat().st_mode
+
+
+def test_a_damaged_gradebook_is_not_brought_up_to_date(tmp_path: Path) -> None:
+    file = made_0010(tmp_path)
+    data = bytearray(file.read_bytes())
+    size = int.from_bytes(data[16:18], "big")
+    data[4 * size : 5 * size] = b"\7" * size
+    file.write_bytes(data)
+    with pytest.raises(GradebookError) as refused:
+        Gradebook.open(str(file), create=False)
+    assert "the file is damaged" in refused.value.message
+    assert f"rm -f {file}-wal {file}-shm; cp COPY {file}" in (refused.value.hint or "")
+    assert file.read_bytes() == data
+    (tmp_path / "gradebook.sqlite.version-0009").write_bytes(b"")
+    with pytest.raises(GradebookError) as refused:
+        Gradebook.open(str(file), create=True)
+    assert f"cp {file}.version-0009 {file}" in (refused.value.hint or "")
+
+
+def test_without_room_for_a_backup_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = made_0010(tmp_path)
+    before = file.read_bytes()
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", lambda **_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(GradebookError, match="no backup can be made"):
+        Gradebook.open(str(file), create=False)
+    assert file.read_bytes() == before

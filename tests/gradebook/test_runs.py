@@ -18,7 +18,7 @@ from sqlalchemy import Engine, ExceptionContext, event
 
 from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.store import Gradebook, GradebookError
-from tests.gradebook.handmade import check, grade, key, results, submission
+from tests.gradebook.handmade import adjust, check, grade, key, results, submission
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +93,7 @@ def test_two_processes_cannot_grade_at_once(where: str, start: Start) -> None:
         assert refused.value.exit_code == 3
         assert "--gradebook" in (refused.value.hint or "")
         assert [row.learner for row in gradebook.rows()] == ["ada"]  # reading is free, and so is deciding
-        gradebook.adjust("ada", "masks", 1, comment="x", author="me")
+        adjust(gradebook, "ada", "masks", 1, comment="x", author="me")
         other.stdin.write("go on\n")  # type: ignore[union-attr]
         other.stdin.flush()  # type: ignore[union-attr]
         assert said(other) == "done"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -13,11 +13,26 @@ import pytest
 from sqlalchemy import Engine, event
 
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.events import CHANGE, RULING
+from grader.instructor.gradebook.exports.documents import document_of_event
 from grader.instructor.gradebook.lateness import LatePolicy
-from grader.instructor.gradebook.records import Key, Row
+from grader.instructor.gradebook.records import AttemptGraded, Key, Row, SeenAgain
 from grader.instructor.gradebook.roster import Person
 from grader.instructor.gradebook.store import Gradebook, GradebookError, GradebookUsageError
-from tests.gradebook.handmade import MONDAY, bundle, check, grade, key, report, results, submission
+from tests.conftest import Ran
+from tests.gradebook.handmade import (
+    MONDAY,
+    adjust,
+    bundle,
+    check,
+    decide,
+    grade,
+    key,
+    override,
+    report,
+    results,
+    submission,
+)
 
 
 def only(rows: Iterator[Row]) -> Row:
@@ -63,7 +78,7 @@ def test_the_newest_attempt_counts_and_different_contents_are_counted(gradebook:
     row = only(gradebook.rows())
     # "a" again is its newest word; that a later download has no file for it takes nothing away.
     assert (row.score, row.attempts, row.report.status, row.submitted_at) == (3.0, 2, "fail", MONDAY)
-    assert Key("", "terms") in gradebook.keys("ada")["masks"]
+    assert Key(None, "terms") in gradebook.keys("ada")["masks"]
 
 
 def test_keys_are_those_of_everything_that_was_handed_in(gradebook: Gradebook) -> None:
@@ -95,8 +110,9 @@ def test_what_is_seen_again_keeps_its_mark_and_takes_the_newer_time(gradebook: G
     gradebook.mark_unchanged(run, timeless, key(timeless))
     assert only(gradebook.rows()).submitted_at == MONDAY + timedelta(days=2)
     attempt, *rest = gradebook.history("ada", "masks")
-    assert (attempt.kind, attempt.submitted_at) == ("attempt", MONDAY)
-    assert [(e.kind, e.submitted_at) for e in rest] == [("handed_in", MONDAY + timedelta(days=2))]
+    assert isinstance(attempt, AttemptGraded)
+    assert attempt.submitted_at == MONDAY
+    assert [e.submitted_at for e in rest if isinstance(e, SeenAgain)] == [MONDAY + timedelta(days=2)]
 
 
 def test_only_what_the_newest_attempt_graded_can_be_reused(gradebook: Gradebook) -> None:
@@ -161,7 +177,7 @@ def test_spellings_that_look_the_same_are_one_learner(gradebook: Gradebook) -> N
     gradebook.course = Course(roster={"Zoe\u0308": Person(learner="Zoe\u0308", name="Zoë B.")})
     grade(gradebook, gradebook.start_run({}), "Zo\u00eb")
     assert [r.name for r in gradebook.rows()] == ["Zoë B."]
-    gradebook.adjust("Zoe\u0308", "masks", 1, comment="nice", author="me")
+    adjust(gradebook, "Zoe\u0308", "masks", 1, comment="nice", author="me")
     assert only(gradebook.rows()).score == 4.0
 
 
@@ -181,7 +197,7 @@ def test_lateness_costs_points(gradebook: Gradebook) -> None:
     grade(gradebook, gradebook.start_run({}), "ada", score=10.0)
     row = only(gradebook.rows())
     assert (row.days_late, row.late_points, row.score) == (1.25, 2.0, 8.0)
-    gradebook.override("ada", "masks", 9.5, comment="was ill", author="me")
+    override(gradebook, "ada", "masks", 9.5, comment="was ill", author="me")
     row = only(gradebook.rows())
     assert (row.days_late, row.late_points, row.score) == (1.25, 0.0, 9.5)
 
@@ -189,11 +205,11 @@ def test_lateness_costs_points(gradebook: Gradebook) -> None:
 def test_people_decide_and_the_history_tells(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
     grade(gradebook, run, "ada", source="a")
-    first = gradebook.adjust("ada", "masks", 1.5, comment="clear names", author="tina")
-    second = gradebook.override("ada", "masks", 9, comment="oral exam", author="prof")
-    gradebook.adjust("ada", "masks", -0.5, comment="late slides", author="tina")
+    first = adjust(gradebook, "ada", "masks", 1.5, comment="clear names", author="tina")
+    second = override(gradebook, "ada", "masks", 9, comment="oral exam", author="prof")
+    adjust(gradebook, "ada", "masks", -0.5, comment="late slides", author="tina")
     assert only(gradebook.rows()).score == 8.5
-    gradebook.undo("adjustment", second, author="prof", comment="wrong learner")
+    gradebook.undo(second, author="prof", comment="wrong learner")
     grade(gradebook, run, "ada", source="b", score=4.0)
     row = only(gradebook.rows())
     assert row.score == 5.0
@@ -205,45 +221,73 @@ def test_people_decide_and_the_history_tells(gradebook: Gradebook) -> None:
     events = gradebook.history("ada", "masks")
     assert [e.kind for e in events] == ["attempt", "adjust", "override", "adjust", "revoke", "attempt"]
     assert [e.at for e in events] == sorted(e.at for e in events)
-    assert (events[1].adjustment, events[1].points, events[1].comment, events[1].author) == (
-        first,
-        1.5,
-        "clear names",
-        "tina",
-    )
-    assert (events[4].adjustment, events[4].comment, events[4].author) == (second, "wrong learner", "prof")
-    assert [e.revoked for e in events] == [False, False, True, False, False, False]
-    assert (events[0].run, events[0].score, events[0].digest) == (run, 3.0, bundle("a").digest)
+    told = [document_of_event(e) for e in events]
+    given = [told[1][name] for name in ("adjustment", "points", "comment", "author")]
+    assert given == [first, 1.5, "clear names", "tina"]
+    taken = [told[4][name] for name in ("adjustment", "comment", "author")]
+    assert taken == [second, "wrong learner", "prof"]
+    assert [e["revoked"] for e in told] == [False, False, True, False, False, False]
+    assert [told[0][name] for name in ("run", "score", "digest")] == [run, 3.0, bundle("a").digest]
+
+
+def test_one_undo_takes_back_whatever_was_decided(
+    kata: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Gradebook.open("gradebook.sqlite", create=True) as book:
+        grade(book, book.start_run({}), "ada")
+        adjust(book, "ada", "masks", 1.5, comment="clear names", author="tina")
+        decide(book, "answer_mark", "ada", ANSWER_MARK, comment="", author="tina", kata="masks")
+        decide(book, "extend", "ada", {"of": "masks", "days": 2}, comment="was ill", author="tina")
+    ran = kata("gradebook", "undo", 1, 9, "--comment", "x")
+    assert (ran.code, "There is no decision 9." in ran.err) == (2, True)
+    ran = kata("gradebook", "undo", "1-3", "--comment", "meant for adam", "--author", "kim")
+    assert ran.out.splitlines() == [
+        "taken back  ada, masks: +1.5   tina: clear names",
+        "taken back  ada, masks: question 1: 1 of 2   tina: ",
+        "taken back  ada: 2 more days for masks   tina: was ill",
+    ]
+    ran = kata("gradebook", "undo", 2, "--comment", "x")
+    assert (ran.code, "Mark 2 was already taken back." in ran.err) == (2, True)
+    with Gradebook.open("gradebook.sqlite", create=False) as book:
+        assert only(book.rows()).score == 3.0
+        events = book.history("ada", "masks")
+        assert [event.kind for event in events[-3:]] == ["revoke"] * 3
+
+
+ANSWER_MARK = {"question": 1, "answer": "", "criteria": (1,), "points": 1.0, "max_points": 2.0}
 
 
 def test_no_mark_falls_below_zero(gradebook: Gradebook) -> None:
     grade(gradebook, gradebook.start_run({}), "ada")
-    gradebook.adjust("ada", "masks", -100, comment="copied", author="prof")
+    adjust(gradebook, "ada", "masks", -100, comment="copied", author="prof")
     assert only(gradebook.rows()).score == 0.0
 
 
 def test_decisions_about_what_is_not_there_are_refused(gradebook: Gradebook) -> None:
     grade(gradebook, gradebook.start_run({}), "ada")
     with pytest.raises(GradebookUsageError, match=r"no learner adda\. Did you mean ada\?"):
-        gradebook.adjust("adda", "masks", 1, comment="x", author="me")
+        adjust(gradebook, "adda", "masks", 1, comment="x", author="me")
     with pytest.raises(GradebookUsageError, match=r"no kata mask\. Did you mean masks\?"):
         gradebook.history("ada", "mask")
     with pytest.raises(GradebookUsageError, match="must be a number"):
-        gradebook.adjust("ada", "masks", float("nan"), comment="x", author="me")
+        adjust(gradebook, "ada", "masks", float("nan"), comment="x", author="me")
     with pytest.raises(GradebookUsageError, match="not changed without a reason"):
-        gradebook.adjust("ada", "masks", 1, comment=" ", author="me")
+        adjust(gradebook, "ada", "masks", 1, comment=" ", author="me")
     with pytest.raises(GradebookUsageError, match="0 or more"):
-        gradebook.override("ada", "masks", -1, comment="x", author="me")
+        override(gradebook, "ada", "masks", -1, comment="x", author="me")
     with pytest.raises(GradebookUsageError, match="no adjustment 99"):
-        gradebook.undo("adjustment", 99, author="me", comment="x")
-    number = gradebook.adjust("ada", "masks", 1, comment="x", author="me")
+        gradebook.undo(99, author="me", comment="x", only=CHANGE)
+    number = adjust(gradebook, "ada", "masks", 1, comment="x", author="me")
     with pytest.raises(GradebookUsageError, match="without a reason"):
-        gradebook.undo("adjustment", number, author="me", comment=" ")
+        gradebook.undo(number, author="me", comment=" ")
     with pytest.raises(GradebookUsageError, match=f"no ruling {number}"):
-        gradebook.undo("ruling", number, author="me", comment="x")
-    gradebook.undo("adjustment", number, author="me", comment="x")
+        gradebook.undo(number, author="me", comment="x", only=RULING)
+    gradebook.undo(number, author="me", comment="x")
     with pytest.raises(GradebookUsageError, match="already revoked"):
-        gradebook.undo("adjustment", number, author="me", comment="x")
+        gradebook.undo(number, author="me", comment="x", only=CHANGE)
+    with pytest.raises(GradebookUsageError, match="already revoked"):
+        gradebook.undo(number, author="me", comment="x")
     assert only(gradebook.rows()).score == 3.0
 
 
@@ -251,7 +295,7 @@ def test_somebody_who_was_never_graded_can_be_given_a_mark(gradebook: Gradebook)
     gradebook.course = Course(roster={"zoe": Person(learner="zoe")})
     grade(gradebook, gradebook.start_run({}), "ada")
     assert gradebook.history("zoe", "masks") == []
-    gradebook.override("zoe", "masks", 6, comment="on paper", author="prof")
+    override(gradebook, "zoe", "masks", 6, comment="on paper", author="prof")
     assert {row.learner: row.score for row in gradebook.rows()} == {"ada": 3.0, "zoe": 6.0}
     assert [e.kind for e in gradebook.history("zoe", "masks")] == ["override"]
 
@@ -348,7 +392,7 @@ def test_names_and_texts_are_only_text(gradebook: Gradebook, learner: str) -> No
     given = submission(learner)
     said = msgspec.structs.replace(report(learner, checks=[check(odd)]), message=odd, output=odd)
     gradebook.record(run, given, key(given), said)
-    gradebook.adjust(learner, "masks", 1, comment=odd, author=odd)
+    adjust(gradebook, learner, "masks", 1, comment=odd, author=odd)
     row = only(gradebook.rows())
     assert row.score == 4.0
     assert "💥" in (row.report.message or "")
@@ -378,7 +422,7 @@ def test_rows_show_one_state_while_others_write(gradebook: Gradebook) -> None:
         grade(gradebook, run, f"s{number}")
     rows = gradebook.rows()
     next(rows)
-    gradebook.adjust("s149", "masks", 5, comment="meanwhile", author="me")
+    adjust(gradebook, "s149", "masks", 5, comment="meanwhile", author="me")
     grade(gradebook, run, "s148", source="new", score=9.0)
     assert {row.score for row in rows} == {3.0}
     assert [row.score for row in gradebook.rows(learners=["s148", "s149"])] == [9.0, 8.0]
@@ -462,8 +506,8 @@ def test_a_remark_on_what_came_in_under_another_name_says_which_attempt_it_is_ab
     grade(gradebook, run, "linus.p")
     (attempt,) = gradebook.attempts_of("linus.p", "masks").values()
     value = {"attempt": attempt, "file": "masks.py", "line": 1}
-    gradebook.decide("remark", "linus.p", value, comment="why?", author="kim", kata="masks")
-    gradebook.decide("alias", "linus", "linus.p", comment="his folder", author="kim")
+    decide(gradebook, "remark", "linus.p", value, comment="why?", author="kim", kata="masks")
+    decide(gradebook, "alias", "linus", "linus.p", comment="his folder", author="kim")
     told = [event.comment for _, _, event in gradebook.decisions(9) if event.kind == "remark"]
     assert told == ["on masks.py, line 1, of attempt 1: why?"]
     assert gradebook.attempt_numbers(["linus.p"])[attempt] == 1

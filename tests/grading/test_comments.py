@@ -11,6 +11,7 @@ import pytest
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading import executors
 from tests.conftest import TINY, Ran
+from tests.gradebook.handmade import decide
 from tests.grading.conftest import RIGHT
 
 Kata = Callable[..., Ran]
@@ -37,10 +38,10 @@ def book(kata: Kata, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Gradebook
     made = Gradebook.open("gradebook.sqlite", create=False)
     (row, _) = made.rows()
     value = {"attempt": row.attempt, "file": "insertion_sort.py", "line": LINE}
-    made.decide("remark", "ada", value, comment=REMARK, author="kim", kata=SLUG)
-    number = made.decide("dispute", "bob", None, comment=DISPUTE, author="kim", kata=SLUG)
-    made.decide("answer", "bob", number, comment=ANSWER, author="lee", kata=SLUG)
-    made.decide("close", "bob", number, comment=REASON, author="lee", kata=SLUG)
+    decide(made, "remark", "ada", value, comment=REMARK, author="kim", kata=SLUG)
+    number = decide(made, "dispute", "bob", None, comment=DISPUTE, author="kim", kata=SLUG)
+    decide(made, "answer", "bob", number, comment=ANSWER, author="lee", kata=SLUG)
+    decide(made, "close", "bob", number, comment=REASON, author="lee", kata=SLUG)
     return made
 
 

@@ -22,7 +22,7 @@ from grader.instructor.grading.problems import problems
 from grader.instructor.grading.run import Tally
 from grader.instructor.submissions.submission import Proposal
 from grader.report.style import console
-from tests.gradebook.handmade import MONDAY, check, grade, key, report, submission
+from tests.gradebook.handmade import MONDAY, check, decide, grade, key, report, submission
 
 COURSE = Course(
     roster={name: Person(learner=name) for name in ("ada", "bob", "eve", "zed")},
@@ -47,11 +47,11 @@ def test_each_kind_is_listed_with_what_settles_it(book: Gradebook) -> None:
     book.record(run, late, key(late), report("ada", score=8.0))
     meant = Proposal(file="my masks.py", origin="bob/my masks.py", reason="its name is similar")
     lacks = msgspec.structs.replace(submission("bob", source=None), status="missing", proposal=meant)
-    book.record(run, lacks, Key("", "t"), report("bob", status="missing", score=0.0))
-    book.record(run, submission("eve", source=None), Key("", "t"), report("eve", status="error", score=0.0))
+    book.record(run, lacks, Key(None, "t"), report("bob", status="missing", score=0.0))
+    book.record(run, submission("eve", source=None), Key(None, "t"), report("eve", status="error", score=0.0))
     grade(book, run, "stranger", source="s")
-    book.decide("take", "ada", "old.py", kata="masks", comment="so", author="kim")
-    number = book.decide("extend", "zed", {"of": "layer-norm", "days": 1}, comment="so", author="kim")
+    decide(book, "take", "ada", "old.py", kata="masks", comment="so", author="kim")
+    number = decide(book, "extend", "zed", {"of": "layer-norm", "days": 1}, comment="so", author="kim")
     book.finish_run(run)
     found = {(one.of, one.kind, one.learner): one.command for one in problems(book)}
     assert found == {

@@ -8,9 +8,11 @@ from typing import Any
 
 from grader.catalogue import Catalogue
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.records import Adjustment, Row
+from grader.instructor.gradebook.events import Change
+from grader.instructor.gradebook.records import Row
 from grader.instructor.html import KataTexts, Part, Viewer, Written, write_report
 from grader.report.report import CheckReport, KataReport
+from tests.gradebook.handmade import change
 
 NOW = datetime(2026, 3, 2, 17, 0, tzinfo=UTC)
 HOSTILE = (
@@ -73,11 +75,9 @@ def row(learner: str = "ada", kata: str = "masks", number: str = "9.3.1", **fact
     )
 
 
-def adjusted(points: float, comment: str, **facts: Any) -> Adjustment:
+def adjusted(points: float, comment: str, **facts: Any) -> Change:
     """A person's word on a mark."""
-    return Adjustment(
-        **{"kind": "adjust", "points": points, "comment": comment, "author": "kim", "at": NOW, **facts}
-    )
+    return change(points, comment, **{"at": NOW, **facts})
 
 
 def hostile_rows() -> list[Row]:

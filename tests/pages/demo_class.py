@@ -15,8 +15,9 @@ import msgspec
 
 from grader.catalogue import Catalogue, Kata
 from grader.engine.mistakes.recognise import Fingerprints
-from grader.instructor.gradebook.records import Adjustment, Row
+from grader.instructor.gradebook.records import Row
 from grader.report.report import CheckReport, KataReport
+from tests.gradebook.handmade import change
 
 FIRST = "Ada Alan Barbara Chidi Donald Edsger Fatima Grace Hedy Ines Joan Katherine Lin Mei Noor Omar Priya Radia Tim"
 LAST = "Lovelace Turing Liskov Okafor Knuth Dijkstra Al-Fihri Hopper Lamarr Pérez Clarke Johnson Wu Chen Rahman Perlman"
@@ -134,15 +135,7 @@ def _row(learner: str, name: str, known: Known, skill: float, chance: random.Ran
     taken = round(min(report.score, 0.1 * most * late), 2) if late else 0.0
     adjustments = []
     if chance.random() < 0.03:
-        adjustments.append(
-            Adjustment(
-                kind="adjust",
-                points=1.0,
-                comment="A clear derivation in the comments.",
-                author="mk",
-                at=START,
-            )
-        )
+        adjustments.append(change(1.0, "A clear derivation in the comments.", author="mk", at=START))
     return Row(
         learner=learner, name=name, report=report, attempts=1 + int(chance.expovariate(1.3)) if report.checks else 0,
         submitted_at=START - timedelta(hours=chance.uniform(1, 90)) if report.checks else None, graded_at=START,

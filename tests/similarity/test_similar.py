@@ -15,7 +15,7 @@ from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions import Bundle, Submission
 from tests import answers
 from tests.conftest import Ran
-from tests.gradebook.handmade import key, report
+from tests.gradebook.handmade import decide, key, report
 from tests.ours import ROOT
 
 Run = Callable[..., Ran]
@@ -309,7 +309,7 @@ def test_a_gradebooks_aliases_are_one_learner(
     kept([*honest.items(), ("ada", base + OWN), ("ada@uni.example", base + DISGUISED)])
     assert {"ada", "ada@uni.example"} in names(found(kata)["pairs"])
     with Gradebook.open("gradebook.sqlite", create=False) as book:
-        book.decide("alias", "ada", "ada@uni.example", comment="her e-mail", author="me")
+        decide(book, "alias", "ada", "ada@uni.example", comment="her e-mail", author="me")
     one = found(kata)
     assert one["pairs"] == []
     assert one["learners"] == len(honest) + 1

@@ -14,6 +14,7 @@ from grader.errors import UsageError
 from grader.report.style import points
 
 if TYPE_CHECKING:
+    from grader.instructor.gradebook.events import Adjust, Override
     from grader.instructor.gradebook.store import Gradebook
 
 _EXAMPLE = "For example: the header learner,kata,points,comment and a line like ada,masks,+2,oral exam"
@@ -24,7 +25,7 @@ class MarkLine(NamedTuple):
 
     learner: str
     kata: str
-    kind: str
+    kind: type[Adjust] | type[Override]
     points: float
     comment: str
 
@@ -59,27 +60,27 @@ def write_changes(
     Raises:
         UsageError: a mark would be more than may be.
     """
+    from grader.instructor.gradebook.events import Provenance, standing
     from grader.instructor.gradebook.resolve import mark_meant
 
-    standing = {(row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})}
+    rows = {(row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})}
     recorded: set[tuple[object, ...]] = {
-        (*mark, one.kind, one.points, one.comment)
-        for mark, row in standing.items()
-        for one in row.adjustments
-        if not one.revoked
+        (*mark, type(change), change.points, change.made.comment)
+        for mark, row in rows.items()
+        for change in standing(row.adjustments)
     }
     # The same line twice is one line; and no mark is too high before any is written.
     new = [line for line in dict.fromkeys(lines) if line not in recorded]
     for line in new:
-        row = standing[line.learner, line.kata]
+        row = rows[line.learner, line.kata]
         # The row goes on with the new mark: two lines of one learner are judged together.
         row.score = mark_meant(row, line.kind, line.points, beyond=beyond)
     for line in new:
+        made = Provenance(author=who, comment=line.comment)
+        change = line.kind(learner=line.learner, kata=line.kata, points=line.points, made=made)
         if not dry_run:
-            change = book.override if line.kind == "override" else book.adjust
-            change(line.learner, line.kata, line.points, comment=line.comment, author=who)
-        sign = "= " if line.kind == "override" else "+" if line.points >= 0 else ""
-        text = f"{line.learner}, {line.kata}: {sign}{points(line.points)}  {line.comment}"
+            book.decide(change)
+        text = f"{line.learner}, {line.kata}: {change.sign}{points(line.points)}  {line.comment}"
         print_line(text)
     already = len(lines) - len(new)
     note(f"{len(new)} {'would change' if dry_run else 'changed'}, {already} already recorded")
@@ -91,18 +92,21 @@ def _line(book: Gradebook, cells: dict[str, str]) -> MarkLine:
     Raises:
         UsageError: it breaks a rule.
     """
+    from grader.instructor.gradebook.events import Adjust, Override
     from grader.instructor.gradebook.resolve import points_meant, resolve_kata, resolve_learner
 
-    kind = cells.get("kind", "").casefold() or "adjust"
-    if kind not in ("adjust", "override"):
-        raise UsageError(f"kind must be adjust or override, not {kind}.")
+    word = cells.get("kind", "").casefold() or "adjust"
+    kinds: dict[str, type[Adjust] | type[Override]] = {"adjust": Adjust, "override": Override}
+    kind = kinds.get(word)
+    if kind is None:
+        raise UsageError(f"kind must be adjust or override, not {word}.")
     if not cells["comment"]:
         raise UsageError("A mark is not changed without a reason: the comment is empty.")
     given = points_meant(cells["points"])
-    if kind == "override" and given < 0:
+    if kind is Override and given < 0:
         raise UsageError(f"A mark cannot be {points(given)}; it is 0 or more.")
     # More likely a cell that was forgotten than a wish: an override to 0 says so.
-    if kind == "adjust" and not given:
+    if kind is Adjust and not given:
         raise UsageError("0 points change nothing.")
     who, kata = resolve_learner(book, cells["learner"]), resolve_kata(book, cells["kata"])
     return MarkLine(who, kata, kind, given, cells["comment"])

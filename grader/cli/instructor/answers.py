@@ -60,8 +60,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
       kata gradebook answers week1
       kata gradebook answers ada masks
     """
-    import msgspec
-
+    from grader.instructor.gradebook.exports.documents import document_of_sheet
     from grader.instructor.gradebook.resolve import resolve_katas
     from grader.instructor.gradebook.written import load_sheet, sheets_to_mark
 
@@ -89,7 +88,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     # With an ID also without a sheet: somebody who names it wants to hear that nothing was handed in.
     sheets = [load_sheet(book, rubrics, learner, row.kata) for row in rows if row.written is not None or id_]
     if as_json:
-        print_json({"sheets": [msgspec.to_builtins(one) for one in sheets]})
+        print_json({"sheets": [document_of_sheet(one) for one in sheets]})
         return
     for one in sheets:
         _print(one, zone)
@@ -125,12 +124,13 @@ def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
                 met = "x" if one.mark is not None and number in one.mark.criteria else " "
                 print_line(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
         if one.mark is not None:
-            comment = f": {one.mark.comment}" if one.mark.comment else ""
+            made = one.mark.made
+            comment = f": {made.comment}" if made.comment else ""
             # The mark is of another text: it counts until somebody looks again.
             older = "   The answer has changed since." if one.changed else ""
             print_line(
                 f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
-                f"by {one.mark.author}{comment}{older}"
+                f"by {made.author}{comment}{older}"
             )
         elif one.digest:
             print_line("   not marked yet")
@@ -214,7 +214,9 @@ def unmark(book: Gradebook, number: int, by: By) -> None:
     Example:
       kata gradebook unmark 12 --comment "meant for adam"
     """
-    book.undo("answer_mark", number, **by)
+    from grader.instructor.gradebook.events import ANSWER_MARK
+
+    book.undo(number, **by, only=ANSWER_MARK)
     print_line(f"taken back  mark {number}")
 
 
@@ -258,7 +260,7 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
         worth = earned(answer.rubric, line.criteria)
         given = worth if line.points is None else line.points
         stands = answer.mark
-        same = stands and (stands.points, stands.criteria, stands.comment)
+        same = stands and (stands.points, stands.criteria, stands.made.comment)
         # So that the same file, longer by a few lines, can be used again.
         if same == (given, line.criteria, line.comment) and not answer.changed:
             continue

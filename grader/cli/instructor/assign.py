@@ -52,6 +52,7 @@ def assign(
     """
     from grader.catalogue import Catalogue
     from grader.instructor.desk.queries import DeskReader, Filter
+    from grader.instructor.gradebook.events import Assign
     from grader.instructor.gradebook.resolve import resolve_learner
     from grader.instructor.html import KataTexts
 
@@ -82,7 +83,7 @@ def assign(
         )
     # Read back: which of them were free was decided in the transaction, not here.
     made = set(numbers)
-    given = Counter(one.value for one in book.rulings(["assign"]) if one.id in made)
+    given = Counter(one.marker for one in book.standing(Assign) if one.id in made)
     for name in names:
         text = f"{name}  {counted(given[name], 'hand-in')}"
         print_line(text)

@@ -71,7 +71,7 @@ def print_summary(
     """Print how the class did, and what an instructor should look at; all of that goes into a file as well."""
     late: dict[tuple[str, float], list[str]] = {}
     newer: list[str] = []
-    notes_of: dict[tuple[str, str], Sequence[str]] = {}
+    taken: dict[tuple[str, str], str | None] = {}
     refused = {(one.learner, one.kata) for one, _ in remarks.tally.refused}
     troubles: list[str] = []
     counts: dict[str, Counter[str]] = {kata.slug: Counter() for kata in katas}
@@ -83,7 +83,7 @@ def print_summary(
             scores[row.kata].append(row.score)
         # The largest: a check that this machine could not run leaves one learner a smaller maximum.
         whole[row.kata] = max(whole[row.kata], row.max_score)
-        notes_of[row.learner, row.kata] = row.notes
+        taken[row.learner, row.kata] = row.taken
         if row.late_by:
             late.setdefault((row.late_by, row.days_late), []).append(f"{row.learner} ({row.kata})")
         newer += [f"{row.learner}, {row.kata}: {NEWER[why]}" for why in row.newer if why in PASSED_OVER]
@@ -92,7 +92,7 @@ def print_summary(
             troubles.append(f"{row.learner}, {row.kata}: {row.trouble}")
     idle = [
         f"{one.learner}{one.kata and f', {one.kata}'}: {one.what}. If so: {one.command}{same_book()} --comment TEXT"
-        for one in without_effect(book, notes_of)
+        for one in without_effect(book, taken)
     ]
     remarks = replace(remarks, idle=idle, late=[_late(*how, who) for how, who in late.items()], newer=newer)
     notes = _write_notes(replace(remarks, troubles=troubles), book, katas)

@@ -137,13 +137,16 @@ def grade(
 
 def _take(book: Gradebook, proposed: Sequence[Submission]) -> None:
     """Decide that each of these files is the answer that it is proposed for, and say how to take that back."""
+    from grader.instructor.gradebook.events import Provenance, Take
+
     # Grading again costs these learners alone: what others handed in has not changed since a moment ago.
     numbers = []
     for one in proposed:
         if (file := one.proposal) is not None:
             why = f"--take-proposed: {file.reason}"
-            by = author_of(None)
-            numbers.append(book.decide("take", one.learner, file.file, kata=one.kata, comment=why, author=by))
+            made = Provenance(author=author_of(None), comment=why)
+            take = Take(learner=one.learner, kata=one.kata, file=file.file, made=made)
+            numbers.append(book.decide(take))
             note(f"taken  {one.learner}, {one.kata}: {file.file}")
     note(f"undo  kata gradebook withdraw {' '.join(map(str, numbers))}{same_book()} --comment TEXT")
 

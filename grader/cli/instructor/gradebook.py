@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +26,7 @@ from grader.errors import UsageError
 from grader.report.style import console, escape_controls, points
 
 if TYPE_CHECKING:
+    from grader.instructor.gradebook.events import Adjust, Override
     from grader.instructor.gradebook.store import Gradebook
 
 
@@ -200,7 +201,9 @@ def adjust(book: Gradebook, points_: float, beyond: bool, options: MarkChange) -
         raise UsageError(
             "0 points change nothing.", "Give points, such as 2, or take some away, such as -1.5."
         )
-    _decide(book, "adjust", points_, beyond, options)
+    from grader.instructor.gradebook.events import Adjust
+
+    _decide(book, Adjust, points_, beyond, options)
 
 
 @_change("Set a learner's mark for a kata, whatever was graded.")
@@ -218,17 +221,25 @@ def override(book: Gradebook, points_: float, beyond: bool, options: MarkChange)
             f"A mark cannot be {points(points_)}; it is 0 or more.",
             "To take points away: kata gradebook adjust",
         )
-    _decide(book, "override", points_, beyond, options)
+    from grader.instructor.gradebook.events import Override
+
+    _decide(book, Override, points_, beyond, options)
 
 
 def _decide(
-    book: Gradebook, kind: Literal["adjust", "override"], points_: float, beyond: bool, change: MarkChange
+    book: Gradebook,
+    kind: type[Adjust] | type[Override],
+    points_: float,
+    beyond: bool,
+    change: MarkChange,
 ) -> None:
+    from grader.instructor.gradebook.events import Provenance
     from grader.instructor.gradebook.resolve import mark_meant
 
     with _changing(book, change) as (who, kata):
         mark_meant(next(iter(book.rows(katas=[kata], learners=[who]))), kind, points_, beyond=beyond)
-        book.decide(kind, who, points_, kata=kata, comment=change.comment, author=author_of(change.author))
+        made = Provenance(author=author_of(change.author), comment=change.comment)
+        book.decide(kind(learner=who, kata=kata, points=points_, made=made))
     note(f"undo  kata gradebook revoke {name_word(who)} {kata}{same_book()} --comment TEXT")
 
 
@@ -243,6 +254,8 @@ def revoke(book: Gradebook, number: int | None, options: MarkChange) -> None:
       kata gradebook revoke ada masks --comment "it was meant for adam"
       kata gradebook revoke ada masks 12 --comment "it was meant for adam"
     """
+    from grader.instructor.gradebook.events import CHANGE
+
     with _changing(book, options) as (who, kata):
         row = next(iter(book.rows(katas=[kata], learners=[who])))
         standing = [one.id for one in row.adjustments if not one.revoked]
@@ -255,9 +268,8 @@ def revoke(book: Gradebook, number: int | None, options: MarkChange) -> None:
                 f"{escape_controls(who)}, {kata}: there is no change {number} to take back; there is {numbers}.",
                 hint,
             )
-        book.undo(
-            "adjustment", number or standing[-1], author=author_of(options.author), comment=options.comment
-        )
+        by = author_of(options.author)
+        book.undo(number or standing[-1], author=by, comment=options.comment, only=CHANGE)
 
 
 @gradebook.command(short_help="Show how marks came about: attempts, and what people changed.")
@@ -279,9 +291,9 @@ def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> No
     katas = resolve_katas(book, [id_] if id_ else []) or book.katas()
     histories = {kata: book.history(learner, kata) for kata in katas}
     if as_json:
-        import msgspec
+        from grader.instructor.gradebook.exports.documents import document_of_event
 
-        events = [{"kata": kata, **msgspec.to_builtins(event)} for kata in katas for event in histories[kata]]
+        events = [{"kata": kata, **document_of_event(event)} for kata in katas for event in histories[kata]]
         print_json({"learner": learner, "events": events})
     else:
         overview.print_history(histories, book.course, console())

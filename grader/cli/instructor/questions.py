@@ -118,6 +118,8 @@ def quiz_results(book: Gradebook, file: Path, costs: float, dry_run: bool, autho
     lines = lines_of(
         file, ("learner", "kata", "question", "right", "answer"), partial(_answered, book), _EXAMPLE
     )
+    from grader.instructor.gradebook.events import Adjust
+
     answers: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
     for line in lines:
         answers[line.learner, line.kata][line.question] = line.is_right
@@ -125,7 +127,7 @@ def quiz_results(book: Gradebook, file: Path, costs: float, dry_run: bool, autho
     for (learner, kata), right in answers.items():
         if wrong := len(right) - sum(right.values()):
             why = f"{wrong} of {len(right)} questions about one's own code wrong, {points(costs)} each"
-            changes.append(MarkLine(learner, kata, "adjust", -wrong * costs, why))
+            changes.append(MarkLine(learner, kata, Adjust, -wrong * costs, why))
     write_changes(book, changes, author_of(author), dry_run=dry_run)
     note(f"{len(answers) - len(changes)} with all answers right")
 

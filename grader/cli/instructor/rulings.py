@@ -1,4 +1,4 @@
-"""`kata gradebook alias | take | choose | extend | rulings | withdraw`: what people decide besides points."""
+"""`kata gradebook alias | take | choose | extend | rulings | undo | withdraw`: what people decide besides points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ SHOWN = 10
 """Rulings that are named one by one when they are taken back."""
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.records import Decision
+    from collections.abc import Sequence
+
+    from grader.instructor.gradebook.events import Decision
     from grader.instructor.gradebook.store import Gradebook
 
 
@@ -61,7 +63,9 @@ def alias(book: Gradebook, learner: str, other: str, ahead: bool, by: By) -> Non
             f"Nothing has come in under the name {other}.{did_you_mean(other, names)}",
             "If it will, say so: --ahead",
         )
-    number = book.decide("alias", learner, other, **by)
+    from grader.instructor.gradebook.events import Alias, Provenance
+
+    number = book.decide(Alias(learner=learner, name=other, made=Provenance(**by)))
     print_decision(number, f"{other} is {learner}")
 
 
@@ -85,6 +89,7 @@ def choose(
       kata gradebook choose ada masks 2 --comment "the one she means"
     """
     from grader.instructor.gradebook.errors import GradebookUsageError
+    from grader.instructor.gradebook.events import Choose, Provenance
     from grader.instructor.gradebook.resolve import resolve_kata
 
     kata = resolve_kata(book, id_)
@@ -93,7 +98,7 @@ def choose(
     except GradebookUsageError as error:
         hint = f"See: kata gradebook history {name_word(learner)} {kata}{same_book()}"
         raise UsageError(error.message, hint) from None
-    number = book.decide("choose", learner, hand_in, kata=kata, **by)
+    number = book.decide(Choose(learner=learner, kata=kata, hand_in=hand_in, made=Provenance(**by)))
     # Read back: what an attempt is worth depends on when it came in.
     row = next(iter(book.rows(katas=[kata], learners=[learner])))
     print_decision(number, f"{learner}, {kata}: attempt {attempt} counts, {row.score:g} points")
@@ -119,11 +124,12 @@ def extend(
     Example:
       kata gradebook extend ada week1 3 --comment "was ill"
     """
+    from grader.instructor.gradebook.events import Extend, Provenance
     from grader.instructor.gradebook.resolve import days_meant, insist_on_deadline
 
     of, more = covered(book, assignment), days_meant(days)
     insist_on_deadline(book.course, of)
-    number = book.decide("extend", learner, {"of": of, "days": more}, **by)
+    number = book.decide(Extend(learner=learner, of=of, days=more, made=Provenance(**by)))
     print_decision(number, f"{learner}: {counted(more, 'more day')} for {of or 'everything'}")
 
 
@@ -161,25 +167,30 @@ def rulings(book: Gradebook, learner: str | None, as_json: bool) -> None:
       kata gradebook rulings ada --json
     """
     found = book.rulings(learners=[learner] if learner is not None else None)
-    zone, own = book.course.timezone, book.attempt_numbers({one.learner for one in found})
+    zone, own = book.course.timezone, _attempts(book, found)
     if as_json:
-        import msgspec
+        from grader.instructor.gradebook.exports.documents import document_of_decision
 
-        print_json({"rulings": msgspec.to_builtins(found)})
+        print_json({"rulings": [document_of_decision(one) for one in found]})
         return
     if not found:
         note("There are no decisions other than points.")
     for one in found:
         withdrawn = "   withdrawn" if one.revoked else ""
-        line = f"{one.id:>4}  {one.at.astimezone(zone):%Y-%m-%d %H:%M}  {_sentence(one, own)}{withdrawn}"
+        line = f"{one.id:>4}  {one.made.at.astimezone(zone):%Y-%m-%d %H:%M}  {_sentence(one, own)}{withdrawn}"
         print_line(line)
 
 
+def _attempts(book: Gradebook, found: Sequence[Decision]) -> dict[int, int]:
+    """Return the numbers that people see of the attempts of those whom decisions are about."""
+    return book.attempt_numbers({one.learner for one in found if one.learner is not None})
+
+
 def _sentence(one: Decision, own: dict[int, int]) -> str:
-    from grader.instructor.gradebook.history import describe
+    from grader.instructor.gradebook.events import words
 
     where = f"{one.learner}, {one.kata}" if one.kata else one.learner or "everybody"
-    return f"{where}: {describe(one, own)}   {one.author}: {one.comment}"
+    return f"{where}: {words(one, own)}   {one.made.author}: {one.made.comment}"
 
 
 MOST_WITHDRAWN = 10_000
@@ -213,12 +224,33 @@ def withdraw(book: Gradebook, numbers: list[int], by: By) -> None:
       kata gradebook withdraw 12 --comment "it was adam"
       kata gradebook withdraw 12-40 --comment "shared among others"
     """
-    taken = book.undo("ruling", *numbers, **by)
-    own = book.attempt_numbers({one.learner for one in taken})
+    from grader.instructor.gradebook.events import RULING
+
+    _print_taken(book, "withdrawn", book.undo(*numbers, **by, only=RULING))
+
+
+@click.command(short_help="Take back decisions of any kind.")
+@click.argument("numbers", metavar="NUMBER...", callback=_numbers, nargs=-1, required=True)
+@decision
+def undo(book: Gradebook, numbers: list[int], by: By) -> None:
+    """Take back whatever was decided with these NUMBERS, all or none: changes of points, marks of answers, rulings.
+
+    `history`, `answers` and `rulings` show the numbers. The history keeps what was taken back.
+
+    \b
+    Example:
+      kata gradebook undo 12 --comment "it was adam"
+      kata gradebook undo 12-40 --comment "the wrong class"
+    """
+    _print_taken(book, "taken back", book.undo(*numbers, **by))
+
+
+def _print_taken(book: Gradebook, how: str, taken: Sequence[Decision]) -> None:
+    own = _attempts(book, taken)
     for one in taken[:SHOWN]:
-        print_line(f"withdrawn  {_sentence(one, own)}")
+        print_line(f"{how}  {_sentence(one, own)}")
     if len(taken) > SHOWN:
         note(f"… and {len(taken) - SHOWN} more")
 
 
-COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, rulings, withdraw)
+COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, rulings, undo, withdraw)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -10,9 +11,9 @@ from grader.errors import UsageError
 from grader.instructor.desk.queries import DeskReader, Filter
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.desk.taking import take
-from grader.instructor.gradebook import written
+from grader.instructor.gradebook import events, written
 from grader.instructor.gradebook.errors import ConflictError
-from grader.instructor.gradebook.records import DecisionKind, Given, Row
+from grader.instructor.gradebook.records import Given, Row
 from grader.instructor.gradebook.resolve import (
     MOST_POINTS,
     days_meant,
@@ -39,21 +40,21 @@ MOST_TAKEN = 1000
 def adjust(desk: DeskReader, form: Form) -> int:
     """Give points, or take them."""
     learner, kata = _mark(desk, form)
-    points = _points(desk, form, "adjust", [learner])
+    points = _points(desk, form, events.Adjust, [learner])
     if not points:
         raise UsageError(
             "0 points change nothing.", "Enter points to give, such as 2, or to take away, such as -1.5."
         )
-    return desk.book.adjust(learner, kata, points, comment=_text(form), author=desk.author, seen=_seen(form))
+    event = events.Adjust(learner=learner, kata=kata, points=points, made=_made(desk, form))
+    return desk.book.decide(event, seen=_seen(form))
 
 
 def override(desk: DeskReader, form: Form) -> int:
     """Set the mark."""
     learner, kata = _mark(desk, form)
-    points = _points(desk, form, "override", [learner])
-    return desk.book.override(
-        learner, kata, points, comment=_text(form), author=desk.author, seen=_seen(form)
-    )
+    points = _points(desk, form, events.Override, [learner])
+    event = events.Override(learner=learner, kata=kata, points=points, made=_made(desk, form))
+    return desk.book.decide(event, seen=_seen(form))
 
 
 def extend(desk: DeskReader, form: Form) -> int:
@@ -63,17 +64,16 @@ def extend(desk: DeskReader, form: Form) -> int:
     if of not in ("", kata, *desk.course.assignments):
         raise UsageError(f"There is no assignment {of}.")
     insist_on_deadline(desk.course, of)
-    value = {"of": of, "days": days}
-    return desk.book.decide(
-        "extend", learner, value, comment=_text(form), author=desk.author, of=kata, seen=_seen(form)
-    )
+    event = events.Extend(learner=learner, of=of, days=days, made=_made(desk, form))
+    return desk.book.decide(event, of=kata, seen=_seen(form))
 
 
 def choose(desk: DeskReader, form: Form) -> int:
     """Say which attempt counts."""
     learner, kata = _mark(desk, form)
     hand_in = desk.book.hand_in_of(learner, kata, _whole(form, "attempt"))
-    return _rule(desk, form, "choose", hand_in)
+    event = events.Choose(learner=learner, kata=kata, hand_in=hand_in, made=_made(desk, form))
+    return desk.book.decide(event, seen=_seen(form))
 
 
 def remark(desk: DeskReader, form: Form) -> int:
@@ -84,8 +84,10 @@ def remark(desk: DeskReader, form: Form) -> int:
     lines = text_of(file, bundle.files[file]).splitlines() if bundle and file in bundle.files else []
     if not 1 <= line <= len(lines):
         raise UsageError("There is no such line.", "Open the page again.")
-    value = {"attempt": attempt, "file": file, "line": line}
-    return desk.book.decide("remark", learner, value, comment=_text(form), author=desk.author, kata=kata)
+    made = _made(desk, form)
+    return desk.book.decide(
+        events.Remark(learner=learner, kata=kata, attempt=attempt, file=file, line=line, made=made)
+    )
 
 
 def reviewed(desk: DeskReader, form: Form) -> int:
@@ -95,45 +97,44 @@ def reviewed(desk: DeskReader, form: Form) -> int:
     number = desk.attempts(learner, kata).get(attempt)
     if number is None:
         raise UsageError(f"There is no such attempt of {kata}.")
-    return _rule(desk, {**form, "comment": f"attempt {number}"}, "reviewed", attempt)
+    made = events.Provenance(author=desk.author, comment=f"attempt {number}")
+    event = events.Reviewed(learner=learner, kata=kata, attempt=attempt, made=made)
+    return desk.book.decide(event, seen=_seen(form))
 
 
 def dispute(desk: DeskReader, form: Form) -> int:
     """Open a dispute in a learner's words."""
-    return _rule(desk, form, "dispute", None)
+    learner, kata = _mark(desk, form)
+    event = events.Dispute(learner=learner, kata=kata, made=_made(desk, form))
+    return desk.book.decide(event, seen=_seen(form))
 
 
 def answer(desk: DeskReader, form: Form) -> int:
     """Answer a dispute."""
-    return _in_dispute(desk, form, "answer")
+    return _in_dispute(desk, form, events.Answer)
 
 
 def close(desk: DeskReader, form: Form) -> int:
     """Close a dispute, with the reason."""
-    return _in_dispute(desk, form, "close")
+    return _in_dispute(desk, form, events.Close)
 
 
-def _rule(desk: DeskReader, form: Form, kind: DecisionKind, value: object) -> int:
-    learner, kata = _mark(desk, form)
-    return desk.book.decide(
-        kind, learner, value, comment=_text(form), author=desk.author, kata=kata, seen=_seen(form)
-    )
-
-
-def _in_dispute(desk: DeskReader, form: Form, kind: DecisionKind) -> int:
+def _in_dispute(desk: DeskReader, form: Form, kind: type[events.Answer] | type[events.Close]) -> int:
     learner, kata = _mark(desk, form)
     number = _whole(form, "dispute")
     thread = next((one for one in desk.threads(learner, kata) if one.about.id == number), None)
     if thread is None:
         raise UsageError(f"There is no dispute {number} about this mark.")
     if thread.closed is not None:
-        raise ConflictError(f"{thread.closed.author} has closed this dispute: {thread.closed.comment}")
-    return _rule(desk, form, kind, number)
+        by = thread.closed.made
+        raise ConflictError(f"{by.author} has closed this dispute: {by.comment}")
+    event = kind(learner=learner, kata=kata, dispute=number, made=_made(desk, form))
+    return desk.book.decide(event, seen=_seen(form))
 
 
 def decide_group(desk: DeskReader, form: Form) -> int:
     """Say the same about all who fail alike, or change their points; those who are ticked are left out."""
-    kata, comment = form.get("of", ""), _text(form)
+    kata, made = form.get("of", ""), _made(desk, form)
     desk.everybody.invalidate()  # the group as it is now, not half a second ago
     found = next((one for one in desk.groups(kata) if one.id == form.get("group")), None)
     if found is None or found.stamp != form.get("stamp"):
@@ -142,55 +143,74 @@ def decide_group(desk: DeskReader, form: Form) -> int:
     members = [one for one in found.members if not form.get(f"out:{word(one.learner, kata)}")]
     if not form.get("points", "").strip():
         rows = desk.book.rows(katas=[kata], learners=[one.learner for one in members])
-        remarks = [(row.learner, kata, _place(desk, row)) for row in rows]
-        return desk.book.rule_together("remark", remarks, comment=comment, author=desk.author)
-    kind: DecisionKind = "override" if form.get("set") else "adjust"
+        return desk.book.decide_together([_at_fault(desk, row, made) for row in rows])
+    kind = events.Override if form.get("set") else events.Adjust
     names = [one.learner for one in members]
     points = _points(desk, form, kind, names)
-    changes = [(name, kata, points) for name in names]
-    return desk.book.rule_together(kind, changes, comment=comment, author=desk.author)
+    return desk.book.decide_together(
+        [kind(learner=name, kata=kata, points=points, made=made) for name in names]
+    )
 
 
-def _place(desk: DeskReader, row: Row) -> dict[str, object]:
-    """Return where a remark about a failure belongs: at the function at fault, else at the first line."""
+def _at_fault(desk: DeskReader, row: Row, made: events.Provenance) -> events.Remark:
+    """Return a remark where one about a failure belongs: at the function at fault, else at the first line."""
     bundle = desk.book.bundle(row.attempt) if row.attempt is not None else None
-    if bundle is None:
+    if bundle is None or row.attempt is None:
         name = desk.anonymity.name(row.learner, row.kata)
         raise UsageError(f"The gradebook has no files of {name}'s hand-in.", "Leave them out.")
     fault = lines_at_fault(text_of(bundle.main, bundle.files[bundle.main]), row.report)
-    return {"attempt": row.attempt, "file": bundle.main, "line": fault.start or 1}
+    return events.Remark(
+        learner=row.learner,
+        kata=row.kata,
+        attempt=row.attempt,
+        file=bundle.main,
+        line=fault.start or 1,
+        made=made,
+    )
 
 
 def settle(desk: DeskReader, form: Form) -> int | None:
     """Do what is proposed about the problems that are ticked, or what was typed in its place, as one decision."""
     ticked = _ticked(desk, form)
-    by: dict[str, str] = {"comment": "as proposed", "author": desk.author}
+    made = events.Provenance(author=desk.author, comment="as proposed")
     if (kind := ticked[0].kind) == WITHOUT_EFFECT:
-        desk.book.undo("ruling", *(int(one.proposal) for one in ticked), **by)
+        numbers = (int(one.proposal) for one in ticked)
+        desk.book.undo(*numbers, author=made.author, comment=made.comment, only=events.RULING)
         return None
     settled_by = {one: form.get(f"by:{one.id}", one.proposal).strip() for one in ticked}
     if lacking := [one for one, how in settled_by.items() if not how]:
         name = desk.anonymity.name(lacking[0].learner, lacking[0].kata)
         raise UsageError(f"{name}, {lacking[0].what}: this says nothing that settles it.")
     if kind == UNMATCHED:
-        names = [(resolve_learner(desk.book, whose), None, one.learner) for one, whose in settled_by.items()]
-        return desk.book.rule_together("alias", names, **by)
+        return desk.book.decide_together(
+            [
+                events.Alias(learner=resolve_learner(desk.book, whose), name=one.learner, made=made)
+                for one, whose in settled_by.items()
+            ]
+        )
     wanted = [TakenFile(one.learner, one.kata, file) for one, file in settled_by.items()]
     return take(desk.book, wanted, desk.author)
 
 
 def ignore(desk: DeskReader, form: Form) -> int:
     """Let problems be: they are not asked about again, unless they become others."""
-    what = [(one.learner, one.kata or None, one.text) for one in _ticked(desk, form)]
-    return desk.book.rule_together("ignore", what, comment="nothing is done about it", author=desk.author)
+    made = events.Provenance(author=desk.author, comment="nothing is done about it")
+    return desk.book.decide_together(
+        [
+            events.Ignore(learner=one.learner or None, kata=one.kata or None, problem=one.text, made=made)
+            for one in _ticked(desk, form)
+        ]
+    )
 
 
 def verdict(desk: DeskReader, form: Form) -> int:
     """Note what somebody has found out about two learners whose hand-ins are alike, in one kata or several."""
     katas = form.get("katas", "").split()
     left, right = (desk.anonymity.learner(form.get(side, ""), *katas) for side in ("left", "right"))
-    what = [(left, kata, right) for kata in katas]
-    return desk.book.rule_together("alike", what, comment=_text(form), author=desk.author)
+    made = _made(desk, form)
+    return desk.book.decide_together(
+        [events.Alike(learner=left, kata=kata, other=right, made=made) for kata in katas]
+    )
 
 
 def _ticked(desk: DeskReader, form: Form) -> list[Problem]:
@@ -206,14 +226,9 @@ def _ticked(desk: DeskReader, form: Form) -> list[Problem]:
     return ticked
 
 
-def revoke(desk: DeskReader, form: Form) -> None:
-    """Take points or a set mark back."""
-    desk.book.undo("adjustment", _whole(form, "number"), author=desk.author, comment=_text(form))
-
-
-def withdraw(desk: DeskReader, form: Form) -> None:
-    """Take any other decision back."""
-    desk.book.undo("ruling", _whole(form, "number"), author=desk.author, comment=_text(form))
+def undo(sort: events.Sort, desk: DeskReader, form: Form) -> None:
+    """Take a decision of this sort back."""
+    desk.book.undo(_whole(form, "number"), author=desk.author, comment=_text(form), only=sort)
 
 
 def assign(desk: DeskReader, form: Form) -> None:
@@ -246,19 +261,20 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     shown = load_sheet(desk.book, sheets.rubrics, learner, kata).answers
     if not any((one.number, one.digest) == (question, digest) for one in shown):
         raise ConflictError("The answer was handed in again in the meantime.", "Read it again, then mark it.")
-    marking = written.marking_of(sheets.rubrics, kata, question, met, points)
+    made = events.Provenance(author=desk.author, comment=comment)
+    mark = written.mark_of(sheets.rubrics, kata, question, met, points, made=made)
     same = sheets.similar_answers(learner, kata, question) if form.get("same") else []
     others = [(one.learner, one.digest, one.mark.id if one.mark is not None else None) for one in same]
     given = [
-        Given(who, kata, replace(marking, answer=text), comment, seen)
+        Given(who, kata, replace(mark, answer=text), seen)
         for who, text, seen in [(learner, digest, _whole(form, "seen") or None), *others]
     ]
-    return desk.book.mark_answers(given, author=desk.author)
+    return desk.book.mark_answers(given)
 
 
 def set_criterion(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     """Add a criterion to a question, or change one and, on request, the marks that were given with it."""
-    new = written.CourseCriterion(
+    new = events.CourseCriterion(
         kata=form.get("of", ""),
         question=_whole(form, "question"),
         number=_whole(form, "number") if form.get("number") else None,
@@ -267,11 +283,6 @@ def set_criterion(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     )
     follow = bool(form.get("follow"))
     return written.set_criterion(desk.book, sheets.rubrics, new, follow=follow, author=desk.author)
-
-
-def unmark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> None:
-    """Take the mark of a written answer back."""
-    desk.book.undo("answer_mark", _whole(form, "number"), author=desk.author, comment=_text(form))
 
 
 def take_sheets(desk: DeskReader, sheets: Sheets, form: Form) -> None:
@@ -298,20 +309,21 @@ def release(desk: DeskReader, sheets: Sheets, form: Form) -> int:
 
 
 OF_ANSWERS: dict[str, Callable[[DeskReader, Sheets, Form], int | None]] = {
-    one.__name__: one for one in (mark_answer, set_criterion, unmark_answer, take_sheets, release)
+    one.__name__: one for one in (mark_answer, set_criterion, take_sheets, release)
 }
 """Those about written answers."""
 ACTIONS: dict[str, Callable[[DeskReader, Form], int | None]] = {
     one.__name__: one
     for one in (
         adjust, override, extend, choose, remark, reviewed, dispute, answer, close, decide_group, settle, ignore,
-        verdict, revoke, withdraw, assign,
+        verdict, assign,
     )
 }  # fmt: skip
+ACTIONS |= {sort.undo: partial(undo, sort) for sort in (events.CHANGE, events.RULING, events.ANSWER_MARK)}
 """By the last word of the address that a form is sent to. What writes a single decision returns its number."""
 
 
-def _points(desk: DeskReader, form: Form, kind: str, learners: list[str]) -> float:
+def _points(desk: DeskReader, form: Form, kind: type[events.Change], learners: list[str]) -> float:
     """Return the points that a form gives these learners; more than there are must be on purpose."""
     points = _number(form, "points")
     for row in desk.book.rows(katas=[form.get("of", "")], learners=learners):
@@ -323,6 +335,10 @@ def _points(desk: DeskReader, form: Form, kind: str, learners: list[str]) -> flo
 def _mark(desk: DeskReader, form: Form) -> tuple[str, str]:
     kata = form.get("of", "")
     return desk.anonymity.learner(form.get("learner", ""), kata), kata
+
+
+def _made(desk: DeskReader, form: Form) -> events.Provenance:
+    return events.Provenance(author=desk.author, comment=_text(form))
 
 
 def _seen(form: Form) -> int:

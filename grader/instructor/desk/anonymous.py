@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from grader.instructor.gradebook.decisions import active_releases
-from grader.instructor.gradebook.records import Decision
+from grader.instructor.gradebook.events import Event, Release
+from grader.instructor.gradebook.fold import active_releases
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import text
 
@@ -19,7 +19,7 @@ class Anonymity:
         """Open it; `state` returns another object as soon as anything was decided."""
         self._book = book
         self._state = state
-        self._releases: tuple[Any, list[Decision]] = None, []
+        self._releases: tuple[Any, list[Event]] = None, []
 
     def hides(self, *katas: str | None) -> bool:
         """Whether nobody may know yet whose work for any of these katas it is."""
@@ -47,7 +47,7 @@ class Anonymity:
             return None
         state = self._state()
         if self._releases[0] is not state:
-            self._releases = state, self._book.rulings(["release"])
+            self._releases = state, self._book.rulings([Release])
         return next((kata for kata in katas if kata and not active_releases(self._releases[1], kata)), None)
 
     def _number(self, learner: str, kata: str) -> str:

@@ -13,8 +13,7 @@ import msgspec
 from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError, KataError
 from grader.instructor.desk import process
-from grader.instructor.gradebook.decisions import active_decisions
-from grader.instructor.gradebook.records import Decision
+from grader.instructor.gradebook.events import Alike
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.similarity import Candidate, Findings, compare
 from grader.instructor.similarity.findings import Pair
@@ -67,15 +66,17 @@ class LookAlikes:
             self._comparing = False
 
 
-Verdicts = Mapping[tuple[frozenset[str], str], Decision]
+Verdicts = Mapping[tuple[frozenset[str], str], Alike]
 """What stands about two learners and a kata."""
 
 
 def verdicts(book: Gradebook) -> Verdicts:
     """Return what somebody has found out about pairs."""
     whose = book.identity()
-    stand = active_decisions(book.rulings(["alike"]))
-    return {(frozenset((whose(one.learner), whose(one.value))), one.kata or ""): one for one in stand}
+    return {
+        (frozenset((whose(one.learner or ""), whose(one.other))), one.kata or ""): one
+        for one in book.standing(Alike)
+    }
 
 
 class AlikePair(NamedTuple):
@@ -83,7 +84,7 @@ class AlikePair(NamedTuple):
 
     learners: tuple[str, str]
     katas: dict[str, Pair]
-    verdicts: dict[str, Decision]
+    verdicts: dict[str, Alike]
     """By kata, what somebody has found out."""
 
     @property

@@ -19,10 +19,19 @@ from markupsafe import Markup
 
 from grader.errors import UsageError
 from grader.instructor.desk.anonymous import Anonymity
-from grader.instructor.gradebook.comments import Thread, threads
+from grader.instructor.gradebook import events
 from grader.instructor.gradebook.course import Course, Total, total, written_total
+from grader.instructor.gradebook.fold import ABOUT_HAND_INS, AboutMark, Thread, fold
 from grader.instructor.gradebook.identities import words_in
-from grader.instructor.gradebook.records import Decision, DecisionKind, HistoryEvent, Mark, Row
+from grader.instructor.gradebook.records import (
+    AttemptGraded,
+    Decided,
+    HistoryEvent,
+    Mark,
+    Row,
+    SeenAgain,
+    TakenBack,
+)
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.groups import Group, failure_of, grouped, lines_at_fault
 from grader.instructor.grading.items import ItemAnalysis, analysed, results_of
@@ -46,9 +55,6 @@ LOGGED = 200
 TROUBLES = 20
 """Marks that the page of the course lists with the reason why no check could judge."""
 MOST_FILES = 50
-DECIDED: tuple[DecisionKind, ...] = ("remark", "adjust", "override")
-SAID: tuple[DecisionKind, ...] = (*DECIDED, "dispute", "answer", "close", "assign", "reviewed")
-"""Kinds of decisions that the desk makes about a hand-in."""
 
 ONLY = {
     "unread": "not reviewed",
@@ -99,20 +105,16 @@ Of = tuple[str, str]
 """Learner and kata."""
 
 
-class CommentIndex(NamedTuple):
-    """Comments and disputes that are active, by learner and kata."""
+About = Mapping[Of, AboutMark]
+"""What people decided about marks."""
+NOTHING = AboutMark()
+"""Where nobody decided anything."""
 
-    disputed: dict[Of, Decision]
-    """Open disputes."""
-    markers: dict[Of, str]
-    reviewed: dict[Of, int]
-    """The attempt that somebody reviewed."""
-    decided: dict[Of, int]
-    """The remark or change of points that was made last."""
 
-    def is_read(self, mark: Mark) -> bool:
-        """Return whether somebody reviewed the attempt that counts."""
-        return mark.attempt is not None and self.reviewed.get((mark.learner, mark.kata)) == mark.attempt
+def is_read(about: About, mark: Mark) -> bool:
+    """Return whether somebody reviewed the attempt that counts."""
+    reviewed = about.get((mark.learner, mark.kata), NOTHING).reviewed
+    return mark.attempt is not None and reviewed == mark.attempt
 
 
 class MarksCache:
@@ -123,7 +125,7 @@ class MarksCache:
         self._state: tuple[int, ...] = ()
         self._stamps: dict[str, tuple[int, ...]] = {}
         self._marks: dict[str, dict[str, Mark]] = {}
-        self._comments = CommentIndex({}, {}, {}, {})
+        self._about: About = {}
         self._guard = threading.Lock()
         self._looked = -FRESH_S
 
@@ -131,18 +133,18 @@ class MarksCache:
         """Forget how fresh the marks are: something was written."""
         self._looked = -FRESH_S
 
-    def marks(self) -> tuple[dict[str, dict[str, Mark]], CommentIndex]:
-        """Return marks by learner and kata, in the gradebook's order, and what was said about them."""
+    def marks(self) -> tuple[dict[str, dict[str, Mark]], About]:
+        """Return marks by learner and kata, in the gradebook's order, and what was decided about them."""
         with self._guard:
             if time.monotonic() - self._looked < FRESH_S:
-                return self._marks, self._comments
+                return self._marks, self._about
             self._looked = time.monotonic()
             # States and stamps are read first: what is written meanwhile is read again the next time.
             state = self._book.state()
             if state != self._state:
                 self._read_again(self._book.stamps())
                 self._state = state
-            return self._marks, self._comments
+            return self._marks, self._about
 
     def _read_again(self, stamps: Mapping[str, tuple[int, ...]]) -> None:
         changed = {name for name, stamp in stamps.items() if self._stamps.get(name) != stamp}
@@ -151,12 +153,9 @@ class MarksCache:
         if changed:
             for mark in self._book.marks(some):
                 fresh.setdefault(mark.learner, {})[mark.kata] = mark
-            about = comment_index(self._book.rulings(SAID, some), self._book.identity())
+            about = fold(self._book.rulings(ABOUT_HAND_INS, some), self._book.identity())
             unchanged: Collection[str] = () if some is None else stamps.keys() - changed
-            old: list[Any] = [
-                {key: one for key, one in part.items() if key[0] in unchanged} for part in self._comments
-            ]
-            self._comments = CommentIndex(*(part | new for part, new in zip(old, about, strict=True)))
+            self._about = {key: one for key, one in self._about.items() if key[0] in unchanged} | about
         self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
         self._stamps = dict(stamps)
 
@@ -178,27 +177,6 @@ class ByAttempt(Generic[T]):
             read = self._read(attempt, report)
             self._found[attempt] = self._equal.setdefault(read, read)
         return [(one, self._found[attempt]) for one, attempt in every if attempt in self._found]
-
-
-def comment_index(rulings: Iterable[Decision], identity: Callable[[str], str]) -> CommentIndex:
-    """Return what stands of disputes, who marks what, and what was reviewed."""
-    disputed: dict[int, tuple[Of, Decision]] = {}
-    markers, reviewed, decided = dict[Of, str](), dict[Of, int](), dict[Of, int]()
-    for one in rulings:
-        if one.revoked or one.kata is None:
-            continue
-        key = identity(one.learner), one.kata
-        if one.kind == "dispute":
-            disputed[one.id] = key, one
-        elif one.kind == "close":
-            disputed.pop(one.value, None)
-        elif one.kind == "assign":
-            markers[key] = one.value
-        elif one.kind == "reviewed":
-            reviewed[key] = one.value
-        elif one.kind in DECIDED:
-            decided[key] = one.id
-    return CommentIndex(dict(disputed.values()), markers, reviewed, decided)
 
 
 # The class
@@ -321,9 +299,8 @@ class DeskReader:
             cells = []
             for kata in katas:
                 if (mark := own.get(kata)) is not None:
-                    key = learner, kata
-                    marker = about.markers.get(key, "")
-                    cells.append(ClassCell(mark, key in about.disputed, marker, about.is_read(mark)))
+                    decided = about.get((learner, kata), NOTHING)
+                    cells.append(ClassCell(mark, decided.disputed, decided.marker, is_read(about, mark)))
             if cells and any(self.lets(chosen, one) for one in cells):
                 found[learner] = cells
         return found
@@ -386,18 +363,18 @@ class DeskReader:
         """Return how much waits: for this marker, for an answer, and written answers for a mark."""
         marks, about = self.everybody.marks()
         mine = 0
-        for (learner, kata), marker in about.markers.items():
+        for (learner, kata), decided in about.items():
             mark = marks.get(learner, {}).get(kata)
-            if marker == self.author and mark is not None and mark.attempt is not None:
-                mine += not about.is_read(mark)
+            if decided.marker == self.author and mark is not None and mark.attempt is not None:
+                mine += not is_read(about, mark)
         written = sum(
             len({*mark.written.unmarked, *mark.written.changed})
             for own in marks.values()
             for mark in own.values()
             if mark.written is not None
-            and about.markers.get((mark.learner, mark.kata), "") in ("", self.author)
+            and about.get((mark.learner, mark.kata), NOTHING).marker in ("", self.author)
         )
-        return {"mine": mine, "disputed": len(about.disputed), "written": written}
+        return {"mine": mine, "disputed": sum(one.disputed for one in about.values()), "written": written}
 
     def unassigned(self, chosen: Filter) -> list[tuple[str, str]]:
         """Return what a filter lets through, was handed in, and is nobody's to mark."""
@@ -465,8 +442,8 @@ class DeskReader:
             "handed in": len(given),
             "passed": sum(one.status == "pass" for one in own),
             "late": sum(one.late or bool(one.late_by) for one in own),
-            "disputed": sum(key[1] in katas for key in about.disputed),
-            "reviewed": sum(map(about.is_read, given)),
+            "disputed": sum(one.disputed for key, one in about.items() if key[1] in katas),
+            "reviewed": sum(is_read(about, mark) for mark in given),
         }
 
     def groups(self, kata: str) -> list[Group]:
@@ -475,8 +452,8 @@ class DeskReader:
 
     def decided(self, group: Group) -> int:
         """Return how many of a group have a remark, or other points than the checks gave."""
-        about = self.everybody.marks()[1].decided
-        return sum((one.learner, one.kata) in about for one in group.members)
+        about = self.everybody.marks()[1]
+        return sum(about.get((one.learner, one.kata), NOTHING).touched for one in group.members)
 
     def items(self, chosen: Filter) -> list[ItemAnalysis]:
         """Return what each check and mistake tells."""
@@ -505,7 +482,11 @@ class DeskReader:
 
     def threads(self, learner: str, kata: str) -> list[Thread]:
         """Return the disputes about a mark."""
-        return threads(one for one in self.book.rulings(SAID, [learner]) if one.kata == kata)
+        return self.about(learner).get((learner, kata), NOTHING).threads
+
+    def about(self, learner: str) -> About:
+        """Return what was decided about a learner's marks, as it is now."""
+        return fold(self.book.rulings(ABOUT_HAND_INS, [learner]), lambda _: learner)
 
     def log(self) -> list[LogEntry]:
         """Return what was decided last, by everybody, the newest first."""
@@ -513,36 +494,38 @@ class DeskReader:
             LogEntry(
                 self._unnamed(event, kata),
                 self.local_time(event.at),
-                self.anonymity.pseudonym(learner, kata),
+                self.anonymity.pseudonym(learner or "", kata),
                 kata,
             )
             for learner, kata, event in self.book.decisions(LOGGED)
         ]
 
-    def _unnamed(self, event: HistoryEvent, kata: str | None) -> HistoryEvent:
+    def _unnamed(self, event: Decided | TakenBack, kata: str | None) -> Decided | TakenBack:
         """Return a decision as it is shown: one about a pair names the other learner first."""
-        if event.kind != "alike" or not self.anonymity.hides(kata):
-            return event
-        return msgspec.structs.replace(event, comment=(event.comment or "").rpartition(": ")[2])
+        match event:
+            case Decided(decision=events.Alike()) if self.anonymity.hides(kata):
+                return Decided(event.decision, event.decision.made.comment)
+        return event
 
     def just(self, number: int | None) -> LogEntry | None:
         """Return a decision that this marker has just made, by its number; None where it no longer stands."""
         mine = (
             one
             for one in (self.log() if number is not None else ())
-            if one.number == number and one.event.author == self.author
+            if one.number == number and one.by.author == self.author
         )
         found = next(mine, None)
-        return found if found is not None and not found.event.revoked else None
+        return found if found is not None and not found.revoked else None
 
     def disputes(self) -> list[Thread]:
         """Return every dispute, the open ones first, those that wait longest before."""
-        identity = self.book.identity()
-        found = threads(
-            msgspec.structs.replace(one, learner=identity(one.learner))
-            for one in self.book.rulings(("dispute", "answer", "close"))
-        )
-        return sorted(found, key=lambda one: (one.closed is not None, one.about.at))
+        decided = self.book.rulings((events.Dispute, events.Answer, events.Close))
+        found = [
+            replace(thread, about=msgspec.structs.replace(thread.about, learner=learner))
+            for (learner, _), about in fold(decided, self.book.identity()).items()
+            for thread in about.threads
+        ]
+        return sorted(found, key=lambda one: (one.closed is not None, one.about.made.at))
 
     def local_time(self, moment: datetime) -> str:
         """Return a moment in the course's time zone."""
@@ -555,7 +538,7 @@ class ShownFile(NamedTuple):
     name: str
     main: bool
     lines: list[Markup]
-    remarks: dict[int, list[Decision]]
+    remarks: dict[int, list[events.Remark]]
     """Remarks, by line."""
     more: int
     """Lines that are not shown."""
@@ -576,7 +559,7 @@ class Neighbours(NamedTuple):
 class LogEntry:
     """A decision in a list of them."""
 
-    event: HistoryEvent
+    event: Decided | TakenBack | SeenAgain
     at: str
     learner: str = ""
     kata: str | None = None
@@ -587,39 +570,65 @@ class LogEntry:
         return self.page(Filter()) if self.learner and self.kata else None
 
     @property
-    def number(self) -> int:
-        """The adjustment's, the ruling's, or that of the mark of a written answer."""
-        return self.event.adjustment or self.event.ruling or self.event.answer_mark or 0
+    def decision(self) -> events.Decision | None:
+        """What was decided, or taken back; None where something came in."""
+        return None if isinstance(self.event, SeenAgain) else self.event.decision
 
     @property
-    def undo(self) -> str:
-        """The action that takes it back."""
-        return (
-            "revoke" if self.event.adjustment else "unmark_answer" if self.event.answer_mark else "withdraw"
-        )
+    def number(self) -> int:
+        """The decision's."""
+        return self.decision.id if self.decision is not None else 0
+
+    @property
+    def by(self) -> events.Provenance:
+        """Who did it, when, and why."""
+        match self.event:
+            case Decided(decision=decision):
+                return decision.made
+            case TakenBack(by=by):
+                return by
+        return events.Provenance(author="kata grade", comment=self.event.comment, at=self.event.at)
+
+    @property
+    def taken_back(self) -> bool:
+        """Whether it is that somebody took a decision back."""
+        return isinstance(self.event, TakenBack)
+
+    @property
+    def revoked(self) -> bool:
+        """Whether it is a decision that was taken back."""
+        return isinstance(self.event, Decided) and self.event.decision.revoked
+
+    @property
+    def undo(self) -> str | None:
+        """The action that takes it back; None where nothing is to be taken back."""
+        match self.event:
+            case Decided(decision=decision) if not decision.revoked:
+                return decision.sort.undo
+        return None
 
     def page(self, chosen: Filter) -> str:
         """Return where it was made."""
         if not (self.learner and self.kata):
             return "/log"
-        path = "answer" if self.event.question else "mark"
-        return f"/{path}?{chosen.query(learner=self.learner, of=self.kata, question=self.event.question)}"
+        question = self.decision.question if isinstance(self.decision, events.AnswerMark) else None
+        path = "answer" if question else "mark"
+        return f"/{path}?{chosen.query(learner=self.learner, of=self.kata, question=question)}"
 
     @property
     def words(self) -> str:
         """What was decided, in a line."""
-        event = self.event
-        match event.kind:
-            case "adjust":
-                return f"{event.points or 0:+g} points: {event.comment}"
-            case "override":
-                return f"set to {event.points or 0:g}: {event.comment}"
-            case "answer_mark":
-                comment = f": {event.comment}" if event.comment else ""
-                return f"question {event.question}: {event.points or 0:g} of {event.max_score or 0:g} points{comment}"
-            case "revoke":
-                return f"taken back: {event.comment}"
-        return event.comment or ""
+        match self.event:
+            case TakenBack(by=by):
+                return f"taken back: {by.comment}"
+            case Decided(decision=events.Override() as change):
+                return f"set to {change.points:g}: {change.made.comment}"
+            case Decided(decision=events.Adjust() as change):
+                return f"{change.points:+g} points: {change.made.comment}"
+            case Decided(decision=events.AnswerMark() as mark):
+                comment = f": {mark.made.comment}" if mark.made.comment else ""
+                return f"question {mark.question}: {mark.points:g} of {mark.max_points:g} points{comment}"
+        return self.event.comment
 
 
 class MarkPage:
@@ -653,23 +662,23 @@ class MarkPage:
         self.notes = () if self.anonymous else row.notes
         self.neighbours = _neighbours(desk, row.learner, kata, chosen)
         self.section = desk.section_of(row.learner)
-        self.marker = about.markers.get(key, "")
-        self.read = row.attempt is not None and about.reviewed.get(key) == row.attempt
+        self.marker = about.get(key, NOTHING).marker
+        self.read = row.attempt is not None and about.get(key, NOTHING).reviewed == row.attempt
         self.assignment = getattr(desk.course.assignment_of(kata), "name", "")
         self._read_attempts(query)
         self._read_rulings()
 
     def _read_attempts(self, query: Mapping[str, str]) -> None:
-        events = self._desk.book.history(self.row.learner, self.row.kata)
-        left_out = {"attempt", "remark", *(("alias", "alike") if self.anonymous else ())}
+        found = self._desk.book.history(self.row.learner, self.row.kata)
+        shown = (event for event in found if not isinstance(event, AttemptGraded))
         self.events = [
-            LogEntry(one, self._desk.local_time(one.at)) for one in events if one.kind not in left_out
+            LogEntry(event, self._desk.local_time(event.at)) for event in shown if not self._leaves_out(event)
         ]
-        attempts = [one for one in events if one.kind == "attempt" and one.attempt is not None]
+        attempts = [event for event in found if isinstance(event, AttemptGraded)]
         self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]
         self.numbers = {one.attempt: one.number for one in attempts}
         """By attempt, the learner's own numbers, as people see them."""
-        own = {number: attempt for attempt, number in self.numbers.items()}
+        own: dict[int | None, int] = {number: attempt for attempt, number in self.numbers.items()}
         named = own.get(whole_number(query.get("number", "")))
         self.attempt = whole_number(query.get("attempt", "")) or named or self.row.attempt
         """Which is shown."""
@@ -679,16 +688,24 @@ class MarkPage:
             raise UsageError(f"{query.get('learner')} has no such attempt of {self.row.kata}.")
         self.counts = self.attempt == self.row.attempt
 
+    def _leaves_out(self, event: HistoryEvent) -> bool:
+        """Return whether an event is shown elsewhere, or names somebody who has no name here."""
+        match event:
+            case Decided(decision=events.Remark()):
+                return True
+            case Decided(decision=events.Alias() | events.Alike()):
+                return self.anonymous
+        return False
+
     def _read_rulings(self) -> None:
         desk, kata = self._desk, self.row.kata
-        ruled = desk.book.rulings((*SAID, "extend"), [self.row.learner])
-        mine = [one for one in ruled if one.kata == kata and one.kind != "extend"]
-        extensions = [one for one in ruled if one.kind == "extend" and not one.revoked]
-        self.threads = threads(mine)
+        mine = desk.about(self.row.learner).get((self.row.learner, kata), NOTHING)
+        extensions = desk.book.standing(events.Extend, [self.row.learner])
+        self.threads = mine.threads
         self.due = when(desk.course.due_for(self.row.learner, kata, extensions), desk.course)
         bundle = desk.book.bundle(self.attempt) if self.attempt is not None else None
         compared = bundle is not None and self.other is not None
-        self.files = _files(bundle, self.attempt, mine) if bundle is not None and not compared else []
+        self.files = _files(bundle, self.attempt, mine.remarks) if bundle is not None and not compared else []
         self.lines = len(self.files[0].lines) if self.files and self.counts else 0
         source = text_of(bundle.main, bundle.files[bundle.main]) if bundle is not None and self.counts else ""
         self.hits = lines_at_fault(source, self.row.report)
@@ -699,17 +716,16 @@ class MarkPage:
         )
 
 
-def _files(bundle: Bundle, attempt: int | None, about: list[Decision]) -> list[ShownFile]:
+def _files(bundle: Bundle, attempt: int | None, remarks: list[events.Remark]) -> list[ShownFile]:
     names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})][:MOST_FILES]
-    remarks = [one for one in about if one.kind == "remark" and not one.revoked]
     files = []
     for name in names:
         source = text_of(name, bundle.files[name])
         lines = code_lines(name, source)
-        remarks_at: dict[int, list[Decision]] = {}
+        remarks_at: dict[int, list[events.Remark]] = {}
         for one in remarks:
-            if (one.value["attempt"], one.value["file"]) == (attempt, name):
-                remarks_at.setdefault(one.value["line"], []).append(one)
+            if (one.attempt, one.file) == (attempt, name):
+                remarks_at.setdefault(one.line, []).append(one)
         more = len(source.splitlines()) - len(lines)
         files.append(ShownFile(name, name == bundle.main, lines, remarks_at, max(0, more)))
     return files

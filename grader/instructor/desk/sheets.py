@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from grader.errors import UsageError
-from grader.instructor.desk.queries import DeskReader, Filter
-from grader.instructor.gradebook.decisions import active_releases
-from grader.instructor.gradebook.records import AnswerMark, HistoryEvent
+from grader.instructor.desk.queries import NOTHING, DeskReader, Filter, LogEntry
+from grader.instructor.gradebook.events import AnswerMark, Release
+from grader.instructor.gradebook.fold import active_releases
+from grader.instructor.gradebook.records import Decided, TakenBack
 from grader.instructor.gradebook.written import WITHDRAWN, AnswerSheet, Rubrics, WrittenAnswer, load_sheet
 from grader.instructor.similarity.answers import AnswerGroup, worded
 
@@ -79,7 +80,7 @@ class QuestionAnswers:
     @property
     def bank(self) -> list[str]:
         """What was said about them, most often first."""
-        comments = Counter(one.comment for one in self.marks if one.comment)
+        comments = Counter(one.made.comment for one in self.marks if one.made.comment)
         return [text for text, _ in comments.most_common(MOST_REMARKS)]
 
     def near(self, own: AnswerPlace | None) -> int:
@@ -124,7 +125,7 @@ class AnswerPage:
     same: list[AnswerPlace]
     """Others that wait and say the same."""
     queue: AnswerQueue
-    events: list[HistoryEvent]
+    events: list[LogEntry]
 
     @property
     def criteria(self) -> list[tuple[int, str, float]]:
@@ -158,7 +159,7 @@ class Sheets:
                     continue
                 waiting = {*written.unmarked, *written.changed}
                 given = {one.question: one for one in written.marks}
-                marker = about.markers.get((learner, kata), "")
+                marker = about.get((learner, kata), NOTHING).marker
                 for question in waiting | given.keys():
                     digest = written.answered.get(question, "")
                     one = AnswerPlace(
@@ -191,7 +192,7 @@ class Sheets:
         by_question: dict[tuple[str, int], list[AnswerPlace]] = {}
         for one in every:
             by_question.setdefault((one.kata, one.question), []).append(one)
-        released = self._desk.book.rulings(["release"])
+        released = self._desk.book.rulings([Release])
         return SheetsPage(
             questions=[QuestionAnswers(*key, own, self._desk.author) for key, own in by_question.items()],
             free=[one for one in every if one.waits and not one.marker],
@@ -222,7 +223,13 @@ class Sheets:
         own = every[at] if at < len(every) else None
         same = [one for one in self._alike(own, of_question) if one is not own]
         queue = self._queue(every, at, {one[:3] for one in same})
-        events = [one for one in self._desk.book.history(learner, kata) if one.question == answer.number]
+        events = [
+            LogEntry(event, self._desk.local_time(event.at))
+            for event in self._desk.book.history(learner, kata)
+            if isinstance(event, Decided | TakenBack)
+            and isinstance(event.decision, AnswerMark)
+            and event.decision.question == answer.number
+        ]
         return AnswerPage(shown, answer, word, own, question, same, queue, events)
 
     def _queue(self, every: list[AnswerPlace], at: int, along: Set[tuple[str, int, str]]) -> AnswerQueue:

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from sqlalchemy import Connection, select
 
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import MARKING, Draft, active_releases, add, by_mark
-from grader.instructor.gradebook.errors import (
-    ConflictError,
-    CorruptRecordError,
-    GradebookError,
-    GradebookUsageError,
+from grader.instructor.gradebook.decisions import decisions, of, write
+from grader.instructor.gradebook.errors import ConflictError, CorruptRecordError, GradebookError
+from grader.instructor.gradebook.events import AnswerMark, Decision
+from grader.instructor.gradebook.fold import active_marks, active_releases, fold
+from grader.instructor.gradebook.lookup import (
+    LearnerRef,
+    ensure_learner_row,
+    identity,
+    katas,
+    list_learners,
+    names_of,
 )
-from grader.instructor.gradebook.lookup import LearnerRef, ensure_learner_row, katas, list_learners, names_of
-from grader.instructor.gradebook.records import AnswerMark, Answers, Decision, Given, Marking, WrittenScore
+from grader.instructor.gradebook.records import Answers, Given, WrittenScore
 from grader.instructor.gradebook.serialization import sanitize, unpack_bundle
 from grader.report.json_text import encode
 from grader.words import counted
 
 _ANSWERED = msgspec.json.Decoder(dict[int, str])
-ANY = -1
-"""Stands for whatever mark is there, where nobody looked at it."""
 
 
 def answered(data: bytes) -> str:
@@ -60,11 +62,13 @@ def written_answers(
     connection: Connection, course: Course, learners: Collection[str] | None = None
 ) -> dict[tuple[str, str], tuple[list[Answers], list[AnswerMark]]]:
     """Return, by learner and kata, every sheet that was handed in and every mark, oldest first."""
-    names = names_of(list_learners(connection, course, learners))
-    sheets, given, slugs = handed_in(connection, names), marks(connection, names), katas(connection, None)
+    names, slugs = names_of(list_learners(connection, course, learners)), katas(connection, None)
+    sheets = {(name, slugs[kata][0]): own for (name, kata), own in handed_in(connection, names).items()}
+    of_names = schema.decisions.c.learner_id.in_(list(names))
+    about = fold(decisions(connection, of(AnswerMark), of_names), identity(connection, course))
     return {
-        (name, slugs[kata][0]): (sheets.get((name, kata), []), given.get((name, kata), []))
-        for name, kata in dict.fromkeys((*sheets, *given))
+        key: (sheets.get(key, []), about[key].answer_marks if key in about else [])
+        for key in dict.fromkeys((*sheets, *about))
     }
 
 
@@ -75,38 +79,9 @@ def _answered(text: Any) -> dict[int, str]:
         return {}  # a damaged row must not take a class along
 
 
-def marks(connection: Connection, names: dict[int, str]) -> dict[tuple[str, int], list[AnswerMark]]:
-    """Return every mark of some learners' written answers, by learner and kata's row, oldest first."""
-    return {
-        key: [mark_of(one) for one in those if one.kind == MARKING]
-        for key, those in by_mark(connection, names, [MARKING]).items()
-    }
-
-
-def mark_of(one: Decision) -> AnswerMark:
-    """Return what was given for an answer."""
-    return AnswerMark(
-        **msgspec.structs.asdict(one.value),
-        id=one.id,
-        comment=one.comment,
-        author=one.author,
-        at=one.at,
-        revoked=one.revoked,
-        revoked_by=one.revoked_by,
-        revoked_at=one.revoked_at,
-        revoked_because=one.revoked_because,
-    )
-
-
-def active_marks(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:
-    """Return the marks that count, by question: the newest that nobody took back."""
-    found = {one.question: one for one in every if not one.revoked}
-    return dict(sorted(found.items()))
-
-
 def in_words(given: Collection[Given]) -> str:
     """Return what is given for several answers: the points, where they are the same for all."""
-    marks = ((one.kata, one.marking) for one in given)
+    marks = ((one.kata, one.mark) for one in given)
     words = {f"{of}, Q{one.question}: {one.points:g} of {one.max_points:g} points" for of, one in marks}
     return words.pop() if len(words) == 1 else f"{counted(len(given), 'answer')} marked"
 
@@ -139,12 +114,11 @@ def written_part(
     """
     sheet = counts(course, learner, kata, sheets, rulings)
     stand = active_marks(given)
-    stands = (one for one in active_releases(rulings, kata) if kata in one.value.get("points", ()))
-    release = next(stands, None)
-    if sheet is None and not stand and release is None:
+    released = [points for one in active_releases(rulings, kata) if (points := one.worth(kata)) is not None]
+    if sheet is None and not stand and not released:
         return None
     text = sheet.answered if sheet is not None else {}
-    worth: Sequence[float] = release.value["points"][kata] if release is not None else ()
+    worth = released[0] if released else []
     # Nothing before the release: until then nobody knows how many questions there are.
     blank = tuple(number for number in range(1, len(worth) + 1) if number not in text and number not in stand)
     # The release goes over the single marks: they may be older than the rubric's last change of points.
@@ -161,7 +135,7 @@ def written_part(
             number for number, one in stand.items() if number in text and text[number] != one.answer
         ),
         blank=blank,
-        released=release is not None,
+        released=bool(released),
         marks=tuple(stand.values()),
         submitted_at=submitted,
         late=due is not None and submitted is not None and submitted > due,
@@ -203,25 +177,26 @@ def texts(connection: Connection, course: Course, kata: str) -> dict[str, str]:
 
 
 def mark(
-    connection: Connection, somebody: LearnerRef, kata: int, draft: Draft, seen: int | None = ANY
+    connection: Connection,
+    somebody: LearnerRef,
+    kata: int,
+    given: AnswerMark,
+    seen: int | UnsetType | None = UNSET,
 ) -> int:
     """Write what somebody gives for an answer; return the mark's number. What stood before stays in the history.
 
     Raises:
         GradebookUsageError: the points are not a number from 0 to the most that there are.
-        ConflictError: another mark stands than the one of number `seen` (None: that there was none).
+        ConflictError: another mark stands than the one of number `seen` (None: that there was none); unless unset.
     """
-    given: Marking = draft.value
-    if not math.isfinite(given.points) or not 0 <= given.points <= given.max_points:
-        raise GradebookUsageError(
-            f"Points must be a number from 0 to {given.max_points:g}, not {given.points:g}."
-        )
+    given.check()
     # Read in the transaction that writes: between two of them somebody else could mark it.
-    before = marks(connection, names_of([somebody])).get((somebody.name, kata), ())
-    stands = active_marks(before).get(given.question)
-    if seen != ANY and (stands.id if stands is not None else None) != seen:
+    table = schema.decisions.c
+    before = decisions(connection, of(AnswerMark), table.learner_id.in_(somebody.rows), table.kata_id == kata)
+    stands = active_marks(one for one in before if isinstance(one, AnswerMark)).get(given.question)
+    if seen is not UNSET and (stands.id if stands is not None else None) != seen:
         sentence = (
-            f"{stands.author} gave {stands.points:g} of {stands.max_points:g}"
+            f"{stands.made.author} gave {stands.points:g} of {stands.max_points:g}"
             if stands
             else "it was taken back"
         )
@@ -229,4 +204,4 @@ def mark(
             f"Question {given.question} was marked in the meantime: {sentence}.",
             "Look at it again.",
         )
-    return add(connection, draft, ensure_learner_row(connection, somebody), kata)
+    return write(connection, given, ensure_learner_row(connection, somebody), kata)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.instructor.gradebook.assignments import Attempts
+from grader.instructor.gradebook.events import Choose, Decision, Take
 from grader.instructor.gradebook.lateness import Lateness, add_days
-from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Decision, Newer
+from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Booked, Newer
 from grader.words import counted
 
 if TYPE_CHECKING:
@@ -22,22 +22,20 @@ class HandIn(NamedTuple):
     """Something that was handed in, with what its newest grading gave."""
 
     id: int
-    digest: str
-    """Of its content; empty when there was none to read."""
+    digest: str | None
+    """Of its content; None when there was none to read."""
     submitted_at: datetime | None
     arrived_at: datetime
     """When the run began that it came in with."""
     arrived: tuple[int, int]
     """That run, and a count of what the learner handed in: the only order there is where nobody knows the time."""
-    status: str
-    score: float
-    max_score: float
+    result: Booked
     graded: bool
     """False where the machine failed, so that its points say nothing."""
-    late_by: str = ""
+    late_by: str | None = None
     """Who marks it late without saying when it came in."""
-    taken: str = ""
-    """Where it lay and what it was called, if it is the answer only because somebody decided so."""
+    taken: str | None = None
+    """What the file is called, if it is the answer only because somebody decided so."""
 
     def is_newer(self, other: HandIn) -> bool:
         """Whether it was handed in after another: by their times if both are known, else by their arrival."""
@@ -104,8 +102,8 @@ class Deadlines:
             self.learner,
             kata,
             at,
-            one.score,
-            one.max_score,
+            one.result.score,
+            one.result.max_score,
             rulings=self.rulings,
             free_days=free,
         )
@@ -125,9 +123,9 @@ class Deadlines:
         assignment = self.course.assignment_of(kata)
         return assignment.attempts if assignment is not None else "newest"
 
-    def choice(self, kata: str) -> Decision | None:
+    def choice(self, kata: str) -> Choose | None:
         """Return the last word about which attempt counts."""
-        chosen = [one for one in self.rulings if one.kind == "choose" and one.kata == kata]
+        chosen = [one for one in self.rulings if isinstance(one, Choose) and one.kata == kata]
         return chosen[-1] if chosen else None
 
 
@@ -167,12 +165,13 @@ def select_attempts(
 
 def _valid(kata: str, given: Sequence[HandIn], rulings: Iterable[Decision]) -> Sequence[HandIn]:
     """Leave out files that were taken for the answer by a decision that does not stand any more."""
-    takes = [one for one in rulings if one.kind == "take" and one.kata == kata]
-    names = "|".join(re.escape(str(one.value).rpartition("/")[2]) for one in takes)
-    # A whole name: after a folder, an archive, or the number that Canvas and others put before it (`…_9001_masks.py`),
-    # so that my_masks.py is not taken for masks.py. In brackets it is what the learner called it.
-    stands = re.compile(rf"(^|[/ (]|\d_)({names})\)?$") if takes else None
-    return [one for one in given if not one.taken or (stands and stands.search(one.taken))] or given
+    # By the file's name alone: the next download may have it in another folder.
+    files = {
+        ruling.file.rpartition("/")[2]
+        for ruling in rulings
+        if isinstance(ruling, Take) and ruling.kata == kata
+    }
+    return [one for one in given if one.taken is None or one.taken in files] or given
 
 
 def _groups(times: Deadlines, handed_in: Iterable[str]) -> Iterable[_Group]:
@@ -193,7 +192,7 @@ def _first_due(group: _Group) -> tuple[datetime, tuple[str, ...]]:
 def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> HandIn:
     choice = times.choice(kata)
     for one in given:
-        if choice is not None and one.id == choice.value:
+        if choice is not None and one.id == choice.hand_in:
             return one
     read = [one for one in given if one.digest]
     # What the machine could not grade says nothing, so an earlier one counts until it is graded.
@@ -205,7 +204,7 @@ def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> Ha
     if times.mode(kata) != "best":
         return open_[-1]
     # On a tie the earliest, which `max` returns: it cost the fewest late days.
-    return max(open_, key=lambda one: one.score - times.late(kata, one, free).points)
+    return max(open_, key=lambda one: one.result.score - times.late(kata, one, free).points)
 
 
 def _days_needed(times: Deadlines, kata: str, one: HandIn) -> int:
@@ -219,7 +218,7 @@ def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], 
     late = times.late(kata, one, free)
     closed = times.is_closed(kata, one) and times.choice(kata) is None  # else somebody said that it counts
     if closed:
-        late = Lateness(late.days, max(0.0, one.score))
+        late = Lateness(late.days, max(0.0, one.result.score))
     # As many as it is late and no more: what is shown is what was spent on this kata.
     free = min(free, math.ceil(late.days)) if one.digest and not closed else 0
     newer = tuple(dict.fromkeys(_newer(times, kata, one, given)))
@@ -236,7 +235,7 @@ def _newer(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn]) ->
         if times.choice(kata) is not None:
             yield "chosen"
         elif not other.digest:
-            if other.status == "error":  # else nothing was handed in
+            if other.result.status == "error":  # else nothing was handed in
                 yield "unread"
         elif one.graded and not other.graded:
             yield "ungraded"
@@ -251,7 +250,7 @@ def _remarks(
 ) -> Iterable[str]:
     others = [other for other in given if other.digest and other.digest != one.digest]
     if choice := times.choice(kata):
-        yield f"chosen by {choice.author}: {choice.comment}"
+        yield f"chosen by {choice.made.author}: {choice.made.comment}"
     elif others and times.mode(kata) == "best":
         yield f"the best of {len({other.digest for other in others}) + 1} attempts"
     elif others and times.mode(kata) == "chosen":

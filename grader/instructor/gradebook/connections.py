@@ -13,6 +13,7 @@ from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.database_url import Address, pragma
 from grader.instructor.gradebook.error_translation import (
     OPENING,
+    check_file,
     damaged,
     file_error,
     server_unreachable,
@@ -114,6 +115,8 @@ class RunSession:
                 # In the write-ahead log a killed process loses nothing even so. A power cut may take the last marks,
                 # and they are graded again; what people decide is written with FULL.
                 connection = pragma(connections.engine, "synchronous = NORMAL")
+                check_file(connection, connections.place, _STARTING)
+                connection.rollback()
                 connection.execution_options(writes=True)
                 connection.detach()  # not back among the others with it
             except BaseException:

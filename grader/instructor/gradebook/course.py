@@ -17,8 +17,9 @@ from grader.data_files import read_data
 from grader.errors import UsageError, did_you_mean
 from grader.instructor.gradebook.assignments import Assignment, AssignmentTable
 from grader.instructor.gradebook.database_url import Address
+from grader.instructor.gradebook.events import Decision, Extend
 from grader.instructor.gradebook.lateness import Lateness, LatePolicy, add_days, due_in_utc, lateness
-from grader.instructor.gradebook.records import Decision, Mark, Row
+from grader.instructor.gradebook.records import Mark, Row
 from grader.instructor.gradebook.roster import Person, normalized_name, read_roster
 from grader.learner.workspace.tools import AiPolicy
 
@@ -169,8 +170,8 @@ class Course:
         more = self.extensions.get((who, kata), self.extensions.get((who, None), 0.0))
         # What people decided meanwhile is in the gradebook, and overrides what the file says.
         for ruling in rulings:
-            if ruling.kind == "extend" and self.covers(ruling.value["of"], kata):
-                more = float(ruling.value["days"])
+            if isinstance(ruling, Extend) and self.covers(ruling.of, kata):
+                more = ruling.days
         if isinstance(more, datetime):
             return max(time, more)
         return add_days(time, more, self.timezone) if more else time

@@ -5,10 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
+from glob import escape
+from pathlib import Path
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -20,9 +25,9 @@ KEPT = "What was recorded before is kept; the same command goes on from there."
 OPENING = "opening it"
 """What is done before there is anything to keep."""
 
-_RESTORE = "Restore a copy of it (sqlite3 FILE .recover may save what is left)."
+_DAMAGED = "the file is damaged"
 
-_DAMAGED = ("the file is damaged", _RESTORE, False)
+_UNREADABLE = (_DAMAGED, None, False)
 _FORBIDDEN = "Correct the permissions of the file and its folder, or copy the file elsewhere."
 _LOCKED = (
     "the gradebook is locked: another program is writing to it",
@@ -30,13 +35,13 @@ _LOCKED = (
     False,
 )
 _SQLITE = {
-    # By the first eight bits of SQLite's code: what we say, what to do, whether another place was meant.
+    # By the first eight bits of the code: what we say, what to do (None: restore it), whether another place was meant.
     sqlite3.SQLITE_NOTADB: ("this file is not a gradebook", "Name another file with --gradebook.", True),
-    sqlite3.SQLITE_CORRUPT: _DAMAGED,
-    sqlite3.SQLITE_FORMAT: _DAMAGED,
-    sqlite3.SQLITE_MISMATCH: _DAMAGED,
-    sqlite3.SQLITE_ERROR: _DAMAGED,  # a table or a column that we made is not there
-    None: _DAMAGED,  # Python's own refusal: what is there cannot be a text
+    sqlite3.SQLITE_CORRUPT: _UNREADABLE,
+    sqlite3.SQLITE_FORMAT: _UNREADABLE,
+    sqlite3.SQLITE_MISMATCH: _UNREADABLE,
+    sqlite3.SQLITE_ERROR: _UNREADABLE,  # a table or a column that we made is not there
+    None: _UNREADABLE,  # Python's own refusal: what is there cannot be a text
     sqlite3.SQLITE_BUSY: _LOCKED,
     sqlite3.SQLITE_LOCKED: _LOCKED,
     sqlite3.SQLITE_FULL: ("the disk is full", f"Free some space. {KEPT}", False),
@@ -100,7 +105,7 @@ def translated(error: SQLAlchemyError, place: Address, doing: str) -> GradebookE
         if known is not None and isinstance(cause, sqlite3.Error):
             what, hint, misnamed = known
             kind = GradebookUsageError if misnamed else GradebookError
-            return kind(f"{place.display}: {what} ({doing}).", hint)
+            return kind(f"{place.display}: {what} ({doing}).", hint or _restoring(place))
         return GradebookError(f"{place.display}: the database refused, {doing}: {message}.", KEPT)
     state = str(getattr(cause, "sqlstate", None) or "") or _guessed(message)
     for code in (state, state[:2]):
@@ -122,7 +127,45 @@ def damaged(place: Address, doing: str, error: Exception) -> GradebookError:
     """Return the error for what the database gave out and was never put in."""
     what = " ".join(str(error).split())[:200]
     return GradebookError(
-        f"{place.display}: what the gradebook holds is damaged ({doing}): {what}.", _RESTORE
+        f"{place.display}: what the gradebook holds is damaged ({doing}): {what}.", _restoring(place)
+    )
+
+
+def check_file(connection: Connection, place: Address, doing: str) -> None:
+    """Refuse to write to an SQLite file whose pages contradict each other.
+
+    Raises:
+        GradebookError: it is damaged; nothing was written to it.
+    """
+    if place.file is None:  # a server checks its own
+        return
+    found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+    if found != "ok":
+        raise GradebookError(f"{place.display}: {_DAMAGED} ({doing}): {found}.", _restoring(place))
+
+
+def backup_of(file: Path, version: str) -> Path:
+    """Return where a gradebook is copied to before tables of this version are brought up to date."""
+    return file.with_name(f"{file.name}.version-{version}")
+
+
+def _restoring(place: Address) -> str:
+    """Return the command that puts a copy in the place of a damaged gradebook, the backup if there is one."""
+    if place.file is None:
+        return "Restore a backup of the database (pg_restore)."
+    file = shlex.quote(place.name)
+    backups = sorted(place.file.parent.glob(f"{escape(place.file.name)}.version-????"))
+    copy, of = "COPY", "a copy of it"
+    if backups:
+        at = datetime.fromtimestamp(backups[-1].stat().st_mtime)
+        copy, of = (
+            shlex.quote(str(Path(place.name).with_name(backups[-1].name))),
+            f"the backup of {at:%Y-%m-%d %H:%M}",
+        )
+    # Without the logs, which belong to the file that is damaged.
+    return (
+        f"Restore {of}: rm -f {file}-wal {file}-shm; cp {copy} {file} "
+        f"(before that, sqlite3 {file} .recover may save what is left)."
     )
 
 

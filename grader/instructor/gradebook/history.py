@@ -3,26 +3,48 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, func, not_, or_, select
 
 from grader.instructor.gradebook import decisions, schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import CorruptRecordError, GradebookError
+from grader.instructor.gradebook.events import (
+    RULING,
+    Adjust,
+    Alias,
+    Answer,
+    AnswerMark,
+    Attempts,
+    Close,
+    Damaged,
+    Decision,
+    Dispute,
+    Event,
+    Extend,
+    Override,
+    Release,
+    Remark,
+    Together,
+    words,
+)
+from grader.instructor.gradebook.fold import AboutMark, fold
 from grader.instructor.gradebook.identities import LEARNT_BY
 from grader.instructor.gradebook.lookup import LearnerRef, find, identity, list_learners, names_of
 from grader.instructor.gradebook.records import (
     Attempt,
-    Decision,
-    DecisionKind,
+    AttemptGraded,
+    Decided,
     HistoryEvent,
     Key,
     RedrawnCheck,
     RunRecord,
+    SeenAgain,
     StoredSubmission,
+    TakenBack,
     UnusedTime,
 )
 from grader.instructor.gradebook.serialization import (
@@ -35,7 +57,6 @@ from grader.instructor.gradebook.serialization import (
 )
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataReport
-from grader.words import counted
 
 _GRADE_AGAIN = (
     "The same kata grade command makes a new mark of its own; a copy of the gradebook may have the old one."
@@ -202,8 +223,8 @@ def stored_contents(
         )
         .join(schema.learners, schema.learners.c.id == table.c.learner_id)
         .join(schema.katas, schema.katas.c.id == table.c.kata_id)
-        # The digest is empty where nothing could be read: nothing is there to be graded again.
-        .where(table.c.digest != "")
+        # Where nothing could be read, nothing is there to be graded again.
+        .where(table.c.digest != schema.NOTHING)
         .order_by(table.c.id)
     )
     # Later rows replace earlier ones of the same content, and keep their place.
@@ -217,7 +238,7 @@ def stored_contents(
     return [found[key] for key in sorted(found, key=lambda key: order[key[0]])]
 
 
-def newest_attempt(connection: Connection, learner: str, kata: str, digest: str) -> int | None:
+def newest_attempt(connection: Connection, learner: str, kata: str, digest: str | None) -> int | None:
     """Return the newest grading of a content; None when there is none."""
     table = schema.submissions
     wanted = (
@@ -306,136 +327,94 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
     """
     somebody, kata_id = find(connection, course, learner, kata)
     attempts = list(_attempts(connection, somebody.rows, kata_id))
-    own = {one.attempt: one.number for one in attempts}
-    found = [*attempts, *_handed_in_again(connection, somebody.rows, kata_id, attempts)]
-    for one in decisions.decisions(connection, schema.decisions.c.learner_id.in_(somebody.rows)):
-        extended = one.kind == "extend" and course.covers(one.value["of"], kata)
-        if one.kata == kata or one.kind in ("alias", "damaged") or extended:
-            found += _decided(one, own)
+    own = {graded.attempt: graded.number for graded in attempts}
+    found: list[HistoryEvent] = [
+        *attempts,
+        *_handed_in_again(connection, somebody.rows, kata_id, attempts),
+    ]
+    for decision in decisions.decisions(connection, schema.decisions.c.learner_id.in_(somebody.rows)):
+        extended = isinstance(decision, Extend) and course.covers(decision.of, kata)
+        if decision.kata == kata or isinstance(decision, Alias | Damaged) or extended:
+            found += _happened(decision, own)
     return sorted(found, key=lambda event: event.at)
 
 
 def rulings(
     connection: Connection,
     course: Course,
-    kinds: Collection[DecisionKind] | None = None,
+    types: Collection[type[Decision]] | None = None,
     learners: Collection[str] | None = None,
-) -> list[Decision]:
+) -> list[Event]:
     """Return decisions, oldest first, also those that were taken back, of these learners alone.
 
-    Without `kinds`, all but points and marks of written answers.
+    Without `types`, all but points and marks of written answers.
     """
-    kind = schema.decisions.c.kind
-    only = [kind.not_in(decisions.OF_POINTS) if kinds is None else kind.in_(kinds)]
+    only = [not_(decisions.of(Adjust, Override, AnswerMark)) if types is None else decisions.of(*types)]
     if learners is not None:
         names = names_of(list_learners(connection, course, learners))
         only.append(schema.decisions.c.learner_id.in_(list(names)))
     return decisions.decisions(connection, *only)
 
 
+def about_hand_ins(connection: Connection, course: Course) -> dict[tuple[str, str], AboutMark]:
+    """Return what people said about hand-ins, by learner's identity and kata."""
+    found = decisions.decisions(connection, decisions.of(Remark, Dispute, Answer, Close, Release))
+    return fold(found, identity(connection, course)) if found else {}
+
+
 def newest_decisions(
     connection: Connection, course: Course, most: int
-) -> list[tuple[str, str | None, HistoryEvent]]:
+) -> list[tuple[str | None, str | None, Decided | TakenBack]]:
     """Return what people decided last, with learner and kata, the newest first."""
     table = schema.decisions.c
     # Names that `kata grade` learnt are left out, unless somebody took them back: a download has one for
     # everybody.
-    by_people = or_(table.kind != "alias", table.author != LEARNT_BY, table.revoked_at.is_not(None))
+    by_people = or_(not_(decisions.of(Alias)), table.author != LEARNT_BY, table.revoked_at.is_not(None))
     last = select(table.id).where(by_people).order_by(table.id.desc()).limit(most)
     made = decisions.decisions(connection, table.id.in_(last))
     # What was decided about many at once is one line, but for those who were taken out of it.
-    parts = {number: one.revoked for one in made if one.kind == "together" for number in one.value}
+    parts = {number: one.revoked for one in made if isinstance(one, Together) for number in one.parts}
     made = [one for one in made if parts.get(one.id) != one.revoked]
     whose = identity(connection, course)
-    remarked = {whose(one.learner) for one in made if one.kind == "remark"}
+    remarked = {whose(one.learner) for one in made if isinstance(one, Remark) and one.learner is not None}
     own = attempt_ordinals(connection, list_learners(connection, course, remarked)) if remarked else {}
-    found = [(whose(one.learner), one.kata, event) for one in made for event in _decided(one, own)]
+    found = [
+        (whose(one.learner) if one.learner is not None else None, one.kata, event)
+        for one in made
+        for event in _happened(one, own)
+    ]
     return sorted(found, key=lambda one: one[2].at, reverse=True)[:most]
 
 
-def _decided(one: Decision, own: Mapping[Any, int | None]) -> Iterator[HistoryEvent]:
+def _happened(decision: Decision, own: Attempts) -> Iterator[Decided | TakenBack]:
     """Yield a decision, and that it was taken back; `own` are the learner's numbers of attempts."""
-    about: dict[str, Any] = {decisions.what_is(one.kind): one.id}
-    more: dict[str, Any] = {"comment": one.comment}
-    if one.kind == decisions.MARKING:
-        about["question"] = one.value.question
-        more |= {"points": one.value.points, "max_score": one.value.max_points}
-    elif one.kind in decisions.ADJUSTING:
-        more["points"] = one.value
-    else:
-        more["comment"] = f"{describe(one, own)}: {one.comment}"
-    yield HistoryEvent(kind=one.kind, at=one.at, author=one.author, revoked=one.revoked, **about, **more)
-    if one.revoked_at is not None:
-        yield HistoryEvent(
-            kind="revoke", at=one.revoked_at, comment=one.revoked_because, author=one.revoked_by, **about
-        )
+    comment = decision.made.comment
+    yield Decided(decision, f"{words(decision, own)}: {comment}" if decision.sort is RULING else comment)
+    if decision.undone is not None:
+        yield TakenBack(decision, decision.undone)
 
 
-def describe(one: Decision, own: Mapping[Any, int | None]) -> str:
-    """Return what a ruling says, in a few words; `own` are the learner's `attempt_ordinals`."""
-    # By kind alone: which of them a reader may see is decided before.
-    match one.kind:
-        case "choose":
-            return "this hand-in counts"
-        case "extend":
-            days = float(one.value["days"])
-            return f"{counted(days, 'more day')} for {one.value['of'] or 'everything'}"
-        case "take":
-            return f"{one.value} is the answer"
-        case "alias":
-            return f"also called {one.value}"
-        # By the number that people see; the one in the value is the gradebook's own.
-        case "remark":
-            return f"on {one.value['file']}, line {one.value['line']}, of attempt {own.get(one.value['attempt'])}"
-        case "dispute":
-            return "disputed"
-        case "answer":
-            return f"answer to dispute {one.value}"
-        case "close":
-            return f"dispute {one.value} closed"
-        case "assign":
-            return f"to be marked by {one.value}"
-        case "reviewed":
-            return "reviewed"
-        case "ignore":
-            return f"ignored {one.value}"
-        case "alike":
-            return f"alike with {one.value}"
-        case "criterion":
-            return f"criterion of {one.value['kata']}, question {one.value['question']}"
-        case "together":
-            return f"{counted(len(one.value), 'hand-in')} at once"
-        case "release":
-            return f"marks and remarks of {one.value['of'] or 'everything'} are released"
-        case _:  # damaged
-            return f"ruling {one.id}"
-
-
-def _attempts(connection: Connection, people: Collection[int], kata: int) -> Iterator[HistoryEvent]:
+def _attempts(connection: Connection, people: Collection[int], kata: int) -> Iterator[AttemptGraded]:
     table = schema.attempts
     # Reports are nearly all of the table, and the list shows none.
     columns = [column for column in table.c if column.name not in ("report", "versions")]
     mine = select(*columns).where(table.c.learner_id.in_(people), table.c.kata_id == kata)
     for number, row in enumerate(connection.execute(mine.order_by(table.c.id)), 1):
-        status, score, max_score = booked(row)
-        yield HistoryEvent(
-            kind="attempt",
+        yield AttemptGraded(
             number=number,
             at=row.graded_at,
             run=row.run_id,
             attempt=row.id,
             digest=row.digest,
             submitted_at=row.submitted_at,
-            status=status,
-            score=score,
-            max_score=max_score,
+            result=booked(row),
             seed=int(row.seed) if str(row.seed).isdecimal() else None,
         )
 
 
 def _handed_in_again(
-    connection: Connection, people: Collection[int], kata: int, attempts: Collection[HistoryEvent]
-) -> Iterator[HistoryEvent]:
+    connection: Connection, people: Collection[int], kata: int, attempts: Collection[AttemptGraded]
+) -> Iterator[SeenAgain]:
     """Yield what came in without being graded: the same content at another time, or with a time that is known now."""
     table = schema.submissions
     # Not by the run that saw it last, or what became known long ago would be news with every run.
@@ -458,12 +437,10 @@ def _handed_in_again(
         # A class that is graded again brings the same content at the same time: nothing new has happened.
         if row.submitted_at != before:
             what = "time added" if before is None else "the same content came in"
-            yield HistoryEvent(
-                kind="handed_in",
+            yield SeenAgain(
                 at=row.started_at,
                 run=row.run_id,
                 digest=row.digest,
                 submitted_at=row.submitted_at,
                 comment=f"{what}{f', says {row.time_source}' if row.time_source else ''}",
-                author="kata grade",
             )

@@ -9,13 +9,21 @@ from typing import NamedTuple
 from sqlalchemy import Connection, exists, func, or_, select
 
 from grader.errors import did_you_mean
-from grader.instructor.gradebook import schema
+from grader.instructor.gradebook import events, schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import COUNTING, MARKING, decisions
+from grader.instructor.gradebook.decisions import decisions, of
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.records import Decision
 from grader.instructor.gradebook.serialization import insert, sanitize
 from grader.instructor.submissions.names import natural_key
+
+COUNTING: tuple[type[events.Decision], ...] = (
+    events.Choose,
+    events.Extend,
+    events.Take,
+    events.Alias,
+    events.Release,
+)
+"""What a mark, or whose it is, depends on besides points; the others are said about it."""
 
 
 class LearnerRef(NamedTuple):
@@ -26,7 +34,7 @@ class LearnerRef(NamedTuple):
     """The row of this name; None for who is in the roster only."""
     rows: tuple[int, ...]
     """The rows of all their names."""
-    rulings: tuple[Decision, ...] = ()
+    rulings: tuple[events.Decision, ...] = ()
     """What stands about them, or about the whole class, oldest first."""
     writes: bool = False
     """Whether there are written answers of theirs, or marks for some: else nobody has to look."""
@@ -37,9 +45,7 @@ _LEARNERS = select(
     schema.learners.c.id,
     or_(
         exists().where(schema.answers.c.learner_id == schema.learners.c.id),
-        exists().where(
-            schema.decisions.c.learner_id == schema.learners.c.id, schema.decisions.c.kind == MARKING
-        ),
+        exists().where(schema.decisions.c.learner_id == schema.learners.c.id, of(events.AnswerMark)),
     ).label("writes"),
 )
 
@@ -107,7 +113,7 @@ _STATE = select(
         for table in (schema.learners, schema.answers)
     ),
     *(
-        select(func.count(column)).where(schema.decisions.c.kind.in_((*COUNTING, MARKING))).scalar_subquery()
+        select(func.count(column)).where(of(*COUNTING, events.AnswerMark)).scalar_subquery()
         for column in (schema.decisions.c.id, schema.decisions.c.revoked_at)
     ),
 )
@@ -117,8 +123,8 @@ _STATE = select(
 def _everybody(connection: Connection, course: Course) -> LearnerIndex:
     found = connection.execute(_LEARNERS).all()
     writers = {row.id for row in found if row.writes}
-    ruled = decisions(connection, schema.decisions.c.kind.in_(COUNTING))
-    decided = [one for one in ruled if not one.revoked or one.kind == "damaged"]
+    ruled = decisions(connection, of(*COUNTING))
+    decided = [one for one in ruled if not one.revoked or isinstance(one, events.Damaged)]
     identities = _identities(course, decided)
     names: dict[str, str] = {}
     rows: dict[str, dict[str, int]] = {}
@@ -132,12 +138,13 @@ def _everybody(connection: Connection, course: Course) -> LearnerIndex:
             names[key] = row.name
     for name in course.roster:
         names.setdefault(course.normalized_name(name), name)
-    about: dict[str, list[Decision]] = {}
+    about: dict[str, list[events.Decision]] = {}
     # What holds for the class stands with everybody, in the order in which it was decided.
-    whole_class = [one for one in decided if not one.learner]
+    whole_class = [one for one in decided if one.learner is None]
     for one in decided:
-        key = course.normalized_name(identities.get(course.normalized_name(one.learner), one.learner))
-        about.setdefault(key, []).append(one)
+        if one.learner is not None:
+            key = course.normalized_name(identities.get(course.normalized_name(one.learner), one.learner))
+            about.setdefault(key, []).append(one)
     sorted_names = sorted(names.items(), key=lambda one: natural_key(one[1]))
     there = {
         key: LearnerRef(
@@ -164,12 +171,16 @@ def ensure_learner_row(connection: Connection, somebody: LearnerRef) -> int:
     return insert(connection, schema.learners, name=sanitize(somebody.name))
 
 
-def _identities(course: Course, decided: Iterable[Decision]) -> dict[str, str]:
+def _identities(course: Course, decided: Iterable[events.Decision]) -> dict[str, str]:
     """Return, by every other name that people or the roster gave somebody, the identity."""
     other = {
         course.normalized_name(alias): name for name, one in course.roster.items() for alias in one.aliases
     }
-    other |= {course.normalized_name(one.value): one.learner for one in decided if one.kind == "alias"}
+    other |= {
+        course.normalized_name(one.name): one.learner
+        for one in decided
+        if isinstance(one, events.Alias) and one.learner is not None
+    }
     whole = {}
     for alias in other:
         name, seen = other[alias], {alias}
@@ -210,7 +221,7 @@ def find(connection: Connection, course: Course, learner: str, kata: str) -> tup
 
 
 def rows_of(
-    connection: Connection, course: Course, what: Iterable[tuple[str, str | None]]
+    connection: Connection, course: Course, what: Iterable[tuple[str | None, str | None]]
 ) -> list[tuple[int | None, int | None]]:
     """Return the rows of learners and of katas, as `find` and `ensure_learner_row` do, each only where one is named.
 
@@ -223,7 +234,7 @@ def rows_of(
     own: dict[str, int] = {}
     found: list[tuple[int | None, int | None]] = []
     for learner, kata in what:
-        if not learner:
+        if learner is None:
             found.append((None, None))
             continue
         key = course.normalized_name(sanitize(learner))

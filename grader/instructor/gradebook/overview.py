@@ -14,8 +14,17 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.instructor.gradebook.course import Total, total, written_total
+from grader.instructor.gradebook.events import AnswerMark, Change, Override, standing
 from grader.instructor.gradebook.exports.tables import signed
-from grader.instructor.gradebook.records import HistoryEvent, Row, by_learner
+from grader.instructor.gradebook.records import (
+    AttemptGraded,
+    Decided,
+    HistoryEvent,
+    Row,
+    SeenAgain,
+    TakenBack,
+    by_learner,
+)
 from grader.instructor.submissions.names import natural_key
 from grader.report.report import WRONG
 from grader.report.style import (
@@ -240,10 +249,8 @@ def _facts(row: Row, course: Course) -> Iterator[str]:
         yield f"graded    {points(report.earned, report.possible)}"
     if row.late_points or row.days_late:
         yield f"late      {_late(row)}"
-    for one in row.adjustments:
-        if not one.revoked:
-            word = "override" if one.kind == "override" else "adjusted"
-            yield f"{word:8}  {signed(one)} by {one.author}: {one.comment}"
+    for one in standing(row.adjustments):
+        yield f"{_word(one):8}  {signed(one)} by {one.made.author}: {one.made.comment}"
     if row.late_days_used:
         yield f"late days {row.late_days_used} used of {course.late.late_days}"
     if row.submitted_at is not None:
@@ -280,34 +287,43 @@ def print_history(histories: Mapping[str, Sequence[HistoryEvent]], course: Cours
 
 def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, str, Text]:
     """Return what an event is, its points, and what there is to say."""
-    if event.kind == "attempt":
-        status = status_text(event.status or "missing", out)
-        handed_in = f", handed in {_when(event.submitted_at, course)}" if event.submitted_at else ""
-        mark = points(event.score or 0.0, event.max_score or 0.0)
-        return status, mark, Text(f"attempt {event.number}{handed_in}", style="dim")
-    if event.kind == "handed_in" and event.submitted_at is not None:
-        again = f"{event.comment or ''}, handed in {_when(event.submitted_at, course)}"
-        return Text("unchanged"), "", Text(again, style="dim")
-    comment = Text(f"{event.author or ''}: {event.comment or ''}")
-    if event.kind == "revoke" and event.ruling is not None:
-        return Text("withdrawn"), f"ruling {event.ruling}", comment
-    if event.ruling is not None:
-        comment.append(f"  ruling {event.ruling}{', withdrawn later' if event.revoked else ''}", "dim")
-        return Text("decided"), "", comment
-    if event.answer_mark is not None:
-        comment = Text(event.author or "")
-        comment.append(f": {event.comment}" if event.comment else "")
-        comment.append(f"  mark {event.answer_mark}{', taken back later' if event.revoked else ''}", "dim")
-        if event.kind == "revoke":
-            return Text("taken back"), f"question {event.question}", comment
-        given = points(event.points or 0.0, event.max_score or 0.0)
-        return Text("marked"), f"question {event.question}: {given}", comment
-    if event.kind == "revoke":
-        return Text("revoked"), f"change {event.adjustment}", comment
-    word = "override" if event.kind == "override" else "adjusted"
-    sign = "= " if event.kind == "override" else "+" if (event.points or 0.0) >= 0 else ""
-    comment.append(f"  change {event.adjustment}{', revoked later' if event.revoked else ''}", "dim")
-    return Text(word), sign + points(event.points or 0.0), comment
+    match event:
+        case AttemptGraded(result=result):
+            handed_in = f", handed in {_when(event.submitted_at, course)}" if event.submitted_at else ""
+            comment = Text(f"attempt {event.number}{handed_in}", style="dim")
+            return status_text(result.status, out), points(result.score, result.max_score), comment
+        case SeenAgain():
+            again = f"{event.comment}, handed in {_when(event.submitted_at, course)}"
+            return Text("unchanged"), "", Text(again, style="dim")
+        case TakenBack(decision=decision):
+            comment = Text(f"{event.by.author}: {event.by.comment}")
+            match decision:
+                case AnswerMark():
+                    comment.append(f"  mark {decision.id}", "dim")
+                    return Text("taken back"), f"question {decision.question}", comment
+                case Change():
+                    return Text("revoked"), f"change {decision.id}", comment
+            return Text("withdrawn"), f"ruling {decision.id}", comment
+        case Decided(decision=decision):
+            comment = Text(f"{decision.made.author}: {event.comment}")
+            match decision:
+                case AnswerMark():
+                    comment = Text(f"{decision.made.author}{f': {event.comment}' if event.comment else ''}")
+                    later = ", taken back later" if decision.revoked else ""
+                    comment.append(f"  mark {decision.id}{later}", "dim")
+                    given = points(decision.points, decision.max_points)
+                    return Text("marked"), f"question {decision.question}: {given}", comment
+                case Change():
+                    comment.append(
+                        f"  change {decision.id}{', revoked later' if decision.revoked else ''}", "dim"
+                    )
+                    return Text(_word(decision)), decision.sign + points(decision.points), comment
+            comment.append(f"  ruling {decision.id}{', withdrawn later' if decision.revoked else ''}", "dim")
+            return Text("decided"), "", comment
+
+
+def _word(change: Change) -> str:
+    return "override" if isinstance(change, Override) else "adjusted"
 
 
 def _when(moment: datetime, course: Course) -> str:
@@ -332,7 +348,7 @@ def written(row: Row, *, full: bool = True) -> str:
 
 def _remarks(row: Row, course: Course) -> str:
     """Return what is worth a glance in a table of one learner."""
-    parts = [f"({signed(one)}) {one.comment}" for one in row.adjustments if not one.revoked]
+    parts = [f"({signed(one)}) {one.made.comment}" for one in standing(row.adjustments)]
     if row.late_points or row.days_late:
         parts.insert(0, _late(row))
     elif row.late_by:
@@ -369,7 +385,7 @@ def who(row: Row) -> str:
 
 def is_changed(row: Row) -> bool:
     """Return whether a mark is something else than what the checks gave."""
-    return bool(row.late_points) or any(not one.revoked for one in row.adjustments)
+    return bool(row.late_points) or bool(standing(row.adjustments))
 
 
 def _is_marked(row: Row) -> bool:

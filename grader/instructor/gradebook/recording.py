@@ -23,13 +23,12 @@ from grader.instructor.gradebook.serialization import (
     insert_all,
     insert_unless_there,
     is_valid_report,
-    notes_of,
     pack_bundle,
     report_to_json,
     sanitize,
     storable_or_none,
 )
-from grader.instructor.submissions.submission import MAY_BE, Bundle, Submission
+from grader.instructor.submissions.submission import Bundle, Proposal, Submission
 from grader.report.json_text import encode
 from grader.report.report import KataReport
 from grader.words import printable
@@ -53,7 +52,7 @@ _TRIES = (
     .select_from(schema.learners)
     .join(schema.attempts, schema.attempts.c.learner_id == schema.learners.c.id)
     .join(schema.katas, schema.katas.c.id == schema.attempts.c.kata_id)
-    .where(schema.learners.c.name == bindparam("learner"), schema.attempts.c.terms == "")
+    .where(schema.learners.c.name == bindparam("learner"), schema.attempts.c.terms == schema.NOTHING)
     .group_by(schema.katas.c.slug, schema.attempts.c.digest)
 )
 _OF_CELL = (
@@ -84,7 +83,7 @@ _NUMBERS = (
     .where(schema.learners.c.name == bindparam("learner"), schema.katas.c.slug == bindparam("kata"))
 )
 _LAST_SEEN = (
-    select(schema.submissions.c.id, schema.submissions.c.notes)
+    select(schema.submissions.c.id)
     .join(schema.learners, schema.learners.c.id == schema.submissions.c.learner_id)
     .join(schema.katas, schema.katas.c.id == schema.submissions.c.kata_id)
     .where(schema.learners.c.name == bindparam("learner"), schema.katas.c.slug == bindparam("kata"))
@@ -112,6 +111,9 @@ _SEEN_AGAIN = (
                 "seen",
                 "arrived",
                 "timed",
+                "taken",
+                "proposed",
+                "proposed_because",
             )
         }
     )
@@ -135,11 +137,11 @@ def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
     found: dict[str, set[Key]] = {}
     for slug, digest, terms, report in connection.execute(_STANDING, {"learner": sanitize(learner)}):
         # A report that is damaged is made again: it has terms that never recur.
-        found.setdefault(slug, set()).add(Key(digest, terms if is_valid_report(report) else ""))
+        found.setdefault(slug, set()).add(Key(digest, terms if is_valid_report(report) else None))
     return {slug: frozenset(keys) for slug, keys in found.items()}
 
 
-def ungraded_tries(connection: Connection, learner: str) -> dict[tuple[str, str], int]:
+def ungraded_tries(connection: Connection, learner: str) -> dict[tuple[str, str | None], int]:
     """Return, by kata and digest, how often something that a learner handed in could not be graded."""
     return {
         (slug, digest): count
@@ -288,14 +290,11 @@ class Recording:
 
     def propose(self, submission: Submission) -> None:
         """Note on what was handed in last that a misnamed file came in: it stays open until it is settled."""
-        assert submission.proposal is not None
-        note = printable(submission.proposal.note)
+        table = schema.submissions
         with self._own.writing(_doing(submission)) as connection:
             whose = {"learner": sanitize(submission.learner), "kata": sanitize(submission.kata)}
-            row, notes = connection.execute(_LAST_SEEN, whose).one()
-            earlier = (one for one in notes_of(notes) if MAY_BE not in one)
-            values = {"notes": encode((*earlier, note)).decode()}
-            table = schema.submissions
+            row = connection.execute(_LAST_SEEN, whose).scalar_one()
+            values = _proposed(submission.proposal)
             connection.execute(table.update().where(table.c.id == row).values(values))
 
     def record_unused_times(
@@ -421,14 +420,21 @@ class Recording:
         return name not in self._earlier and (schema.learners.name, name) not in self._known
 
     def _found(self, submission: Submission) -> dict[str, Any]:
-        """Return by whom and where something was found."""
-        found = submission.proposal
-        notes = submission.notes if found is None else (*submission.notes, printable(found.note))
+        """Return by whom and where something was found, and whether somebody decided, or should, what it is."""
         return {
             "run_id": self.run,
             "origin": storable_or_none(submission.origin),
-            "notes": encode(notes).decode(),
+            "notes": encode(submission.notes).decode(),
+            "taken": storable_or_none(submission.taken),
+            **_proposed(submission.proposal),
         }
+
+
+def _proposed(proposal: Proposal | None) -> dict[str, str | None]:
+    """Return the columns of a file that may be meant."""
+    if proposal is None:
+        return {"proposed": None, "proposed_because": None}
+    return {"proposed": printable(proposal.file), "proposed_because": printable(proposal.reason)}
 
 
 class _Cell(NamedTuple):
@@ -441,7 +447,7 @@ class _Cell(NamedTuple):
 class _Sighting(NamedTuple):
     """One time that something was handed in: its digest, the grading that counts, and its place in time."""
 
-    digest: str
+    digest: str | None
     attempt: int
     number: int
 

@@ -7,33 +7,14 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
 from itertools import groupby
 from pathlib import PurePath
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
-from grader.report.report import KataReport
-
-DecisionKind = Literal[
-    "adjust",
-    "override",
-    "answer_mark",
-    "choose",
-    "extend",
-    "take",
-    "alias",
-    "release",
-    "damaged",
-    "remark",
-    "dispute",
-    "answer",
-    "close",
-    "assign",
-    "reviewed",
-    "ignore",
-    "alike",
-    "criterion",
-    "together",
-]
+from grader.instructor.gradebook.events import AnswerMark, Change, Decision, Provenance
+from grader.instructor.submissions.submission import Proposal
+from grader.report.report import KataReport, KataStatus
 
 Newer = Literal["closed", "unread", "ungraded", "unsure", "chosen", "worse"]
 """Why something that a learner handed in later does not count."""
@@ -53,62 +34,11 @@ PASSED_OVER: frozenset[Newer] = frozenset({"closed", "unread", "ungraded", "unsu
 class Key(NamedTuple):
     """What a mark depends on; while neither changes, a submission is not graded again."""
 
-    digest: str
-    """Of the submission's content; empty when there was none to read."""
-    terms: str
-    """Of everything else: pack, versions, seed policy, time-out, isolation, device."""
-
-
-class Adjustment(msgspec.Struct, frozen=True, kw_only=True):
-    """A person's word on a mark: points added or taken, or a mark that replaces the graded one."""
-
-    kind: Literal["adjust", "override"]
-    points: float
-    comment: str
-    author: str
-    at: datetime
-    revoked: bool = False
-    id: int = 0
-    """What `Gradebook.undo` takes."""
-
-
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person decided, and who took it back, if anybody did."""
-
-    id: int
-    """What `Gradebook.undo` takes."""
-    kind: DecisionKind
-    learner: str
-    """Empty where it holds for the whole class."""
-    kata: str | None = None
-    value: Any = None
-    """`adjust` and `override`: points; `answer_mark`: a `Marking`; `choose`: a hand-in's number; `extend`: days, by
-    assignment or kata, or an empty name for all; `take`: a file's name; `alias`: what else the learner is called;
-    `release`: of what, and by kata what each question was worth; `remark`: an attempt, a file of it and a line;
-    `answer` and `close`: the number of the `dispute`; `assign`: who is to mark it; `ignore`: a problem that nothing
-    is done about; `alike`: the other learner; `criterion`: one that a course adds to a question's rubric, or another
-    form of one; `together`: the numbers of decisions that were made as one. The comment of a remark, a dispute or an
-    answer is what is said."""
-    comment: str = ""
-    author: str = ""
-    at: datetime
-    revoked: bool = False
-    revoked_by: str | None = None
-    revoked_at: datetime | None = None
-    revoked_because: str | None = None
-
-
-class Marking(msgspec.Struct, frozen=True, kw_only=True):
-    """What is given for one written answer."""
-
-    question: int
-    """From 1 on, as the rubric and the sheet number them."""
-    answer: str
-    """Digest of the answer that was marked; empty where there was none."""
-    criteria: tuple[int, ...]
-    """Which of the rubric's criteria were met, from 1 on."""
-    points: float
-    max_points: float
+    digest: str | None
+    """Of the submission's content; None when there was none to read."""
+    terms: str | None
+    """Of everything else: pack, versions, seed policy, time-out, isolation, device. None where the machine failed, so
+    that it is graded again."""
 
 
 class Given(NamedTuple):
@@ -116,24 +46,9 @@ class Given(NamedTuple):
 
     learner: str
     kata: str
-    marking: Marking
-    comment: str = ""
-    seen: int | None = -1
-    """Number of the mark that stood when the answer was looked at, None where none did; -1 where nobody looked."""
-
-
-class AnswerMark(Marking, frozen=True, kw_only=True):
-    """What a person gave for one written answer."""
-
-    id: int
-    """What `Gradebook.undo` takes."""
-    comment: str
-    author: str
-    at: datetime
-    revoked: bool = False
-    revoked_by: str | None = None
-    revoked_at: datetime | None = None
-    revoked_because: str | None = None
+    mark: AnswerMark
+    seen: int | UnsetType | None = UNSET
+    """Number of the mark that stood when the answer was looked at, None where none did; unset where nobody looked."""
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,40 +90,76 @@ class WrittenScore(msgspec.Struct, frozen=True, kw_only=True):
     """By question, a digest of what was written."""
 
 
-class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that happened to one learner's mark for one kata."""
+class Booked(NamedTuple):
+    """What an attempt gave, before lateness and decisions, as recorded with its report."""
 
-    kind: Literal["attempt", "handed_in", "revoke"] | DecisionKind
-    """`handed_in`: what had been graded came in again with another time, or its time became known; `answer_mark`: a
-    written answer was marked."""
+    status: KataStatus
+    score: float
+    max_score: float
+
+
+class AttemptGraded(msgspec.Struct, frozen=True, kw_only=True):
+    """A hand-in was graded."""
+
+    kind: ClassVar[str] = "attempt"
     at: datetime
-    run: int | None = None
-    """The run that graded the attempt."""
-    attempt: int | None = None
+    run: int
+    attempt: int
     """What `Gradebook.bundle` and `Gradebook.attempt` take."""
-    number: int | None = None
-    """Of an attempt: the how-manyth of this learner at this kata, as people see it and name it."""
-    digest: str | None = None
-    """Of the content that was graded; empty when there was none to read."""
-    submitted_at: datetime | None = None
-    status: str | None = None
-    score: float | None = None
-    """The attempt's points, before lateness and adjustments."""
-    max_score: float | None = None
-    seed: int | None = None
-    adjustment: int | None = None
-    """The adjustment made, or revoked."""
-    points: float | None = None
-    comment: str | None = None
-    author: str | None = None
-    revoked: bool = False
-    """The adjustment no longer counts."""
-    ruling: int | None = None
-    """What was decided besides points, for `Gradebook.undo`; `comment` says what and why."""
-    answer_mark: int | None = None
-    """The mark of a written answer that was given, or taken back, for `Gradebook.undo`."""
-    question: int | None = None
-    """Which question that mark is for."""
+    number: int
+    """The how-manyth of this learner at this kata, as people see it and name it."""
+    digest: str | None
+    """Of the content; None when there was none to read."""
+    submitted_at: datetime | None
+    result: Booked
+    seed: int | None
+
+
+class SeenAgain(msgspec.Struct, frozen=True, kw_only=True):
+    """What had been graded came in again with another time, or its time became known."""
+
+    kind: ClassVar[str] = "handed_in"
+    at: datetime
+    run: int
+    digest: str | None
+    submitted_at: datetime
+    comment: str
+    """What came in, and who says when."""
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """Somebody decided something."""
+
+    decision: Decision
+    comment: str
+    """What it says, and why."""
+
+    @property
+    def kind(self) -> str:
+        """What was decided."""
+        return self.decision.kind
+
+    @property
+    def at(self) -> datetime:
+        """When."""
+        return self.decision.made.at
+
+
+class TakenBack(msgspec.Struct, frozen=True):
+    """Somebody took a decision back."""
+
+    kind: ClassVar[str] = "revoke"
+    decision: Decision
+    by: Provenance
+
+    @property
+    def at(self) -> datetime:
+        """When."""
+        return self.by.at
+
+
+HistoryEvent: TypeAlias = AttemptGraded | SeenAgain | Decided | TakenBack
+"""One thing that happened to one learner's mark for one kata."""
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -333,7 +284,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """How many different contents were graded."""
     submitted_at: datetime | None = None
     days_late: float = 0.0
-    late_by: str = ""
+    late_by: str | None = None
     """Who marks it late without saying when it came in."""
     changed: bool = False
     """It is not what the checks gave."""
@@ -341,6 +292,10 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """False where a run has not come to it yet, or the machine failed: then it is no 0, whatever its points."""
     notes: tuple[str, ...] = ()
     """What the instructor should know about what was found, and why this attempt counts."""
+    proposals: tuple[Proposal, ...] = ()
+    """Files that came in with it, or since, and may be meant for the answer: `notes` has them in words."""
+    taken: str | None = None
+    """What its file is called, if it is the answer only because somebody decided so."""
     newer: tuple[Newer, ...] = ()
     """Why what was handed in later does not count; empty where the newest counts."""
     written: WrittenScore | None = None
@@ -376,7 +331,7 @@ class Row(msgspec.Struct, kw_only=True):
     """False where a run has not come to it yet, or the machine failed: then it is no 0, whatever its points."""
     submitted_at: datetime | None
     graded_at: datetime
-    adjustments: list[Adjustment]
+    adjustments: list[Change]
     days_late: float = 0.0
     late_points: float = 0.0
     """Points that lateness took, zero or more."""
@@ -386,6 +341,10 @@ class Row(msgspec.Struct, kw_only=True):
     """Where the submission was found."""
     notes: tuple[str, ...] = ()
     """What the instructor should know about what was found, and why this attempt counts."""
+    proposals: tuple[Proposal, ...] = ()
+    """Files that came in with it, or since, and may be meant for the answer: `notes` has them in words."""
+    taken: str | None = None
+    """What its file is called, if it is the answer only because somebody decided so."""
     newer: tuple[Newer, ...] = ()
     """Why what was handed in later does not count; empty where the newest counts."""
     time_source: str | None = None
@@ -414,9 +373,9 @@ class Row(msgspec.Struct, kw_only=True):
         return self.report.kata
 
     @property
-    def late_by(self) -> str:
+    def late_by(self) -> str | None:
         """Who marks it late without saying when it came in."""
-        return self.time_source or "" if self.submitted_at is None else ""
+        return self.time_source if self.submitted_at is None else None
 
     @property
     def trouble(self) -> str:

@@ -8,6 +8,7 @@ from grader.catalogue import Catalogue
 from grader.errors import UsageError, did_you_mean
 from grader.instructor.gradebook.assignments import Assignment
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.events import Change, Override
 from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.store import Gradebook
@@ -155,13 +156,13 @@ def katas_of_assignment(book: Gradebook, name: str) -> list[str]:
     return graded
 
 
-def mark_meant(row: Row, kind: str, number: float, *, beyond: bool) -> float:
+def mark_meant(row: Row, kind: type[Change], number: float, *, beyond: bool) -> float:
     """Return the mark that a change makes of a row's.
 
     Raises:
         UsageError: it is more than there are points, and not on purpose.
     """
-    after = number if kind == "override" else row.score + number
+    after = number if kind is Override else row.score + number
     # Only what raises it: to lower a mark that is too high must be possible.
     if number > 0 and after > row.max_score and not beyond:
         raise UsageError(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from grader.instructor.gradebook import answers, decisions, schema
+from grader.instructor.gradebook import answers, decisions, events, schema
 from grader.instructor.gradebook.attempt_selection import (
     HandIn,
     SelectedAttempt,
@@ -19,17 +19,26 @@ from grader.instructor.gradebook.attempt_selection import (
 )
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import CorruptRecordError
+from grader.instructor.gradebook.fold import AboutMark, fold
 from grader.instructor.gradebook.lateness import final_score
-from grader.instructor.gradebook.lookup import LearnerRef, find_learner, katas, list_learners, names_of
-from grader.instructor.gradebook.records import Adjustment, Mark, Row, WrittenScore
+from grader.instructor.gradebook.lookup import (
+    LearnerRef,
+    find_learner,
+    identity,
+    katas,
+    list_learners,
+    names_of,
+)
+from grader.instructor.gradebook.records import Mark, Row, WrittenScore
 from grader.instructor.gradebook.serialization import booked, notes_of, report_of
 from grader.instructor.gradebook.unfinished import awaited
-from grader.instructor.submissions.submission import DECIDED, MAY_BE, TAKEN
+from grader.instructor.submissions.submission import Proposal
 from grader.report.report import KataReport
 
 Tell = Callable[[str, str, str | None], None]
 """Told of what cannot be read: whose, of which kata, and why; None for why: it is not graded yet."""
 
+_NOTHING = AboutMark()
 _CHUNK = 50
 """Learners that are read at once: few queries, and memory that does not grow with the class."""
 _NEVER = "Nothing of this learner was graded for this kata."
@@ -52,22 +61,22 @@ def rows(
     # Some at a time: a few queries for all of them, and never a whole class in memory.
     for some in _chunks(list_learners(connection, course, learners)):
         found = _standing(connection, course, some, chosen)
-        adjustments = decisions.adjustments(connection, names_of(some))
-        written_of = _written(connection, course, some)
+        about = _about(connection, course, some)
+        written_of = _written(connection, course, some, about)
         for somebody in some:
             name = somebody.name
             for kata, (slug, _) in chosen.items():
                 stands = found.get((name, kata))
                 waiting = (name, slug) in waits and (stands is None or not stands.row.digest)
-                adjusted = adjustments.get((name, kata), [])
+                adjusted = about.get((name, slug), _NOTHING).changes
                 written = written_of(somebody, kata, slug)
                 if written is not None and written.submitted_at is schema.DAMAGED_TIME:
                     written = msgspec.structs.replace(written, submitted_at=None)
                     tell(name, slug, "the time of the written answers is damaged and counts as unknown.")
                 ruled = [one for one in somebody.rulings if one.kata in (None, slug)]
-                for what, those in (("adjustment", adjusted), ("ruling", ruled)):
-                    for number in (one.id for one in those if one.comment == decisions.DAMAGED):
-                        tell(name, slug, f"{what} {number} is damaged, and counts nowhere.")
+                for one in (*about.get((name, slug), _NOTHING).damaged, *ruled):
+                    if isinstance(one, events.Damaged):
+                        tell(name, slug, f"{one.called} {one.id} is damaged, and counts nowhere.")
                 # Where an earlier download held nothing to grade, that is not a mark while something waits.
                 if stands is not None and not waiting:
                     made = _row(course, name, chosen[kata], stands, _ByHand(adjusted, written))
@@ -118,11 +127,11 @@ def marks(
     blanks, waits = _blanks(connection, chosen), awaited(connection, course)
     for some in _chunks(list_learners(connection, course, learners)):
         counting = _counting(connection, course, some, chosen)
-        adjustments = decisions.adjustments(connection, names_of(some))
-        written_of = _written(connection, course, some)
+        about = _about(connection, course, some)
+        written_of = _written(connection, course, some, about)
         for somebody in some:
             for kata, (slug, _) in chosen.items():
-                adjusted = adjustments.get((somebody.name, kata), [])
+                adjusted = about.get((somebody.name, slug), _NOTHING).changes
                 written = written_of(somebody, kata, slug)
                 stands = counting.get((somebody.name, kata))
                 waiting = (somebody.name, slug) in waits and (stands is None or not stands.row.digest)
@@ -138,7 +147,7 @@ def marks(
                     status=blank.status,
                     score=score,
                     max_score=blank.max_score,
-                    changed=any(not one.revoked for one in adjusted),
+                    changed=bool(events.standing(adjusted)),
                     graded=_is_graded(adjusted, blank.status != "not_graded"),
                     written=written,
                 )
@@ -147,21 +156,23 @@ def marks(
 def _mark(name: str, slug: str, stands: _Standing, by_hand: _ByHand) -> Mark:
     row, counted = stands.row, stands.counted
     given = _hand_in(row)
-    score, taken = final_score(given.score, counted.late.points, by_hand.adjustments)
+    score, taken = final_score(given.result.score, counted.late.points, by_hand.adjustments)
     return Mark(
         learner=name,
         kata=slug,
-        status=given.status,
+        status=given.result.status,
         score=score,
-        max_score=given.max_score,
+        max_score=given.result.max_score,
         attempt=row.attempt_id,
         attempts=stands.contents,
         submitted_at=_known(row.submitted_at),
         days_late=counted.late.days,
         late_by=given.late_by,
-        changed=bool(taken) or any(not one.revoked for one in by_hand.adjustments),
+        changed=bool(taken) or bool(events.standing(by_hand.adjustments)),
         graded=_is_graded(by_hand.adjustments, given.graded),
         notes=(*stands.notes, *counted.remarks),
+        proposals=stands.proposals,
+        taken=given.taken,
         newer=counted.newer,
         written=by_hand.written,
     )
@@ -184,19 +195,30 @@ def submissions_of(
     return {slug: (counted[slug].id, in_order(mine[slug])) for slug, _ in chosen.values() if slug in mine}
 
 
+_About = Mapping[tuple[str, str], AboutMark]
+"""By learner and kata's slug."""
+
+
+def _about(connection: Connection, course: Course, some: Sequence[LearnerRef]) -> _About:
+    """Return what people decided about marks of some learners."""
+    theirs = schema.decisions.c.learner_id.in_(list(names_of(some)))
+    found = decisions.decisions(
+        connection, decisions.of(events.Adjust, events.Override, events.AnswerMark), theirs
+    )
+    return fold(found, identity(connection, course)) if found else {}
+
+
 def _written(
-    connection: Connection, course: Course, some: Sequence[LearnerRef]
+    connection: Connection, course: Course, some: Sequence[LearnerRef], about: _About
 ) -> Callable[[LearnerRef, int, str], WrittenScore | None]:
     """Return what tells the written part of a learner's mark, by the kata's row and slug."""
     writers = [somebody for somebody in some if somebody.writes]
     sheets = answers.handed_in(connection, names_of(writers)) if writers else {}
-    marks = answers.marks(connection, names_of(writers)) if writers else {}
 
     def written_of(somebody: LearnerRef, kata: int, slug: str) -> WrittenScore | None:
-        key = somebody.name, kata
-        return answers.written_part(
-            course, somebody.name, slug, sheets.get(key, ()), marks.get(key, ()), somebody.rulings
-        )
+        given = about.get((somebody.name, slug), _NOTHING).answer_marks
+        own = sheets.get((somebody.name, kata), ())
+        return answers.written_part(course, somebody.name, slug, own, given, somebody.rulings)
 
     return written_of
 
@@ -214,9 +236,15 @@ class _Standing(NamedTuple):
     counted: SelectedAttempt
     contents: int
     """How many different ones were handed in."""
-    notes: tuple[str, ...]
+    proposals: tuple[Proposal, ...]
+    """Files that may be the answer, of the one that counts and of what was seen last."""
     graded: Any = None
     """The row of its grading, where its report is read."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to say of what was found."""
+        return (*notes_of(self.row.notes), *(one.note for one in self.proposals))
 
 
 # An earlier version that was grading when the tables were brought up to date goes on without it.
@@ -234,6 +262,9 @@ _GIVEN = (
         schema.submissions.c.time_source,
         schema.submissions.c.origin,
         schema.submissions.c.notes,
+        schema.submissions.c.taken,
+        schema.submissions.c.proposed,
+        schema.submissions.c.proposed_because,
         _ARRIVED.label("arrived"),
         schema.runs.c.started_at,
         schema.attempts.c.status,
@@ -273,8 +304,8 @@ def _counting(
             if slug in counted:
                 row = next(row for row in mine[slug] if row.id == counted[slug].id)
                 contents = {one.digest for one in hand_ins[slug] if one.digest}
-                notes = _notes(row, mine[slug])
-                stands[somebody.name, kata] = _Standing(row, counted[slug], len(contents), notes)
+                proposals = _proposals(row, mine[slug])
+                stands[somebody.name, kata] = _Standing(row, counted[slug], len(contents), proposals)
     return stands
 
 
@@ -288,11 +319,14 @@ def _standing(
     return {key: one._replace(graded=graded[one.row.attempt_id]) for key, one in stands.items()}
 
 
-def _notes(row: Any, every: Sequence[Any]) -> tuple[str, ...]:
-    """Return what was noted of the hand-in that counts, and which file, seen since, may be meant for the answer."""
+def _proposals(row: Any, every: Sequence[Any]) -> tuple[Proposal, ...]:
+    """Return which files may be meant for the answer: next to the hand-in that counts, and seen since."""
     last = max(every, key=lambda one: (one.arrived, one.seen))
-    since = () if last.id == row.id else notes_of(last.notes)
-    return (*notes_of(row.notes), *(note for note in since if MAY_BE in note))
+    return tuple(
+        Proposal(file=one.proposed, reason=one.proposed_because)
+        for one in ([row] if last.id == row.id else [row, last])
+        if one.proposed is not None
+    )
 
 
 def _given(
@@ -317,16 +351,11 @@ def _hand_in(row: Any) -> HandIn:
         _known(row.submitted_at),
         row.started_at,
         (row.arrived, row.seen),
-        *booked(row),
+        booked(row),
         bool(row.terms),
-        row.time_source or "" if row.submitted_at is None else "",
-        _taken(row.notes) if DECIDED in str(row.notes) else "",
+        row.time_source if row.submitted_at is None else None,
+        row.taken,
     )
-
-
-def _taken(notes: Any) -> str:
-    """Return which file somebody took for the answer."""
-    return next((note.partition(TAKEN)[0] for note in notes_of(notes) if note.endswith(DECIDED)), "")
 
 
 def _known(at: datetime | None) -> datetime | None:
@@ -387,7 +416,7 @@ def _note(why: str) -> str:
 class _ByHand(NamedTuple):
     """What people, not checks, gave a learner for a kata."""
 
-    adjustments: list[Adjustment]
+    adjustments: list[events.Change]
     written: WrittenScore | None
 
 
@@ -410,6 +439,8 @@ def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by
         attempt=row.attempt_id,
         origin=row.origin,
         notes=(*stands.notes, *(report.look_at or ()), *counted.remarks),
+        proposals=stands.proposals,
+        taken=row.taken,
         newer=counted.newer,
         time_source=None if row.submitted_at is schema.DAMAGED_TIME else row.time_source,
         late_days_used=counted.free_days,
@@ -443,9 +474,9 @@ def _not_yet(blank: KataReport) -> KataReport:
     return msgspec.structs.replace(blank, status="not_graded", message=_NOT_YET)
 
 
-def _is_graded(adjustments: Iterable[Adjustment], by_checks: bool) -> bool:
+def _is_graded(adjustments: Iterable[events.Change], by_checks: bool) -> bool:
     """Whether there is a mark: by checks, or because somebody set it."""
-    return by_checks or any(one.kind == "override" and not one.revoked for one in adjustments)
+    return by_checks or any(isinstance(change, events.Override) for change in events.standing(adjustments))
 
 
 def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> dict[int, KataReport]:

@@ -22,6 +22,8 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    func,
+    literal,
 )
 
 DAMAGED_TIME = datetime(1970, 1, 1, tzinfo=UTC)
@@ -59,6 +61,24 @@ class UtcTime(TypeDecorator[datetime]):
             return moment.astimezone(UTC)
         except (ValueError, TypeError, OverflowError):
             return DAMAGED_TIME
+
+
+class OrNothing(TypeDecorator[str]):
+    """Text, or None, which the tables have as empty text.
+
+    They did before it was None here, and SQLite makes no column optional without copying the whole table.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str:
+        """Return what is stored."""
+        return value or ""
+
+    def column_expression(self, column: Any) -> Any:
+        """Let the database return None: a class has tens of thousands of rows."""
+        return func.nullif(column, "")
 
 
 metadata = MetaData(
@@ -117,6 +137,9 @@ runs = Table(
 """`planned` counts what was in the download, a learner and a kata each. Where a run was killed, it neither finished nor
 stopped."""
 
+NOTHING = literal(None, OrNothing())
+"""In a query: no digest, or no terms."""
+
 awaited = Table(
     "awaited",
     metadata,
@@ -159,8 +182,8 @@ attempts = Table(
     Column("learner_id", ForeignKey("learners.id"), nullable=False),
     Column("kata_id", ForeignKey("katas.id"), nullable=False),
     Column("content", ForeignKey("contents.digest"), index=True),
-    Column("digest", Text, nullable=False),
-    Column("terms", Text, nullable=False),
+    Column("digest", OrNothing, nullable=False),
+    Column("terms", OrNothing, nullable=False),
     Column("submitted_at", UtcTime),
     Column("graded_at", UtcTime, nullable=False),
     Column("status", Text, nullable=False),
@@ -182,7 +205,7 @@ submissions = Table(
     Column("id", Integer, primary_key=True),
     Column("learner_id", ForeignKey("learners.id"), nullable=False),
     Column("kata_id", ForeignKey("katas.id"), nullable=False),
-    Column("digest", Text, nullable=False),
+    Column("digest", OrNothing, nullable=False),
     Column("attempt_id", ForeignKey("attempts.id"), nullable=False),
     Column("run_id", ForeignKey("runs.id"), nullable=False, index=True),
     Column("seen", Integer, nullable=False),
@@ -193,12 +216,17 @@ submissions = Table(
     # At the end, where a gradebook of an earlier version gets it.
     Column("arrived", ForeignKey("runs.id")),
     Column("timed", ForeignKey("runs.id")),
+    Column("taken", Text),
+    Column("proposed", Text),
+    Column("proposed_because", Text),
     Index(None, "learner_id", "kata_id"),
 )
 """What was handed in, for ever: a row for each content and each time that it came in with. `attempt_id` is the newest
 grading of that content, `run_id` the run that saw it last. `arrived` is the run that it came in with last, and `seen`
 counts what a learner handed in for a kata: together the order of arrival. `timed` is the run that `submitted_at` became
-known in. Which of them counts is computed. Where nothing could be read the digest is empty, and there is one row."""
+known in. `taken` is the name of the file where it is the answer only because somebody decided so, `proposed` a file
+that came in with it, or since, and may be it, `proposed_because` why. `notes` are for people; no code reads them.
+Which of them counts is computed. Where nothing could be read there is no digest, and one row."""
 
 checks = Table(
     "checks",

@@ -13,9 +13,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.errors import CorruptRecordError, SerializationError
+from grader.instructor.gradebook.records import Booked
 from grader.instructor.submissions.submission import Bundle
 from grader.report.json_text import encode, escape_surrogates
-from grader.report.report import SCHEMA, KataReport, KataStatus
+from grader.report.report import SCHEMA, KataReport
 
 _INSERTS = {table.name: table.insert() for table in schema.metadata.sorted_tables}
 """Built once: some run for every submission."""
@@ -46,18 +47,16 @@ def _unless_there(table: Table, dialect: str) -> Executable:
     return made.on_conflict_do_nothing()
 
 
-def booked(row: Any) -> tuple[KataStatus, float, float]:
+def booked(row: Any) -> Booked:
     """Return an attempt's status, points and maximum as recorded with its report; else an error of no points."""
     try:
-        found: tuple[KataStatus, float, float] = msgspec.convert(
-            (row.status, row.score, row.max_score), tuple[KataStatus, float, float]
-        )
+        found = msgspec.convert((row.status, row.score, row.max_score), Booked)
         # A damaged number may be infinite, and would make every total that.
-        if math.isfinite(found[1] + found[2]):
+        if math.isfinite(found.score + found.max_score):
             return found
     except msgspec.ValidationError:
         pass
-    return "error", 0.0, 0.0
+    return Booked("error", 0.0, 0.0)
 
 
 def sanitize(text: str) -> str:

@@ -10,25 +10,23 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from grader.instructor.gradebook import answers, lookup, pushes, recording, unfinished, versions
-from grader.instructor.gradebook import comments as of_comments
+from grader.instructor.gradebook import answers, events, lookup, pushes, recording, unfinished, versions
 from grader.instructor.gradebook import decisions as of_decisions
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import rows as of_rows
 from grader.instructor.gradebook.connections import Connections
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.database_url import DEFAULT, Address
-from grader.instructor.gradebook.decisions import Draft, What
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
+from grader.instructor.gradebook.events import Decision, Event, Provenance, Sort
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
 from grader.instructor.gradebook.records import (
-    Decision,
-    DecisionKind,
+    AttemptGraded,
     Given,
     Key,
     Mark,
@@ -42,6 +40,7 @@ from grader.report.report import KataReport
 
 P = ParamSpec("P")
 T = TypeVar("T")
+E = TypeVar("E", bound=Decision)
 __all__ = ["DEFAULT", "Argument", "Gradebook", "GradebookError", "GradebookUsageError"]
 
 
@@ -166,7 +165,7 @@ class Gradebook:
     def keys(self, learner: str) -> dict[str, frozenset[Key]]:
         """Return, by kata, what the newest gradings of everything that a learner handed in depended on.
 
-        Where nothing could be read, the digest is empty; where a report is damaged, the terms are.
+        Where nothing could be read, there is no digest; where a report is damaged, there are no terms.
         """
         with self._guard:
             if self._recording is not None and not self._recording.may_have_attempts(learner):
@@ -174,7 +173,7 @@ class Gradebook:
         with self._connections.reading(f"reading what {learner} has") as connection:
             return recording.keys(connection, learner)
 
-    def ungraded_tries(self, learner: str) -> dict[tuple[str, str], int]:
+    def ungraded_tries(self, learner: str) -> dict[tuple[str, str | None], int]:
         """Return, by kata and digest, how often something that a learner handed in could not be graded."""
         with self._guard:
             if self._recording is not None and not self._recording.may_have_attempts(learner):
@@ -302,130 +301,83 @@ class Gradebook:
 
     version = _reading("reading what is decided about {}", versions.version)
 
-    def adjust(
-        self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
-    ) -> int:
-        """Give points, or take them when negative; return the adjustment's number, for `undo`.
-
-        Args:
-            learner: whose mark.
-            kata: which, by slug.
-            points: how many.
-            comment: why; the learner may read it.
-            author: whose word it is.
-            seen: the mark's version that was looked at.
-
-        Raises:
-            GradebookUsageError: the learner or the kata is unknown, the points are not a number, or nothing says why.
-            ConflictError: the mark has another version by now; nothing was written.
-        """
-        return self.decide("adjust", learner, points, comment=comment, author=author, kata=kata, seen=seen)
-
-    def override(
-        self, learner: str, kata: str, points: float, *, comment: str, author: str, seen: int | None = None
-    ) -> int:
-        """Set the mark, whatever was graded, is late, or was adjusted before; return its number, for `undo`.
-
-        Raises:
-            GradebookUsageError: as `adjust`, or the points are below 0.
-        """
-        return self.decide("override", learner, points, comment=comment, author=author, kata=kata, seen=seen)
-
-    def decide(
-        self,
-        kind: DecisionKind,
-        learner: str | None,
-        value: Any,
-        *,
-        comment: str,
-        author: str,
-        kata: str | None = None,
-        seen: int | None = None,
-        of: str | None = None,
-    ) -> int:
+    def decide(self, event: Event, *, seen: int | None = None, of: str | None = None) -> int:
         """Write down what somebody decided; return its number, for `undo`.
 
         Args:
-            kind: what kind of decision.
-            learner: whom it is about; None where it holds for the whole class.
-            value: what was decided, as `Decision.value` says.
-            comment: why, or what is said.
-            author: whose word it is.
-            kata: which kata it is about.
+            event: what, about whom, who decided it, and why.
             seen: the version of a mark that was looked at.
-            of: the kata of that mark, where the ruling is not about a kata alone.
+            of: the kata of that mark, where the decision is not about a kata alone.
 
         Raises:
             GradebookUsageError: the learner or the kata is unknown, or nothing says why.
             ConflictError: the mark has another version by now; nothing was written.
         """
-        draft = Draft(kind, value, comment, author)
+        event.check()
+        learner = event.learner
         whose = learner or "the class"
         with self._guard, self._connections.deciding(f"writing a decision about {whose}") as connection:
             if learner is None:
-                return of_decisions.add(connection, draft)
+                return of_decisions.write(connection, event)
             # Before anything is read: two who decide about one learner come one after the other.
             versions.lock_learner(connection, learner)
             kata_id = None
-            if (about := kata or of) is None:
+            if (about := event.kata or of) is None:
                 somebody = lookup.find_learner(connection, self.course, learner)
             else:
                 somebody, number = lookup.find(connection, self.course, learner, about)
                 # After `lock_learner`: who waited for the same learner sees what was decided meanwhile.
                 versions.check_version(connection, somebody, number, seen)
-                kata_id = number if kata is not None else None
-            return of_decisions.add(
-                connection, draft, lookup.ensure_learner_row(connection, somebody), kata_id
-            )
+                kata_id = number if event.kata is not None else None
+            own = lookup.ensure_learner_row(connection, somebody)
+            return of_decisions.write(connection, event, own, kata_id)
 
-    def rule_together(
-        self,
-        kind: DecisionKind,
-        what: Sequence[tuple[str, str | None, Any]],
-        *,
-        comment: str,
-        author: str,
-    ) -> int:
+    def decide_together(self, together: Sequence[Event]) -> int:
         """Write the same decision about many marks, all or none; return one number, by which `undo` takes all back.
 
-        Args:
-            kind: what kind of decision.
-            what: learner, kata, if it is about one, and what is decided about each.
-            comment: the reason, or the remark itself.
-            author: whose word it is.
-
         Raises:
-            GradebookUsageError: a learner or a kata is unknown, nothing says why, or `what` is empty.
+            GradebookUsageError: a learner or a kata is unknown, nothing says why, or there is none.
         """
-        if not what:
+        if not together:
             raise GradebookUsageError("There is nobody left to decide about.")
         with self._guard, self._connections.deciding("writing one decision about many") as connection:
             # In one order, so that two who do so never wait for each other.
-            what = sorted(what, key=lambda one: (one[0], one[1] or ""))
-            for learner in dict.fromkeys(one[0] for one in what):
+            together = sorted(together, key=lambda event: (event.learner or "", event.kata or ""))
+            for learner in dict.fromkeys(event.learner or "" for event in together):
                 versions.lock_learner(connection, learner)
             # All before the first is written: an unknown name ends the transaction with nothing in it.
-            rows = lookup.rows_of(connection, self.course, [one[:2] for one in what])
-            made = [
-                of_decisions.add(connection, Draft(kind, value, comment, author), *row)
-                for row, (_, _, value) in zip(rows, what, strict=True)
+            rows = lookup.rows_of(
+                connection, self.course, [(event.learner, event.kata) for event in together]
+            )
+            parts = [
+                of_decisions.write(connection, event, *row) for event, row in zip(together, rows, strict=True)
             ]
-            return of_decisions.add(connection, Draft("together", made, comment, author))
+            return of_decisions.write(connection, events.Together(parts=parts, made=together[0].made))
 
-    def undo(self, what: What, *numbers: int, author: str, comment: str) -> list[Decision]:
-        """Take decisions of one sort back, all or none, and return them; the history keeps both.
+    def undo(self, *numbers: int, author: str, comment: str, only: Sort | None = None) -> list[Event]:
+        """Take decisions back, all or none, and return them; the history keeps both.
+
+        Args:
+            numbers: of any decisions.
+            author: whose word it is.
+            comment: why.
+            only: what they are called, where they must be of one sort.
 
         Raises:
             GradebookUsageError: there is none of a number, one was taken back already, or nothing says why.
         """
+        by = Provenance(author=author, comment=comment)
         with self._guard, self._connections.deciding("taking decisions back") as connection:
-            return [
-                of_decisions.undo(connection, what, one, author=author, comment=comment) for one in numbers
-            ]
+            return [of_decisions.undo(connection, number, by, only) for number in numbers]
 
     rulings = _reading("reading what was decided", of_history.rulings)
 
-    comments = _reading("reading what was said", of_comments.comments_by_mark)
+    def standing(self, of: type[E], learners: Collection[str] | None = None) -> list[E]:
+        """Return the decisions of one kind that stand, oldest first, of these learners alone."""
+        found = self.rulings([of], learners)
+        return [event for event in found if isinstance(event, of) and not event.revoked]
+
+    comments = _reading("reading what was said", of_history.about_hand_ins)
 
     aliases = _reading("reading who is who", lookup.aliases)
 
@@ -441,7 +393,7 @@ class Gradebook:
         """
         stored = self.attempt(attempt)
         known = self.handed_in(learner, [kata]).get(kata, (0, []))[1]
-        own = {event.attempt: event.number for event in self.history(learner, kata)}
+        own = {attempt: number for number, attempt in self.attempts_of(learner, kata).items()}
         given = [
             one for one in known if stored is not None and one.digest and one.digest == stored.key.digest
         ]
@@ -466,34 +418,32 @@ class Gradebook:
 
     answer_texts = _reading("reading the answers for {}", answers.texts)
 
-    def mark_answers(
-        self, given: Collection[Given], *, author: str, criterion: Mapping[str, Any] | None = None
-    ) -> int:
+    def mark_answers(self, given: Collection[Given], criterion: events.SetCriterion | None = None) -> int:
         """Write what somebody gives for answers, all or nothing; return one number, by which `undo` takes all back.
 
         Args:
             given: whose answers to which questions, and how much.
-            author: whose word it is.
-            criterion: a change of how the question is marked, as `Decision.value` has it, if that is the reason.
+            criterion: a change of how the question is marked, if that is the reason.
 
         Raises:
             GradebookUsageError: a learner or a kata is unknown, or points are out of bounds.
             ConflictError: another mark than the one that was looked at stands by now.
         """
-        made, why = [], answers.in_words(given)
+        parts: list[int] = []
         with self._guard, self._connections.deciding("marking answers") as connection:
             if criterion is not None:
-                why = f"question {criterion['question']}: {criterion['met']} ({criterion['points']:g})"
-                made.append(of_decisions.add(connection, Draft("criterion", criterion, why, author)))
+                parts.append(of_decisions.write(connection, criterion))
             # In one order, so that two who do so never wait for each other.
-            for one in sorted(given, key=lambda one: (one.learner, one.kata, one.marking.question)):
+            for one in sorted(given, key=lambda one: (one.learner, one.kata, one.mark.question)):
                 versions.lock_learner(connection, one.learner)
                 somebody, kata_id = lookup.find(connection, self.course, one.learner, one.kata)
-                draft = Draft("answer_mark", one.marking, one.comment, author)
-                made.append(answers.mark(connection, somebody, kata_id, draft, one.seen))
-            if len(made) == 1:
-                return made[0]
-            return of_decisions.add(connection, Draft("together", made, why, author))
+                parts.append(answers.mark(connection, somebody, kata_id, one.mark, one.seen))
+            if len(parts) == 1:
+                return parts[0]
+            first = criterion or next(iter(given)).mark
+            why = criterion.made.comment if criterion is not None else answers.in_words(given)
+            made = Provenance(author=first.made.author, comment=why)
+            return of_decisions.write(connection, events.Together(parts=parts, made=made))
 
     # Marks in another system; `push` is how they get there
 
@@ -554,12 +504,13 @@ class Gradebook:
                 for learner, kata in what
                 if learner in people and kata in numbers
             ]
-            drafts = [Draft("assign", marker, comment, author) for marker in markers]
+            made = Provenance(author=author, comment=comment)
+            drafts = [events.Assign(marker=marker, made=made) for marker in markers]
             return of_decisions.assign(connection, rows, drafts, most)
 
     stored = _reading("reading what was handed in", of_history.stored_contents, whole=True)
 
-    def newest_attempt(self, learner: str, kata: str, digest: str) -> int | None:
+    def newest_attempt(self, learner: str, kata: str, digest: str | None) -> int | None:
         """Return the newest grading of a content, by the name that it came in with; None when there is none."""
         with self._connections.reading(f"reading what {learner} handed in") as connection:
             return of_history.newest_attempt(connection, learner, kata, digest)
@@ -573,9 +524,9 @@ class Gradebook:
             GradebookUsageError: the learner or the kata is unknown.
         """
         return {
-            one.number: one.attempt
-            for one in self.history(learner, kata)
-            if one.number is not None and one.attempt is not None
+            event.number: event.attempt
+            for event in self.history(learner, kata)
+            if isinstance(event, AttemptGraded)
         }
 
     def attempt_of(self, learner: str, kata: str, number: int) -> int:

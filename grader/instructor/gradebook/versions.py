@@ -6,12 +6,13 @@ who give two points each for the same reason have looked at the same mark.
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Connection, Table, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Table, func, not_, or_, select, text
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import MARKING
+from grader.instructor.gradebook.decisions import of
 from grader.instructor.gradebook.errors import ConflictError
+from grader.instructor.gradebook.events import AnswerMark
 from grader.instructor.gradebook.lookup import LearnerRef, find, identity, list_learners, names_of
 from grader.instructor.gradebook.migrate import ADVISORY_KEY
 from grader.instructor.gradebook.serialization import sanitize
@@ -29,7 +30,7 @@ def version_of(connection: Connection, somebody: LearnerRef, kata: int) -> int:
     attempts, decided = schema.attempts.c, schema.decisions.c
     graded = select(func.count()).where(attempts.learner_id.in_(somebody.rows), attempts.kata_id == kata)
     # More time for everything, say, is about no kata alone. Marks of answers have numbers of their own to look at.
-    about = or_(decided.kata_id == kata, decided.kata_id.is_(None)), decided.kind != MARKING
+    about = or_(decided.kata_id == kata, decided.kata_id.is_(None)), not_(of(AnswerMark))
     decisions = select(func.count() + func.count(decided.revoked_at)).where(
         decided.learner_id.in_(somebody.rows), *about
     )

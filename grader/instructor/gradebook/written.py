@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from functools import cache
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from grader.catalogue import Catalogue
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer, questions_of
 from grader.catalogue.rubric import Criterion, Question, Rubric, rubric_of
-from grader.instructor.gradebook.answers import ANY, active_marks, counts
-from grader.instructor.gradebook.decisions import active_releases
+from grader.instructor.gradebook import events
+from grader.instructor.gradebook.answers import counts
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.records import AnswerMark, Answers, Given, Marking, Row
+from grader.instructor.gradebook.fold import active_marks, active_releases
+from grader.instructor.gradebook.records import Answers, Given, Row
 from grader.instructor.gradebook.store import Gradebook
 from grader.words import counted
 
@@ -51,13 +53,13 @@ class Rubrics:
         kata = self._catalogue.kata(slug)
         return rubric_of(kata) if kata is not None else None
 
-    def of(self, slug: str, new: CourseCriterion | None = None) -> Rubric | None:
+    def of(self, slug: str, new: events.CourseCriterion | None = None) -> Rubric | None:
         """Return how a kata's answers are marked now, as `of_pack` does, or once there is also a new criterion."""
         rubric = self.of_pack(slug)
         if rubric is None:
             return None
-        rulings = self._book.rulings(["criterion"])
-        made = [(msgspec.convert(one.value, CourseCriterion), one.revoked) for one in rulings]
+        rulings = self._book.rulings([events.SetCriterion])
+        made = [(one.criterion, one.revoked) for one in rulings if isinstance(one, events.SetCriterion)]
         made += [(new, False)] if new is not None else []
         questions = [
             _changed(question, [one for one in made if (one[0].kata, one[0].question) == (slug, number)])
@@ -77,7 +79,7 @@ WITHDRAWN = "(withdrawn)"
 """In the place of a criterion that was taken back: those after it keep their numbers, by which marks know them."""
 
 
-def _changed(question: Question, made: Sequence[tuple[CourseCriterion, bool]]) -> Question:
+def _changed(question: Question, made: Sequence[tuple[events.CourseCriterion, bool]]) -> Question:
     """Return a question with what people decided about its criteria, oldest first, also what they took back."""
     if not made:
         return question
@@ -118,7 +120,7 @@ class WrittenAnswer:
     """Of the text; empty where there is none."""
     rubric: Question | None
     """How it is marked; None where the kata has no rubric."""
-    mark: AnswerMark | None
+    mark: events.AnswerMark | None
     """The mark that counts."""
 
     @property
@@ -130,18 +132,6 @@ class WrittenAnswer:
     def needs_mark(self) -> bool:
         """Whether somebody should mark it: there is a text, and no mark of just that text."""
         return bool(self.digest) and (self.mark is None or self.changed)
-
-
-class CourseCriterion(msgspec.Struct, frozen=True, kw_only=True):
-    """A criterion that a course adds to a question, or one with other words or points."""
-
-    kata: str
-    question: int
-    number: int | None
-    """Which of the question's it takes the place of; None for a further one."""
-    met: str
-    points: float
-    """Below 0 it takes points away."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +184,7 @@ def load_sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> An
         GradebookError: what was handed in cannot be read.
     """
     sheets, marks = book.written_answers([learner]).get((learner, kata), ([], []))
-    mine = [one for one in book.rulings(["extend"], [learner]) if not one.revoked]
+    mine = book.standing(events.Extend, [learner])
     # The sheet that counts, which need not be the newest: points are given for that one.
     counted = counts(book.course, learner, kata, sheets, mine)
     texts = answers_in(book.answer_sheet(counted.content)) if counted is not None else {}
@@ -222,7 +212,7 @@ def load_sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> An
         handed_in=counted,
         late=due is not None and at is not None and at > due,
         versions=len({one.content for one in sheets}),
-        released=bool(active_releases(book.rulings(["release"]), kata)),
+        released=bool(active_releases(book.rulings([events.Release]), kata)),
     )
 
 
@@ -251,7 +241,7 @@ def _answer(
     written: tuple[str, str],
     questions: Sequence[str],
     rubric: Rubric | None,
-    mark: AnswerMark | None,
+    mark: events.AnswerMark | None,
 ) -> WrittenAnswer:
     """Return an answer of this number, from its text and the text's digest; the kata may not ask it any more."""
     return WrittenAnswer(
@@ -277,7 +267,7 @@ def mark(
     points: float | None = None,
     comment: str = "",
     author: str,
-    seen: int | None = ANY,
+    seen: int | UnsetType | None = UNSET,
     answer: str | None = None,
 ) -> int:
     """Mark an answer; return the mark's number, for `Gradebook.undo`.
@@ -303,16 +293,23 @@ def mark(
         shown = {one.number: one.digest for one in load_sheet(book, rubrics, learner, kata).answers}
         # Of what was read: if the learner hands in another text, the mark is shown as older than it.
         answer = shown.get(question, "")
-    marking = marking_of(rubrics, kata, question, criteria, points)
+    made = events.Provenance(author=author, comment=comment)
+    given = mark_of(rubrics, kata, question, criteria, points, made=made)
     # Whether somebody else has marked it meanwhile is decided in the transaction, by `seen`.
-    given = Given(learner, kata, msgspec.structs.replace(marking, answer=answer), comment, seen)
-    return book.mark_answers([given], author=author)
+    given = msgspec.structs.replace(given, answer=answer)
+    return book.mark_answers([Given(learner, kata, given, seen)])
 
 
-def marking_of(
-    rubrics: Rubrics, kata: str, question: int, criteria: Collection[int], points: float | None
-) -> Marking:
-    """Return what criteria, or points in place of them, give for an answer to a question.
+def mark_of(
+    rubrics: Rubrics,
+    kata: str,
+    question: int,
+    criteria: Collection[int],
+    points: float | None,
+    *,
+    made: events.Provenance,
+) -> events.AnswerMark:
+    """Return what criteria, or points in place of them, give for an answer to a question, yet without its text.
 
     Raises:
         GradebookUsageError: there is no such question or criterion.
@@ -329,19 +326,20 @@ def marking_of(
             f"{kata}, question {question}: there is no criterion {wrong[0]}.",
             f"There are 1 to {len(of.criteria)}: " + "; ".join(_criteria(of)),
         )
-    return Marking(
+    return events.AnswerMark(
         question=question,
         answer="",
         criteria=tuple(met),
         points=earned(of, met) if points is None else points,
         max_points=of.points,
+        made=made,
     )
 
 
 def set_criterion(
     book: Gradebook,
     rubrics: Rubrics,
-    new: CourseCriterion,
+    new: events.CourseCriterion,
     *,
     follow: bool,
     author: str,
@@ -370,12 +368,16 @@ def set_criterion(
         raise GradebookUsageError(f"There is no criterion {new.number}.")
     # Both readings of the question, before and after: what an answer got by its criteria is known by the first.
     after = rubric_question(rubrics, new.kata, new.question, new)
-    given = list(_following(book, new, before, after)) if follow else []
+    given = list(_following(book, new, before, after, author)) if follow else []
     # In one transaction with the marks that follow from it, and one number that takes all of it back.
-    return book.mark_answers(given, author=author, criterion=msgspec.structs.asdict(new))
+    why = f"question {new.question}: {new.met} ({new.points:g})"
+    criterion = events.SetCriterion(criterion=new, made=events.Provenance(author=author, comment=why))
+    return book.mark_answers(given, criterion)
 
 
-def _following(book: Gradebook, new: CourseCriterion, before: Question, after: Question) -> Iterator[Given]:
+def _following(
+    book: Gradebook, new: events.CourseCriterion, before: Question, after: Question, author: str
+) -> Iterator[Given]:
     """Yield the marks that a criterion makes of those that it gave points in, and a further one of all."""
     for (learner, kata), (_, marks) in book.written_answers().items():
         stands = active_marks(marks).get(new.question) if kata == new.kata else None
@@ -386,14 +388,15 @@ def _following(book: Gradebook, new: CourseCriterion, before: Question, after: Q
         met = stands.criteria if new.number is not None else (*stands.criteria, len(after.criteria))
         points = earned(after, met)
         if (points, met) != (stands.points, stands.criteria):
-            marking = Marking(
+            mark = events.AnswerMark(
                 question=new.question,
                 answer=stands.answer,
                 criteria=met,
                 points=points,
                 max_points=after.points,
+                made=events.Provenance(author=author, comment=stands.made.comment),
             )
-            yield Given(learner, kata, marking, stands.comment, stands.id)
+            yield Given(learner, kata, mark, stands.id)
 
 
 def release(
@@ -435,8 +438,8 @@ def release(
     counting = marked | set(book.course.written)
     # Stored with the decision: a rubric that changes later must not change marks that learners have seen.
     points = {slug: list(found.points) for slug, found in rubric.items() if slug in counting}
-    value = {"of": of, "katas": katas, "points": points}
-    return book.decide("release", None, value, comment=comment, author=author)
+    made = events.Provenance(author=author, comment=comment)
+    return book.decide(events.Release(of=of, katas=katas, points=points, made=made))
 
 
 def katas_covered(book: Gradebook, of: str) -> list[str]:
@@ -445,7 +448,7 @@ def katas_covered(book: Gradebook, of: str) -> list[str]:
 
 
 def rubric_question(
-    rubrics: Rubrics, kata: str, question: int, new: CourseCriterion | None = None
+    rubrics: Rubrics, kata: str, question: int, new: events.CourseCriterion | None = None
 ) -> Question:
     """Return how one question is marked, or will be once there is also a new criterion.
 

@@ -10,12 +10,11 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from grader.instructor.gradebook import events
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import active_decisions
-from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Decision, Mark, RedrawnCheck
+from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Mark, RedrawnCheck
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.roster_matching import Unmatched, unmatched
-from grader.instructor.submissions.submission import DECIDED, MAY_BE
 from grader.words import counted, typed_name
 
 MISNAMED = "misnamed"
@@ -77,12 +76,11 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
         Problem(_group(book.course, one.kata), REDRAWN, "", "", _redrawn(one), f"kata pack check {one.kata}")
         for one in book.redrawn()
     ]
-    found += without_effect(book, {(mark.learner, mark.kata): mark.notes for mark in every})
+    found += without_effect(book, {(mark.learner, mark.kata): mark.taken for mark in every})
     order = {name: place for place, name in enumerate((*book.course.assignments, *book.katas()))}
     identity = book.identity()
     ignored = {
-        (identity(one.learner), one.kata or "", one.value)
-        for one in active_decisions(book.rulings(["ignore"]))
+        (identity(one.learner or ""), one.kata or "", one.problem) for one in book.standing(events.Ignore)
     }
     # By its text: what somebody ignored comes back when something else is wrong with it.
     left = [one for one in found if (one.learner, one.kata, one.text) not in ignored]
@@ -94,7 +92,7 @@ def unsettled(book: Gradebook) -> Unmatched:
     marks = list(book.marks())
     missing: dict[str, dict[str, Mark]] = {}
     for mark in marks:
-        if mark.status == "missing" and any(MAY_BE in note for note in mark.notes):
+        if mark.status == "missing" and mark.proposals:
             missing.setdefault(mark.learner, {})[mark.kata] = mark
     found = unmatched(book, marks)
     misnamed = {(one.learner, one.kata) for one in problems(book, missing) if one.kind == MISNAMED}
@@ -127,10 +125,8 @@ def _of_mark(mark: Mark, course: Course, why: Mapping[tuple[str, str], str]) -> 
         yield made(NOT_GRADED, "no fault of the learner's", "kata grade DOWNLOAD")
     elif (who, kata) in why:
         yield made(UNREAD, why[who, kata], f"{take} FILE")
-    for note in mark.notes:
-        file, may_be, reason = note.partition(MAY_BE)
-        if may_be and mark.status != "error":
-            yield made(MISNAMED, f"{file}: {reason}", f"{take} {typed_name(file)}", file)
+    for one in mark.proposals if mark.status != "error" else ():
+        yield made(MISNAMED, f"{one.file}: {one.reason}", f"{take} {typed_name(one.file)}", one.file)
     settles = {
         "unread": (UNREAD, f"{take} FILE"),
         "ungraded": (NOT_GRADED, "kata grade DOWNLOAD"),
@@ -190,41 +186,52 @@ def _strangers(book: Gradebook, marks: Marks) -> Iterator[Problem]:
             yield Problem(of, UNMATCHED, name, "", guess, command, whose)
 
 
-def without_effect(book: Gradebook, notes: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Problem]:
+def without_effect(book: Gradebook, taken: Mapping[tuple[str, str], str | None]) -> Iterator[Problem]:
     """Yield decisions that something which came in later, or the course's settings, took the effect from.
 
     Args:
         book: with the decisions.
-        notes: of rows, by learner and kata; a file that is to be the answer is only looked for in these.
+        taken: by learner and kata, the file that was taken for the answer by a decision, None where none was; a file
+            that is to be the answer is only looked for in these.
     """
     identity, course = book.identity(), book.course
     known = {course.normalized_name(name) for name in course.roster}
-    last: dict[tuple[str, str, str | None, object], Decision] = {}
-    for one in book.rulings(("take", "choose", "extend", "alias")):
-        if not one.revoked:  # of two that say the same thing otherwise, the newer counts
-            of = one.value["of"] if one.kind == "extend" else one.value if one.kind == "alias" else None
-            last[one.kind, identity(one.learner), one.kata, of] = one
-    for (kind, who, kata, of), one in last.items():
-        why, row = "", (who, kata or "")
-        if kind == "take" and row in notes and not any(note.endswith(DECIDED) for note in notes[row]):
-            why = f"{one.value} was to be the answer, and is not in what came in last"
-        elif kind == "choose" and (newer := _newer(book, who, kata or "", one)):
-            why = f"{counted(newer, 'attempt')} came in after this was chosen"
-        elif kind == "extend" and not course.is_timed(str(of)):
-            why = f"{of or 'the course'} is not due any more, so that more time changes nothing"
-        elif kind == "alias" and course.normalized_name(str(of)) in known - {course.normalized_name(who)}:
-            why = f"{of} is in the roster as another learner"
+    last: dict[tuple[object, ...], events.Decision] = {}
+    for decided in events.standing(book.rulings((events.Take, events.Choose, events.Extend, events.Alias))):
+        # Of two that say the same thing otherwise, the newer counts.
+        about = (
+            decided.of
+            if isinstance(decided, events.Extend)
+            else decided.name
+            if isinstance(decided, events.Alias)
+            else None
+        )
+        last[type(decided), identity(decided.learner or ""), decided.kata, about] = decided
+    for event in last.values():
+        who, kata, why = identity(event.learner or ""), event.kata or "", ""
+        of = _group(course, kata) if kata else ""
+        match event:
+            case events.Take() if taken.get((who, kata), event.file) is None:
+                why = f"{event.file} was to be the answer, and is not in what came in last"
+            case events.Choose() if newer := _newer(book, who, kata, event):
+                why = f"{counted(newer, 'attempt')} came in after this was chosen"
+            case events.Extend() if not course.is_timed(event.of):
+                why = f"{event.of or 'the course'} is not due any more, so that more time changes nothing"
+                of = of or event.of
+            case events.Alias() if course.normalized_name(event.name) in known - {
+                course.normalized_name(who)
+            }:
+                why = f"{event.name} is in the roster as another learner"
         if why:
-            group = _group(course, kata) if kata else str(of) if kind == "extend" else ""
-            command = f"kata gradebook withdraw {one.id}"
-            yield Problem(group, WITHOUT_EFFECT, who, kata or "", why, command, str(one.id))
+            command = f"kata gradebook withdraw {event.id}"
+            yield Problem(of, WITHOUT_EFFECT, who, kata, why, command, str(event.id))
 
 
-def _newer(book: Gradebook, who: str, kata: str, choice: Decision) -> int:
+def _newer(book: Gradebook, who: str, kata: str, choice: events.Choose) -> int:
     """Return how many other contents came in after an attempt was chosen."""
     given = book.handed_in(who, [kata]).get(kata, (0, []))[1]
-    chosen = {one.digest for one in given if one.id == choice.value}
-    return len({one.digest for one in given if one.digest and one.arrived_at > choice.at} - chosen)
+    chosen = {one.digest for one in given if one.id == choice.hand_in}
+    return len({one.digest for one in given if one.digest and one.arrived_at > choice.made.at} - chosen)
 
 
 def _group(course: Course, kata: str) -> str:

@@ -89,7 +89,7 @@ class Regrading:
         """Return, by kata, the keys of everything that was handed in."""
         return self.book.keys(learner)
 
-    def ungraded_tries(self, learner: str) -> dict[tuple[str, str], int]:
+    def ungraded_tries(self, learner: str) -> dict[tuple[str, str | None], int]:
         """Return, by kata and content, how often it could not be graded."""
         return self.book.ungraded_tries(learner)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import active_decisions
+from grader.instructor.gradebook.events import Alias, Provenance, Take
 from grader.instructor.gradebook.identities import (
     LEARNT_BY,
     Match,
@@ -58,9 +58,10 @@ def match_learners(
     matches = match(names, book.course, book.aliases(), book.learners())
     for name, (learner, reason) in matches.learnt.items():
         if not shared(name, book.course):
-            book.decide("alias", learner, name, comment=f"{reason}", author=LEARNT_BY)
+            made = Provenance(author=LEARNT_BY, comment=reason)
+            book.decide(Alias(learner=learner, name=name, made=made))
     # After the names: a decision is about a learner, not about what a download calls them.
-    taken = active_decisions(book.rulings(["take"]))
+    taken = book.standing(Take)
     assignments = {kata: name for name, one in book.course.assignments.items() for kata in one.katas}
     best = frozenset(
         kata for one in book.course.assignments.values() if one.attempts == "best" for kata in one.katas
@@ -68,7 +69,7 @@ def match_learners(
     whose = [(matches.known.get(one.learner, one.learner), one) for one in folders]
     together: dict[str, LearnerFolder] = {}
     for learner, one in whose:
-        files = {ruling.kata or "": str(ruling.value) for ruling in taken if ruling.learner == learner}
+        files = {ruling.kata or "": ruling.file for ruling in taken if ruling.learner == learner}
         mine = replace(one, learner=learner, taken=files, assignments=assignments, best=best)
         other = together.get(learner)
         together[learner] = mine if other is None else _joined(other, mine)

@@ -204,16 +204,16 @@ class Run:
                     yield _PendingTask(submission, key, seed, self._task(submission, seed))
 
     def _draw(
-        self, submission: Submission, had: Collection[Key], tries: Mapping[tuple[str, str], int]
+        self, submission: Submission, had: Collection[Key], tries: Mapping[tuple[str, str | None], int]
     ) -> tuple[Key, int]:
         """Return the key and the seed of what is to be graded: of its mark where it has one, else of the next try.
 
         The seed depends on the content: the same hand-in gets the same draw, whenever it is graded again. Only where it
         could not be graded with one, through no fault of its own, it gets another.
         """
-        digest = submission.bundle.digest if submission.bundle is not None else ""
+        digest = submission.bundle.digest if submission.bundle is not None else None
         for number in range(tries.get((submission.kata, digest), 0) + 1):
-            seed = seed_for(self._book.nonce, submission.kata, digest, self._policy.seed, number)
+            seed = seed_for(self._book.nonce, submission.kata, digest or "", self._policy.seed, number)
             key = self._key(submission, seed)
             if key in had:
                 break
@@ -224,7 +224,7 @@ class Run:
         if submission.bundle is not None:
             return Key(submission.bundle.digest, terms)
         why = f"{terms}\0{submission.status}\0{submission.message}"  # there is no content that could change
-        return Key("", hashlib.sha256(why.encode()).hexdigest())
+        return Key(None, hashlib.sha256(why.encode()).hexdigest())
 
     def _task(self, submission: Submission, seed: int) -> bytes:
         return encode(
@@ -271,7 +271,7 @@ class Run:
             tally.refused.append((submission, answer))
             # A row all the same, with the kata's maximum, or the others would make a whole mark; and with terms that
             # never recur, so that the next run tries again.
-            key = Key(key.digest, "")
+            key = Key(key.digest, None)
             text = f"This was not graded, and it is not the submission's fault. {answer.message}"
             report = self._without(one, "error", text)
         report.learner = submission.learner

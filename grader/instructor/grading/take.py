@@ -13,6 +13,7 @@ from grader.catalogue import Catalogue, Kata
 from grader.devices import Device
 from grader.engine import sandbox
 from grader.errors import KataError, UsageError
+from grader.instructor.gradebook.events import Provenance, Take
 from grader.instructor.gradebook.records import RunRecord
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import read_times
@@ -65,17 +66,14 @@ def take(
     # nothing written.
     for run in {one.run.id: one.run for one in found}.values():
         _prepare(book, run)
-    what = [(one.learner, one.kata, one.file) for one in wanted]
-    if len(what) == 1:
-        (learner, kata, file) = what[0]
-        number = book.decide("take", learner, file, kata=kata, comment=comment, author=author)
-    else:
-        number = book.rule_together("take", what, comment=comment, author=author)
+    made = Provenance(author=author, comment=comment)
+    takes = [Take(learner=one.learner, kata=one.kata, file=one.file, made=made) for one in wanted]
+    number = book.decide(takes[0]) if len(takes) == 1 else book.decide_together(takes)
     try:
         _grade(book, found, watching)
     except KataError:
         # A decision without a grading would hide the file: it would be the answer, and have no mark.
-        book.undo("ruling", number, author=author, comment="it could not be graded")
+        book.undo(number, author=author, comment="it could not be graded")
         raise
     return number
 

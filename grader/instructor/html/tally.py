@@ -134,7 +134,7 @@ class Line:
     total: Total
     written: Total
     """What of it are written answers."""
-    cells: dict[str, tuple[float | None, KataStatus, bool, str]]
+    cells: dict[str, tuple[float | None, KataStatus, bool, str | None]]
     """By kata, the score (None: not graded), the status, whether lateness or a person changed it, and who marks it late
     without a time."""
     retries: int

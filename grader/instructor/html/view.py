@@ -13,10 +13,11 @@ import msgspec
 
 from grader.catalogue import Catalogue, read_hints
 from grader.catalogue.answer_sheet import questions_of
-from grader.instructor.gradebook import overview
-from grader.instructor.gradebook.comments import Comments, Thread
+from grader.instructor.gradebook import events, overview
 from grader.instructor.gradebook.course import Course, Total, total
-from grader.instructor.gradebook.records import NEWER, Adjustment, Row, WrittenScore
+from grader.instructor.gradebook.events import Provenance
+from grader.instructor.gradebook.fold import AboutMark, Thread
+from grader.instructor.gradebook.records import NEWER, Row, WrittenScore
 from grader.instructor.gradebook.written import WITHDRAWN, WrittenAnswer, earned
 from grader.instructor.html import text
 from grader.instructor.submissions.as_text import text_of
@@ -207,7 +208,7 @@ class Viewer:
 
     course: Course
     lessons: KataTexts
-    comments: Mapping[tuple[str, str], Comments] = field(default_factory=dict)
+    comments: Mapping[tuple[str, str], AboutMark] = field(default_factory=dict)
     """What people said about hand-ins, by learner and kata."""
     bundle: Callable[[int], Bundle | None] = lambda attempt: None
     """Returns what an attempt graded, as far as it can be read."""
@@ -226,7 +227,7 @@ class Viewer:
 
     def kata(self, row: Row) -> KataView:
         """Return the view of one row."""
-        report, about = row.report, self.comments.get((row.learner, row.kata), Comments())
+        report, about = row.report, self.comments.get((row.learner, row.kata), AboutMark())
         late = [_late(row)] if row.late_points or row.days_late > 0 or row.late_by else []
         changes = [self._change(item) for item in row.adjustments if self.full or not item.revoked]
         marks_known = row.written is not None and (self.full or row.written.released)
@@ -282,17 +283,13 @@ class Viewer:
             hint_about(whole, [f"{check.name}\n{check.message or ''}" for check in wrong]) if whole else None
         )
 
-    def _remarks(self, row: Row, about: Comments) -> tuple[RemarkView, ...]:
+    def _remarks(self, row: Row, about: AboutMark) -> tuple[RemarkView, ...]:
         found = []
         for one in about.remarks:
-            attempt, file, number = one.value["attempt"], one.value["file"], one.value["line"]
-            earlier = "" if attempt == row.attempt else ", of an attempt other than the one that counts"
-            place = f"{text.name(file)}, line {number}{earlier}"
-            code = self._lines(attempt, file, number)
-            at = when(one.at, self.course)
-            found.append(
-                RemarkView(place, code, text.truncated_head(one.comment), self._author(one.author), at)
-            )
+            earlier = "" if one.attempt == row.attempt else ", of an attempt other than the one that counts"
+            place = f"{text.name(one.file)}, line {one.line}{earlier}"
+            code = self._lines(one.attempt, one.file, one.line)
+            found.append(RemarkView(place, code, *self._statement(one.made)))
         return tuple(found)
 
     def _lines(self, attempt: int, file: str, number: int) -> str:
@@ -310,22 +307,25 @@ class Viewer:
 
     def _dispute(self, thread: Thread) -> DisputeView:
         answers = tuple(
-            (text.truncated_head(one.comment), self._author(one.author), when(one.at, self.course))
-            for one in (*thread.answers, thread.closed)
-            if one is not None
+            self._statement(one.made) for one in (*thread.answers, thread.closed) if one is not None
         )
-        words, at = text.truncated_head(thread.about.comment), when(thread.about.at, self.course)
+        words, _, at = self._statement(thread.about.made)
         return DisputeView(words, answers, thread.closed is not None, at)
 
-    def _change(self, item: Adjustment) -> Change:
-        sign = MINUS if item.points < 0 else "+"
-        by = f"adjusted: {sign}{points(abs(item.points))}"
+    def _statement(self, made: Provenance) -> tuple[str, str | None, str | None]:
+        """Return a comment, its author, if that is shown, and when."""
+        return text.truncated_head(made.comment), self._author(made.author), when(made.at, self.course)
+
+    def _change(self, change: events.Change) -> Change:
+        sign = MINUS if change.points < 0 else "+"
+        by = f"adjusted: {sign}{points(abs(change.points))}"
+        comment, author, at = self._statement(change.made)
         return Change(
-            by if item.kind == "adjust" else f"set to {points(item.points)}",
-            comment=text.truncated_head(item.comment) if item.comment else None,
-            author=self._author(item.author),
-            at=when(item.at, self.course),
-            revoked=item.revoked,
+            f"set to {points(change.points)}" if isinstance(change, events.Override) else by,
+            comment=comment or None,
+            author=author,
+            at=at,
+            revoked=change.revoked,
         )
 
     def _author(self, name: str) -> str | None:
@@ -388,7 +388,7 @@ def _answer(one: WrittenAnswer) -> AnswerView:
         if mark is not None
         else (),
         otherwise=mark is not None and one.rubric is not None and earned(one.rubric, met) != mark.points,
-        comment=text.truncated_head(mark.comment) if mark is not None else "",
+        comment=text.truncated_head(mark.made.comment) if mark is not None else "",
         model=text.truncated_head(one.rubric.model) if one.rubric is not None else None,
     )
 

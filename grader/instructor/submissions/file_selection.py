@@ -17,7 +17,7 @@ from grader.engine.host.source import MAX_NOTEBOOK, MAX_SOURCE
 from grader.errors import PackError
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.names import module_rank
-from grader.instructor.submissions.submission import DECIDED, TAKEN, Bundle, Proposal
+from grader.instructor.submissions.submission import Bundle, Proposal
 from grader.notebooks import UnreadableNotebook, code_cells
 
 MAX_BESIDE = 256
@@ -44,6 +44,8 @@ class Chosen:
     file: File
     bundle: Bundle
     notes: tuple[str, ...]
+    taken: str | None = None
+    """The file's name, where somebody decided that it is the answer."""
 
 
 When = Callable[[File], datetime | None]
@@ -98,7 +100,7 @@ def choose(
     if decided:
         # The decision has the file's name, which systems change: `…_9001_my_masks-1.py`.
         called = "" if file.origin.endswith(file.name) else f" ({file.name})"
-        notes.append(f"{file.origin}{called}{TAKEN}{main}{DECIDED}")
+        notes.append(f"{file.origin}{called} was taken for {main}, as was decided")
     elif taken:
         notes.append(
             # The decision was about an earlier hand-in; a new one without the file is graded all the same,
@@ -107,7 +109,8 @@ def choose(
         )
     elif best:
         notes.append(f"{file.origin} was taken for {main}")
-    return Chosen(file, _bundle(main, file, listing, notes, decided=bool(decided)), tuple(notes))
+    bundle = _bundle(main, file, listing, notes, decided=bool(decided))
+    return Chosen(file, bundle, tuple(notes), file.name if decided else None)
 
 
 def suffix_of(name: str) -> str:

@@ -216,6 +216,7 @@ class LearnerFolder:
             submitted_at=at,
             time_source=source,
             notes=tuple(printable(note) for note in notes),
+            taken=chosen.taken,
         )
 
     def _without(

@@ -29,26 +29,19 @@ class Bundle(msgspec.Struct, frozen=True, dict=True):
         return total.hexdigest()
 
 
-MAY_BE = " may be the answer: "
-DECIDED = ", as was decided"
-"""How the note on a file ends that somebody took for the answer."""
-TAKEN = " was taken for "
-"""What that note says after the file."""
-
-
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """A file that may be meant though its name is wrong; nobody takes it before somebody says so."""
 
     file: str
     """Its path among the learner's, for `kata gradebook take`."""
-    origin: str
-    """Where it lies."""
     reason: str
+    origin: str | None = None
+    """Where it lies; None where the gradebook keeps only that it came in."""
 
     @property
     def note(self) -> str:
-        """What the gradebook keeps of it."""
-        return f"{self.file}{MAY_BE}{self.reason}"
+        """The same in a sentence."""
+        return f"{self.file} may be the answer: {self.reason}"
 
 
 class HandedInSheet(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,6 +72,8 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     """It comes from the gradebook: nobody handed it in again."""
     proposal: Proposal | None = None
     """Where it is missing: what may be meant instead."""
+    taken: str | None = None
+    """The file's name, where it is the answer only because somebody decided so."""
     denied: str | None = None
     """What this machine did not let us read, though it is there: then nothing is known of what was handed in."""
     origin: str | None = None

@@ -8,11 +8,24 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.instructor.gradebook.course import total
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.events import AnswerMark, Change, Decision
+from grader.instructor.gradebook.records import (
+    AttemptGraded,
+    Decided,
+    HistoryEvent,
+    Row,
+    SeenAgain,
+    TakenBack,
+)
 from grader.report.json_text import json_text
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
+    from grader.instructor.gradebook.written import AnswerSheet
+
+
+_NOT_PRINTED = ("learner", "name", "proposals", "taken")
+"""Of a mark: the learner is named once, and notes say the others in words."""
 
 
 def to_jsonl(rows: Iterable[Row]) -> Iterator[str]:
@@ -31,13 +44,16 @@ def document_of(rows: list[Row], course: Course, *, whole: bool = False) -> dict
     marks = []
     for row in rows:
         mark = msgspec.to_builtins(row)
+        mark["adjustments"] = [_change(change) for change in row.adjustments]
+        if row.written is not None:
+            mark["written"]["marks"] = [_answer_mark(one) for one in row.written.marks]
         report = mark.pop("report")
         mark = {
             "kata": row.kata,
             "number": row.report.number,
             "status": row.report.status,
             "graded_score": row.report.earned if row.graded else None,
-            **{name: value for name, value in mark.items() if name not in ("learner", "name")},
+            **{name: value for name, value in mark.items() if name not in _NOT_PRINTED},
             "score": row.points,
         }
         marks.append({**mark, "report": report} if whole else mark)
@@ -50,3 +66,96 @@ def document_of(rows: list[Row], course: Course, *, whole: bool = False) -> dict
         "not_graded": every.ungraded,
         "katas": marks,
     }
+
+
+def document_of_sheet(sheet: AnswerSheet) -> dict[str, Any]:
+    """Return a sheet of written answers as `kata gradebook answers --json` prints it."""
+    document: dict[str, Any] = msgspec.to_builtins(sheet)
+    for answer, shown in zip(sheet.answers, document["answers"], strict=True):
+        shown["mark"] = _answer_mark(answer.mark) if answer.mark is not None else None
+    return document
+
+
+def document_of_decision(decision: Decision) -> dict[str, Any]:
+    """Return a decision as `kata gradebook rulings --json` prints it."""
+    return {
+        "id": decision.id,
+        "kind": decision.kind,
+        "learner": decision.learner or "",
+        "kata": decision.kata,
+        "value": msgspec.to_builtins(decision.value),
+        **_provenance(decision),
+    }
+
+
+def document_of_event(event: HistoryEvent) -> dict[str, Any]:
+    """Return what happened to a mark as `kata gradebook history --json` prints it: what it does not have is null."""
+    document: dict[str, Any] = dict.fromkeys(_EVENT)
+    document |= {"kind": event.kind, "at": event.at, "revoked": False}
+    match event:
+        case AttemptGraded():
+            document |= msgspec.structs.asdict(event) | event.result._asdict()
+            document["digest"] = event.digest or ""
+            del document["result"]
+        case SeenAgain():
+            own = {**msgspec.structs.asdict(event), "digest": event.digest or ""}
+            document |= {**own, "author": "kata grade"}
+        case TakenBack(decision=decision, by=by):
+            document |= {"comment": by.comment, "author": by.author, decision.sort.name: decision.id}
+        case Decided(decision=decision):
+            own = {"comment": event.comment, "author": decision.made.author, "revoked": decision.revoked}
+            document |= {**own, decision.sort.name: decision.id}
+            if isinstance(decision, Change | AnswerMark):
+                document["points"] = decision.points
+            if isinstance(decision, AnswerMark):
+                document["max_score"] = decision.max_points
+    if isinstance(event, Decided | TakenBack) and isinstance(event.decision, AnswerMark):
+        document["question"] = event.decision.question
+    plain: dict[str, Any] = msgspec.to_builtins(document)
+    return plain
+
+
+_EVENT = (
+    "kind",
+    "at",
+    "run",
+    "attempt",
+    "number",
+    "digest",
+    "submitted_at",
+    "status",
+    "score",
+    "max_score",
+    "seed",
+    "adjustment",
+    "points",
+    "comment",
+    "author",
+    "revoked",
+    "ruling",
+    "answer_mark",
+    "question",
+)
+
+
+def _provenance(decision: Decision) -> dict[str, Any]:
+    made, undone = decision.made, decision.undone
+    return {
+        "comment": made.comment,
+        "author": made.author,
+        "at": msgspec.to_builtins(made.at),
+        "revoked": decision.revoked,
+        "revoked_by": undone.author if undone is not None else None,
+        "revoked_at": msgspec.to_builtins(undone.at) if undone is not None else None,
+        "revoked_because": undone.comment if undone is not None else None,
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    own = ("comment", "author", "at", "revoked")
+    about = {name: value for name, value in _provenance(change).items() if name in own}
+    return {"kind": change.kind, "points": change.points, **about, "id": change.id}
+
+
+def _answer_mark(mark: AnswerMark) -> dict[str, Any]:
+    return {**mark.value, "id": mark.id, **_provenance(mark)}

@@ -113,7 +113,7 @@ def _written(number: str, written: WrittenScore) -> Iterator[dict[str, Any]]:
             "score": _points(mark.points),
             "max_score": _points(mark.max_points),
             "visibility": "visible",
-            "output": mark.comment,
+            "output": mark.made.comment,
         }
 
 

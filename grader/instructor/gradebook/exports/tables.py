@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.instructor.gradebook.course import Total, total
+from grader.instructor.gradebook.events import Change, standing
 from grader.instructor.gradebook.exports.cells import line, number
-from grader.instructor.gradebook.records import Adjustment, Row, by_learner
+from grader.instructor.gradebook.records import Row, by_learner
 from grader.instructor.lms.person import Person
 from grader.instructor.lms.system import GradeFile
 from grader.instructor.submissions.names import natural_key
@@ -306,13 +307,12 @@ def adjusted_points(row: Row) -> float:
 
 def comments(row: Row) -> str:
     """Return what people said about a mark: `(+2) the seed was unlucky; (= 9) graded by hand`."""
-    return "; ".join(f"({signed(one)}) {one.comment}" for one in row.adjustments if not one.revoked)
+    return "; ".join(f"({signed(one)}) {one.made.comment}" for one in standing(row.adjustments))
 
 
-def signed(one: Adjustment) -> str:
-    """Return an adjustment as a person writes it: +2, -1.5, = 9."""
-    sign = "= " if one.kind == "override" else "+" if one.points >= 0 else ""
-    return sign + number(one.points)
+def signed(change: Change) -> str:
+    """Return a change of a mark as a person writes it: +2, -1.5, = 9."""
+    return change.sign + number(change.points)
 
 
 def _iso(moment: datetime | None) -> str | None:
