@@ -43,12 +43,12 @@ _PASS_ON = (
 """Where files are that do not use an operator for themselves: installed libraries, Python's own, and ours."""
 _AROUND = {
     **{f"gc.{name}": f"gc.{name}" for name in ("get_objects", "get_referrers", "get_referents")},
-    **{f"sys.{name}": f"sys.{name}" for name in ("_getframe", "_current_frames", "settrace", "setprofile")},
+    **{f"sys.{name}": f"sys.{name}" for name in ("_current_frames", "settrace", "setprofile")},
     **{"exec": "exec or eval", "compile": "exec or eval", "marshal.loads": "marshal.loads"},
     **{"code.__new__": "code made by hand", "function.__new__": "a function made by hand"},
 }
 """By audit event, what may find what is taken away, or run a text that nobody reads."""
-_TO_FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame", "f_code"})
+_TO_FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _NATIVE = re.compile(
     "_?import_ir_module.*|parse_ir|_create_function_from_graph|StaticModule|_(fuse|jit)_to_.*|_te"
     "|_jit_set_te_must_use_llvm_cpu|_jit_set_llga_enabled"
@@ -89,6 +89,34 @@ class ExcludedError(RuntimeError):
     """Raised where a submission uses what its kata excludes."""
 
 
+class _Handed:
+    """A namespace of torch's operators for given blocks, in which each call costs no more than without a guard."""
+
+    def __init__(self, space: Any, let: dict[int, types.CodeType]) -> None:
+        self._space, self._let = space, let
+
+    def __getattr__(self, name: str) -> Any:
+        operator = getattr(self._space, name)
+        found = _fast(operator, self._let)
+        if isinstance(operator, OpOverloadPacket):
+            for overload in operator.overloads():  # type: ignore[no-untyped-call]
+                setattr(found, overload, _fast(getattr(operator, overload), self._let))
+        setattr(self, name, found)
+        return found
+
+
+def _fast(operator: Any, let: dict[int, types.CodeType]) -> Any:
+    # What its own `__call__` does in the end.
+    inner, frame_at = operator.__dict__["_op"], sys._getframe
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if id(frame_at(1).f_code) in let:
+            return inner(*args, **kwargs)
+        return operator(*args, **kwargs)  # which looks who it is
+
+    return called
+
+
 class Exclusion:
     """What a kata excludes, taken away in this process for as long as it lives."""
 
@@ -106,6 +134,8 @@ class Exclusion:
         self._trusted = (_REAL_TORCH, *given)
         self._askers: dict[int, tuple[types.CodeType, bool | None, bool]] = {}
         """By code, with the code itself: whether it may ask for operators (None: it passes on), and is ours."""
+        self._let: dict[int, types.CodeType] = {}
+        """The codes that may ask themselves, by number."""
         self._below = frozenset(_outward(sys._getframe(1)))
         """The frames below this: what is called from there, without code of a submission between, is ours."""
         self._code_of: Callable[[str], types.CodeType] = _read_code
@@ -173,30 +203,49 @@ class Exclusion:
         """Let the operators of torch be got and called by their inner names from given blocks and from torch alone."""
         own = {name.partition("::")[0] for name in overloads()}
         get, find = _OpNamespace.__getattribute__, _OpNamespace.__getattr__
+        # Blocks call operators a million times in a training: who has been let is known by the number of its code.
+        let, frame_at = self._let, sys._getframe
 
-        def checked(namespace: Any, name: str, value: Any) -> Any:
+        def checked(namespace: Any, name: str, value: Any, asker: types.FrameType) -> Any:
             space = types.ModuleType.__getattribute__(namespace, "__dict__").get("name")
-            if isinstance(value, OpOverloadPacket) and space in own:
-                asker = sys._getframe(2)
-                # Torch's C++ looks an operator up as well, for a dispatch mode, in the frame of whoever computes.
-                if not self._is_let(asker) and _loads(asker, name):
-                    self._refuse_inner(f"{space}.{name}")
+            # Torch's C++ looks an operator up as well, for a dispatch mode, in the frame of whoever computes.
+            is_operator = isinstance(value, OpOverloadPacket) and space in own
+            if is_operator and not self._is_let(asker) and _loads(asker, name):
+                self._refuse_inner(f"{space}.{name}")
             return value
+
+        def got(namespace: Any, name: str) -> Any:
+            value, asker = get(namespace, name), frame_at(1)
+            return value if id(asker.f_code) in let else checked(namespace, name, value, asker)
+
+        def inner(operator: Any) -> Any:
+            code = frame_at(1).f_code
+            if id(code) not in let and not code.co_filename.startswith(TORCH):
+                self._refuse_inner(str(operator))
+            return operator.__dict__["_op"]
 
         kind: Any = _OpNamespace
         # Both: Python asks the second where the first has nothing yet.
-        kind.__getattribute__ = lambda self, name: checked(self, name, get(self, name))
-        kind.__getattr__ = lambda self, name: checked(self, name, find(self, name))
+        kind.__getattribute__ = got
+        kind.__getattr__ = lambda self, name: checked(self, name, find(self, name), frame_at(1))
         for kind in (OpOverload, OpOverloadPacket):
+            let[id(kind.__call__.__code__)] = kind.__call__.__code__
             kind.__call__ = self._keep_calls(kind.__call__)
-            kind._op = property(self._inner, lambda operator, inner: vars(operator).update(_op=inner))
+            kind._op = property(inner, lambda operator, value: operator.__dict__.update(_op=value))
+        handed = {name: _Handed(getattr(torch.ops, name), let) for name in own} if self._request.given else {}
+        get_space = types.ModuleType.__getattribute__
+
+        def space_got(ops: Any, name: str) -> Any:
+            space = get_space(ops, name)
+            return handed[name] if name in handed and self._is_given(frame_at(1).f_code) else space
+
+        kind = type(torch.ops)
+        kind.__getattribute__ = space_got
         for name in ("_jit_get_operation", "_get_operation_overload"):
             setattr(torch._C, name, self._keep_finding(getattr(torch._C, name)))
 
-    def _inner(self, operator: Any) -> Any:
-        if not sys._getframe(1).f_code.co_filename.startswith(TORCH):
-            self._refuse_inner(str(operator))
-        return vars(operator)["_op"]
+    def _is_given(self, code: types.CodeType) -> bool:
+        return self._is_of(code, self._trusted[1:])
 
     def _keep_finding(self, find: Any) -> Any:
         def found(name: str, *args: Any) -> Any:
@@ -207,11 +256,15 @@ class Exclusion:
         return found
 
     def _keep_calls(self, call: Any) -> Any:
+        let, frame_at = self._let, sys._getframe
+
         def called(operator: Any, /, *args: Any, **kwargs: Any) -> Any:
-            # Torch hands these the operators to be called.
-            handed = sys._getframe(1).f_code.co_name in ("__torch_dispatch__", "__torch_function__")
-            if not handed and not self._is_let(sys._getframe(1)):
-                self._refuse_inner(".".join(str(operator).split(".")[:2]))
+            asker = frame_at(1)
+            if id(asker.f_code) not in let:
+                # Torch hands these the operators to be called.
+                handed = asker.f_code.co_name in ("__torch_dispatch__", "__torch_function__")
+                if not handed and not self._is_let(asker):
+                    self._refuse_inner(".".join(str(operator).split(".")[:2]))
             return call(operator, *args, **kwargs)
 
         return called
@@ -231,6 +284,8 @@ class Exclusion:
                 known = self._askers[id(code)] = code, self._asker(code), self._is_of(code, (_OWN,))
             _, may_ask, is_ours = known
             if may_ask is not None:
+                if may_ask and not foreign:
+                    self._let[id(code)] = code
                 return may_ask
             foreign = foreign or not is_ours
         return False  # a thread that began with nobody's code
@@ -277,24 +332,29 @@ def _pointer(
     busy = threading.local()
     noted: set[str] = set()
 
+    @functools.cache  # by a name: a path is followed link by link
+    def place_of(name: str) -> str:
+        # An import runs and reads code for whoever asks; torch and the grader do much for everybody.
+        file = os.path.realpath(name) if os.path.isabs(name) else ""
+        if name.startswith("<frozen importlib") or file.startswith((_REAL_TORCH, _OWN)):
+            return "end"
+        is_own = not name.startswith("<frozen") and (file.startswith(own) or not file.startswith(installed))
+        return "own" if is_own else "installed"
+
     def is_own(frame: types.FrameType | None, *, far: bool) -> bool:
         for caller in _outward(frame):
-            name, file = caller.f_code.co_filename, _file_of(caller.f_code)
-            # An import runs and reads code for whoever asks, and torch does much for everybody.
-            if caller in below or name.startswith("<frozen importlib") or file.startswith(_REAL_TORCH):
-                return False
-            if not name.startswith("<frozen") and (file.startswith(own) or not file.startswith(installed)):
-                return True
-            if not far:
-                return False
+            place = "end" if caller in below else place_of(caller.f_code.co_filename)
+            if place != "installed" or not far:
+                return place == "own"
         return False
 
     def look(event: str, arguments: tuple[Any, ...]) -> None:
         what = _AROUND.get(event)
-        if what is None and event.startswith("ctypes."):
-            what = "ctypes"
-        elif event == "object.__getattr__" and arguments[1] in _TO_FRAMES:
-            what = arguments[1]
+        if what is None:
+            if event == "object.__getattr__":
+                what = arguments[1] if arguments[1] in _TO_FRAMES else None
+            elif event.startswith("ctypes."):
+                what = "ctypes"
         if what is None or what in noted or getattr(busy, "now", False):
             return
         busy.now = True
