@@ -138,7 +138,7 @@ class Exclusion:
         """The codes that may ask themselves, by number."""
         self._below = frozenset(_outward(sys._getframe(1)))
         """The frames below this: what is called from there, without code of a submission between, is ours."""
-        self._code_of: Callable[[str], types.CodeType] = _read_code
+        self._code_of: Callable[[str], types.CodeType] = torch_code.code_of
         self._codes: dict[str, frozenset[types.CodeType]] = {}
         self._loaded: set[types.CodeType] = set()
         """What torch has loaded since, without what is excluded."""
