@@ -200,7 +200,7 @@ def test_what_may_lead_around_costs_nothing_and_is_pointed_out(tmp_path: Path, l
     assert complaints(report) == []
     at = text[: text.index("gc.get_objects()")].count("\n") + 1
     assert report.look_at == [
-        f"exec or eval may lead around “from scratch” (line {at - 1})",
+        f"eval may lead around “from scratch” (line {at - 1})",
         f"gc.get_objects may lead around “from scratch” (line {at})",
     ]
 

@@ -78,18 +78,27 @@ def test_a_use_is_refused_and_counts_in_every_later_check(examine: Any) -> None:
     assert opened.session.forbidden_uses() == USED
 
 
-def test_a_use_is_that_of_the_name_whose_call_it_was_in(examine: Any) -> None:
+def test_what_some_names_may_use_is_not_there_for_the_others(examine: Any) -> None:
     x = torch.ones(2, requires_grad=True)
     opened = examine(USES, required=("g", "other", "late"), forbid=FORBID, within=("other", "late"))
     opened.submission.g(x)
+    opened.begin()
     opened.submission.other(x)
     y = opened.submission.late(x)
-    opened.submission.g(x)
-    assert opened.session.forbidden_uses() == []
     refused(y.sum().backward)
     assert opened.session.forbidden_uses() == USED
     opened.begin()
+    opened.submission.g(x)
     assert opened.session.forbidden_uses() == USED
+
+
+def test_a_check_that_asks_for_both_kinds_has_a_worker_with_everything(examine: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    opened = examine(USES, required=("g", "late"), forbid=FORBID, within=("late",))
+    opened.submission.late(x)
+    opened.submission.g(x)
+    opened.submission.late(x).sum().backward()
+    assert opened.session.forbidden_uses() == []
 
 
 HIDDEN = """

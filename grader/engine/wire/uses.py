@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-_RECORD = re.compile(rb"(\d{1,10}) ([\w. ]{1,200})")
+_RECORD = re.compile(rb"(\d{1,10}) ([\w.]{1,200})")
 """The line of the submission, 0 where that is unknown, and the name of what was used."""
 CLOSED = "a way round the grader's record of what is used"
 """What is reported of a worker that closes its record, or writes something else to it."""
-AROUND = "around "
+AROUND = "around."
 """Before the name of what is no use, and may lead around what is excluded."""
 TORCH = os.path.dirname(torch.__file__) + os.sep
 

@@ -44,8 +44,8 @@ _PASS_ON = (
 _AROUND = {
     **{f"gc.{name}": f"gc.{name}" for name in ("get_objects", "get_referrers", "get_referents")},
     **{f"sys.{name}": f"sys.{name}" for name in ("_current_frames", "settrace", "setprofile")},
-    **{"exec": "exec or eval", "compile": "exec or eval", "marshal.loads": "marshal.loads"},
-    **{"code.__new__": "code made by hand", "function.__new__": "a function made by hand"},
+    **{"exec": "eval", "compile": "eval", "marshal.loads": "marshal.loads"},
+    **{"code.__new__": "types.CodeType", "function.__new__": "types.FunctionType"},
 }
 """By audit event, what may find what is taken away, or run a text that nobody reads."""
 _TO_FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
