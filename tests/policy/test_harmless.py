@@ -211,7 +211,6 @@ def test_what_may_lead_around_costs_nothing_and_is_pointed_out(tmp_path: Path, l
         ("ctypes", "import numpy.ctypeslib as n\nn.ctypes.CDLL(None)"),
         ("tb_frame", "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    error.__traceback__.tb_frame"),
         ("gc.get_objects", "import gc\ngetattr(gc, 'get_' 'objects')()\nget_objects = None"),
-        ("sys._getframe", "import sys\nsys._getframe()"),
     ],
 )
 def test_what_ran_is_pointed_out_however_it_is_written(
