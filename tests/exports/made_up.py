@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from grader.instructor.gradebook.events import Change
+from grader.instructor.gradebook.events import PointsChange
 from grader.instructor.gradebook.records import Row
 from grader.report.report import CheckReport, KataReport
 from tests.gradebook.handmade import change
@@ -63,7 +63,7 @@ def row(learner: str = "ada", graded: KataReport | None = None, **more: Any) -> 
     )
 
 
-def adjustment(points: float, comment: str, kind: str = "adjust", *, revoked: bool = False) -> Change:
+def adjustment(points: float, comment: str, kind: str = "adjust", *, revoked: bool = False) -> PointsChange:
     return change(points, comment, kind, at=WHEN, revoked=revoked)
 
 

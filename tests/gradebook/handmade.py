@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.database_url import Address
-from grader.instructor.gradebook.events import TYPES, Adjust, Change, Override, Provenance, own_fields
+from grader.instructor.gradebook.events import TYPES, Adjust, Override, PointsChange, Provenance, own_fields
 from grader.instructor.gradebook.records import Key
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission
@@ -144,7 +144,7 @@ def change(
     author: str = "kim",
     at: datetime = MONDAY,
     revoked: bool = False,
-) -> Change:
+) -> PointsChange:
     """Return a person's word on a mark."""
     made = Provenance(author=author, comment=comment, at=at)
     of = Override if kind == "override" else Adjust

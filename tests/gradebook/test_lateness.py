@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.events import Change
+from grader.instructor.gradebook.events import PointsChange
 from grader.instructor.gradebook.lateness import (
     Lateness,
     LatePolicy,
@@ -184,7 +184,7 @@ def test_an_extension_ends_at_the_same_time_of_day() -> None:
     assert add_days(due, 2, BERLIN) - due == timedelta(hours=49)
 
 
-def decision(kind: str, value: float, *, revoked: bool = False) -> Change:
+def decision(kind: str, value: float, *, revoked: bool = False) -> PointsChange:
     return change(value, kind=kind, revoked=revoked)
 
 
@@ -203,7 +203,7 @@ def decision(kind: str, value: float, *, revoked: bool = False) -> Change:
         ([decision("adjust", 0.1), decision("adjust", 0.2)], (6.3, 2.0)),
     ],
 )
-def test_what_people_decide(decisions: list[Change], settled: tuple[float, float]) -> None:
+def test_what_people_decide(decisions: list[PointsChange], settled: tuple[float, float]) -> None:
     assert final_score(8.0, 2.0, decisions) == settled
 
 
@@ -213,13 +213,13 @@ decisions = st.lists(
 
 
 @given(points, decisions)
-def test_what_is_revoked_might_as_well_not_be_there(graded: float, some: list[Change]) -> None:
+def test_what_is_revoked_might_as_well_not_be_there(graded: float, some: list[PointsChange]) -> None:
     assert final_score(graded, 0.0, some) == final_score(
         graded, 0.0, [one for one in some if not one.revoked]
     )
 
 
 @given(points, points, decisions)
-def test_an_override_forgets_what_was(one: float, other: float, some: list[Change]) -> None:
+def test_an_override_forgets_what_was(one: float, other: float, some: list[PointsChange]) -> None:
     final = [*some, decision("override", 5)]
     assert final_score(one, 0.0, final) == final_score(other, 0.0, final) == (5.0, 0.0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.catalogue import Catalogue
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.events import Change
+from grader.instructor.gradebook.events import PointsChange
 from grader.instructor.gradebook.records import Row
 from grader.instructor.html import KataTexts, Part, Viewer, Written, write_report
 from grader.report.report import CheckReport, KataReport
@@ -75,7 +75,7 @@ def row(learner: str = "ada", kata: str = "masks", number: str = "9.3.1", **fact
     )
 
 
-def adjusted(points: float, comment: str, **facts: Any) -> Change:
+def adjusted(points: float, comment: str, **facts: Any) -> PointsChange:
     """A person's word on a mark."""
     return change(points, comment, **{"at": NOW, **facts})
 

@@ -111,7 +111,7 @@ def dispute(desk: DeskReader, form: Form) -> int:
 
 def answer(desk: DeskReader, form: Form) -> int:
     """Answer a dispute."""
-    return _in_dispute(desk, form, events.Answer)
+    return _in_dispute(desk, form, events.Answered)
 
 
 def close(desk: DeskReader, form: Form) -> int:
@@ -119,7 +119,7 @@ def close(desk: DeskReader, form: Form) -> int:
     return _in_dispute(desk, form, events.Close)
 
 
-def _in_dispute(desk: DeskReader, form: Form, kind: type[events.Answer] | type[events.Close]) -> int:
+def _in_dispute(desk: DeskReader, form: Form, kind: type[events.Answered] | type[events.Close]) -> int:
     learner, kata = _mark(desk, form)
     number = _whole(form, "dispute")
     thread = next((one for one in desk.threads(learner, kata) if one.about.id == number), None)
@@ -323,7 +323,7 @@ ACTIONS |= {sort.undo: partial(undo, sort) for sort in (events.CHANGE, events.RU
 """By the last word of the address that a form is sent to. What writes a single decision returns its number."""
 
 
-def _points(desk: DeskReader, form: Form, kind: type[events.Change], learners: list[str]) -> float:
+def _points(desk: DeskReader, form: Form, kind: type[events.PointsChange], learners: list[str]) -> float:
     """Return the points that a form gives these learners; more than there are must be on purpose."""
     points = _number(form, "points")
     for row in desk.book.rows(katas=[form.get("of", "")], learners=learners):

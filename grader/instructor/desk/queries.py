@@ -519,7 +519,7 @@ class DeskReader:
 
     def disputes(self) -> list[Thread]:
         """Return every dispute, the open ones first, those that wait longest before."""
-        decided = self.book.rulings((events.Dispute, events.Answer, events.Close))
+        decided = self.book.rulings((events.Dispute, events.Answered, events.Close))
         found = [
             replace(thread, about=msgspec.structs.replace(thread.about, learner=learner))
             for (learner, _), about in fold(decided, self.book.identity()).items()

@@ -111,7 +111,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
             raise GradebookUsageError("Nothing is decided without a reason.", "Give one: --comment TEXT")
 
 
-class Change(Decision, frozen=True, kw_only=True):
+class PointsChange(Decision, frozen=True, kw_only=True):
     """A person's word on a mark."""
 
     sort: ClassVar[Sort] = CHANGE
@@ -130,11 +130,11 @@ class Change(Decision, frozen=True, kw_only=True):
             raise GradebookUsageError("A mark is not changed without a reason.", "Give one: --comment TEXT")
 
 
-class Adjust(Change, frozen=True, kw_only=True, tag="adjust"):
+class Adjust(PointsChange, frozen=True, kw_only=True, tag="adjust"):
     """Points are added, or taken where they are below 0."""
 
 
-class Override(Change, frozen=True, kw_only=True, tag="override"):
+class Override(PointsChange, frozen=True, kw_only=True, tag="override"):
     """A mark replaces whatever was graded, is late, or was adjusted before."""
 
     @property
@@ -143,10 +143,10 @@ class Override(Change, frozen=True, kw_only=True, tag="override"):
         return "= "
 
     def check(self) -> None:
-        """Refuse a mark below 0, too, as `Change.check` says."""
+        """Refuse a mark below 0, too, as `PointsChange.check` says."""
         if self.points < 0:
             raise GradebookUsageError(f"A mark cannot be {self.points:g}; it is 0 or more.")
-        Change.check(self)
+        PointsChange.check(self)
 
 
 class AnswerMark(Decision, frozen=True, kw_only=True, tag="answer_mark"):
@@ -230,7 +230,7 @@ class Dispute(Decision, frozen=True, kw_only=True, tag="dispute"):
     """A learner disputes a mark."""
 
 
-class Answer(Decision, frozen=True, kw_only=True, tag="answer"):
+class Answered(Decision, frozen=True, kw_only=True, tag="answer"):
     """A dispute is answered."""
 
     dispute: int
@@ -317,7 +317,7 @@ Event: TypeAlias = (
     | Release
     | Remark
     | Dispute
-    | Answer
+    | Answered
     | Close
     | Assign
     | Reviewed
@@ -351,7 +351,7 @@ def own_fields(event: type[Decision]) -> tuple[str, ...]:
 def words(event: Decision, attempts: Attempts) -> str:
     """Return what a decision says, in a few words."""
     match event:
-        case Change():
+        case PointsChange():
             return f"{event.sign}{event.points:g}"
         case AnswerMark():
             return f"question {event.question}: {event.points:g} of {event.max_points:g}"
@@ -368,7 +368,7 @@ def words(event: Decision, attempts: Attempts) -> str:
             return f"on {event.file}, line {event.line}, of attempt {attempts.get(event.attempt)}"
         case Dispute():
             return "disputed"
-        case Answer():
+        case Answered():
             return f"answer to dispute {event.dispute}"
         case Close():
             return f"dispute {event.dispute} closed"

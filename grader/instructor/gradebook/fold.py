@@ -12,7 +12,7 @@ ABOUT_HAND_INS: tuple[type[events.Decision], ...] = (
     events.Adjust,
     events.Override,
     events.Dispute,
-    events.Answer,
+    events.Answered,
     events.Close,
     events.Assign,
     events.Reviewed,
@@ -25,7 +25,7 @@ class Thread:
     """A dispute with its answers."""
 
     about: events.Dispute
-    answers: list[events.Answer] = field(default_factory=list)
+    answers: list[events.Answered] = field(default_factory=list)
     closed: events.Close | None = None
 
 
@@ -33,7 +33,7 @@ class Thread:
 class AboutMark:
     """What people decided about one learner's work on one kata."""
 
-    changes: list[events.Change] = field(default_factory=list)
+    changes: list[events.PointsChange] = field(default_factory=list)
     """Of points, oldest first; also those that were taken back."""
     answer_marks: list[events.AnswerMark] = field(default_factory=list)
     """Likewise."""
@@ -81,7 +81,7 @@ def fold(
 
 
 def _add(mark: AboutMark, event: events.Decision) -> None:
-    if not event.revoked and isinstance(event, events.Change | events.Remark):
+    if not event.revoked and isinstance(event, events.PointsChange | events.Remark):
         mark.touched = True
     match event:
         case events.Adjust() | events.Override():
@@ -99,7 +99,7 @@ def _add(mark: AboutMark, event: events.Decision) -> None:
             mark.remarks.append(event)
         case events.Dispute():
             mark.threads.append(Thread(event))
-        case events.Answer():
+        case events.Answered():
             for thread in _of_dispute(mark, event.dispute):
                 thread.answers.append(event)
         case events.Close():

@@ -16,7 +16,7 @@ from grader.instructor.gradebook.events import (
     RULING,
     Adjust,
     Alias,
-    Answer,
+    Answered,
     AnswerMark,
     Attempts,
     Close,
@@ -358,7 +358,7 @@ def rulings(
 
 def about_hand_ins(connection: Connection, course: Course) -> dict[tuple[str, str], AboutMark]:
     """Return what people said about hand-ins, by learner's identity and kata."""
-    found = decisions.decisions(connection, decisions.of(Remark, Dispute, Answer, Close, Release))
+    found = decisions.decisions(connection, decisions.of(Remark, Dispute, Answered, Close, Release))
     return fold(found, identity(connection, course)) if found else {}
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from grader.instructor.gradebook.events import Change, Override
+from grader.instructor.gradebook.events import Override, PointsChange
 
 DAY = timedelta(days=1)
 _PLACES = 6
@@ -122,7 +122,9 @@ def add_days(due: datetime, days: float, zone: tzinfo) -> datetime:
     return due_in_utc(local, zone)
 
 
-def final_score(graded: float, late_points: float, adjustments: Iterable[Change]) -> tuple[float, float]:
+def final_score(
+    graded: float, late_points: float, adjustments: Iterable[PointsChange]
+) -> tuple[float, float]:
     """Return the score that counts, never below 0, and the points that lateness took from it.
 
     An override is the mark: it replaces what was graded, lateness and whatever people said before it. Points that

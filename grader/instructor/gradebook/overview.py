@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.instructor.gradebook.course import Total, total, written_total
-from grader.instructor.gradebook.events import AnswerMark, Change, Override, standing
+from grader.instructor.gradebook.events import AnswerMark, Override, PointsChange, standing
 from grader.instructor.gradebook.exports.tables import signed
 from grader.instructor.gradebook.records import (
     AttemptGraded,
@@ -301,7 +301,7 @@ def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, 
                 case AnswerMark():
                     comment.append(f"  mark {decision.id}", "dim")
                     return Text("taken back"), f"question {decision.question}", comment
-                case Change():
+                case PointsChange():
                     return Text("revoked"), f"change {decision.id}", comment
             return Text("withdrawn"), f"ruling {decision.id}", comment
         case Decided(decision=decision):
@@ -313,7 +313,7 @@ def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, 
                     comment.append(f"  mark {decision.id}{later}", "dim")
                     given = points(decision.points, decision.max_points)
                     return Text("marked"), f"question {decision.question}: {given}", comment
-                case Change():
+                case PointsChange():
                     comment.append(
                         f"  change {decision.id}{', revoked later' if decision.revoked else ''}", "dim"
                     )
@@ -322,7 +322,7 @@ def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, 
             return Text("decided"), "", comment
 
 
-def _word(change: Change) -> str:
+def _word(change: PointsChange) -> str:
     return "override" if isinstance(change, Override) else "adjusted"
 
 

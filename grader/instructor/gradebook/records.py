@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from grader.instructor.gradebook.events import AnswerMark, Change, Decision, Provenance
+from grader.instructor.gradebook.events import AnswerMark, Decision, PointsChange, Provenance
 from grader.instructor.submissions.submission import Proposal
 from grader.report.report import KataReport, KataStatus
 
@@ -331,7 +331,7 @@ class Row(msgspec.Struct, kw_only=True):
     """False where a run has not come to it yet, or the machine failed: then it is no 0, whatever its points."""
     submitted_at: datetime | None
     graded_at: datetime
-    adjustments: list[Change]
+    adjustments: list[PointsChange]
     days_late: float = 0.0
     late_points: float = 0.0
     """Points that lateness took, zero or more."""

@@ -8,7 +8,7 @@ from grader.catalogue import Catalogue
 from grader.errors import UsageError, did_you_mean
 from grader.instructor.gradebook.assignments import Assignment
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.events import Change, Override
+from grader.instructor.gradebook.events import Override, PointsChange
 from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import Row
 from grader.instructor.gradebook.store import Gradebook
@@ -156,7 +156,7 @@ def katas_of_assignment(book: Gradebook, name: str) -> list[str]:
     return graded
 
 
-def mark_meant(row: Row, kind: type[Change], number: float, *, beyond: bool) -> float:
+def mark_meant(row: Row, kind: type[PointsChange], number: float, *, beyond: bool) -> float:
     """Return the mark that a change makes of a row's.
 
     Raises:

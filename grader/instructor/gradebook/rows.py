@@ -416,7 +416,7 @@ def _note(why: str) -> str:
 class _ByHand(NamedTuple):
     """What people, not checks, gave a learner for a kata."""
 
-    adjustments: list[events.Change]
+    adjustments: list[events.PointsChange]
     written: WrittenScore | None
 
 
@@ -474,7 +474,7 @@ def _not_yet(blank: KataReport) -> KataReport:
     return msgspec.structs.replace(blank, status="not_graded", message=_NOT_YET)
 
 
-def _is_graded(adjustments: Iterable[events.Change], by_checks: bool) -> bool:
+def _is_graded(adjustments: Iterable[events.PointsChange], by_checks: bool) -> bool:
     """Whether there is a mark: by checks, or because somebody set it."""
     return by_checks or any(isinstance(change, events.Override) for change in events.standing(adjustments))
 

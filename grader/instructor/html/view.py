@@ -316,7 +316,7 @@ class Viewer:
         """Return a comment, its author, if that is shown, and when."""
         return text.truncated_head(made.comment), self._author(made.author), when(made.at, self.course)
 
-    def _change(self, change: events.Change) -> Change:
+    def _change(self, change: events.PointsChange) -> Change:
         sign = MINUS if change.points < 0 else "+"
         by = f"adjusted: {sign}{points(abs(change.points))}"
         comment, author, at = self._statement(change.made)

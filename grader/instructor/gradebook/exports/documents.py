@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.instructor.gradebook.course import total
-from grader.instructor.gradebook.events import AnswerMark, Change, Decision
+from grader.instructor.gradebook.events import AnswerMark, Decision, PointsChange
 from grader.instructor.gradebook.records import (
     AttemptGraded,
     Decided,
@@ -105,7 +105,7 @@ def document_of_event(event: HistoryEvent) -> dict[str, Any]:
         case Decided(decision=decision):
             own = {"comment": event.comment, "author": decision.made.author, "revoked": decision.revoked}
             document |= {**own, decision.sort.name: decision.id}
-            if isinstance(decision, Change | AnswerMark):
+            if isinstance(decision, PointsChange | AnswerMark):
                 document["points"] = decision.points
             if isinstance(decision, AnswerMark):
                 document["max_score"] = decision.max_points
@@ -151,7 +151,7 @@ def _provenance(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: PointsChange) -> dict[str, Any]:
     own = ("comment", "author", "at", "revoked")
     about = {name: value for name, value in _provenance(change).items() if name in own}
     return {"kind": change.kind, "points": change.points, **about, "id": change.id}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.instructor.gradebook.course import Total, total
-from grader.instructor.gradebook.events import Change, standing
+from grader.instructor.gradebook.events import PointsChange, standing
 from grader.instructor.gradebook.exports.cells import line, number
 from grader.instructor.gradebook.records import Row, by_learner
 from grader.instructor.lms.person import Person
@@ -310,7 +310,7 @@ def comments(row: Row) -> str:
     return "; ".join(f"({signed(one)}) {one.made.comment}" for one in standing(row.adjustments))
 
 
-def signed(change: Change) -> str:
+def signed(change: PointsChange) -> str:
     """Return a change of a mark as a person writes it: +2, -1.5, = 9."""
     return change.sign + number(change.points)
 
