@@ -94,7 +94,7 @@ def _prompt(kata: Kata) -> str:
     stub = kata.stub.read_text(encoding="utf-8").rstrip()
     return (
         f"{lesson_of(kata)}\n\nWrite the whole module `{kata.module}.py`. It is checked on inputs that you do not see. "
-        f"Answered with one block of code.\n\n```python\n{stub}\n```\n"
+        f"Reply with one block of code.\n\n```python\n{stub}\n```\n"
     )
 
 
