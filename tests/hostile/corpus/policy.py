@@ -748,7 +748,8 @@ class LayerNorm(wrong.LayerNorm):
 """Replaces the functions that write what was used, after they are found in memory.
 
 kata = "layer-norm"
-words = ["Write it from mean, variance"]
+status = "error"
+words = ["layer_norm.py does not load"]
 """
 
 import contextlib
