@@ -16,7 +16,7 @@ import sys
 import tokenize
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -279,13 +279,12 @@ TALKS = (
 """The modules with a format in which processes of ours talk."""
 
 
-def existing(names: Iterable[str], modules: dict[str, Module]) -> int:
+def existing(names: Sequence[str], modules: dict[str, Module]) -> int:
     """Return how many classes or modules these are.
 
     Raises:
         ValueError: one is not there (any more).
     """
-    count = 0
     for name in names:
         places = (f"grader.{name}", f"grader.instructor.{name}")
         within = {place.rpartition(".")[0]: place.rpartition(".")[2] for place in places}
@@ -296,8 +295,7 @@ def existing(names: Iterable[str], modules: dict[str, Module]) -> int:
             for node in modules[place].tree.body
         ):
             raise ValueError(f"benchmarks/house.py names {name}, which is not there")
-        count += 1
-    return count
+    return len(names)
 
 
 def measured() -> dict[str, float]:

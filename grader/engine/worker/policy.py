@@ -237,15 +237,13 @@ class Exclusion:
 
         def space_got(ops: Any, name: str) -> Any:
             space = get_space(ops, name)
-            return handed[name] if name in handed and self._is_given(frame_at(1).f_code) else space
+            is_given = name in handed and self._is_of(frame_at(1).f_code, self._trusted[1:])
+            return handed[name] if is_given else space
 
         kind = type(torch.ops)
         kind.__getattribute__ = space_got
         for name in ("_jit_get_operation", "_get_operation_overload"):
             setattr(torch._C, name, self._keep_finding(getattr(torch._C, name)))
-
-    def _is_given(self, code: types.CodeType) -> bool:
-        return self._is_of(code, self._trusted[1:])
 
     def _keep_finding(self, find: Any) -> Any:
         def found(name: str, *args: Any) -> Any:
@@ -317,7 +315,7 @@ class Exclusion:
         folder = self._request.given
         for name in os.listdir(folder) if folder else ():
             if name.endswith(".py"):
-                found.update(map(_spelled, _parts(_read_code(f"{folder}/{name}"))))
+                found.update(map(_spelled, _parts(self._code_of(f"{folder}/{name}"))))
         return frozenset(found)
 
 
@@ -333,7 +331,7 @@ def _pointer(
     noted: set[str] = set()
 
     @functools.cache  # by a name: a path is followed link by link
-    def place_of(name: str) -> str:
+    def whose(name: str) -> str:
         # An import runs and reads code for whoever asks; torch and the grader do much for everybody.
         file = os.path.realpath(name) if os.path.isabs(name) else ""
         if name.startswith("<frozen importlib") or file.startswith((_REAL_TORCH, _OWN)):
@@ -343,7 +341,7 @@ def _pointer(
 
     def is_own(frame: types.FrameType | None, *, far: bool) -> bool:
         for caller in _outward(frame):
-            place = "end" if caller in below else place_of(caller.f_code.co_filename)
+            place = "end" if caller in below else whose(caller.f_code.co_filename)
             if place != "installed" or not far:
                 return place == "own"
         return False
@@ -371,11 +369,6 @@ def _pointer(
 def _file_of(code: types.CodeType) -> str:
     # Not as it is spelled: `//…` and links lead to the same file. A text that is run is in no file.
     return os.path.realpath(code.co_filename) if os.path.isabs(code.co_filename) else ""
-
-
-def _read_code(path: str) -> types.CodeType:
-    with open(path, "rb") as file:
-        return compile(file.read(), path, "exec", dont_inherit=True)
 
 
 def _parts(code: types.CodeType) -> Iterable[types.CodeType]:
