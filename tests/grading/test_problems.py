@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import msgspec
 import pytest
 
-from grader.catalogue import Catalogue
-from grader.cli.instructor.class_table import Remarks, print_summary
 from grader.instructor.gradebook.assignments import Assignment
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.identities import Matches
 from grader.instructor.gradebook.lateness import LatePolicy
 from grader.instructor.gradebook.records import Key
 from grader.instructor.gradebook.roster import Person
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.problems import problems
-from grader.instructor.grading.run import Tally
 from grader.instructor.submissions.submission import Proposal
-from grader.report.style import console
 from tests.gradebook.handmade import MONDAY, check, decide, grade, key, report, submission
 
 COURSE = Course(
@@ -62,29 +56,6 @@ def test_each_kind_is_listed_with_what_settles_it(book: Gradebook) -> None:
         ("week1", "decision without effect", "ada"): "kata gradebook withdraw 1",
         ("layer-norm", "decision without effect", "zed"): f"kata gradebook withdraw {number}",
     }
-
-
-def test_the_notes_of_one_week_leave_those_of_another(book: Gradebook, tmp_path: Path) -> None:
-    katas = Catalogue.discover()
-    where = str(tmp_path / "gradebook.sqlite")
-    notes = tmp_path / "gradebook.notes.txt"
-
-    def graded(slug: str, *told: str) -> str:
-        context = click.Context(click.Command("grade"))
-        context.params = {"where": where, "course_file": None}
-        with context:
-            remarks = Remarks(Tally(1), Matches(), told, where)
-            print_summary(book, [katas.resolve_one(slug)], ["ada"], remarks, console(stderr=True))
-        return notes.read_text() if notes.exists() else ""
-
-    assert "# week1\n" in graded("masks", "the first week's")
-    both = graded("layer-norm", "the second week's")
-    assert "the first week's" in both
-    assert "the second week's" in both
-    again = graded("masks", "the first week's, again")
-    assert again.count("the first week's") == again.count("the second week's") == 1
-    assert "the second week's" in graded("masks")
-    assert graded("layer-norm") == ""
 
 
 def test_a_check_that_was_drawn_again_is_the_authors(book: Gradebook) -> None:

@@ -1,4 +1,4 @@
-"""What every command about a class shares: which gradebook and course, whose word it is, what cannot be read."""
+"""What every command about a class shares: which gradebook and course, whose word it is, what is not graded."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ course_option: Callable[[Any], Any] = click.option(
 )
 
 
-def note_unreadable(book: Gradebook) -> None:
-    """Name every mark whose report could not be read, and what never was graded; say how they are made again."""
+def note_ungraded(book: Gradebook) -> None:
+    """Name every mark that is not graded, and the command that grades it."""
     runs = book.unfinished_runs() if book.ungraded else []
     for run in runs:
         note(f"not graded yet: {run.words}: {run.command}{same_book()}")
@@ -53,15 +53,6 @@ def note_unreadable(book: Gradebook) -> None:
 
         note(
             f"not graded: {listed(failed, NAMED)}; no mark until kata grade has graded the same submissions."
-        )
-    found = list(book.unreadable.items())
-    for (learner, kata), why in found[:NAMED]:
-        note(f"warning: {learner}, {kata}: {why}")
-    if len(found) > NAMED:
-        note(f"warning: … and {len(found) - NAMED} more reports.")
-    if found:
-        note(
-            "All other marks are intact. The next kata grade of the same submissions makes their reports again."
         )
 
 
@@ -99,9 +90,7 @@ def with_gradebook(command: Callable[..., Any]) -> Any:
                         raise
                     given |= {"learner": None, "id_": given["learner"]}
             outcome = command(book=book, **given)
-            # After the answer: what is damaged counts nowhere, and is still no reason to keep the rest
-            # back.
-            note_unreadable(book)
+            note_ungraded(book)
             return outcome
 
     return gradebook_option(course_option(run))

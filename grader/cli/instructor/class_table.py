@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import re
 import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -18,8 +15,7 @@ from rich.table import Table
 from grader.catalogue import Kata
 from grader.cli.instructor.class_options import name_word, same_book
 from grader.cli.progress import outcomes
-from grader.files import write_atomic
-from grader.instructor.gradebook.database_url import Address, redact
+from grader.instructor.gradebook.database_url import redact
 from grader.instructor.gradebook.identities import Matches
 from grader.instructor.gradebook.records import NEWER, PASSED_OVER
 from grader.instructor.grading.problems import without_effect
@@ -33,13 +29,9 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 """Remarks printed in full; the others are counted."""
+_SHOW = "kata gradebook show LEARNER ID"
 WIDE = 100
 """From so many columns on, a status has its word in the heading."""
-HEAD = "# "
-"""Before the assignments that a part of the notes is about."""
-_TROUBLES = "The checks could not judge"
-_UNUSED = "Times that are nobody's"
-_NEWER = "A newer attempt does not count"
 STATUSES = ("pass", "fail", "error", "timeout", "in_progress", "not_started", "missing", "not_graded")
 
 
@@ -49,12 +41,8 @@ class Remarks:
 
     tally: Tally
     matches: Matches
-    scanned: Sequence[str]
-    """Of the download as a whole."""
     where: str
     """Which gradebook it went into."""
-    troubles: Sequence[str] = ()
-    """Hand-ins that the checks could not judge, and why."""
     idle: Sequence[str] = ()
     """Decisions without effect, each with the command that takes it back."""
     late: Sequence[str] = ()
@@ -68,7 +56,7 @@ class Remarks:
 def print_summary(
     book: Gradebook, katas: Sequence[Kata], learners: Sequence[str], remarks: Remarks, out: Console
 ) -> None:
-    """Print how the class did, and what an instructor should look at; all of that goes into a file as well."""
+    """Print how the class did, and what an instructor should look at."""
     late: dict[tuple[str, float], list[str]] = {}
     newer: list[str] = []
     taken: dict[tuple[str, str], str | None] = {}
@@ -95,17 +83,13 @@ def print_summary(
         for one in without_effect(book, taken)
     ]
     remarks = replace(remarks, idle=idle, late=[_late(*how, who) for how, who in late.items()], newer=newer)
-    notes = _write_notes(replace(remarks, troubles=troubles), book, katas)
     out.print(_table(katas, counts, scores, whole, out))
     tally, option = remarks.tally, same_book()
     rows = f"{tally.done} rows in {escape_controls(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
     out.print(rows, soft_wrap=True)
-    _print_some(f"{_TROUBLES}:", troubles, notes, out)
-    _print_remarks(remarks, notes, out)
-    if notes:
-        out.print(
-            f"\nall notes  {escape_controls(notes)}   open  kata gradebook problems{option}", soft_wrap=True
-        )
+    _print_some("The checks could not judge:", troubles, _SHOW, out)
+    if _print_remarks(remarks, out) or troubles:
+        out.print(f"\nopen  kata gradebook problems{option}", soft_wrap=True)
     out.print(f"\nnext  kata gradebook show{option}    kata report{option}", soft_wrap=True)
 
 
@@ -139,13 +123,15 @@ def _table(
     return table
 
 
-def _print_remarks(remarks: Remarks, notes: str, out: Console) -> None:
+def _print_remarks(remarks: Remarks, out: Console) -> bool:
+    """Print what an instructor should look at; return whether there was anything."""
     tally, matches = remarks.tally, remarks.matches
     refused: dict[str, list[str]] = {}
     for submission, answer in tally.refused:
         text = f"{answer.message} {answer.hint or ''}".strip()
         refused.setdefault(text, []).append(f"{submission.learner}, {submission.kata}")
-    for title, lines in (
+    worth = _notes(tally)
+    open_: tuple[tuple[str, Sequence[str]], ...] = (
         (
             "Not graded, through no fault of the learners; the same command tries again:",
             [f"{_names(who)}: {text}" for text, who in refused.items()],
@@ -157,15 +143,17 @@ def _print_remarks(remarks: Remarks, notes: str, out: Console) -> None:
         ("No file of the right name, but one that may be the answer:", _proposals(tally)),
         ("Decided, and without effect by now:", remarks.idle),
         ("Marked late without a time:", remarks.late),
-        (f"{_UNUSED}:", remarks.unused),
-        (f"{_NEWER}:", remarks.newer),
-    ):
-        _print_some(title, lines, notes, out)
+        ("Times that are nobody's:", remarks.unused),
+        ("A newer attempt does not count:", remarks.newer),
+    )
+    for title, lines in open_:
+        _print_some(title, lines, "kata gradebook problems", out)
     if matches.absent:
         out.print(
             f"\nIn the roster, but not in this download: {listed(matches.absent, SHOWN)}", soft_wrap=True
         )
-    _print_some("Worth a look:", _notes(tally), notes, out)
+    _print_some("Worth a look:", worth, _SHOW, out)
+    return bool(worth or matches.absent or any(lines for _, lines in open_))
 
 
 def _late(system: str, days: float, who: Sequence[str]) -> str:
@@ -214,80 +202,15 @@ def _notes(tally: Tally) -> list[str]:
     ]
 
 
-def _write_notes(remarks: Remarks, book: Gradebook, katas: Sequence[Kata]) -> str:
-    """Write all there is to say about a run into a file next to the gradebook; return its name, or nothing.
-
-    What stands there of other assignments stays.
-    """
-    tally, matches = remarks.tally, remarks.matches
-    book_file = Address.parse(remarks.where).file
-    parts = {
-        "About the download": list(remarks.scanned),
-        _TROUBLES: list(remarks.troubles),
-        "Not graded, through no fault of the learners": [
-            f"{one.learner}, {one.kata}: {answer.message}" for one, answer in tally.refused
-        ],
-        "Recognized as somebody in the roster, and recorded": [
-            f"{name}: {learner} ({reason})" for name, (learner, reason) in matches.learnt.items()
-        ],
-        "Not in the roster": _strangers(matches),
-        "In the roster, but not in this download": matches.absent,
-        "No file of the right name, but one that may be the answer": _proposals(tally),
-        "Decided, and without effect by now": remarks.idle,
-        "Marked late without a time": remarks.late,
-        _UNUSED: remarks.unused,
-        _NEWER: remarks.newer,
-        "Worth a look": _notes(tally),
-    }
-    text = "\n".join(
-        "\n".join((f"{title}:", *(f"  {escape_controls(line)}" for line in lines), ""))
-        for title, lines in parts.items()
-        if lines
-    )
-    groups = [_group(book, kata) for kata in katas]
-    name = f"{book_file.stem if book_file else 'gradebook'}.notes.txt"
-    path = (book_file.parent if book_file else Path()) / name
-    # A course hands in week by week to one gradebook: notes on week 1 stay when week 2 is graded.
-    parts_now = _of_others(path, groups)
-    if text:
-        parts_now.append(f"{HEAD}{', '.join(dict.fromkeys(groups))}\n\n{text}")
-    if not parts_now:
-        # An empty file would say that there is something to read.
-        path.unlink(missing_ok=True)
-        return ""
-    write_atomic(path, "\n".join(parts_now).encode())
-    return os.path.relpath(path) if text else ""
-
-
-def _of_others(path: Path, groups: Sequence[str]) -> list[str]:
-    """Return what earlier runs wrote about assignments that are not all among these."""
-    try:
-        before = path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return []
-    # By assignment: what was noted of last week's must not go with this week's run.
-    parts = [part for part in re.split(f"(?m)^(?={HEAD})", before) if part.startswith(HEAD)]
-    return [
-        part.rstrip("\n") + "\n"
-        for part in parts
-        if not set(part.partition("\n")[0].removeprefix(HEAD).split(", ")) <= set(groups)
-    ]
-
-
-def _group(book: Gradebook, kata: Kata) -> str:
-    """Return under what a kata's notes stand: its assignment, else itself."""
-    assignment = book.course.assignment_of(kata.slug)
-    return assignment.name if assignment is not None else kata.slug
-
-
 def _names(who: list[str]) -> str:
     return who[0] if len(who) == 1 else f"{who[0]} and {len(who) - 1} more"
 
 
-def _print_some(title: str, lines: Sequence[str], notes: str, out: Console) -> None:
+def _print_some(title: str, lines: Sequence[str], rest: str, out: Console) -> None:
+    """Print the first lines, and which command has the rest."""
     if lines:
         out.print(f"\n{title}")
     for line in lines[:SHOWN]:
         out.print(safe_text(f"  {line}"), soft_wrap=True)
     if len(lines) > SHOWN:
-        out.print(f"  … and {len(lines) - SHOWN} more, in {notes}", soft_wrap=True)
+        out.print(f"  … and {len(lines) - SHOWN} more, in {rest}", soft_wrap=True)

@@ -10,7 +10,7 @@ import click
 
 from grader.catalogue import Kata
 from grader.cli.context import note, write_pieces
-from grader.cli.instructor.class_options import author_of, note_unreadable, same_book
+from grader.cli.instructor.class_options import author_of, note_ungraded, same_book
 from grader.cli.instructor.grading_options import (
     GradingOptions,
     KataChoice,
@@ -113,7 +113,7 @@ def grade(
                 learners = _chosen(found.learners, wanted.names, book)
                 tally = graded(book, katas, learners, options, GradedFiles(submissions, times, found.unused))
             unused = [one.words(book.course.timezone) for one in found.unused]
-            remarks = Remarks(tally, found.matches, scan.notes, options.where, unused=unused)
+            remarks = Remarks(tally, found.matches, options.where, unused=unused)
             print_summary(book, katas, ids, remarks, console(stderr=json_file == "-"))
             if len(tally.proposed) > 1:
                 note("all of these names  the same command with --take-proposed")
@@ -126,7 +126,7 @@ def grade(
             raise
         if json_file is not None:
             write_reports(book, slugs, ids, json_file)
-        note_unreadable(book)
+        note_ungraded(book)
         # After the reports: what could not be graded takes nothing from what could.
         if tally.refused or (strict and (found.matches.strangers or tally.proposed)):
             return KataError.exit_code

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import note, write_pieces
-from grader.cli.instructor.class_options import note_unreadable, same_book
+from grader.cli.instructor.class_options import note_ungraded, same_book
 from grader.cli.instructor.grading_options import (
     GradingOptions,
     KataChoice,
@@ -83,7 +83,7 @@ def regrade(dry_run: bool, json_file: str | None, options: GradingOptions) -> in
         out.print(f"{tally.total} hand-ins, {outcome}", soft_wrap=True)
         if json_file is not None:
             _write(changed, own, json_file)
-        note_unreadable(book)
+        note_ungraded(book)
     return KataError.exit_code if tally.refused else 0
 
 

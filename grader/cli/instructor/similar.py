@@ -216,7 +216,6 @@ def _from_gradebook(
     where: str, course_file: Path | None, catalogue: Catalogue, katas: list[Kata], term: str
 ) -> _Term:
     from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.errors import GradebookError
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.similarity import Candidate
 
@@ -225,11 +224,8 @@ def _from_gradebook(
     course = Course.find(where, course_file, catalogue) if not term else Course()
     with Gradebook.open(where, create=False, course=course) as book:
         for kata in katas:
-            for learner, attempt, files in book.contents_of_kata(kata.slug):
-                try:
-                    read.works[kata.slug].append(Candidate(learner, files(), attempt, term))
-                except GradebookError as error:
-                    read.unread.append((_named(learner, kata.slug, term), error.message))
+            for learner, attempt, bundle in book.contents_of_kata(kata.slug):
+                read.works[kata.slug].append(Candidate(learner, bundle, attempt, term))
     return read
 
 

@@ -120,13 +120,8 @@ def main() -> None:
 
 
 def _found(book: Gradebook, kata: Kata) -> Findings:
-    works = []
-    for learner, attempt, files in book.contents_of_kata(kata.slug):
-        try:
-            works.append(Candidate(learner, files(), attempt))
-        except KataError:
-            continue  # `kata similar` names what cannot be read
-    return compare(kata, works)
+    contents = book.contents_of_kata(kata.slug)
+    return compare(kata, [Candidate(learner, bundle, attempt) for learner, attempt, bundle in contents])
 
 
 if __name__ == "__main__":

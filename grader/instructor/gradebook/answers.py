@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -13,7 +12,7 @@ from grader.catalogue.answer_sheet import answers_in, digest_of_answer
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import decisions, of, write
-from grader.instructor.gradebook.errors import ConflictError, CorruptRecordError, GradebookError
+from grader.instructor.gradebook.errors import ConflictError
 from grader.instructor.gradebook.events import AnswerMark, Decision
 from grader.instructor.gradebook.fold import active_marks, active_releases, fold
 from grader.instructor.gradebook.lookup import (
@@ -25,7 +24,7 @@ from grader.instructor.gradebook.lookup import (
     names_of,
 )
 from grader.instructor.gradebook.records import Answers, Given, WrittenScore
-from grader.instructor.gradebook.serialization import sanitize, unpack_bundle
+from grader.instructor.gradebook.serialization import decoded, sanitize, unpack_bundle
 from grader.report.json_text import encode
 from grader.words import counted
 
@@ -48,7 +47,7 @@ def handed_in(connection: Connection, names: dict[int, str]) -> dict[tuple[str, 
             Answers(
                 id=row.id,
                 content=row.content,
-                answered=_answered(row.answered),
+                answered=decoded(_ANSWERED, row.answered, "a sheet of answers"),
                 submitted_at=row.submitted_at,
                 time_source=row.time_source,
                 origin=row.origin,
@@ -70,13 +69,6 @@ def written_answers(
         key: (sheets.get(key, []), about[key].answer_marks if key in about else [])
         for key in dict.fromkeys((*sheets, *about))
     }
-
-
-def _answered(text: Any) -> dict[int, str]:
-    try:
-        return _ANSWERED.decode(text)
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
-        return {}  # a damaged row must not take a class along
 
 
 def in_words(given: Collection[Given]) -> str:
@@ -144,34 +136,22 @@ def written_part(
 
 
 def sheet_of(connection: Connection, content: str) -> bytes:
-    """Return a sheet as it was handed in.
-
-    Raises:
-        GradebookError: it cannot be read.
-    """
+    """Return a sheet as it was handed in."""
     table = schema.contents
-    row = connection.execute(table.select().where(table.c.digest == content)).one_or_none()
-    try:
-        if row is None:
-            raise CorruptRecordError("it is not there")
-        bundle = unpack_bundle(row.bundle, row.size, content)
-        return bundle.files[bundle.main]
-    except CorruptRecordError as error:
-        raise GradebookError(f"A sheet of answers cannot be read: {error}.") from None
+    row = connection.execute(table.select().where(table.c.digest == content)).one()
+    bundle = unpack_bundle(row.bundle, row.size, content)
+    return bundle.files[bundle.main]
 
 
 def texts(connection: Connection, course: Course, kata: str) -> dict[str, str]:
-    """Return every answer that was ever handed in for a kata, by digest; what cannot be read is left out."""
+    """Return every answer that was ever handed in for a kata, by digest."""
     table, answers = schema.contents, schema.answers
     of_kata = select(answers.c.content).join(schema.katas, schema.katas.c.id == answers.c.kata_id)
     wanted = table.select().where(table.c.digest.in_(of_kata.where(schema.katas.c.slug == sanitize(kata))))
     found: dict[str, str] = {}
     for row in connection.execute(wanted):
-        try:
-            bundle = unpack_bundle(row.bundle, row.size, row.digest)
-            written = answers_in(bundle.files[bundle.main])
-        except (CorruptRecordError, KeyError):
-            continue  # opening its own page says why
+        bundle = unpack_bundle(row.bundle, row.size, row.digest)
+        written = answers_in(bundle.files[bundle.main])
         found |= {digest_of_answer(text): text for number, text in written.items() if number}
     return found
 

@@ -188,8 +188,6 @@ def _without_password(found: re.Match[str]) -> str:
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    # A flipped bit must not make every other row unreadable: text that is none fails where it is understood.
-    connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
     connection.isolation_level = None  # transactions begin where we say, also before a read or a CREATE TABLE
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")

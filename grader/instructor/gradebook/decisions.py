@@ -10,12 +10,9 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, select
 
 from grader.instructor.gradebook import events, schema
-from grader.instructor.gradebook.errors import GradebookUsageError
+from grader.instructor.gradebook.errors import CorruptRecordError, GradebookUsageError
 from grader.instructor.gradebook.serialization import insert, sanitize
 from grader.report.json_text import encode
-
-DAMAGED = "this row is damaged, and counts nowhere"
-"""What is shown as the comment of a decision that cannot be read."""
 
 
 def of(*types: type[events.Decision]) -> ColumnElement[bool]:
@@ -120,27 +117,22 @@ def decisions(connection: Connection, *only: ColumnElement[bool]) -> list[events
 
 
 def _event(row: Any) -> events.Event:
-    """Return what a row says. One that is damaged counts as taken back, so that it takes no class along."""
+    """Return what a row says.
+
+    Raises:
+        CorruptRecordError: it is damaged.
+    """
+    undone = None
+    if row.revoked_at is not None:
+        undone = events.Provenance(
+            author=row.revoked_by or "", comment=row.revoked_because or "", at=row.revoked_at
+        )
+    made = events.Provenance(author=row.author, comment=row.comment, at=row.at)
     about = {"id": row.id, "learner": row.name, "kata": row.slug}
     try:
-        if row.at is schema.DAMAGED_TIME:
-            raise ValueError("no time")
-        undone = None
-        if row.revoked_at is not None:
-            undone = _provenance(row.revoked_by or "", row.revoked_because or "", row.revoked_at)
-        made = _provenance(row.author, row.comment, row.at)
         return _READERS[row.kind](row.value, made=made, undone=undone, **about)
-    except (KeyError, TypeError, ValueError, RecursionError, msgspec.MsgspecError):
-        # Shown, and without effect: one damaged row must not keep a class from its marks.
-        called = events.TYPES.get(row.kind, events.Damaged).sort.name
-        made = events.Provenance(author="", comment=DAMAGED, at=row.at)
-        return events.Damaged(**about, called=called, made=made)
-
-
-def _provenance(author: Any, comment: Any, at: Any) -> events.Provenance:
-    if not (isinstance(author, str) and isinstance(comment, str)):
-        raise ValueError("no text")
-    return events.Provenance(author=author, comment=comment, at=at)
+    except (KeyError, TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        raise CorruptRecordError(f"decision {row.id} is damaged ({error})") from None
 
 
 def _reader(of: type[events.Decision]) -> Callable[..., events.Event]:
@@ -165,4 +157,4 @@ def _reader(of: type[events.Decision]) -> Callable[..., events.Event]:
     return read
 
 
-_READERS = {kind: _reader(of) for kind, of in events.TYPES.items() if of is not events.Damaged}
+_READERS = {kind: _reader(of) for kind, of in events.TYPES.items()}

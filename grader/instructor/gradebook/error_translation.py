@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from grader.instructor.gradebook.database_url import Address
-from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
+from grader.instructor.gradebook.errors import CorruptRecordError, GradebookError, GradebookUsageError
 
 KEPT = "What was recorded before is kept; the same command goes on from there."
 
@@ -83,7 +83,7 @@ _AT_THE_DOOR = (
 
 @contextmanager
 def translating(place: Address, doing: str) -> Iterator[None]:
-    """Turn what a database refuses into a `GradebookError` that says it in words.
+    """Turn what a database refuses, and a damaged record, into a `GradebookError` that says it in words.
 
     Args:
         place: the gradebook.
@@ -93,6 +93,8 @@ def translating(place: Address, doing: str) -> Iterator[None]:
         yield
     except SQLAlchemyError as error:
         raise translated(error, place, doing) from error
+    except CorruptRecordError as error:
+        raise damaged(place, doing, error) from error
 
 
 def translated(error: SQLAlchemyError, place: Address, doing: str) -> GradebookError:

@@ -12,11 +12,11 @@ class GradebookError(KataError):
 
 
 class SerializationError(ValueError):
-    """Raised when a report would not be read back as it is."""
+    """Raised when a report cannot be stored as it is."""
 
 
 class CorruptRecordError(ValueError):
-    """Raised when a stored record is damaged; the message says why, as the end of a sentence."""
+    """Raised when a stored record is damaged; `translating` makes of it an error that names the backup."""
 
 
 class GradebookUsageError(GradebookError, UsageError):

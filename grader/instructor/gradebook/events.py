@@ -290,22 +290,6 @@ class Together(Decision, frozen=True, kw_only=True, tag="together"):
     parts: list[int]
 
 
-class Damaged(Decision, frozen=True, kw_only=True, tag="damaged"):
-    """Stands for a decision that cannot be read: shown, and without effect."""
-
-    called: str
-    """What people call what it was."""
-
-    @property
-    def value(self) -> None:
-        """None: it cannot be read."""
-
-    @property
-    def revoked(self) -> bool:
-        """True: it counts nowhere, so that one row keeps no class from its marks."""
-        return True
-
-
 Event: TypeAlias = (
     Adjust
     | Override
@@ -325,7 +309,6 @@ Event: TypeAlias = (
     | Alike
     | SetCriterion
     | Together
-    | Damaged
 )
 AnyDecision = TypeVar("AnyDecision", bound=Decision)
 

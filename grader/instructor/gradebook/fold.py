@@ -37,8 +37,6 @@ class AboutMark:
     """Of points, oldest first; also those that were taken back."""
     answer_marks: list[events.AnswerMark] = field(default_factory=list)
     """Likewise."""
-    damaged: list[events.Damaged] = field(default_factory=list)
-    """Changes of points that cannot be read."""
     remarks: list[events.Remark] = field(default_factory=list)
     """Those that stand, in the order of attempts, files and lines."""
     threads: list[Thread] = field(default_factory=list)
@@ -86,11 +84,6 @@ def _add(mark: AboutMark, event: events.Decision) -> None:
     match event:
         case events.Adjust() | events.Override():
             mark.changes.append(event)
-        case events.Damaged(called=events.CHANGE.name):
-            mark.damaged.append(event)
-            # So that it is shown, as one that was taken back.
-            lost = events.Adjust(points=0.0, made=event.made, undone=event.made, id=event.id)
-            mark.changes.append(lost)
         case events.AnswerMark():
             mark.answer_marks.append(event)
         case _ if event.revoked:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import suppress
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
 
 from sqlalchemy import Connection, func, not_, or_, select
 
 from grader.instructor.gradebook import decisions, schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.errors import CorruptRecordError, GradebookError
 from grader.instructor.gradebook.events import (
     RULING,
     Adjust,
@@ -20,7 +17,6 @@ from grader.instructor.gradebook.events import (
     AnswerMark,
     Attempts,
     Close,
-    Damaged,
     Decision,
     Dispute,
     Event,
@@ -50,17 +46,13 @@ from grader.instructor.gradebook.records import (
 from grader.instructor.gradebook.serialization import (
     arguments_of,
     booked,
-    notes_of,
     report_of,
     sanitize,
+    texts_of,
     unpack_bundle,
 )
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataReport
-
-_GRADE_AGAIN = (
-    "The same kata grade command makes a new mark of its own; a copy of the gradebook may have the old one."
-)
 
 _FEW = 500
 """Numbers that one query names: databases bound them. Of more learners, everybody's rows are read."""
@@ -110,7 +102,7 @@ def unused_times(connection: Connection) -> list[UnusedTime]:
             name=row.name,
             at=row.at,
             reason=row.reason,
-            candidates=notes_of(row.candidates),
+            candidates=texts_of(row.candidates),
         )
         for row in connection.execute(table.select().order_by(table.c.id))
     ]
@@ -138,33 +130,25 @@ def attempt(connection: Connection, course: Course, number: int) -> Attempt | No
     row = connection.execute(wanted).one_or_none()
     if row is None:
         return None
-    try:
-        report = report_of(row.report)
-    except CorruptRecordError as error:
-        # Named as people know it: the attempt's own number is in no list.
-        raise GradebookError(
-            f"{_called(connection, course, number)}: its report cannot be read: {error}.", _GRADE_AGAIN
-        ) from None
     return Attempt(
         id=row.id,
         run=row.run_id,
         learner=row.name,
         kata=row.slug,
         key=Key(row.digest, row.terms),
-        report=report,
+        report=report_of(row.report),
         submitted_at=row.submitted_at,
         graded_at=row.graded_at,
     )
 
 
 def reports_of(connection: Connection, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
-    """Yield attempts with their reports, without those that are damaged."""
+    """Yield attempts with their reports."""
     table, wanted = schema.attempts, list(attempts)
     for start in range(0, len(wanted), _FEW):
         some = table.c.id.in_(wanted[start : start + _FEW])
         for number, report in connection.execute(select(table.c.id, table.c.report).where(some)):
-            with suppress(CorruptRecordError):
-                yield number, report_of(report)
+            yield number, report_of(report)
 
 
 def bundle(connection: Connection, course: Course, number: int) -> Bundle | None:
@@ -176,27 +160,7 @@ def bundle(connection: Connection, course: Course, number: int) -> Bundle | None
         .where(schema.attempts.c.id == number)
     )
     row = connection.execute(wanted).one_or_none()
-    if row is None:
-        return None
-    return load_bundle(lambda: _called(connection, course, number), row)
-
-
-def _called(connection: Connection, course: Course, number: int) -> str:
-    """Return an attempt as people name it: the how-manyth of its learner at its kata."""
-    everybody = list_learners(connection, course)
-    wanted = (
-        select(schema.attempts.c.learner_id, schema.katas.c.slug)
-        .join(schema.katas, schema.katas.c.id == schema.attempts.c.kata_id)
-        .where(schema.attempts.c.id == number)
-    )
-    row = connection.execute(wanted).one()
-    whose = [one for one in everybody if row.learner_id in one.rows]
-    return attempt_label(whose[0].name, row.slug, attempt_ordinals(connection, whose)[number])
-
-
-def attempt_label(learner: str, kata: str, number: int) -> str:
-    """Return what an attempt is called where it cannot be read."""
-    return f"Attempt {number} ({learner}, {kata})"
+    return unpack_bundle(row.bundle, row.size, row.digest) if row is not None else None
 
 
 def stored_contents(
@@ -253,8 +217,8 @@ def newest_attempt(connection: Connection, learner: str, kata: str, digest: str 
     return connection.execute(wanted).scalar()
 
 
-def packed_of_kata(connection: Connection, kata: str) -> Iterator[tuple[str, int, Any]]:
-    """Yield everything that was handed in for one kata: the learner as graded, the newest attempt, what was packed."""
+def contents_of_kata(connection: Connection, kata: str) -> Iterator[tuple[str, int, Bundle]]:
+    """Yield everything that was handed in for one kata: the learner as graded, the newest attempt, the files."""
     table, contents = schema.attempts, schema.contents
     newest = (
         select(table.c.learner_id, table.c.content, func.max(table.c.id).label("attempt"))
@@ -272,19 +236,7 @@ def packed_of_kata(connection: Connection, kata: str) -> Iterator[tuple[str, int
         .order_by(newest.c.attempt)
     )
     for row in connection.execute(wanted):
-        yield row.name, row.attempt, row
-
-
-def load_bundle(name: Callable[[], str], row: Any) -> Bundle:
-    """Return what `packed_of_kata` yielded as files; `name` says what the attempt is called, should it be unreadable.
-
-    Raises:
-        GradebookError: they cannot be read.
-    """
-    try:
-        return unpack_bundle(row.bundle, row.size, row.digest)
-    except CorruptRecordError as error:
-        raise GradebookError(f"{name()}: what was handed in cannot be read: {error}.", _GRADE_AGAIN) from None
+        yield row.name, row.attempt, unpack_bundle(row.bundle, row.size, row.digest)
 
 
 def attempt_numbers(
@@ -334,7 +286,7 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
     ]
     for decision in decisions.decisions(connection, schema.decisions.c.learner_id.in_(somebody.rows)):
         extended = isinstance(decision, Extend) and course.covers(decision.of, kata)
-        if decision.kata == kata or isinstance(decision, Alias | Damaged) or extended:
+        if decision.kata == kata or isinstance(decision, Alias) or extended:
             found += _happened(decision, own)
     return sorted(found, key=lambda event: event.at)
 
@@ -408,7 +360,7 @@ def _attempts(connection: Connection, people: Collection[int], kata: int) -> Ite
             digest=row.digest,
             submitted_at=row.submitted_at,
             result=booked(row),
-            seed=int(row.seed) if str(row.seed).isdecimal() else None,
+            seed=int(row.seed),
         )
 
 

@@ -123,8 +123,7 @@ _STATE = select(
 def _everybody(connection: Connection, course: Course) -> LearnerIndex:
     found = connection.execute(_LEARNERS).all()
     writers = {row.id for row in found if row.writes}
-    ruled = decisions(connection, of(*COUNTING))
-    decided = [one for one in ruled if not one.revoked or isinstance(one, events.Damaged)]
+    decided = events.standing(decisions(connection, of(*COUNTING)))
     identities = _identities(course, decided)
     names: dict[str, str] = {}
     rows: dict[str, dict[str, int]] = {}

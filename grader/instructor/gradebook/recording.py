@@ -22,7 +22,6 @@ from grader.instructor.gradebook.serialization import (
     insert,
     insert_all,
     insert_unless_there,
-    is_valid_report,
     pack_bundle,
     report_to_json,
     sanitize,
@@ -38,9 +37,7 @@ Argument = str | int | float | None | list[str]
 
 # Statements that run once for every submission are built once.
 _STANDING = (
-    select(
-        schema.katas.c.slug, schema.submissions.c.digest, schema.attempts.c.terms, schema.attempts.c.report
-    )
+    select(schema.katas.c.slug, schema.submissions.c.digest, schema.attempts.c.terms)
     .select_from(schema.learners)
     .join(schema.submissions, schema.submissions.c.learner_id == schema.learners.c.id)
     .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
@@ -135,9 +132,8 @@ _Numbers = dict[tuple[Any, ...], int]
 def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
     """Return, by kata, what the newest gradings of everything that the learner handed in depended on."""
     found: dict[str, set[Key]] = {}
-    for slug, digest, terms, report in connection.execute(_STANDING, {"learner": sanitize(learner)}):
-        # A report that is damaged is made again: it has terms that never recur.
-        found.setdefault(slug, set()).add(Key(digest, terms if is_valid_report(report) else None))
+    for slug, digest, terms in connection.execute(_STANDING, {"learner": sanitize(learner)}):
+        found.setdefault(slug, set()).add(Key(digest, terms))
     return {slug: frozenset(keys) for slug, keys in found.items()}
 
 
@@ -228,9 +224,8 @@ class Recording:
         """Keep a report and what was graded.
 
         Raises:
-            SerializationError: the report would not be read again as it is; nothing was written.
+            SerializationError: the report cannot be stored as it is; nothing was written.
         """
-        # Before the transaction: a report that cannot be read back must not cost the rows around it.
         whole = report_to_json(msgspec.structs.replace(report, learner=submission.learner))
         with self._own.writing(_doing(submission)) as connection:
             numbering = _IdCache(connection, self._known)

@@ -112,7 +112,7 @@ class AttemptGraded(msgspec.Struct, frozen=True, kw_only=True):
     """Of the content; None when there was none to read."""
     submitted_at: datetime | None
     result: Booked
-    seed: int | None
+    seed: int
 
 
 class SeenAgain(msgspec.Struct, frozen=True, kw_only=True):
@@ -353,8 +353,6 @@ class Row(msgspec.Struct, kw_only=True):
     """Of the learner's free late days."""
     closed: bool = False
     """It came in after the assignment had closed, and earns nothing."""
-    unreadable: str | None = None
-    """Why the newest attempt's report cannot be read. The status and points recorded with it count instead."""
     score: float
     """After lateness, adjustments and overrides; never below 0. May exceed `max_score` by a bonus."""
     max_score: float

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -18,7 +17,6 @@ from grader.instructor.gradebook.attempt_selection import (
     select_attempts,
 )
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.errors import CorruptRecordError
 from grader.instructor.gradebook.fold import AboutMark, fold
 from grader.instructor.gradebook.lateness import final_score
 from grader.instructor.gradebook.lookup import (
@@ -30,13 +28,10 @@ from grader.instructor.gradebook.lookup import (
     names_of,
 )
 from grader.instructor.gradebook.records import Mark, Row, WrittenScore
-from grader.instructor.gradebook.serialization import booked, notes_of, report_of
+from grader.instructor.gradebook.serialization import booked, report_of, texts_of
 from grader.instructor.gradebook.unfinished import awaited
 from grader.instructor.submissions.submission import Proposal
 from grader.report.report import KataReport
-
-Tell = Callable[[str, str, str | None], None]
-"""Told of what cannot be read: whose, of which kata, and why; None for why: it is not graded yet."""
 
 _NOTHING = AboutMark()
 _CHUNK = 50
@@ -50,9 +45,17 @@ def rows(
     course: Course,
     slugs: Collection[str] | None,
     learners: Collection[str] | None,
-    tell: Tell,
+    ungraded: dict[tuple[str, str], None],
 ) -> Iterator[Row]:
-    """Yield a row for every learner and kata, in order; both only as far as they are named."""
+    """Yield a row for every learner and kata, in order; both only as far as they are named.
+
+    Args:
+        connection: to read from.
+        course: whose rules hold.
+        slugs: of these katas alone.
+        learners: of these alone, by identity.
+        ungraded: gets what is not graded yet.
+    """
     chosen = katas(connection, slugs)
     # Only when somebody has no row: to know what others could get takes a look at every attempt.
     blanks: dict[int, KataReport] | None = None
@@ -70,26 +73,17 @@ def rows(
                 waiting = (name, slug) in waits and (stands is None or not stands.row.digest)
                 adjusted = about.get((name, slug), _NOTHING).changes
                 written = written_of(somebody, kata, slug)
-                if written is not None and written.submitted_at is schema.DAMAGED_TIME:
-                    written = msgspec.structs.replace(written, submitted_at=None)
-                    tell(name, slug, "the time of the written answers is damaged and counts as unknown.")
-                ruled = [one for one in somebody.rulings if one.kata in (None, slug)]
-                for one in (*about.get((name, slug), _NOTHING).damaged, *ruled):
-                    if isinstance(one, events.Damaged):
-                        tell(name, slug, f"{one.called} {one.id} is damaged, and counts nowhere.")
                 # Where an earlier download held nothing to grade, that is not a mark while something waits.
                 if stands is not None and not waiting:
-                    made = _row(course, name, chosen[kata], stands, _ByHand(adjusted, written))
-                    if made.unreadable is not None:
-                        tell(name, slug, made.unreadable)
+                    made = _row(course, name, stands, _ByHand(adjusted, written))
                 else:
                     if blanks is None:
                         blanks, last_run = _blanks(connection, chosen), _last_run(connection)
                     assert last_run is not None, slug
                     blank = _not_yet(blanks[kata]) if waiting else blanks[kata]
                     made = _blank_row(course, name, blank, last_run, _ByHand(adjusted, written))
-                if not made.graded and made.unreadable is None:
-                    tell(name, slug, None)
+                if not made.graded:
+                    ungraded[name, slug] = None
                 yield made
 
 
@@ -99,7 +93,6 @@ def reports(
     run: int | None,
     slugs: Collection[str] | None,
     learners: Collection[str] | None,
-    tell: Tell,
 ) -> Iterator[KataReport]:
     """Yield the reports that count as they were graded, in order; of one run, those that it saw last."""
     chosen = katas(connection, slugs)
@@ -110,10 +103,7 @@ def reports(
             for kata in chosen:
                 stands = found.get((somebody.name, kata))
                 if stands is not None and run in (None, stands.row.run_id):
-                    report, why = _report(somebody.name, chosen[kata], stands)
-                    if why is not None:
-                        tell(somebody.name, chosen[kata][0], why)
-                    yield report
+                    yield report_of(stands.graded.report)
 
 
 def marks(
@@ -165,7 +155,7 @@ def _mark(name: str, slug: str, stands: _Standing, by_hand: _ByHand) -> Mark:
         max_score=given.result.max_score,
         attempt=row.attempt_id,
         attempts=stands.contents,
-        submitted_at=_known(row.submitted_at),
+        submitted_at=row.submitted_at,
         days_late=counted.late.days,
         late_by=given.late_by,
         changed=bool(taken) or bool(events.standing(by_hand.adjustments)),
@@ -244,7 +234,7 @@ class _Standing(NamedTuple):
     @property
     def notes(self) -> tuple[str, ...]:
         """What there is to say of what was found."""
-        return (*notes_of(self.row.notes), *(one.note for one in self.proposals))
+        return (*texts_of(self.row.notes), *(one.note for one in self.proposals))
 
 
 # An earlier version that was grading when the tables were brought up to date goes on without it.
@@ -348,7 +338,7 @@ def _hand_in(row: Any) -> HandIn:
     return HandIn(
         row.id,
         row.digest,
-        _known(row.submitted_at),
+        row.submitted_at,
         row.started_at,
         (row.arrived, row.seen),
         booked(row),
@@ -358,61 +348,6 @@ def _hand_in(row: Any) -> HandIn:
     )
 
 
-def _known(at: datetime | None) -> datetime | None:
-    """Return a time, or None where it is damaged."""
-    return None if at is schema.DAMAGED_TIME else at
-
-
-def _report(name: str, kata: tuple[str, str], stands: _Standing) -> tuple[KataReport, str | None]:
-    """Return a row's report, and why it or a time of it cannot be read; in its place, what was recorded with it."""
-    row = stands.row
-    try:
-        report = report_of(stands.graded.report)
-        # The report and the columns say the same twice: where they differ, one of them was damaged.
-        booked = row.status, row.score, row.max_score
-        if report.kata == kata[0] and (report.status, report.earned, report.possible) == booked:
-            return report, _damaged_time(stands)
-        why = "it is damaged (the values recorded with it differ)"
-    except CorruptRecordError as error:
-        why = str(error)
-    stand_in = {
-        "learner": name,
-        "kata": kata[0],
-        "number": kata[1],
-        "status": row.status,
-        "score": row.score,
-        "max_score": row.max_score,
-        "seed": 0,
-        "message": f"The report of this mark cannot be read: {why}. The values recorded with it still count.",
-    }
-    try:
-        report = msgspec.convert(stand_in, KataReport)
-        # A damaged number may be NaN or infinite, and would make every total that.
-        if math.isfinite(report.score + report.max_score):
-            return report, _note(why)
-    except msgspec.ValidationError:
-        pass
-    stand_in |= {"status": "error", "score": 0.0, "max_score": 0.0}
-    stand_in["message"] = f"This mark and its report cannot be read: {why}."
-    why = f"{why}; the values recorded with it cannot be read either"
-    return msgspec.convert(stand_in, KataReport), _note(why)
-
-
-def _damaged_time(stands: _Standing) -> str | None:
-    row = stands.row
-    times = {
-        f"submissions, row {row.id}": row.submitted_at,
-        f"runs, row {row.arrived}": row.started_at,
-        f"attempts, row {row.attempt_id}": stands.graded.graded_at,
-    }
-    named = [where for where, at in times.items() if at is schema.DAMAGED_TIME]
-    return f"a time is damaged ({'; '.join(named)}) and counts as unknown." if named else None
-
-
-def _note(why: str) -> str:
-    return f"the report cannot be read: {why}; the status and points recorded with it count."
-
-
 class _ByHand(NamedTuple):
     """What people, not checks, gave a learner for a kata."""
 
@@ -420,9 +355,9 @@ class _ByHand(NamedTuple):
     written: WrittenScore | None
 
 
-def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by_hand: _ByHand) -> Row:
+def _row(course: Course, name: str, stands: _Standing, by_hand: _ByHand) -> Row:
     row, counted = stands.row, stands.counted
-    report, why = _report(name, kata, stands)
+    report = report_of(stands.graded.report)
     late = counted.late
     score, taken = final_score(report.earned, late.points, by_hand.adjustments)
     return Row(
@@ -431,7 +366,7 @@ def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by
         report=report,
         attempts=stands.contents,
         graded=_is_graded(by_hand.adjustments, bool(row.terms)),
-        submitted_at=_known(row.submitted_at),
+        submitted_at=row.submitted_at,
         graded_at=stands.graded.graded_at,
         adjustments=by_hand.adjustments,
         days_late=late.days,
@@ -442,10 +377,9 @@ def _row(course: Course, name: str, kata: tuple[str, str], stands: _Standing, by
         proposals=stands.proposals,
         taken=row.taken,
         newer=counted.newer,
-        time_source=None if row.submitted_at is schema.DAMAGED_TIME else row.time_source,
+        time_source=row.time_source,
         late_days_used=counted.free_days,
         closed=counted.closed,
-        unreadable=why,
         score=score,
         max_score=report.possible,
         written=by_hand.written,
@@ -487,7 +421,7 @@ def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> di
         .join(schema.submissions, schema.submissions.c.attempt_id == attempts.c.id)
         .group_by(attempts.c.kata_id)
     )
-    points = {kata: whole for kata, whole in connection.execute(most) if _is_number(whole)}
+    points = {kata: whole for kata, whole in connection.execute(most)}
     return {
         kata: KataReport(
             kata=slug,
@@ -500,10 +434,6 @@ def _blanks(connection: Connection, chosen: Mapping[int, tuple[str, str]]) -> di
         )
         for kata, (slug, number) in chosen.items()
     }
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _last_run(connection: Connection) -> datetime:

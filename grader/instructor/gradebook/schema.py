@@ -26,9 +26,7 @@ from sqlalchemy import (
     literal,
 )
 
-DAMAGED_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-"""This very object is read where the database has text that is not a time: one damaged row must not end a query that
-reads a whole class. Compare with `is`: others may be as old."""
+from grader.instructor.gradebook.errors import CorruptRecordError
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -53,14 +51,18 @@ class UtcTime(TypeDecorator[datetime]):
         return moment if dialect.name == "postgresql" else moment.isoformat(timespec="microseconds")
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        """Return a moment in UTC; `DAMAGED_TIME` where what is stored is not one."""
+        """Return a moment in UTC.
+
+        Raises:
+            CorruptRecordError: what is stored is not one.
+        """
         if value is None:
             return None
         try:
             moment: datetime = value if isinstance(value, datetime) else datetime.fromisoformat(value)
             return moment.astimezone(UTC)
-        except (ValueError, TypeError, OverflowError):
-            return DAMAGED_TIME
+        except (ValueError, TypeError, OverflowError) as error:
+            raise CorruptRecordError(f"a time is damaged ({error})") from None
 
 
 class OrNothing(TypeDecorator[str]):

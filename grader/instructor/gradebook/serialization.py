@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import Connection, Executable, Table
@@ -15,12 +15,15 @@ from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.errors import CorruptRecordError, SerializationError
 from grader.instructor.gradebook.records import Booked
 from grader.instructor.submissions.submission import Bundle
-from grader.report.json_text import encode, escape_surrogates
-from grader.report.report import SCHEMA, KataReport
+from grader.report.json_text import encode
+from grader.report.report import KataReport
 
 _INSERTS = {table.name: table.insert() for table in schema.metadata.sorted_tables}
 """Built once: some run for every submission."""
 _REPORTS = msgspec.json.Decoder(KataReport)
+_TEXTS = msgspec.json.Decoder(tuple[str, ...])
+_ARGUMENTS = msgspec.json.Decoder(dict[str, Any])
+T = TypeVar("T")
 
 
 def insert(connection: Connection, table: Table, **columns: Any) -> int:
@@ -48,15 +51,15 @@ def _unless_there(table: Table, dialect: str) -> Executable:
 
 
 def booked(row: Any) -> Booked:
-    """Return an attempt's status, points and maximum as recorded with its report; else an error of no points."""
+    """Return an attempt's status, points and maximum as recorded with its report.
+
+    Raises:
+        CorruptRecordError: they are damaged.
+    """
     try:
-        found = msgspec.convert((row.status, row.score, row.max_score), Booked)
-        # A damaged number may be infinite, and would make every total that.
-        if math.isfinite(found.score + found.max_score):
-            return found
-    except msgspec.ValidationError:
-        pass
-    return Booked("error", 0.0, 0.0)
+        return msgspec.convert((row.status, row.score, row.max_score), Booked)
+    except msgspec.ValidationError as error:
+        raise CorruptRecordError(f"a mark is damaged ({error})") from None
 
 
 def sanitize(text: str) -> str:
@@ -75,62 +78,47 @@ def report_to_json(report: KataReport) -> str:
     Raises:
         SerializationError: it would not be: a number that is none or has no end, say, which JSON cannot hold.
     """
+    speeds = [check.speed for check in report.checks if check.speed]
+    numbers = [report.earned, report.possible, report.duration_s]
+    numbers += [number for check in report.checks for number in (check.points, check.max_points)]
+    numbers += [n for speed in speeds for n in (speed.threshold, speed.value or 0.0, *speed.numbers)]
+    if not all(map(math.isfinite, numbers)):
+        raise SerializationError(f"a report of {report.kata} cannot be stored: a number in it is not finite")
     try:
-        text = encode(report).decode()
-        # Read back before it is written: what cannot be read again would be a mark without its report.
-        again = report_of(text)
-        if again == report or again == msgspec.convert(
-            escape_surrogates(msgspec.to_builtins(report)), KataReport
-        ):
-            return text
-        why = "it would not be read again as it is"
-    except (CorruptRecordError, OverflowError, TypeError, ValueError, RecursionError) as error:
-        why = str(error)
-    raise SerializationError(f"a report of {report.kata} cannot be stored: {why}")
+        return encode(report).decode()
+    except (OverflowError, TypeError, ValueError) as error:
+        raise SerializationError(f"a report of {report.kata} cannot be stored: {error}") from None
 
 
 def report_of(text: Any) -> KataReport:
     """Return the report that `report_to_json` wrote.
 
     Raises:
-        CorruptRecordError: it is damaged, or from another version.
+        CorruptRecordError: it is damaged.
+    """
+    return decoded(_REPORTS, text, "a report")
+
+
+def decoded(decoder: msgspec.json.Decoder[T], text: Any, what: str) -> T:
+    """Return what stored JSON says.
+
+    Raises:
+        CorruptRecordError: it is damaged; `what` names it.
     """
     try:
-        report = _REPORTS.decode(text)
+        return decoder.decode(text)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
-        raise CorruptRecordError(f"it is damaged ({error})") from None
-    if report.schema != SCHEMA:
-        raise CorruptRecordError(f"it has schema {report.schema}; this version reads {SCHEMA}")
-    numbers = [report.earned, report.possible, report.duration_s]
-    numbers += [number for check in report.checks for number in (check.points, check.max_points)]
-    if not all(map(math.isfinite, numbers)):  # 1e999 is JSON
-        raise CorruptRecordError("it is damaged (a number in it is infinite)")
-    return report
+        raise CorruptRecordError(f"{what} is damaged ({error})") from None
 
 
-def is_valid_report(text: Any) -> bool:
-    """Whether `report_of` can read it."""
-    try:
-        report_of(text)
-    except CorruptRecordError:
-        return False
-    return True
-
-
-def notes_of(text: Any) -> tuple[str, ...]:
-    """Return what was noted of a hand-in; a sentence that says so where it is damaged."""
-    try:
-        return msgspec.json.decode(text, type=tuple[str, ...])
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
-        return ("the notes of this row cannot be read",)
+def texts_of(text: Any) -> tuple[str, ...]:
+    """Return a list of texts: what was noted of a hand-in, whom a name could mean."""
+    return decoded(_TEXTS, text, "a list of texts")
 
 
 def arguments_of(text: Any) -> dict[str, Any]:
-    """Return what a run was asked for; nothing where that is damaged."""
-    try:
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.MsgspecError, TypeError, ValueError):
-        return {}
+    """Return what a run was asked for."""
+    return decoded(_ARGUMENTS, text, "what a run was asked for")
 
 
 def pack_bundle(bundle: Bundle) -> tuple[bytes, int]:
@@ -145,6 +133,7 @@ def unpack_bundle(content: bytes, size: int, digest: str) -> Bundle:
     Raises:
         CorruptRecordError: it is damaged.
     """
+    why = "its content is not what was handed in"
     try:
         # No more than was packed and a byte: a damaged size must not unpack to gigabytes.
         whole = zlib.decompressobj().decompress(content, size + 1)
@@ -152,5 +141,5 @@ def unpack_bundle(content: bytes, size: int, digest: str) -> Bundle:
         if bundle.digest == digest:
             return bundle
     except (zlib.error, msgspec.MsgspecError, TypeError, ValueError) as error:
-        raise CorruptRecordError(f"it is damaged ({error})") from None
-    raise CorruptRecordError("it is damaged (its content is not what was handed in)")
+        why = str(error)
+    raise CorruptRecordError(f"what was handed in is damaged ({why})")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial, wraps
+from functools import wraps
 from types import TracebackType
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -78,10 +78,9 @@ class Gradebook:
         self._connections = connections
         self._guard = threading.RLock()
         self._recording: Recording | None = None
-        self.unreadable: dict[tuple[str, str], str] = {}
-        """What `rows` and `reports` came upon: learner and kata of a report that cannot be read, and why."""
         self.ungraded: dict[tuple[str, str], None] = {}
-        """Likewise what is not graded yet: a run has not come to it, or the machine failed."""
+        """What `rows` came upon that is not graded yet, by learner and kata: a run has not come to it, or the machine
+        failed."""
 
     @classmethod
     def open(cls, where: str, *, create: bool, course: Course | None = None) -> Gradebook:
@@ -165,7 +164,7 @@ class Gradebook:
     def keys(self, learner: str) -> dict[str, frozenset[Key]]:
         """Return, by kata, what the newest gradings of everything that a learner handed in depended on.
 
-        Where nothing could be read, there is no digest; where a report is damaged, there are no terms.
+        Where nothing could be read, there is no digest.
         """
         with self._guard:
             if self._recording is not None and not self._recording.may_have_attempts(learner):
@@ -185,7 +184,7 @@ class Gradebook:
         """Keep a report and what was graded, in one transaction; it is durable when this returns.
 
         Raises:
-            SerializationError: the report would not be read again as it is; nothing was written.
+            SerializationError: the report cannot be stored as it is; nothing was written.
         """
         with self._guard:
             self._in(run).record(submission, key, report)
@@ -247,7 +246,7 @@ class Gradebook:
             learners: only these.
         """
         with self._connections.reading("reading its rows", whole=True) as connection:
-            yield from of_rows.rows(connection, self.course, self._chosen(katas), learners, self._tell)
+            yield from of_rows.rows(connection, self.course, self._chosen(katas), learners, self.ungraded)
 
     def marks(self, learners: Collection[str] | None = None) -> Iterator[Mark]:
         """Yield what a list shows: a mark for every learner and kata, in the order of `rows`, without reports."""
@@ -275,20 +274,12 @@ class Gradebook:
             learners: only these.
         """
         with self._connections.reading("reading its reports", whole=True) as connection:
-            yield from of_rows.reports(
-                connection, self.course, run, self._chosen(katas), learners, self._tell
-            )
+            yield from of_rows.reports(connection, self.course, run, self._chosen(katas), learners)
 
     def reports_of(self, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
-        """Yield attempts with their reports, without those that are damaged."""
+        """Yield attempts with their reports."""
         with self._connections.reading("reading its reports", whole=True) as connection:
             yield from of_history.reports_of(connection, attempts)
-
-    def _tell(self, learner: str, kata: str, why: str | None) -> None:
-        if why is None:
-            self.ungraded[learner, kata] = None
-        else:
-            self.unreadable[learner, kata] = why
 
     learners = _reading("reading its learners", lookup.learners)
 
@@ -408,11 +399,7 @@ class Gradebook:
     written_answers = _reading("reading written answers", answers.written_answers, whole=True)
 
     def answer_sheet(self, content: str) -> bytes:
-        """Return a sheet of answers as it was handed in, by its digest.
-
-        Raises:
-            GradebookError: it cannot be read.
-        """
+        """Return a sheet of answers as it was handed in, by its digest."""
         with self._connections.reading("reading written answers") as connection:
             return answers.sheet_of(connection, content)
 
@@ -548,21 +535,12 @@ class Gradebook:
 
     bundle = _reading("reading what attempt {} graded", of_history.bundle)
 
-    def contents_of_kata(self, kata: str) -> Iterator[tuple[str, int, Callable[[], Bundle]]]:
+    def contents_of_kata(self, kata: str) -> Iterator[tuple[str, int, Bundle]]:
         """Yield whatever was handed in for a kata, each content of a learner once, in the order it was graded.
 
-        That is the identity, which of the learner's attempts graded it last, and what returns the files or raises
-        `GradebookError`.
+        That is the identity, which of the learner's attempts graded it last, and the files.
         """
         identity, own = self.identity(), self.attempt_numbers()
         with self._connections.reading(f"reading what was handed in for {kata}", whole=True) as connection:
-            for name, attempt, row in of_history.packed_of_kata(connection, kata):
-                who = identity(name)
-                number = own.get(attempt, 0)
-                yield (
-                    who,
-                    number,
-                    partial(
-                        of_history.load_bundle, partial(of_history.attempt_label, who, kata, number), row
-                    ),
-                )
+            for name, attempt, bundle in of_history.contents_of_kata(connection, kata):
+                yield identity(name), own.get(attempt, 0), bundle
