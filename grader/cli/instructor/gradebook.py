@@ -11,14 +11,12 @@ import click
 
 from grader.cli.context import complete_id, gathered, json_option, note, print_json
 from grader.cli.instructor.adjust_all import adjust_all
+from grader.cli.instructor.analysis import COMMANDS as ANALYSIS
 from grader.cli.instructor.answers import COMMANDS as WRITTEN
 from grader.cli.instructor.assign import assign
 from grader.cli.instructor.class_options import author_of, author_option, name_word, same_book, with_gradebook
 from grader.cli.instructor.code import code
 from grader.cli.instructor.export import export, of_section
-from grader.cli.instructor.groups import groups
-from grader.cli.instructor.items import items
-from grader.cli.instructor.problems import problems
 from grader.cli.instructor.push import push
 from grader.cli.instructor.questions import questions, quiz_results
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
@@ -345,12 +343,10 @@ for _command in (
     assign,
     code,
     export,
-    groups,
-    items,
-    problems,
     push,
     questions,
     quiz_results,
+    *ANALYSIS,
     *WRITTEN,
     *RULINGS,
 ):

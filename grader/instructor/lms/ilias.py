@@ -64,7 +64,7 @@ class Ilias(System):
         return found
 
     def _members(self, item: ItemT) -> list[ItemT]:
-        if item.kind != "folder" or _TEAM.fullmatch(item.name) is None:
+        if not item.is_folder or _TEAM.fullmatch(item.name) is None:
             return []
         people = inside(item)
         return people if all(self.folder(one.name) for one in people) else []
@@ -76,7 +76,7 @@ class Ilias(System):
             claim.places.append(Place(item))
         for one in there:
             late = _LATE.fullmatch(one.name)
-            around = (one.name,) if one.kind == "folder" else ()
+            around = (one.name,) if one.is_folder else ()
             claim.places.append(
                 Place(one, late and late["original"], None, self.title if late else None, around)
             )

@@ -27,8 +27,8 @@ class Item(Protocol):
         ...
 
     @property
-    def kind(self) -> str:
-        """`folder`, nothing for a file, or why it is not read."""
+    def is_folder(self) -> bool:
+        """Whether it is a folder."""
         ...
 
     def children(self) -> list[Self]:
@@ -50,7 +50,7 @@ ItemT = TypeVar("ItemT", bound=Item)
 def inside(item: ItemT) -> list[ItemT]:
     """Return what lies in a folder; nothing if it is not a folder, or cannot be opened."""
     try:
-        return item.children() if item.kind == "folder" else []
+        return item.children() if item.is_folder else []
     except OSError:
         return []
 
@@ -231,7 +231,7 @@ class System:
 
     def made(self, item: Item) -> SystemName | None:
         """Take a name apart."""
-        return self.folder(item.name) if item.kind == "folder" else self.file(item.name)
+        return self.folder(item.name) if item.is_folder else self.file(item.name)
 
     def read(self, items: Sequence[ItemT]) -> Download[ItemT]:
         """Say whose the files and folders of a download are.

@@ -56,4 +56,4 @@ class Teams(System):
             versions = {
                 int(found[1]): below for below in inside(one) if (found := _VERSION.fullmatch(below.name))
             }
-            add_numbered(claim, versions or {0: one}, (one.name,) if one.kind == "folder" else ())
+            add_numbered(claim, versions or {0: one}, (one.name,) if one.is_folder else ())

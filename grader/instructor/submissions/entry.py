@@ -39,6 +39,11 @@ class Entry:
     depth: int = 0
     size: int = 0
 
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder, on disk or in an archive."""
+        return self.kind == "folder"
+
     def children(self, most: int | None = None, *, checkpoints: bool = False) -> list[Entry]:
         """Return what lies in this folder, without what is ignored, in natural order.
 
@@ -53,7 +58,7 @@ class Entry:
         entries = [
             entry
             for entry in found
-            if not (ignored_folder(entry.name) if entry.kind == "folder" else ignored_file(entry.name))
+            if not (ignored_folder(entry.name) if entry.is_folder else ignored_file(entry.name))
             or (checkpoints and entry.name == CHECKPOINTS)
         ]
         return sorted(entries, key=lambda entry: natural_key(entry.name))
@@ -100,7 +105,7 @@ class Entry:
     @property
     def in_place_of_folder(self) -> bool:
         """Whether this is neither a file nor a folder, and may stand for a learner's folder: a link to one, say."""
-        if not self.kind or self.kind == "folder":
+        if not self.kind or self.is_folder:
             return False
         without_ending = re.search(r"\.[A-Za-z0-9]{1,5}$", self.name) is None
         return without_ending or (self.spot is not None and self.spot.is_folder())

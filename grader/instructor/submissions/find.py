@@ -19,9 +19,8 @@ from grader.errors import UsageError
 from grader.instructor.lms import SYSTEMS, nbgrader
 from grader.instructor.lms.system import Claim, Place, System, inside
 from grader.instructor.lms.teams import SUBMITTED as SUBMITTED_IN_TEAMS
-from grader.instructor.submissions import folders
 from grader.instructor.submissions.archives import BULK
-from grader.instructor.submissions.claims import learners_of
+from grader.instructor.submissions.claims import learners_of, read_folders
 from grader.instructor.submissions.entry import ARROW, Entry
 from grader.instructor.submissions.file_selection import matches_a_module
 from grader.instructor.submissions.learner import LearnerFolder
@@ -148,7 +147,7 @@ def _top(root: Path) -> tuple[Entry, str, Path]:
 
 def _opened(entry: Entry) -> Entry | None:
     """Return a folder, or an archive as one; None where it is neither, or does not open."""
-    if entry.kind == "folder":
+    if entry.is_folder:
         return entry
     if entry.kind or (archive_stem(entry.name) or foreign_archive(entry.name)) is None:
         return None
@@ -169,7 +168,7 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
             top = replace(top, label=top.label or name)
             learner = LearnerFolder(learner_name(name), (Place(top),))
             return Scan((learner,), "one learner", tuple(notes))
-        submitted = _submitted(children, [child for child in children if child.kind == "folder"])
+        submitted = _submitted(children, [child for child in children if child.is_folder])
         inner = submitted or (None if stamped else _wrapped(children, name, of, notes))
         if inner is None:
             break
@@ -211,7 +210,7 @@ def _taken(entries: list[Entry], *, stamped: bool) -> Scan:
     mixed = len(left) < len(entries)
     if system is not None and mixed:
         layout = system.name
-    rest = folders.read(left, rank=int(mixed))
+    rest = read_folders(left, rank=int(mixed))
     learners = learners_of([*claims, *rest.claims], stamped=stamped)
     return Scan(learners, layout, tuple(printable(note) for note in (*notes, *rest.notes)))
 
@@ -235,8 +234,8 @@ def _is_one_learner(children: list[Entry], katas: Sequence[Kata]) -> bool:
     """Whether the top holds one learner's work: a workspace, folders of units and katas, or modules alone."""
     if any(child.name == PROGRESS_FILE and not child.kind for child in children):
         return True
-    below = [child for child in children if child.kind == "folder"]
-    files = [child for child in children if child.kind != "folder"]
+    below = [child for child in children if child.is_folder]
+    files = [child for child in children if not child.is_folder]
     # Archives and names that a system made are several people's.
     if any(_of_a_learner(file.name) for file in files):
         return False
@@ -270,7 +269,7 @@ def _wrapped(children: list[Entry], name: str, of: _Class, notes: list[str]) -> 
     Raises:
         UsageError: it may be the class, or a learner's.
     """
-    around = [child for child in children if child.kind == "folder" or _of_a_learner(child.name)]
+    around = [child for child in children if child.is_folder or _of_a_learner(child.name)]
     # A name that a system made is a learner's, also when it is the only one.
     if len(around) != 1 or any(system.made(child) for child in children for system in SYSTEMS):
         return None
@@ -307,7 +306,7 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
             return folder, f"names such as {system.title} makes", system.wraps
         if why := _why_class(below, of):
             return folder, why, False
-        further = [one for one in below if one.kind == "folder" or _of_a_learner(one.name)]
+        further = [one for one in below if one.is_folder or _of_a_learner(one.name)]
         inner = _opened(further[0]) if len(further) == 1 else None
         if inner is None:
             return None
@@ -323,7 +322,7 @@ def _why_class(entries: list[Entry], of: _Class) -> str:
     if any(matches_a_module(one.name, modules) or one.name.casefold() in own for one in entries):
         return ""
     # The first ones are enough to tell, and opening all archives of a class takes long.
-    boxes = [one for one in entries[:50] if one.kind == "folder" or _of_a_learner(one.name)]
+    boxes = [one for one in entries[:50] if one.is_folder or _of_a_learner(one.name)]
     if of.known is not None and any(of.known(archive_stem(one.name) or one.name) for one in boxes):
         return "somebody who is in the roster"
     # Two folders that have one module each are two learners', or one learner's copies.
@@ -368,7 +367,7 @@ def _named_by_system(entries: list[Entry]) -> set[str]:
 
 def _refuse_nameless(entries: list[Entry], name: str, of: _Class) -> None:
     """Refuse several files of one name, numbered: they are those of several people, and nothing says whose each is."""
-    if name in of.whom or any(child.kind == "folder" or child.name == PROGRESS_FILE for child in entries):
+    if name in of.whom or any(child.is_folder or child.name == PROGRESS_FILE for child in entries):
         return
     for kata in of.katas:
         ranks = [rank for child in entries if (rank := module_rank(child.name, kata.module)) is not None]

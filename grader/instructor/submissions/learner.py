@@ -15,6 +15,7 @@ import msgspec
 from grader.catalogue import Kata
 from grader.data_files import UnreadableSubmission
 from grader.errors import KataError
+from grader.instructor.lms.nbgrader import STAMP, read_time
 from grader.instructor.lms.system import Place
 from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.file_selection import (
@@ -28,7 +29,6 @@ from grader.instructor.submissions.git_time import GitTime, git_times
 from grader.instructor.submissions.listing import File, Listing
 from grader.instructor.submissions.safe_path import SafePath
 from grader.instructor.submissions.sheets import sheets_in
-from grader.instructor.submissions.stamps import handed_in_at, is_stamp
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
 from grader.words import printable
 
@@ -173,7 +173,7 @@ class LearnerFolder:
             owners.update(dict.fromkeys((*listing.files[known:], *listing.spare[copies:]), place))
             if self.stamped:
                 # It goes with nobody's answer, which would be another with every new time.
-                listing.of_system.update(file for file in listing.files[known:] if is_stamp(file, place))
+                listing.of_system.update(file for file in listing.files[known:] if _is_stamp(file, place))
         spaces: dict[datetime | None, int] = {}
         for place in self.earlier:
             known = len(listing.spare)
@@ -256,7 +256,7 @@ class LearnerFolder:
     ) -> datetime | None:
         """Return when the system says that a file was handed in."""
         place = owners[file]
-        at = handed_in_at(file, listing, place) if self.stamped else place.submitted_at
+        at = _stamped_at(file, listing, place) if self.stamped else place.submitted_at
         if at is None or at.tzinfo is not None:
             return at
         try:
@@ -267,7 +267,7 @@ class LearnerFolder:
     def _in_git(self, listing: Listing, file: File, place: Place[Entry]) -> Mapping[str, GitTime]:
         """Return what the repository around a file says by assignment, if it lies in one that is the learner's."""
         root = place.entry.spot
-        if root is None or place.entry.kind != "folder" or file.entry.spot is None:
+        if root is None or not place.entry.is_folder or file.entry.spot is None:
             return {}
         # From the file outwards, and not beyond what is the learner's: the instructor's own repository may
         # be around it.
@@ -292,3 +292,22 @@ def _sheets(
     except Exception as error:  # as with code: one learner's files never end a class's grading
         why = f"written answers cannot be read ({type(error).__name__})"
         return {}, {kata.slug: [why] for kata in katas[:1]}
+
+
+def _stamped_at(file: File, listing: Listing, place: Place[Entry]) -> datetime | None:
+    """Return when a file was handed in, as the `timestamp.txt` that nbgrader keeps has it."""
+    label = place.entry.label
+    assignment = file.origin.removeprefix(f"{label}/").split("/")[0]
+    for other in listing.files:
+        if _is_stamp(other, place) and other.parts[0] == assignment:
+            try:
+                return read_time(listing.read(other, 4096).decode("utf-8", "replace"))
+            except UnreadableSubmission:
+                return None
+    return None
+
+
+def _is_stamp(file: File, place: Place[Entry]) -> bool:
+    """Whether a file is the system's `timestamp.txt`: it lies in the assignment's folder, in no archive, no deeper."""
+    assignment = file.parts[0]
+    return file.parts == (assignment, STAMP) and file.origin == f"{place.entry.label}/{assignment}/{STAMP}"

@@ -113,7 +113,7 @@ class Listing:
             space: the same for what one folder or archive holds.
             around: the folders that it lies in, beyond those of its own.
         """
-        if entry.kind == "folder":
+        if entry.is_folder:
             self._add_folder(entry, 0, around)
         elif entry.in_place_of_folder:
             self.closed.append(f"{entry.label} {entry.kind}")
@@ -178,7 +178,7 @@ class Listing:
                     return
                 below = (*parts, entry.name)
                 problem = entry.kind or None
-                if entry.kind == "folder":
+                if entry.is_folder:
                     if entry.name == "backups" and PROGRESS_FILE in names:
                         continue  # `kata reset` keeps there what it replaces
                     # Deeper paths are longer than the system takes, and nobody works there.
