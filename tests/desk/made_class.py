@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.catalogue import Catalogue
-from grader.instructor.gradebook.records import Key, Row
+from grader.instructor.gradebook.records import Key, Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission
 from tests.pages import demo_class
@@ -29,7 +29,7 @@ due = 2026-03-09T12:00:00
 """
 
 
-def fill(where: str, rows: Iterable[Row]) -> list[str]:
+def fill(where: str, rows: Iterable[Mark]) -> list[str]:
     """Record rows as a grader would have; return the learners."""
     katas = {kata.slug: kata for kata in Catalogue.discover().katas}
     learners = {}
@@ -57,7 +57,7 @@ def fill(where: str, rows: Iterable[Row]) -> list[str]:
     return list(learners)
 
 
-def make(folder: Path, learners: int, where: str | None = None, *, rows: Sequence[Row] | None = None) -> str:
+def make(folder: Path, learners: int, where: str | None = None, *, rows: Sequence[Mark] | None = None) -> str:
     """Make a course of so many learners, or of these rows, in a folder; return its gradebook's address."""
     where = where or str(folder / "gradebook.sqlite")
     rows = list(demo_class.rows(learners)) if rows is None else rows

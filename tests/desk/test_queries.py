@@ -28,7 +28,7 @@ from grader.instructor.html import KataTexts
 from tests.desk import made_class
 from tests.desk.test_groups import failing, recorded
 from tests.desk.test_sheets import hand_in
-from tests.gradebook.handmade import adjust, decide
+from tests.gradebook.handmade import adjust, decide, mark_of
 from tests.pages import demo_class
 
 pytestmark = pytest.mark.slow
@@ -152,7 +152,7 @@ def test_what_no_check_could_judge_is_on_the_page_of_the_course_with_its_reason(
     row = next(one for one in demo_class.rows(9) if one.kata == "masks" and one.report.status != "missing")
     why = "ada.zip is a 7z archive\nunpack it <now>"
     report = msgspec.structs.replace(row.report, status="error", message=why, checks=[])
-    where = made_class.make(tmp_path, 0, rows=[msgspec.structs.replace(row, report=report)])
+    where = made_class.make(tmp_path, 0, rows=[mark_of(report, learner=row.learner, name=row.name)])
     book, get = desk_over(where, tmp_path)
     with book:
         page = get("/")

@@ -21,7 +21,7 @@ from grader.instructor.gradebook.events import (
     Provenance,
     Remark,
 )
-from grader.instructor.gradebook.records import Decided, Given, Row
+from grader.instructor.gradebook.records import Decided, Given, Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import KataTexts
 from grader.report.style import points
@@ -45,7 +45,7 @@ def opened(desk: Running) -> Gradebook:
     return Gradebook.open(desk.where, create=False, course=Course())
 
 
-def row_of(desk: Running, kata: str) -> Row:
+def row_of(desk: Running, kata: str) -> Mark:
     with opened(desk) as book:
         return next(iter(book.rows(katas=[kata], learners=[WHO])))
 
@@ -114,7 +114,7 @@ def test_the_list_of_the_class_adds_up_what_the_gradebook_does(desk: Running) ->
         decide(book, "release", None, worth, comment="done", author="kim")
         after = total(list(book.rows(learners=[WHO])), course)[0]
         assert after == before + 1.75
-        whole = total(list(book.marks([WHO])), course)
+        whole = total(list(book.marks(learners=[WHO])), course)
         assert whole.score == after
         last = [one.learner for one in book.rows(katas=["feed-forward"]) if one.attempt][-1]
         event = next(one for one in book.history(last, "feed-forward") if one.kind == "attempt")

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from grader.instructor.gradebook.events import PointsChange
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark
 from grader.report.report import CheckReport, KataReport
-from tests.gradebook.handmade import change
+from tests.gradebook.handmade import change, mark_of
 
 WHEN = datetime(2025, 3, 14, 9, 26, 53, tzinfo=UTC)
 NUMBERS = {"masks": "9.3.1", "masked-attention": "9.3.2", "layer-norm": "9.3.3", "late-kata": "9.10.1"}
@@ -47,20 +47,10 @@ def report(
     )
 
 
-def row(learner: str = "ada", graded: KataReport | None = None, **more: Any) -> Row:
+def row(learner: str = "ada", graded: KataReport | None = None, **more: Any) -> Mark:
     graded = graded or report()
-    return Row(
-        learner=learner,
-        name=more.pop("name", learner),
-        report=graded,
-        attempts=more.pop("attempts", 1),
-        submitted_at=more.pop("submitted_at", WHEN - timedelta(hours=1)),
-        graded_at=WHEN,
-        adjustments=more.pop("adjustments", []),
-        score=more.pop("score", graded.score),
-        max_score=more.pop("max_score", graded.max_score),
-        **more,
-    )
+    times = {"submitted_at": WHEN - timedelta(hours=1), "graded_at": WHEN}
+    return mark_of(graded, learner=learner, **{**times, **more})
 
 
 def adjustment(points: float, comment: str, kind: str = "adjust", *, revoked: bool = False) -> PointsChange:
@@ -70,7 +60,7 @@ def adjustment(points: float, comment: str, kind: str = "adjust", *, revoked: bo
 SECRET = "unit roundoff of row seven"
 
 
-def small_class() -> list[Row]:
+def small_class() -> list[Mark]:
     """Two learners, two katas: a pass, a failed hidden check, a file that will not load, one who is late."""
     hidden = check("fail", name=f"hidden: {SECRET}", hidden=True, message=f"{SECRET} 0.125", aspect="stability",
                    location={"row": 7}, output=SECRET, likely=SECRET, misconception="secret-mutant")  # fmt: skip

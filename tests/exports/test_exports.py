@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.instructor.gradebook.assignments import Assignment
-from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.course import Assignment, Course
 from grader.instructor.gradebook.exports.documents import to_jsonl
 from grader.instructor.gradebook.exports.gradescope import folder_name, to_gradescope
 from grader.instructor.gradebook.exports.tables import (
@@ -28,7 +27,7 @@ from grader.instructor.gradebook.exports.tables import (
     to_grades,
     to_wide,
 )
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.roster import Person
 from grader.instructor.lms import SYSTEMS
 from grader.report.report import KataReport
@@ -249,7 +248,7 @@ def test_json_lines_are_the_reports_with_the_learner() -> None:
     assert json.loads(lines[0])["schema"] == 1
 
 
-def results(rows: list[Row]) -> dict[str, Any]:
+def results(rows: list[Mark]) -> dict[str, Any]:
     return {name: json.loads(data) for name, data in to_gradescope(rows, NOBODY)}
 
 
@@ -345,7 +344,7 @@ def test_no_export_holds_what_a_terminal_obeys() -> None:
 def test_exports_take_rows_as_they_come() -> None:
     """A class never lies in memory as a whole: an endless one has a beginning."""
 
-    def endless() -> Iterator[Row]:
+    def endless() -> Iterator[Mark]:
         number = 0
         while True:
             yield row(f"learner{number}")

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import func, select
-
-from grader.instructor.gradebook import schema
-from grader.instructor.gradebook.database_url import Address
-from grader.instructor.gradebook.events import TYPES, Adjust, Override, PointsChange, Provenance, own_fields
-from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.events import (
+    TYPES,
+    Adjust,
+    Override,
+    PointsChange,
+    Provenance,
+    own_fields,
+    standing,
+)
+from grader.instructor.gradebook.lateness import Lateness
+from grader.instructor.gradebook.records import Booked, HandIn, Key, Mark, Reports
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission
 from grader.report.report import CheckReport, CheckStatus, KataReport, KataStatus
@@ -85,40 +90,39 @@ def grade(
     gradebook.record(run, given, key(given), report(learner, kata, **terms))  # type: ignore[arg-type]
 
 
+def mark_of(
+    graded: KataReport, *, learner: str = "ada", name: str | None = None, score: float | None = None,
+    max_score: float | None = None, graded_at: datetime = MONDAY, days_late: float = 0.0, late_points: float = 0.0,
+    adjustments: Sequence[PointsChange] = (), attempt: int = 1, **more: Any,
+) -> Mark:  # fmt: skip
+    """Return a mark with this report; `score` is what counts in the end, `more` its fields or its hand-in's."""
+    given = sum(one.points for one in standing(adjustments))
+    earned = graded.earned if score is None else score + late_points - given
+    result = Booked(graded.status, earned, graded.possible if max_score is None else max_score)
+    own: dict[str, Any] = dict.fromkeys(("submitted_at", "time_source", "origin", "taken", "proposal"))
+    own |= {"digest": "1", "graded": True, "notes": ()}
+    own |= {field: more.pop(field) for field in own.keys() & more.keys()}
+    hand_in = HandIn(
+        id=attempt, attempt=attempt, run=1, arrived=(1, 1), arrived_at=graded_at, graded_at=graded_at, result=result,
+        **own,
+    )  # fmt: skip
+    return Mark(
+        learner=learner, name=learner if name is None else name, kata=graded.kata, number=graded.number,
+        hand_in=hand_in, result=result, graded_at=graded_at, lateness=Lateness(days_late, late_points),
+        adjustments=adjustments, reports=Reports((attempt,), lambda _: [(attempt, graded)]),
+        **{"attempts": 1, **more},
+    )  # fmt: skip
+
+
 def results(where: str) -> list[tuple[str, str, str, str, str | None]]:
-    """Return what the tables say of each check of the newest attempts: whose, what, how it went, which mistake."""
-    other = schema.submissions.alias()
-    newest = (
-        select(
-            schema.learners.c.name,
-            schema.katas.c.slug,
-            schema.results.c.position,
-            schema.checks.c.name,
-            schema.results.c.status,
-            schema.results.c.misconception,
-        )
-        .select_from(schema.submissions)
-        .join(schema.learners)
-        .join(schema.results, schema.results.c.attempt_id == schema.submissions.c.attempt_id)
-        .where(
-            schema.submissions.c.seen
-            == select(func.max(other.c.seen))
-            .where(
-                other.c.learner_id == schema.submissions.c.learner_id,
-                other.c.kata_id == schema.submissions.c.kata_id,
-            )
-            .scalar_subquery()
-        )
-        .join(schema.checks, schema.checks.c.id == schema.results.c.check_id)
-        .join(schema.katas, schema.katas.c.id == schema.checks.c.kata_id)
-    )
-    engine = Address.parse(where).engine()
-    try:
-        with engine.connect() as connection:
-            rows = sorted(tuple(row) for row in connection.execute(newest))
-    finally:
-        engine.dispose()
-    return [(learner, kata, *rest) for learner, kata, _, *rest in rows]
+    """Return what is stored of each check of the attempts that count: whose, what, how it went, which mistake."""
+    with Gradebook.open(where, create=False) as book:
+        marks = sorted(book.marks(), key=lambda mark: (mark.learner, mark.kata))
+        return [
+            (mark.learner, mark.kata, one.name, one.status, one.misconception)
+            for mark in marks
+            for one in mark.report.checks
+        ]
 
 
 def event(

@@ -9,10 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from grader.instructor.gradebook.assignments import Assignment, Attempts
-from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.course import Assignment, Attempts, Course
 from grader.instructor.gradebook.lateness import LatePolicy
-from grader.instructor.gradebook.records import NEWER, Key, Newer, Row
+from grader.instructor.gradebook.records import NEWER, Key, Mark, Newer
 from grader.instructor.gradebook.store import Gradebook, GradebookUsageError
 from tests.gradebook.handmade import MONDAY, adjust, decide, grade, key, report, submission
 
@@ -37,7 +36,7 @@ def course(
     )
 
 
-def mark(book: Gradebook, kata: str = "masks") -> Row:
+def mark(book: Gradebook, kata: str = "masks") -> Mark:
     (row,) = book.rows(katas=[kata], learners=["ada"])
     return row
 

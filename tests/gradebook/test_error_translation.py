@@ -481,7 +481,7 @@ def test_the_server_s_disk_is_full(postgres_where: str) -> None:
             connection.execute(
                 text(f"CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ {raising} $$")
             )
-            connection.execute(text("CREATE TRIGGER fill BEFORE INSERT ON results EXECUTE FUNCTION fill()"))
+            connection.execute(text("CREATE TRIGGER fill BEFORE INSERT ON attempts EXECUTE FUNCTION fill()"))
         engine.dispose()
         with pytest.raises(GradebookError) as caught:
             grade(gradebook, run, "bob", checks=[check()])
@@ -490,7 +490,7 @@ def test_the_server_s_disk_is_full(postgres_where: str) -> None:
         assert "the server's disk is full (recording bob, masks)" in error.message
         assert [row.learner for row in gradebook.rows()] == ["ada"]
         with engine.begin() as connection:
-            connection.execute(text("DROP TRIGGER fill ON results"))
+            connection.execute(text("DROP TRIGGER fill ON attempts"))
         engine.dispose()
         grade(gradebook, run, "bob", checks=[check()])  # nothing of what was rolled back is taken for granted
         gradebook.finish_run(run)

@@ -29,9 +29,22 @@ UNDO = (
     "ALTER TABLE runs DROP COLUMN planned, DROP COLUMN stopped_at",
     "DROP TABLE awaited",
     "DROP TABLE unused_times",
-    "ALTER TABLE results DROP COLUMN redrawn",
+    "DROP INDEX ix_attempts_redrawn",
+    "ALTER TABLE attempts DROP COLUMN redrawn",
+    "CREATE TABLE checks (id INTEGER PRIMARY KEY)",
+    "CREATE TABLE results (attempt_id INTEGER)",
 )
 """What makes today's tables those of version 0005, in PostgreSQL."""
+
+TABLES_0011 = """
+DROP INDEX ix_attempts_redrawn;
+ALTER TABLE attempts DROP COLUMN redrawn;
+CREATE TABLE checks (id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE results (attempt_id INTEGER, position INTEGER, check_id INTEGER REFERENCES checks (id), redrawn INTEGER);
+INSERT INTO checks VALUES (1, 'it is causal');
+INSERT INTO results VALUES (1, 0, 1, 2), (1, 1, 1, 3), (2, 0, 1, NULL);
+"""
+"""What each check said, as it was until version 0011, in part."""
 
 
 @pytest.fixture
@@ -108,6 +121,7 @@ def made_0010(folder: Path) -> Path:
     with closing(sqlite3.connect(file, isolation_level=None)) as old:
         for column in ("taken", "proposed", "proposed_because"):
             old.execute(f"ALTER TABLE submissions DROP COLUMN {column}")
+        old.executescript(TABLES_0011)
         for learner, those in notes.items():
             of = "(SELECT id FROM learners WHERE name = ?)"
             old.execute(
@@ -116,6 +130,15 @@ def made_0010(folder: Path) -> Path:
         old.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0010'")
         old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return file
+
+
+def test_how_often_checks_were_drawn_again_stays_known(tmp_path: Path) -> None:
+    file = made_0010(tmp_path)
+    Gradebook.open(str(file), create=False).close()
+    with closing(sqlite3.connect(file)) as new:
+        assert dict(new.execute("SELECT id, redrawn FROM attempts WHERE redrawn > 0")) == {1: 5}
+        tables = {name for (name,) in new.execute("SELECT name FROM sqlite_master")}
+    assert not tables & {"checks", "results"}
 
 
 def test_what_a_hand_in_is_was_in_its_notes(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from sqlalchemy import Engine, ExceptionContext, event
 
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.store import Gradebook, GradebookError
 from tests.gradebook.handmade import adjust, check, grade, key, results, submission
 
@@ -64,7 +64,7 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.wait(timeout=60)
 
 
-def marks(rows: Iterator[Row]) -> list[dict[str, Any]]:
+def marks(rows: Iterator[Mark]) -> list[dict[str, Any]]:
     """Rows without what two runs can never share: the time of grading, and the attempt's number."""
     plain = [msgspec.to_builtins(row) for row in rows]
     return [
@@ -209,7 +209,7 @@ def test_killed_while_it_is_made(where: str, start: Start) -> None:
         from sqlalchemy import Engine, event
         @event.listens_for(Engine, "before_cursor_execute")
         def stop(connection, cursor, statement, *rest):
-            if "CREATE TABLE results" in statement:
+            if "CREATE TABLE decisions" in statement:
                 os.kill(os.getpid(), signal.SIGKILL)
         Gradebook.open(where, create=True)
         """,

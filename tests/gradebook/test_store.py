@@ -16,7 +16,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import CHANGE, RULING
 from grader.instructor.gradebook.exports.documents import document_of_event
 from grader.instructor.gradebook.lateness import LatePolicy
-from grader.instructor.gradebook.records import AttemptGraded, Key, Row, SeenAgain
+from grader.instructor.gradebook.records import AttemptGraded, Key, Mark, SeenAgain
 from grader.instructor.gradebook.roster import Person
 from grader.instructor.gradebook.store import Gradebook, GradebookError, GradebookUsageError
 from tests.conftest import Ran
@@ -35,7 +35,7 @@ from tests.gradebook.handmade import (
 )
 
 
-def only(rows: Iterator[Row]) -> Row:
+def only(rows: Iterator[Mark]) -> Mark:
     (row,) = rows
     return row
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from grader.instructor.gradebook.assignments import Assignment
-from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.course import Assignment, Course
 from grader.instructor.gradebook.lateness import LatePolicy
 from grader.instructor.gradebook.records import Key
 from grader.instructor.gradebook.roster import Person

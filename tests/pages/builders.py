@@ -9,10 +9,10 @@ from typing import Any
 from grader.catalogue import Catalogue
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import PointsChange
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark
 from grader.instructor.html import KataTexts, Part, Viewer, Written, write_report
 from grader.report.report import CheckReport, KataReport
-from tests.gradebook.handmade import change
+from tests.gradebook.handmade import change, mark_of
 
 NOW = datetime(2026, 3, 2, 17, 0, tzinfo=UTC)
 HOSTILE = (
@@ -43,7 +43,7 @@ def failed(name: str = "it adds up", message: str = "got 1  want 2", **facts: An
     return check(name, **{"status": "fail", "points": 0.0, "message": message, **facts})
 
 
-def row(learner: str = "ada", kata: str = "masks", number: str = "9.3.1", **facts: Any) -> Row:
+def row(learner: str = "ada", kata: str = "masks", number: str = "9.3.1", **facts: Any) -> Mark:
     """One learner and one kata; facts of the report and of the row, by name."""
     checks = facts.pop("checks", None) or [check()]
     score, most = sum(one.points for one in checks), sum(one.max_points for one in checks)
@@ -51,28 +51,15 @@ def row(learner: str = "ada", kata: str = "masks", number: str = "9.3.1", **fact
     report: dict[str, Any] = {
         "status": whole,
         "seed": 0,
+        "duration_s": 0.5,
         "score": score,
         "max_score": most,
-        "duration_s": 0.5,
     }
-    of_report = set(KataReport.__struct_fields__) - {
-        "learner",
-        "kata",
-        "number",
-        "checks",
-        "score",
-        "max_score",
-    }
+    of_mark = {"learner", "kata", "number", "checks", "score", "max_score"}
+    of_report = set(KataReport.__struct_fields__) - of_mark
     report |= {key: facts.pop(key) for key in list(facts) if key in of_report}
-    plain: dict[str, Any] = {
-        "name": learner, "attempts": 1, "submitted_at": NOW, "graded_at": NOW, "adjustments": [], "score": score,
-        "max_score": most,
-    }  # fmt: skip
-    return Row(
-        learner=learner,
-        report=KataReport(learner=learner, kata=kata, number=number, checks=checks, **report),
-        **{**plain, **facts},
-    )
+    graded = KataReport(learner=learner, kata=kata, number=number, checks=checks, **report)
+    return mark_of(graded, learner=learner, **{"submitted_at": NOW, "graded_at": NOW, **facts})
 
 
 def adjusted(points: float, comment: str, **facts: Any) -> PointsChange:
@@ -80,7 +67,7 @@ def adjusted(points: float, comment: str, **facts: Any) -> PointsChange:
     return change(points, comment, **{"at": NOW, **facts})
 
 
-def hostile_rows() -> list[Row]:
+def hostile_rows() -> list[Mark]:
     """A learner for each text that means harm, which stands wherever a submission or a person has a say."""
     made = []
     for number, text in enumerate(HOSTILE):
@@ -101,7 +88,7 @@ def hostile_rows() -> list[Row]:
     return made
 
 
-def written(rows: list[Row], folder: Path, *, part: Part = "all", course: Course | None = None) -> Written:
+def written(rows: list[Mark], folder: Path, *, part: Part = "all", course: Course | None = None) -> Written:
     """Write a report of these rows."""
     viewer = Viewer(course or Course(), KataTexts(Catalogue.discover()))
     return write_report(rows, viewer, folder, built=NOW, part=part)

@@ -15,9 +15,9 @@ import msgspec
 
 from grader.catalogue import Catalogue, Kata
 from grader.engine.mistakes.recognise import Fingerprints
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark
 from grader.report.report import CheckReport, KataReport
-from tests.gradebook.handmade import change
+from tests.gradebook.handmade import change, mark_of
 
 FIRST = "Ada Alan Barbara Chidi Donald Edsger Fatima Grace Hedy Ines Joan Katherine Lin Mei Noor Omar Priya Radia Tim"
 LAST = "Lovelace Turing Liskov Okafor Knuth Dijkstra Al-Fihri Hopper Lamarr Pérez Clarke Johnson Wu Chen Rahman Perlman"
@@ -74,7 +74,7 @@ def _checks(file: Path, *, hidden: bool) -> list[CheckReport]:
     return found
 
 
-def rows(learners: int, *, seed: int = 1) -> Iterator[Row]:
+def rows(learners: int, *, seed: int = 1) -> Iterator[Mark]:
     """Yield a class, ordered as a gradebook orders it."""
     course = [known(kata) for kata in Catalogue.discover().katas]
     names = [f"{first} {last}" for first in FIRST.split() for last in LAST.split()]
@@ -87,7 +87,7 @@ def rows(learners: int, *, seed: int = 1) -> Iterator[Row]:
             yield _row(f"{name.split()[0].lower()}.{number:04}", name, kata, skill - 0.03 * place, chance)
 
 
-def _row(learner: str, name: str, known: Known, skill: float, chance: random.Random) -> Row:
+def _row(learner: str, name: str, known: Known, skill: float, chance: random.Random) -> Mark:
     kata = known.kata
     checks = [msgspec.structs.replace(check) for check in known.checks]
     most = sum(check.max_points for check in checks)
@@ -136,8 +136,8 @@ def _row(learner: str, name: str, known: Known, skill: float, chance: random.Ran
     adjustments = []
     if chance.random() < 0.03:
         adjustments.append(change(1.0, "A clear derivation in the comments.", author="mk", at=START))
-    return Row(
-        learner=learner, name=name, report=report, attempts=1 + int(chance.expovariate(1.3)) if report.checks else 0,
+    return mark_of(
+        report, learner=learner, name=name, attempts=1 + int(chance.expovariate(1.3)) if report.checks else 0,
         submitted_at=START - timedelta(hours=chance.uniform(1, 90)) if report.checks else None, graded_at=START,
         adjustments=adjustments, days_late=late, late_points=taken,
         score=max(0.0, report.score - taken + sum(a.points for a in adjustments)), max_score=most,

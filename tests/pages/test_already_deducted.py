@@ -15,7 +15,7 @@ from rich.console import Console
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.exports.gradescope import to_gradescope
 from grader.instructor.gradebook.exports.tables import to_csv
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark
 from grader.report.annotations import WRITERS
 from grader.report.report import ALREADY_DEDUCTED, CheckReport
 from grader.report.style import DEDUCTED, STATUS_STYLES
@@ -34,32 +34,32 @@ def deducted() -> CheckReport:
 
 
 @pytest.fixture
-def of_a_learner(deducted: CheckReport) -> Row:
+def of_a_learner(deducted: CheckReport) -> Mark:
     return row(checks=[failed(misconception="shifted", likely="it is shifted"), deducted], file="masks.py")
 
 
-def terminal(one: Row, *, verbose: bool = False) -> str:
+def terminal(one: Mark, *, verbose: bool = False) -> str:
     out = Console(file=io.StringIO(), width=200)
     print_reports([one.report], out, verbose=verbose)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 
 
-def desk(one: Row, folder: Path) -> str:
+def desk(one: Mark, folder: Path) -> str:
     book, get = desk_over(made_class.make(folder, 0, rows=[one]), folder)
     with book:
         return get("/mark", learner=one.learner, of=one.kata)
 
 
-def in_folder(name: str) -> Callable[[Row, Path], str]:
-    def page(one: Row, folder: Path) -> str:
+def in_folder(name: str) -> Callable[[Mark, Path], str]:
+    def page(one: Mark, folder: Path) -> str:
         written([one], folder / "out")
         return next((folder / "out").glob(name)).read_text(encoding="utf-8")
 
     return page
 
 
-PAGES: dict[str, Callable[[Row, Path], str]] = {
+PAGES: dict[str, Callable[[Mark, Path], str]] = {
     "terminal": lambda one, _: terminal(one),
     "terminal, verbose": lambda one, _: terminal(one, verbose=True),
     **{form: lambda one, _, write=write: write([one.report]) for form, write in WRITERS.items()},
@@ -74,7 +74,7 @@ PAGES: dict[str, Callable[[Row, Path], str]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_says_so_with_a_sign_of_its_own(page: str, of_a_learner: Row, tmp_path: Path) -> None:
+def test_every_page_says_so_with_a_sign_of_its_own(page: str, of_a_learner: Mark, tmp_path: Path) -> None:
     text = PAGES[page](of_a_learner, tmp_path)
     if text.startswith(("{", "[")):
         text = json.dumps(json.loads(text), ensure_ascii=False)
@@ -82,12 +82,14 @@ def test_every_page_says_so_with_a_sign_of_its_own(page: str, of_a_learner: Row,
     assert SIGN in text
 
 
-def test_tables_count_it_in_a_column_of_its_own(of_a_learner: Row) -> None:
+def test_tables_count_it_in_a_column_of_its_own(of_a_learner: Mark) -> None:
     (line,) = csv.DictReader(io.StringIO("".join(to_csv([of_a_learner], Course()))))
     assert (line["checks_passed"], line["checks_already_deducted"], line["checks"]) == ("0", "1", "2")
 
 
-def test_percentages_of_checks_leave_it_out(of_a_learner: Row, deducted: CheckReport, tmp_path: Path) -> None:
+def test_percentages_of_checks_leave_it_out(
+    of_a_learner: Mark, deducted: CheckReport, tmp_path: Path
+) -> None:
     wrong = msgspec.structs.replace(deducted, same_mistake=msgspec.UNSET, status="fail", points=0.0)
     rows = [of_a_learner, row("bob", checks=[check(), wrong])]
     written(rows, tmp_path / "out")
@@ -96,7 +98,7 @@ def test_percentages_of_checks_leave_it_out(of_a_learner: Row, deducted: CheckRe
     assert cells["sizes hidden"][-4:] == ["0 %", "1", "0", "1"]
 
 
-def test_the_report_has_a_field_for_it(of_a_learner: Row) -> None:
+def test_the_report_has_a_field_for_it(of_a_learner: Mark) -> None:
     first, second = msgspec.to_builtins(of_a_learner.report)["checks"]
     assert "same_mistake" not in first
     assert second["same_mistake"] == "counted"

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from grader.catalogue import Catalogue, read_hints
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark
 from grader.instructor.html.view import hint_about
 from tests.pages.builders import HOSTILE, adjusted, check, failed, feedback_of, hostile_rows, row, written
 
@@ -50,7 +50,7 @@ class Parsed(HTMLParser):
         return " ".join("".join(self.pieces).split())
 
 
-def both(tmp_path: Path, *rows: Row, course: Course | None = None) -> tuple[str, str]:
+def both(tmp_path: Path, *rows: Mark, course: Course | None = None) -> tuple[str, str]:
     """The text of the feedback's page, and the Markdown without its escapes."""
     written(list(rows), tmp_path / "out", course=course)
     page = Parsed(feedback_of(tmp_path / "out")).text
@@ -124,10 +124,10 @@ def test_after_a_pass_come_questions_without_answers(tmp_path: Path) -> None:
 def test_lateness_and_peoples_words_explain_the_score(tmp_path: Path) -> None:
     own = row(
         checks=[check(max_points=10.0, points=10.0)], days_late=1.25, late_points=2.5, score=8.5,
-        adjustments=[adjusted(1, "a fine proof"), adjusted(5, "by mistake", revoked=True),
-                     adjusted(9, "by hand", kind="override")],
+        adjustments=[adjusted(1, "a fine proof"), adjusted(5, "by mistake", revoked=True)],
     )  # fmt: skip
-    page, markdown = both(tmp_path, own)
+    by_hand = row(kata="layer-norm", adjustments=[adjusted(9, "by hand", kind="override")])
+    page, markdown = both(tmp_path, own, by_hand)
     for told in (page, markdown):
         assert "10 by the checks" in told
         assert "1.2 days late: \N{MINUS SIGN}2.5" in told

@@ -18,7 +18,7 @@ from grader.catalogue import Catalogue
 from grader.cli.main import cli
 from grader.errors import EngineError, UsageError
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import KataTexts, Viewer, write_report
 from grader.instructor.html.folder import file_stem
@@ -271,7 +271,7 @@ def test_parts_leave_each_other_alone(tmp_path: Path) -> None:
 def test_an_interrupted_run_leaves_whole_pages_and_the_next_one_clears_up(tmp_path: Path) -> None:
     out = tmp_path / "out"
 
-    def interrupted() -> Iterator[Row]:
+    def interrupted() -> Iterator[Mark]:
         yield row("ada")
         yield row("zoe")
         yield row("zoe", kata="layer-norm", number="9.3.3")

@@ -60,24 +60,31 @@ def write_changes(
     Raises:
         UsageError: a mark would be more than may be.
     """
+    from msgspec.structs import replace
+
     from grader.instructor.gradebook.events import Provenance, standing
     from grader.instructor.gradebook.resolve import mark_meant
 
-    rows = {(row.learner, row.kata): row for row in book.rows(learners={line.learner for line in lines})}
+    whose = {line.learner for line in lines}
+    marks = {(mark.learner, mark.kata): mark for mark in book.rows(learners=whose)}
     recorded: set[tuple[object, ...]] = {
-        (*mark, type(change), change.points, change.made.comment)
-        for mark, row in rows.items()
-        for change in standing(row.adjustments)
+        (*of, type(change), change.points, change.made.comment)
+        for of, mark in marks.items()
+        for change in standing(mark.adjustments)
     }
     # The same line twice is one line; and no mark is too high before any is written.
     new = [line for line in dict.fromkeys(lines) if line not in recorded]
-    for line in new:
-        row = rows[line.learner, line.kata]
-        # The row goes on with the new mark: two lines of one learner are judged together.
-        row.score = mark_meant(row, line.kind, line.points, beyond=beyond)
+    changes = []
     for line in new:
         made = Provenance(author=who, comment=line.comment)
         change = line.kind(learner=line.learner, kata=line.kata, points=line.points, made=made)
+        changes.append(change)
+        mark = marks[line.learner, line.kata]
+        mark_meant(mark, line.kind, line.points, beyond=beyond)
+        # On goes the changed mark: two lines of one learner are judged together.
+        changed = replace(mark, adjustments=(*mark.adjustments, change))
+        marks[line.learner, line.kata] = changed
+    for line, change in zip(new, changes, strict=True):
         if not dry_run:
             book.decide(change)
         text = f"{line.learner}, {line.kata}: {change.sign}{points(line.points)}  {line.comment}"

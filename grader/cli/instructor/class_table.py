@@ -66,7 +66,7 @@ def print_summary(
     scores: dict[str, list[float]] = {kata.slug: [] for kata in katas}
     whole = {kata.slug: 0.0 for kata in katas}
     for row in book.rows(katas=[kata.slug for kata in katas], learners=learners):
-        counts[row.kata][row.report.status] += 1
+        counts[row.kata][row.status] += 1
         if row.graded:
             scores[row.kata].append(row.score)
         # The largest: a check that this machine could not run leaves one learner a smaller maximum.

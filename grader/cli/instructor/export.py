@@ -280,7 +280,7 @@ def note_waiting(book: Gradebook, katas: list[str] | None, learners: list[str] |
     """Say, before anything is written, what becomes of released answers that wait for a mark."""
     parts = {
         (one.learner, one.kata): one.written
-        for one in book.marks(learners)
+        for one in book.marks(learners=learners)
         if one.written is not None and one.written.released and (katas is None or one.kata in katas)
     }
     count = sum(len(part.unmarked) for part in parts.values())

@@ -131,7 +131,7 @@ def show(
         out = console()
         overview.print_learner(rows, book.course, out)
         # What to look at next is what went wrong, if anything did.
-        look = next((row for row in rows if row.report.status != "pass"), rows[0])
+        look = next((row for row in rows if row.status != "pass"), rows[0])
         mark = f"{name_word(look.learner)} {look.kata}{same_book()}"
         out.print(f"\nin full  kata gradebook show {mark}", soft_wrap=True)
 

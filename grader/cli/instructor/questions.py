@@ -20,7 +20,7 @@ from grader.report.style import escape_controls, points
 from grader.words import counted
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.records import Row
+    from grader.instructor.gradebook.records import Mark
     from grader.instructor.gradebook.store import Gradebook
     from grader.learner.questions.quiz import QuizQuestion
 
@@ -58,11 +58,7 @@ def questions(book: Gradebook, id_: str | None, wanted: int, out: Path, as_json:
     from grader.instructor.gradebook.resolve import resolve_katas
     from grader.instructor.html.questions import Asked, write_questions
 
-    rows = [
-        row
-        for row in book.rows(katas=resolve_katas(book, [id_] if id_ else []))
-        if row.report.status == "pass"
-    ]
+    rows = [row for row in book.rows(katas=resolve_katas(book, [id_] if id_ else [])) if row.status == "pass"]
     if not rows:
         raise UsageError("No hand-in passes yet: there is nothing to ask about.", "See: kata gradebook show")
     found: list[Asked] = []
@@ -71,7 +67,7 @@ def questions(book: Gradebook, id_: str | None, wanted: int, out: Path, as_json:
         if isinstance(answer, str):
             note(f"{escape_controls(row.learner)}, {row.kata}: {escape_controls(answer)}")
         elif answer:
-            found.append(Asked(row.learner, row.name, row.kata, row.report.number, tuple(answer)))
+            found.append(Asked(row.learner, row.name, row.kata, row.number, tuple(answer)))
     # With the gradebook's secret: names of quiz files must not tell learners whose is next to theirs.
     learners = write_questions(found, out, book.nonce)
     if as_json:
@@ -150,7 +146,7 @@ def _answered(book: Gradebook, cells: dict[str, str]) -> _Answered:
     return _Answered(learner, kata, cells["question"], answer == cells["right"])
 
 
-def _questions_of(book: Gradebook, rows: list[Row], wanted: int) -> list[list[QuizQuestion] | str]:
+def _questions_of(book: Gradebook, rows: list[Mark], wanted: int) -> list[list[QuizQuestion] | str]:
     """Return the questions about each hand-in, or why there are none."""
     import msgspec
 

@@ -19,7 +19,7 @@ from grader.report.style import console, escape_controls
 from grader.words import counted
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.records import Row
+    from grader.instructor.gradebook.records import Mark
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.html import Part, Written
     from grader.instructor.submissions.submission import Bundle
@@ -185,8 +185,8 @@ def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[st
 
 
 def _noting(
-    rows: Iterator[Row], origins: dict[str, list[str]], progress: Callable[[int], None]
-) -> Iterator[Row]:
+    rows: Iterator[Mark], origins: dict[str, list[str]], progress: Callable[[int], None]
+) -> Iterator[Mark]:
     """Pass rows on, note where each learner's files lay, and tell how many learners are done."""
     learners: dict[str, None] = {}
     for row in rows:

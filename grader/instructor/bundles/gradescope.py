@@ -10,13 +10,13 @@ import msgspec
 
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.exports.gradescope import to_gradescope
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark, Reports
 
 LONGEST = 100_000
 """Characters of one output that Gradescope takes."""
 
 
-def results(rows: list[Row], *, marks_speed: bool) -> dict[str, Any]:
+def results(rows: list[Mark], *, marks_speed: bool) -> dict[str, Any]:
     """Return the content of results.json: what Gradescope shows, and what a mark can be repeated from."""
     if not marks_speed:
         rows = [_unmarked(row) for row in rows]
@@ -29,8 +29,11 @@ def results(rows: list[Row], *, marks_speed: bool) -> dict[str, Any]:
     return dict(document)
 
 
-def _unmarked(row: Row) -> Row:
-    """Return a row whose speed is told and worth nothing."""
+def _unmarked(row: Mark) -> Mark:
+    """Return a mark whose speed is told and worth nothing."""
+    attempt = row.attempt
+    if attempt is None:
+        return row
     report = row.report
     checks = [
         msgspec.structs.replace(check, points=0.0, max_points=0.0) if check.aspect == "performance" else check
@@ -38,10 +41,13 @@ def _unmarked(row: Row) -> Row:
         if (check.aspect, check.status) != ("performance", "skipped")
     ]
     report = msgspec.structs.replace(report, checks=checks, speed=msgspec.UNSET)
-    return msgspec.structs.replace(row, report=report, score=report.score, max_score=report.max_score)
+    result = row.result._replace(score=report.score, max_score=report.max_score)
+    return msgspec.structs.replace(
+        row, result=result, reports=Reports((attempt,), lambda _: [(attempt, report)])
+    )
 
 
-def _replays(rows: list[Row]) -> Iterator[dict[str, Any]]:
+def _replays(rows: list[Mark]) -> Iterator[dict[str, Any]]:
     """Yield for each kata what its mark depends on besides the file."""
     for row in rows:
         report = row.report

@@ -13,7 +13,7 @@ from grader.instructor.desk.sheets import Sheets
 from grader.instructor.desk.taking import take
 from grader.instructor.gradebook import events, written
 from grader.instructor.gradebook.errors import ConflictError
-from grader.instructor.gradebook.records import Given, Row
+from grader.instructor.gradebook.records import Given, Mark
 from grader.instructor.gradebook.resolve import (
     MOST_POINTS,
     days_meant,
@@ -152,7 +152,7 @@ def decide_group(desk: DeskReader, form: Form) -> int:
     )
 
 
-def _at_fault(desk: DeskReader, row: Row, made: events.Provenance) -> events.Remark:
+def _at_fault(desk: DeskReader, row: Mark, made: events.Provenance) -> events.Remark:
     """Return a remark where one about a failure belongs: at the function at fault, else at the first line."""
     bundle = desk.book.bundle(row.attempt) if row.attempt is not None else None
     if bundle is None or row.attempt is None:

@@ -28,7 +28,6 @@ from grader.instructor.gradebook.records import (
     Decided,
     HistoryEvent,
     Mark,
-    Row,
     SeenAgain,
     TakenBack,
 )
@@ -151,7 +150,7 @@ class MarksCache:
         some = changed if 2 * len(changed) < len(stamps) else None
         fresh: dict[str, dict[str, Mark]] = {}
         if changed:
-            for mark in self._book.marks(some):
+            for mark in self._book.marks(learners=some):
                 fresh.setdefault(mark.learner, {})[mark.kata] = mark
             about = fold(self._book.rulings(ABOUT_HAND_INS, some), self._book.identity())
             unchanged: Collection[str] = () if some is None else stamps.keys() - changed
@@ -420,7 +419,7 @@ class DeskReader:
             for title, chosen, due, katas in groups
         ]
 
-    def troubles(self) -> list[Row]:
+    def troubles(self) -> list[Mark]:
         """Return what no check could judge, the first of it, with the reason."""
         marks, _ = self.everybody.marks()
         stuck = {
@@ -429,9 +428,7 @@ class DeskReader:
             for kata, mark in own.items()
             if mark.status in ("error", "timeout")
         }
-        some = dict(islice(stuck.items(), TROUBLES))
-        rows = self.book.rows(katas={kata for _, kata in some}, learners={name for name, _ in some})
-        return [row for row in rows if (row.learner, row.kata) in some and row.trouble]
+        return [mark for mark in islice(stuck.values(), TROUBLES) if mark.trouble]
 
     def _figures(self, katas: Sequence[str]) -> dict[str, int]:
         marks, about = self.everybody.marks()
@@ -648,7 +645,7 @@ class MarkPage:
             raise UsageError(f"There is no mark of {word} for {kata}.")
         self.word, self.anonymous = desk.anonymity.pseudonym(name, kata), desk.anonymity.hides(kata)
         self.row = row = rows[0]
-        self.view = Viewer(desk.course, desk.lessons, full=True).kata(row)
+        self.see = Viewer(desk.course, desk.lessons, full=True)
         self._desk, key = desk, (row.learner, kata)
         everybody, about = desk.everybody.marks()
         own = everybody.get(row.learner, {})

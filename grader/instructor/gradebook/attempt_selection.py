@@ -6,42 +6,14 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
 
-from grader.instructor.gradebook.assignments import Attempts
+from msgspec.structs import replace
+
+from grader.instructor.gradebook.course import Attempts, Course
 from grader.instructor.gradebook.events import Choose, Decision, Take
 from grader.instructor.gradebook.lateness import Lateness, add_days
-from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Booked, Newer
+from grader.instructor.gradebook.records import NEWER, PASSED_OVER, HandIn, Mark, Newer
 from grader.words import counted
-
-if TYPE_CHECKING:
-    from grader.instructor.gradebook.course import Course
-
-
-class HandIn(NamedTuple):
-    """Something that was handed in, with what its newest grading gave."""
-
-    id: int
-    digest: str | None
-    """Of its content; None when there was none to read."""
-    submitted_at: datetime | None
-    arrived_at: datetime
-    """When the run began that it came in with."""
-    arrived: tuple[int, int]
-    """That run, and a count of what the learner handed in: the only order there is where nobody knows the time."""
-    result: Booked
-    graded: bool
-    """False where the machine failed, so that its points say nothing."""
-    late_by: str | None = None
-    """Who marks it late without saying when it came in."""
-    taken: str | None = None
-    """What the file is called, if it is the answer only because somebody decided so."""
-
-    def is_newer(self, other: HandIn) -> bool:
-        """Whether it was handed in after another: by their times if both are known, else by their arrival."""
-        if self.submitted_at is None or other.submitted_at is None or self.submitted_at == other.submitted_at:
-            return self.arrived > other.arrived
-        return self.submitted_at > other.submitted_at
 
 
 def in_order(given: Iterable[HandIn]) -> list[HandIn]:
@@ -54,20 +26,6 @@ def in_order(given: Iterable[HandIn]) -> list[HandIn]:
     timed = [one for one in arrived if one.submitted_at is not None]
     by_time = iter(sorted(timed, key=lambda one: one.submitted_at or one.arrived_at))
     return [one if one.submitted_at is None else next(by_time) for one in arrived]
-
-
-class SelectedAttempt(NamedTuple):
-    """The attempt that was selected to count, and how."""
-
-    id: int
-    late: Lateness
-    free_days: int
-    """Late days that were used for it."""
-    closed: bool
-    """It came in after closing, and nothing else did: it earns nothing."""
-    remarks: tuple[str, ...]
-    newer: tuple[Newer, ...] = ()
-    """Why what was handed in later does not count."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +92,8 @@ def select_attempts(
     learner: str,
     handed_in: Mapping[str, Sequence[HandIn]],
     rulings: Collection[Decision] = (),
-) -> dict[str, SelectedAttempt]:
-    """Return, by kata, which hand-in of a learner counts.
+) -> dict[str, Mark]:
+    """Return, by kata, the mark of which hand-in of a learner counts.
 
     Late days are spent in the order of due times, as many as what counts is late. Of an assignment where the best
     counts, attempts are compared as if they could all have the days that are left.
@@ -147,19 +105,29 @@ def select_attempts(
         rulings: what people decided about this learner.
     """
     times = Deadlines(course, learner, rulings)
-    found: dict[str, SelectedAttempt] = {}
-    handed_in = {kata: _valid(kata, given, rulings) for kata, given in handed_in.items()}
+    found: dict[str, Mark] = {}
+    valid = {kata: _valid(kata, given, rulings) for kata, given in handed_in.items()}
     left = course.late.late_days
     # In the order of due times, or a later assignment could take the days that an earlier one needs.
-    for group in sorted(_groups(times, handed_in), key=_first_due):
+    first_due = sorted(
+        _groups(times, valid), key=lambda group: (group.due or datetime.max.replace(tzinfo=UTC), group.katas)
+    )
+    for group in first_due:
         free = left if group.late_days is None else min(left, group.late_days)
-        picked = {kata: _pick(times, kata, handed_in[kata], free) for kata in group.katas}
+        picked = {kata: _pick(times, kata, valid[kata], free) for kata in group.katas}
         needed = [_days_needed(times, kata, one) for kata, one in picked.items()]
         # A day serves all katas of an assignment: the latest of them says how many it takes.
         used = min(free, max(needed, default=0))
         left -= used
         for kata, one in picked.items():
-            found[kata] = _counted(times, kata, one, handed_in[kata], used)
+            mark = _counted(times, kata, one, valid[kata], used)
+            every = handed_in[kata]
+            contents = {other.digest for other in every if other.digest}
+            last = max(every, key=lambda other: other.arrived)
+            # Next to the hand-in that counts, and what was seen since.
+            named = (each.proposal for each in ((one,) if last is one else (one, last)))
+            proposals = tuple(proposal for proposal in named if proposal is not None)
+            found[kata] = replace(mark, attempts=len(contents), proposals=proposals)
     return found
 
 
@@ -183,10 +151,6 @@ def _groups(times: Deadlines, handed_in: Iterable[str]) -> Iterable[_Group]:
             yield _Group(own, assignment.late_days, times.due(own[0]))
     for kata in sorted(rest):
         yield _Group((kata,), None, times.due(kata))
-
-
-def _first_due(group: _Group) -> tuple[datetime, tuple[str, ...]]:
-    return group.due or datetime.max.replace(tzinfo=UTC), group.katas
 
 
 def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> HandIn:
@@ -214,7 +178,7 @@ def _days_needed(times: Deadlines, kata: str, one: HandIn) -> int:
     return math.ceil(times.late(kata, one, 0).days)
 
 
-def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], free: int) -> SelectedAttempt:
+def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], free: int) -> Mark:
     late = times.late(kata, one, free)
     closed = times.is_closed(kata, one) and times.choice(kata) is None  # else somebody said that it counts
     if closed:
@@ -224,7 +188,18 @@ def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], 
     newer = tuple(dict.fromkeys(_newer(times, kata, one, given)))
     passed_over = (f"{NEWER[why]}; this is an earlier one" for why in newer if why in PASSED_OVER)
     remarks = (*_remarks(times, kata, one, given, closed), *passed_over)
-    return SelectedAttempt(one.id, late, free, closed, remarks, newer)
+    return Mark(
+        learner=times.learner,
+        kata=kata,
+        hand_in=one,
+        result=one.result,
+        graded_at=one.graded_at,
+        lateness=late,
+        late_days_used=free,
+        closed=closed,
+        remarks=remarks,
+        newer=newer,
+    )
 
 
 def _newer(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn]) -> Iterator[Newer]:

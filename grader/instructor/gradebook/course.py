@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -15,11 +15,10 @@ from msgspec import Meta
 from grader.catalogue import Catalogue
 from grader.data_files import read_data
 from grader.errors import UsageError, did_you_mean
-from grader.instructor.gradebook.assignments import Assignment, AssignmentTable
 from grader.instructor.gradebook.database_url import Address
 from grader.instructor.gradebook.events import Decision, Extend
 from grader.instructor.gradebook.lateness import Lateness, LatePolicy, add_days, due_in_utc, lateness
-from grader.instructor.gradebook.records import Mark, Row
+from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.roster import Person, normalized_name, read_roster
 from grader.learner.workspace.tools import AiPolicy
 
@@ -43,6 +42,37 @@ class MarkingRules(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_o
 
     anonymous: bool = False
     """The desk shows no names with written answers until they are released."""
+
+
+Attempts = Literal["newest", "best", "chosen"]
+
+
+class AssignmentTable(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """`[assignments.NAME]` of the course settings, as it is written. Times are checked where the zone is known."""
+
+    katas: Annotated[tuple[str, ...], Meta(min_length=1, description="a list of IDs")]
+    title: Annotated[str, Meta(max_length=400, description="what people call it")] = ""
+    due: Any = None
+    closes: Any = None
+    attempts: Attempts = "newest"
+    late_days: Annotated[int, Meta(ge=0, le=365, description="days, from 0 to 365")] | None = None
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One of a course's assignments, with every ID resolved to katas."""
+
+    name: str
+    katas: tuple[str, ...]
+    """By slug, in the catalogue's order."""
+    title: str = ""
+    due: datetime | None = None
+    """In UTC; None: never late."""
+    closes: datetime | None = None
+    """In UTC: what comes in later does not count; None: it stays open."""
+    attempts: Attempts = "newest"
+    late_days: int | None = None
+    """At most so many of a learner's late days may be used for it; None: as many as are left."""
 
 
 class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -429,7 +459,7 @@ class Total(NamedTuple):
         return self.score / (self.most - self.open) if self.most > self.open else 0.0
 
 
-def total(rows: Iterable[Row | Mark], course: Course) -> Total:
+def total(rows: Iterable[Mark], course: Course) -> Total:
     """Return what one learner's rows or marks come to, katas and written answers weighed as the course says."""
     own = [(row, course.weight(row.kata)) for row in rows]
     written = written_total((row for row, _ in own), course)
@@ -441,7 +471,7 @@ def total(rows: Iterable[Row | Mark], course: Course) -> Total:
     )
 
 
-def written_total(rows: Iterable[Row | Mark], course: Course, *, every: bool = False) -> Total:
+def written_total(rows: Iterable[Mark], course: Course, *, every: bool = False) -> Total:
     """Return what the released written answers among a learner's rows or marks come to, or all that are there."""
     found = Total(0.0, 0.0)
     for row in rows:

@@ -74,20 +74,18 @@ def runs(connection: Connection) -> list[RunRecord]:
 
 def redrawn(connection: Connection) -> list[RedrawnCheck]:
     """Return the checks that were drawn again in the newest grading of anything that was handed in."""
-    results, checks = schema.results.c, schema.checks.c
-    newest = select(schema.submissions.c.attempt_id).distinct()
-    wanted = (
-        select(schema.katas.c.slug, checks.name, func.count(), func.sum(results.redrawn))
-        .select_from(schema.results)
-        .join(schema.checks, checks.id == results.check_id)
-        .join(schema.katas, schema.katas.c.id == checks.kata_id)
-        .where(results.redrawn > 0, results.attempt_id.in_(newest))
-        .group_by(schema.katas.c.slug, checks.name)
-        .order_by(schema.katas.c.slug, checks.name)
+    newest = select(schema.submissions.c.attempt_id)
+    wanted = select(schema.attempts.c.report).where(
+        schema.attempts.c.redrawn > 0, schema.attempts.c.id.in_(newest)
     )
+    draws: dict[tuple[str, str], list[int]] = {}
+    for report in map(report_of, connection.execute(wanted).scalars()):
+        for check in report.checks:
+            if check.redrawn:
+                draws.setdefault((report.kata, check.name), []).append(check.redrawn)
     return [
-        RedrawnCheck(kata=slug, name=name, hand_ins=count, draws=int(draws))
-        for slug, name, count, draws in connection.execute(wanted)
+        RedrawnCheck(kata=kata, name=name, hand_ins=len(every), draws=sum(every))
+        for (kata, name), every in sorted(draws.items())
     ]
 
 

@@ -44,6 +44,18 @@ def _checks_that_were_drawn_again(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE results ADD COLUMN redrawn INTEGER"))
 
 
+def _checks_in_reports_alone(connection: Connection) -> None:
+    """Drop what each check said from the tables: an attempt's report says the same, and more."""
+    connection.execute(text("ALTER TABLE attempts ADD COLUMN redrawn INTEGER"))
+    connection.execute(text("CREATE INDEX ix_attempts_redrawn ON attempts (redrawn)"))
+    draws = "SELECT attempt_id, SUM(redrawn) AS draws FROM results WHERE redrawn > 0 GROUP BY attempt_id"
+    counted = text("UPDATE attempts SET redrawn = :draws WHERE id = :attempt_id")
+    for row in connection.execute(text(draws)).mappings().all():
+        connection.execute(counted, dict(row))
+    connection.execute(text("DROP TABLE results"))
+    connection.execute(text("DROP TABLE checks"))
+
+
 _TAKEN = re.compile(r".+ was taken for [^/ ]+\.(?:py|ipynb), as was decided", re.DOTALL)
 _MAY_BE = " may be the answer: "
 _REASON = re.compile(
@@ -110,6 +122,7 @@ _STEPS: dict[str, Callable[[Connection], None]] = {
     "0008": _checks_that_were_drawn_again,
     "0009": partial(_add_run, column="timed"),
     "0010": _what_hand_ins_are,
+    "0011": _checks_in_reports_alone,
 }
 """By the version that it starts from, oldest first: what makes tables those of the next version."""
 

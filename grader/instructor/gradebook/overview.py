@@ -20,7 +20,7 @@ from grader.instructor.gradebook.records import (
     AttemptGraded,
     Decided,
     HistoryEvent,
-    Row,
+    Mark,
     SeenAgain,
     TakenBack,
     by_learner,
@@ -83,7 +83,7 @@ class _Line(NamedTuple):
     total: str
 
 
-def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
+def print_class(rows: Iterable[Mark], course: Course, out: Console) -> int:
     """Print one line for each learner and one column for each kata, in as many blocks as the width asks for.
 
     Returns:
@@ -97,14 +97,14 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
     for _, own in by_learner(rows):
         cells = {}
         for slug, row in own.items():
-            kata = katas.setdefault(slug, _Kata(row.report.number, slug))
+            kata = katas.setdefault(slug, _Kata(row.number, slug))
             kata.max_score = max(kata.max_score, row.max_score)
             if row.graded:
                 kata.scores.append(row.score)
             kata.learners += 1
-            kata.passed += row.report.status == "pass"
-            statuses.add(row.report.status)
-            changed, late = changed or _is_marked(row), late or bool(row.late_by)
+            kata.passed += row.status == "pass"
+            statuses.add(row.status)
+            changed, late = changed or row.late or row.changed, late or bool(row.late_by)
             ungraded += not row.graded
             unmarked += len(row.written.unmarked) if row.written is not None else 0
             cells[slug] = _cell(row, out)
@@ -139,10 +139,10 @@ def print_class(rows: Iterable[Row], course: Course, out: Console) -> int:
     return len(lines)
 
 
-def _cell(row: Row, out: Console) -> Text:
-    look = STATUS_STYLES[row.report.status]
+def _cell(row: Mark, out: Console) -> Text:
+    look = STATUS_STYLES[row.status]
     glyph = look.glyph if has_unicode(out) else look.ascii
-    sign = CHANGED if _is_marked(row) else LATE if row.late_by else " "
+    sign = CHANGED if row.late or row.changed else LATE if row.late_by else " "
     return Text(f"{glyph} {points(row.points)}{sign}", look.style)
 
 
@@ -201,7 +201,7 @@ def _print_block(block: Sequence[_Kata], lines: Sequence[_Line], out: Console) -
     out.print(table)
 
 
-def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
+def print_learner(rows: Sequence[Mark], course: Course, out: Console) -> None:
     """Print one learner: a line for each kata and its released answers, and what was said about the mark."""
     whole = total(rows, course)
     out.print(Text.assemble((who(rows[0]), "bold"), f"   {_all(whole)} points"), soft_wrap=True)
@@ -213,10 +213,10 @@ def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
     table.add_column()  # the one to give way on a narrow terminal
     for row in rows:
         table.add_row(
-            row.report.number,
+            row.number,
             row.kata,
             points(row.points, row.max_score),
-            status_text(row.report.status, out),
+            status_text(row.status, out),
             Text(_remarks(row, course), style="dim"),
         )
         if (part := row.written) is not None and part.released:
@@ -230,22 +230,22 @@ def print_learner(rows: Sequence[Row], course: Course, out: Console) -> None:
     out.print(table)
 
 
-def print_mark(row: Row, course: Course, out: Console) -> None:
+def print_mark(row: Mark, course: Course, out: Console) -> None:
     """Print one mark with everything that made it: the checks, lateness, what people changed."""
     title = Text.assemble(
-        (f"{who(row)}   {row.report.number} {row.kata}", "bold"),
+        (f"{who(row)}   {row.number} {row.kata}", "bold"),
         f"   {points(row.points, row.max_score)} points   ",
     )
-    out.print(title.append_text(status_text(row.report.status, out)), soft_wrap=True)
+    out.print(title.append_text(status_text(row.status, out)), soft_wrap=True)
     for fact in _facts(row, course):
         out.print(Text(f"  {fact}"), soft_wrap=True)
     out.print()
     print_findings(row.report, out)
 
 
-def _facts(row: Row, course: Course) -> Iterator[str]:
+def _facts(row: Mark, course: Course) -> Iterator[str]:
     report = row.report
-    if is_changed(row):
+    if row.changed:
         yield f"graded    {points(report.earned, report.possible)}"
     if row.late_points or row.days_late:
         yield f"late      {_late(row)}"
@@ -330,7 +330,7 @@ def _when(moment: datetime, course: Course) -> str:
     return f"{moment.astimezone(course.timezone):%Y-%m-%d %H:%M}"
 
 
-def written(row: Row, *, full: bool = True) -> str:
+def written(row: Mark, *, full: bool = True) -> str:
     """Return what there is to say of the written answers, in full or to the learner; nothing where there are none."""
     part = row.written
     if part is None:
@@ -346,7 +346,7 @@ def written(row: Row, *, full: bool = True) -> str:
     return "; ".join(parts)
 
 
-def _remarks(row: Row, course: Course) -> str:
+def _remarks(row: Mark, course: Course) -> str:
     """Return what is worth a glance in a table of one learner."""
     parts = [f"({signed(one)}) {one.made.comment}" for one in standing(row.adjustments)]
     if row.late_points or row.days_late:
@@ -367,27 +367,17 @@ def _remarks(row: Row, course: Course) -> str:
     return ", ".join(parts)
 
 
-def _versions(row: Row) -> str:
+def _versions(row: Mark) -> str:
     """Return how many different contents were graded."""
     return f"{counted(row.attempts, 'version')} handed in"
 
 
-def _late(row: Row) -> str:
+def _late(row: Mark) -> str:
     days = f"{counted(round(row.days_late, 2), 'day')} late"
     return f"{days}: -{points(row.late_points)}" if row.late_points else days
 
 
-def who(row: Row) -> str:
+def who(row: Mark) -> str:
     """Return a learner as identity and name, the name only where it says more."""
     learner, name = (escape_controls(text).replace("\n", "\\n") for text in (row.learner, row.name))
     return learner if name in ("", learner) else f"{learner}  {name}"
-
-
-def is_changed(row: Row) -> bool:
-    """Return whether a mark is something else than what the checks gave."""
-    return bool(row.late_points) or bool(standing(row.adjustments))
-
-
-def _is_marked(row: Row) -> bool:
-    """Return whether a table has a sign next to it: it came in late, also for nothing, or somebody changed it."""
-    return row.days_late > 0 or is_changed(row)

@@ -253,10 +253,10 @@ class Recording:
                 isolation=report.isolation,
                 device=sanitize(report.device),
                 duration_s=report.duration_s,
+                redrawn=sum(check.redrawn or 0 for check in report.checks) or None,
                 versions=encode(report.versions).decode(),
                 report=whole,
             )
-            _results(numbering, kata, attempt, report)
             if submission.stored:
                 if key.terms:  # where the machine failed, what was graded before stands
                     whose = {"learner": learner, "kata": kata, "of": key.digest, "attempt": attempt}
@@ -505,30 +505,6 @@ def _content(connection: Connection, bundle: Bundle | None) -> str | None:
         connection, schema.contents, {"digest": bundle.digest, "size": size, "bundle": content}
     )
     return bundle.digest
-
-
-def _results(numbering: _IdCache, kata: int, attempt: int, report: KataReport) -> None:
-    lines = [
-        {
-            "attempt_id": attempt,
-            "position": position,
-            "check_id": numbering.of(
-                schema.checks,
-                kata_id=kata,
-                function=sanitize(check.id),
-                name=sanitize(check.name),
-                aspect=sanitize(check.aspect),
-                hidden=check.hidden,
-            ),
-            "status": check.status,
-            "points": check.points,
-            "max_points": check.max_points,
-            "misconception": storable_or_none(check.misconception),
-            "redrawn": check.redrawn or None,
-        }
-        for position, check in enumerate(report.checks)
-    ]
-    insert_all(numbering.connection, schema.results, lines)
 
 
 def _doing(submission: Submission) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 from itertools import groupby
 from pathlib import PurePath
@@ -12,7 +12,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from grader.instructor.gradebook.events import AnswerMark, Decision, PointsChange, Provenance
+from grader.instructor.gradebook.events import (
+    AnswerMark,
+    Decision,
+    Override,
+    PointsChange,
+    Provenance,
+    standing,
+)
+from grader.instructor.gradebook.lateness import ON_TIME, Lateness, final_score
 from grader.instructor.submissions.submission import Proposal
 from grader.report.report import KataReport, KataStatus
 
@@ -29,6 +37,12 @@ NEWER: dict[Newer, str] = {
 """The same in words."""
 PASSED_OVER: frozenset[Newer] = frozenset({"closed", "unread", "ungraded", "unsure"})
 """Those of them that somebody should look at: neither a person nor the course said so."""
+
+
+_NEVER = "Nothing of this learner was graded for this kata."
+_NOT_YET = "This is not graded yet."
+_AT_ONCE = 50
+"""Reports that are held at a time."""
 
 
 class Key(NamedTuple):
@@ -270,41 +284,154 @@ class UnusedTime(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.source}:{self.line}: {why}; {at} was not used"
 
 
+class HandIn(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that was handed in, with what its newest grading gave."""
+
+    id: int
+    digest: str | None
+    """Of its content; None when there was none to read."""
+    submitted_at: datetime | None
+    time_source: str | None
+    """Who says when it was handed in: a system's name, `git`, a file of times. Without a time, who marks it late."""
+    arrived_at: datetime
+    """When the run began that it came in with."""
+    arrived: tuple[int, int]
+    """That run, and a count of what the learner handed in: the only order there is where nobody knows the time."""
+    attempt: int
+    """Its newest grading, for `Gradebook.bundle`."""
+    result: Booked
+    graded: bool
+    """False where the machine failed, so that its points say nothing."""
+    graded_at: datetime
+    run: int
+    """The run that saw it last."""
+    origin: str | None
+    """Where it was found."""
+    notes: tuple[str, ...]
+    taken: str | None
+    """What the file is called, if it is the answer only because somebody decided so."""
+    proposal: Proposal | None
+    """A file that came in with it, or since, and may be meant for the answer."""
+
+    @property
+    def late_by(self) -> str | None:
+        """Who marks it late without saying when it came in."""
+        return self.time_source if self.submitted_at is None else None
+
+    def is_newer(self, other: HandIn) -> bool:
+        """Whether it was handed in after another: by their times if both are known, else by their arrival."""
+        if self.submitted_at is None or other.submitted_at is None or self.submitted_at == other.submitted_at:
+            return self.arrived > other.arrived
+        return self.submitted_at > other.submitted_at
+
+
+class Reports:
+    """Reports of attempts, read some at a time when somebody looks at one: a class's reports do not fit into memory."""
+
+    def __init__(
+        self, attempts: Iterable[int], read: Callable[[Sequence[int]], Iterable[tuple[int, KataReport]]]
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            attempts: in the order in which they are looked at, mostly.
+            read: yields some of them with their reports.
+        """
+        self._attempts = list(attempts)
+        self._read = read
+        self._held: dict[int, KataReport] = {}
+
+    def of(self, attempt: int) -> KataReport:
+        """Return the report of one of the attempts."""
+        if attempt not in self._held:
+            start = self._attempts.index(attempt)
+            self._held = dict(self._read(self._attempts[start : start + _AT_ONCE]))
+        return self._held[attempt]
+
+    def __eq__(self, other: object) -> bool:
+        """Return true for any other: a mark names its attempt, and an attempt's report never changes."""
+        return isinstance(other, Reports)
+
+
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """What a list shows of one learner and one kata: a `Row` without its report."""
+    """One learner's work on one kata, as it counts now.
+
+    That is what was handed in and graded, what lateness takes, and what people changed; its report is read when
+    somebody looks at it.
+    """
 
     learner: str
     kata: str
-    status: str
-    score: float
-    """After lateness, adjustments and overrides."""
-    max_score: float
-    attempt: int | None = None
+    """The kata's slug."""
+    number: str = ""
+    """The kata's."""
+    name: str = ""
+    """How the learner is shown; the identity where no roster says otherwise."""
+    hand_in: HandIn | None = None
+    """What counts; None when nothing of this learner was graded for the kata."""
+    result: Booked
+    """What the checks gave."""
+    graded_at: datetime
+    """When; of what was never graded, when a run last looked for it."""
     attempts: int = 0
     """How many different contents were graded."""
-    submitted_at: datetime | None = None
-    days_late: float = 0.0
-    late_by: str | None = None
-    """Who marks it late without saying when it came in."""
-    changed: bool = False
-    """It is not what the checks gave."""
-    graded: bool = True
-    """False where a run has not come to it yet, or the machine failed: then it is no 0, whatever its points."""
-    notes: tuple[str, ...] = ()
-    """What the instructor should know about what was found, and why this attempt counts."""
-    proposals: tuple[Proposal, ...] = ()
-    """Files that came in with it, or since, and may be meant for the answer: `notes` has them in words."""
-    taken: str | None = None
-    """What its file is called, if it is the answer only because somebody decided so."""
+    lateness: Lateness = ON_TIME
+    late_days_used: int = 0
+    """Of the learner's free late days."""
+    closed: bool = False
+    """It came in after the assignment had closed, and nothing else did: it earns nothing."""
+    remarks: tuple[str, ...] = ()
+    """Why this attempt counts."""
     newer: tuple[Newer, ...] = ()
     """Why what was handed in later does not count; empty where the newest counts."""
+    proposals: tuple[Proposal, ...] = ()
+    """Files that came in with it, or since, and may be meant for the answer: `notes` has them in words."""
+    adjustments: Sequence[PointsChange] = ()
+    """What people changed, oldest first; also what was taken back."""
     written: WrittenScore | None = None
-    """The written answers, as in `Row`."""
+    """The written answers; None where nothing was handed in, marked or released. Not in `score`, but in every total
+    from the release on."""
+    reports: Reports = Reports((), lambda _: ())
+    """Has the report of the attempt that counts."""
+
+    @property
+    def status(self) -> KataStatus:
+        """What became of the attempt that counts; `not_graded` where a run has not come to it."""
+        return self.result.status
+
+    @property
+    def max_score(self) -> float:
+        """The points that there are; where nothing was graded, as many as others could get."""
+        return self.result.max_score
+
+    @property
+    def score(self) -> float:
+        """After lateness, adjustments and overrides; never below 0. May exceed `max_score` by a bonus."""
+        return final_score(self.result.score, self.lateness.points, self.adjustments)[0]
 
     @property
     def points(self) -> float | None:
         """The mark; None while it is not graded, which is not 0."""
         return self.score if self.graded else None
+
+    @property
+    def graded(self) -> bool:
+        """Whether there is a mark: by checks, or because somebody set it.
+
+        False where a run has not come to it yet, or the machine failed: then it is no 0, whatever its points.
+        """
+        by_checks = self.status != "not_graded" if self.hand_in is None else self.hand_in.graded
+        return by_checks or any(isinstance(change, Override) for change in standing(self.adjustments))
+
+    @property
+    def late_points(self) -> float:
+        """Points that lateness took, zero or more."""
+        return final_score(self.result.score, self.lateness.points, self.adjustments)[1]
+
+    @property
+    def days_late(self) -> float:
+        """Past the due date."""
+        return self.lateness.days
 
     @property
     def late(self) -> bool:
@@ -312,81 +439,81 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
         return self.days_late > 0
 
     @property
-    def handed_in(self) -> bool:
-        """Whether there is something to look at: a run also books that a file is missing."""
-        return self.attempt is not None and self.status != "missing"
-
-
-class Row(msgspec.Struct, kw_only=True):
-    """One learner and one kata, as the gradebook has it now."""
-
-    learner: str
-    name: str
-    """How the learner is shown; the identity where no roster says otherwise."""
-    report: KataReport
-    """The attempt that counts."""
-    attempts: int
-    """How many different contents were graded."""
-    graded: bool = True
-    """False where a run has not come to it yet, or the machine failed: then it is no 0, whatever its points."""
-    submitted_at: datetime | None
-    graded_at: datetime
-    adjustments: list[PointsChange]
-    days_late: float = 0.0
-    late_points: float = 0.0
-    """Points that lateness took, zero or more."""
-    attempt: int | None = None
-    """The attempt that counts, for `Gradebook.bundle`; None when nothing of this learner was graded for the kata."""
-    origin: str | None = None
-    """Where the submission was found."""
-    notes: tuple[str, ...] = ()
-    """What the instructor should know about what was found, and why this attempt counts."""
-    proposals: tuple[Proposal, ...] = ()
-    """Files that came in with it, or since, and may be meant for the answer: `notes` has them in words."""
-    taken: str | None = None
-    """What its file is called, if it is the answer only because somebody decided so."""
-    newer: tuple[Newer, ...] = ()
-    """Why what was handed in later does not count; empty where the newest counts."""
-    time_source: str | None = None
-    """Who says when it was handed in: a system's name, `git`, a file of times. Without a time, who marks it late."""
-    late_days_used: int = 0
-    """Of the learner's free late days."""
-    closed: bool = False
-    """It came in after the assignment had closed, and earns nothing."""
-    score: float
-    """After lateness, adjustments and overrides; never below 0. May exceed `max_score` by a bonus."""
-    max_score: float
-    written: WrittenScore | None = None
-    """The written answers; None where nothing was handed in, marked or released. Not in `score`, but in every total
-    from the release on."""
-
-    @property
-    def points(self) -> float | None:
-        """The mark; None while it is not graded, which is not 0."""
-        return self.score if self.graded else None
-
-    @property
-    def kata(self) -> str:
-        """The kata's slug."""
-        return self.report.kata
-
-    @property
     def late_by(self) -> str | None:
         """Who marks it late without saying when it came in."""
-        return self.time_source if self.submitted_at is None else None
+        return self.hand_in.late_by if self.hand_in is not None else None
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is something else than what the checks gave."""
+        return bool(self.late_points) or bool(standing(self.adjustments))
+
+    @property
+    def attempt(self) -> int | None:
+        """The attempt that counts, for `Gradebook.bundle`."""
+        return self.hand_in.attempt if self.hand_in is not None else None
+
+    @property
+    def handed_in(self) -> bool:
+        """Whether there is something to look at: a run also books that a file is missing."""
+        return self.hand_in is not None and self.status != "missing"
+
+    @property
+    def submitted_at(self) -> datetime | None:
+        """When it was handed in, as far as that is known."""
+        return self.hand_in.submitted_at if self.hand_in is not None else None
+
+    @property
+    def time_source(self) -> str | None:
+        """Who says so; without a time, who marks it late."""
+        return self.hand_in.time_source if self.hand_in is not None else None
+
+    @property
+    def origin(self) -> str | None:
+        """Where it was found."""
+        return self.hand_in.origin if self.hand_in is not None else None
+
+    @property
+    def taken(self) -> str | None:
+        """What its file is called, if it is the answer only because somebody decided so."""
+        return self.hand_in.taken if self.hand_in is not None else None
+
+    @property
+    def report(self) -> KataReport:
+        """The report of the attempt that counts; of what was never graded, one that says so."""
+        if self.hand_in is not None:
+            return self.reports.of(self.hand_in.attempt)
+        return KataReport(
+            learner=self.learner,
+            kata=self.kata,
+            number=self.number,
+            status=self.status,
+            score=0.0,
+            max_score=self.max_score,
+            seed=0,
+            message=_NOT_YET if self.status == "not_graded" else _NEVER,
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the instructor should know about what was found, and why this attempt counts."""
+        if self.hand_in is None:
+            return ()
+        proposed = (one.note for one in self.proposals)
+        return (*self.hand_in.notes, *proposed, *(self.report.look_at or ()), *self.remarks)
 
     @property
     def trouble(self) -> str:
         """Why there is no mark by checks, in a line; nothing where there is one."""
-        report = self.report
-        if report.status not in ("error", "timeout"):
+        if self.status not in ("error", "timeout"):
             return ""
+        report = self.report
         messages = (report.message, *(one.message for one in report.checks if one.status == report.status))
         lines = [line.strip() for line in next(filter(None, messages), "").splitlines() if line.strip()]
         return " ".join(dict.fromkeys((*lines[:1], *lines[-1:]))) or report.status
 
 
-def by_learner(rows: Iterable[Row]) -> Iterator[tuple[str, dict[str, Row]]]:
-    """Yield each learner's rows by kata; only one learner is held at a time."""
+def by_learner(rows: Iterable[Mark]) -> Iterator[tuple[str, dict[str, Mark]]]:
+    """Yield each learner's marks by kata; only one learner is held at a time."""
     for learner, own in groupby(rows, key=lambda row: row.learner):
         yield learner, {row.kata: row for row in own}

@@ -6,11 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 
 from grader.catalogue import Catalogue
 from grader.errors import UsageError, did_you_mean
-from grader.instructor.gradebook.assignments import Assignment
-from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.course import Assignment, Course
 from grader.instructor.gradebook.events import Override, PointsChange
 from grader.instructor.gradebook.identities import words_in
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.names import listed
 from grader.report.style import points
@@ -156,7 +155,7 @@ def katas_of_assignment(book: Gradebook, name: str) -> list[str]:
     return graded
 
 
-def mark_meant(row: Row, kind: type[PointsChange], number: float, *, beyond: bool) -> float:
+def mark_meant(row: Mark, kind: type[PointsChange], number: float, *, beyond: bool) -> float:
     """Return the mark that a change makes of a row's.
 
     Raises:

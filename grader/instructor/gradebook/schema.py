@@ -21,7 +21,6 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
-    UniqueConstraint,
     func,
     literal,
 )
@@ -198,8 +197,11 @@ attempts = Table(
     Column("versions", Text, nullable=False),
     # Last, because SQLite reads a row from its beginning: marks are read without the long text after them.
     Column("report", Text, nullable=False),
+    # Looked up by its index alone.
+    Column("redrawn", Integer, index=True),
     Index(None, "learner_id", "kata_id"),
 )
+"""`redrawn` is how often its checks were drawn again because the reference failed the draw; mostly there is none."""
 
 submissions = Table(
     "submissions",
@@ -229,33 +231,6 @@ counts what a learner handed in for a kata: together the order of arrival. `time
 known in. `taken` is the name of the file where it is the answer only because somebody decided so, `proposed` a file
 that came in with it, or since, and may be it, `proposed_because` why. `notes` are for people; no code reads them.
 Which of them counts is computed. Where nothing could be read there is no digest, and one row."""
-
-checks = Table(
-    "checks",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("kata_id", ForeignKey("katas.id"), nullable=False),
-    Column("function", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("aspect", Text, nullable=False),
-    Column("hidden", Boolean, nullable=False),
-    UniqueConstraint("kata_id", "function", "name", "aspect", "hidden"),
-)
-
-results = Table(
-    "results",
-    metadata,
-    Column("attempt_id", ForeignKey("attempts.id"), primary_key=True, autoincrement=False),
-    Column("position", Integer, primary_key=True, autoincrement=False),
-    Column("check_id", ForeignKey("checks.id"), nullable=False, index=True),
-    Column("status", Text, nullable=False),
-    Column("points", Double, nullable=False),
-    Column("max_points", Double, nullable=False),
-    Column("misconception", Text),
-    Column("redrawn", Integer),
-    # Stored in the order of the key: the results of an attempt lie together, and are read together.
-    sqlite_with_rowid=False,
-)
 
 decisions = Table(
     "decisions",

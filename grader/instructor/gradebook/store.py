@@ -1,6 +1,6 @@
 """The gradebook as the rest of Kata sees it: opened, written by one run at a time, read by anybody.
 
-How each of its words is kept is next to it: `recording` (what a run writes), `rows` (what counts), `history` (what
+How each of its words is kept is next to it: `recording` (what a run writes), `marks` (what counts), `history` (what
 happened), `decisions` (what people change), `lookup` (learners and katas), `connections` (transactions and the lock).
 """
 
@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from grader.instructor.gradebook import answers, events, lookup, pushes, recording, unfinished, versions
 from grader.instructor.gradebook import decisions as of_decisions
 from grader.instructor.gradebook import history as of_history
-from grader.instructor.gradebook import rows as of_rows
+from grader.instructor.gradebook import marks as of_marks
 from grader.instructor.gradebook.connections import Connections
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.database_url import DEFAULT, Address
@@ -31,7 +31,6 @@ from grader.instructor.gradebook.records import (
     Key,
     Mark,
     RedrawnCheck,
-    Row,
     RunRecord,
     UnusedTime,
 )
@@ -74,7 +73,7 @@ class Gradebook:
         self.nonce = nonce
         """32 random bytes, made with the gradebook; the seeds of hidden checks derive from them."""
         self.course = course
-        """The settings that `rows` follows: names, due dates, what lateness costs."""
+        """The settings that `marks` follows: names, due dates, what lateness costs."""
         self._connections = connections
         self._guard = threading.RLock()
         self._recording: Recording | None = None
@@ -89,7 +88,7 @@ class Gradebook:
         Args:
             where: a path, or an address such as `postgresql://USER:PASSWORD@HOST/DATABASE`.
             create: make it when nothing is there.
-            course: what `rows` follows; without, nothing is late and identities are names.
+            course: what `marks` follows; without, nothing is late and identities are names.
 
         Raises:
             GradebookUsageError: there is none, or something else.
@@ -234,24 +233,29 @@ class Gradebook:
 
     def rows(
         self, katas: Collection[str] | None = None, learners: Collection[str] | None = None
-    ) -> Iterator[Row]:
-        """Yield a row for every learner and kata, by learner (2 before 10), then by the kata's number.
+    ) -> Iterator[Mark]:
+        """Yield the same as `marks`, for somebody to see: what is not graded yet is noted in `ungraded`."""
+        for mark in self.marks(katas, learners):
+            if not mark.graded:
+                self.ungraded[mark.learner, mark.kata] = None
+            yield mark
+
+    def marks(
+        self, katas: Collection[str] | None = None, learners: Collection[str] | None = None
+    ) -> Iterator[Mark]:
+        """Yield a mark for every learner and kata, by learner (2 before 10), then by the kata's number.
 
         Learners are all that were graded and all of the roster; katas are those that were graded for anybody, as far as
-        the course has them. Who is in the roster and was never graded has rows too, with status `missing`. What is
+        the course has them. Who is in the roster and was never graded has marks too, with status `missing`. What is
         read is one state of the gradebook, whatever is written meanwhile; memory does not grow with the class.
 
         Args:
             katas: only these, by slug, whatever the course says.
             learners: only these.
         """
-        with self._connections.reading("reading its rows", whole=True) as connection:
-            yield from of_rows.rows(connection, self.course, self._chosen(katas), learners, self.ungraded)
-
-    def marks(self, learners: Collection[str] | None = None) -> Iterator[Mark]:
-        """Yield what a list shows: a mark for every learner and kata, in the order of `rows`, without reports."""
+        chosen = self.course.katas if katas is None else katas
         with self._connections.reading("reading its marks", whole=True) as connection:
-            yield from of_rows.marks(connection, self.course, self._chosen(None), learners)
+            yield from of_marks.marks(connection, self.course, chosen, learners, self.reports_of)
 
     def state(self) -> tuple[int, ...]:
         """Return numbers that are others as soon as anything was graded, decided or taken back: one cheap query."""
@@ -273,20 +277,18 @@ class Gradebook:
             katas: only these, by slug.
             learners: only these.
         """
-        with self._connections.reading("reading its reports", whole=True) as connection:
-            yield from of_rows.reports(connection, self.course, run, self._chosen(katas), learners)
+        for mark in self.marks(katas, learners):
+            if mark.hand_in is not None and run in (None, mark.hand_in.run):
+                yield mark.report
 
     def reports_of(self, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
         """Yield attempts with their reports."""
-        with self._connections.reading("reading its reports", whole=True) as connection:
+        with self._connections.reading("reading reports", whole=True) as connection:
             yield from of_history.reports_of(connection, attempts)
 
     learners = _reading("reading its learners", lookup.learners)
 
     katas = _reading("reading its katas", lookup.slugs)
-
-    def _chosen(self, katas: Collection[str] | None) -> Collection[str] | None:
-        return self.course.katas if katas is None else katas
 
     # What people decide
 
@@ -374,7 +376,7 @@ class Gradebook:
 
     identity = _reading("reading who is who", lookup.identity)
 
-    handed_in = _reading("reading what {} handed in", of_rows.submissions_of, whole=True)
+    handed_in = _reading("reading what {} handed in", of_marks.submissions_of, whole=True)
 
     def hand_in_of(self, learner: str, kata: str, attempt: int) -> int:
         """Return the number of the hand-in that an attempt graded, as a ruling `choose` has it.

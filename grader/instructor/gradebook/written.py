@@ -20,7 +20,7 @@ from grader.instructor.gradebook import events
 from grader.instructor.gradebook.answers import counts
 from grader.instructor.gradebook.errors import GradebookUsageError
 from grader.instructor.gradebook.fold import active_marks, active_releases
-from grader.instructor.gradebook.records import Answers, Given, Row
+from grader.instructor.gradebook.records import Answers, Given, Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.words import counted
 
@@ -216,11 +216,11 @@ def load_sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> An
     )
 
 
-def answers_in_rows(book: Gradebook, rubrics: Rubrics) -> Callable[[Row], list[WrittenAnswer]]:
+def answers_in_rows(book: Gradebook, rubrics: Rubrics) -> Callable[[Mark], list[WrittenAnswer]]:
     """Return what tells a row's answers, with marks and how they are marked; texts are read once for each kata."""
     texts, rubric_of_kata = cache(book.answer_texts), cache(rubrics.of)
 
-    def answers(row: Row) -> list[WrittenAnswer]:
+    def answers(row: Mark) -> list[WrittenAnswer]:
         part = row.written
         if part is None:
             return []

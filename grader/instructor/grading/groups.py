@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from grader.instructor.gradebook.records import Mark, Row
+from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.similarity.tokens import Piece, TooMuch, Words
 from grader.instructor.submissions.as_text import text_of
@@ -44,7 +44,7 @@ class Group(NamedTuple):
     what: str
     mistakes: tuple[str, ...]
     failing: tuple[str, ...]
-    members: tuple[Row | Mark, ...]
+    members: tuple[Mark, ...]
     """In the gradebook's order."""
 
     @property
@@ -58,14 +58,14 @@ def groups(book: Gradebook, kata: str) -> list[Group]:
     failing = (
         (row, failure_of(book, attempt, row.report))
         for row in book.rows(katas=[kata])
-        if (attempt := row.attempt) is not None and row.report.status in WRONG
+        if (attempt := row.attempt) is not None and row.status in WRONG
     )
     return grouped(kata, failing)
 
 
-def grouped(kata: str, failing: Iterable[tuple[Row | Mark, FailedHandIn]]) -> list[Group]:
+def grouped(kata: str, failing: Iterable[tuple[Mark, FailedHandIn]]) -> list[Group]:
     """Return the groups of those whose failures are known."""
-    found: dict[str, list[tuple[Row | Mark, FailedHandIn]]] = {}
+    found: dict[str, list[tuple[Mark, FailedHandIn]]] = {}
     for one in failing:
         found.setdefault(one[1].likeness, []).append(one)
     made = [

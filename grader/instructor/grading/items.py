@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.instructor.gradebook.records import Mark, Row
+from grader.instructor.gradebook.records import Mark
 from grader.report.report import UNWRITTEN, WRONG, KataReport
 
 FEWEST = 20
@@ -46,25 +46,29 @@ class Results(NamedTuple):
     """Catalogued mistakes that were named."""
 
 
-def items(rows: Iterable[Row]) -> list[ItemAnalysis]:
+def items(rows: Iterable[Mark]) -> list[ItemAnalysis]:
     """Return the checks of some rows, then the mistakes, each the hardest or most frequent first.
 
     Rows of several katas are one test: the rest of a check are all others that its learner was judged by.
     """
     # Who handed in nothing says nothing of how hard a check is.
-    return analysed((row, results_of(row.report)) for row in rows if row.report.status not in UNWRITTEN)
+    return analysed((row, results_of(row.report)) for row in rows if row.status not in UNWRITTEN)
 
 
 def results_of(report: KataReport) -> Results:
     """Return what a report's checks say."""
-    looks = [(one, one.look) for one in report.checks]
+    judged = [
+        check
+        for check in report.checks
+        if check.same_mistake != "counted" and (check.status == "pass" or check.status in WRONG)
+    ]
     return Results(
-        tuple((one.id, one.name, look == "pass") for one, look in looks if look == "pass" or look in WRONG),
-        frozenset(one.misconception for one, _ in looks if one.misconception),
+        tuple((check.id, check.name, check.status == "pass") for check in judged),
+        frozenset(check.misconception for check in report.checks if check.misconception),
     )
 
 
-def analysed(graded: Iterable[tuple[Row | Mark, Results]]) -> list[ItemAnalysis]:
+def analysed(graded: Iterable[tuple[Mark, Results]]) -> list[ItemAnalysis]:
     """Return the same of hand-ins whose results are known."""
     learners: dict[str, int] = {}
     alike: dict[tuple[str, Results], list[tuple[int, int]]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
@@ -67,8 +67,7 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
     if marks is None:
         marks = {name: {one.kata: one for one in own} for name, own in groupby(book.marks(), _LEARNER)}
     every = [mark for own in marks.values() for mark in own.values()]
-    why = _unread(book, every)
-    found = [problem for mark in every for problem in _of_mark(mark, book.course, why)]
+    found = [problem for mark in every for problem in _of_mark(mark, book.course)]
     found += _strangers(book, marks)
     found += _unfinished(book)
     found += _unused_times(book, marks)
@@ -101,20 +100,7 @@ def unsettled(book: Gradebook) -> Unmatched:
     return replace(found, absent=absent, misnamed=misnamed, passed_over=passed_over)
 
 
-def _unread(book: Gradebook, every: Sequence[Mark]) -> dict[tuple[str, str], str]:
-    """Return why nothing could be read of what was handed in: only there a report is needed."""
-    some = [one for one in every if one.status == "error" and one.graded and one.attempt and not one.attempts]
-    if not some:
-        return {}
-    rows = book.rows(katas={one.kata for one in some}, learners={one.learner for one in some})
-    return {
-        (row.learner, row.kata): (row.report.message or "").partition("\n")[0]
-        for row in rows
-        if row.report.status == "error" and row.attempt is not None and row.origin is None
-    }
-
-
-def _of_mark(mark: Mark, course: Course, why: Mapping[tuple[str, str], str]) -> Iterator[Problem]:
+def _of_mark(mark: Mark, course: Course) -> Iterator[Problem]:
     who, kata = mark.learner, mark.kata
 
     def made(kind: str, what: str, command: str, proposal: str = "") -> Problem:
@@ -123,8 +109,9 @@ def _of_mark(mark: Mark, course: Course, why: Mapping[tuple[str, str], str]) -> 
     take = f"kata gradebook take {typed_name(who)} {kata}"
     if not mark.graded and mark.attempt is not None:
         yield made(NOT_GRADED, "no fault of the learner's", "kata grade DOWNLOAD")
-    elif (who, kata) in why:
-        yield made(UNREAD, why[who, kata], f"{take} FILE")
+    elif mark.status == "error" and mark.attempt and not mark.attempts and mark.origin is None:
+        # Nothing could be read of what was handed in; only there a report is needed.
+        yield made(UNREAD, (mark.report.message or "").partition("\n")[0], f"{take} FILE")
     for one in mark.proposals if mark.status != "error" else ():
         yield made(MISNAMED, f"{one.file}: {one.reason}", f"{take} {typed_name(one.file)}", one.file)
     settles = {

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from grader.instructor.gradebook.course import Course, Total, total, written_total
-from grader.instructor.gradebook.overview import is_changed
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.records import Mark
 from grader.instructor.html import text
 from grader.instructor.submissions.names import natural_key
 from grader.report.report import UNWRITTEN, KataStatus
@@ -98,7 +97,7 @@ class KataTally:
         """Learners by what became of them: passed, failed, error or time-out, in progress, nothing to grade."""
         return [(kinds[0], sum(self.statuses[kind] for kind in kinds)) for kinds in SHARES]
 
-    def add(self, row: Row) -> None:
+    def add(self, row: Mark) -> None:
         """Count one learner's row."""
         report = row.report
         self.statuses[report.status] += 1
@@ -157,10 +156,10 @@ class ClassTally:
     by_slug: dict[str, KataTally] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
 
-    def add(self, rows: Sequence[Row], *, title: dict[str, str], page: str, feedback: str | None) -> None:
+    def add(self, rows: Sequence[Mark], *, title: dict[str, str], page: str, feedback: str | None) -> None:
         """Count one learner: all rows, each kata's title, and where the learner's pages are."""
         for row in rows:
-            made = KataTally(row.report.number, row.kata, title[row.kata])
+            made = KataTally(row.number, row.kata, title[row.kata])
             self.by_slug.setdefault(row.kata, made).add(row)
         found = total(rows, self.course)
         self.lines.append(
@@ -170,9 +169,7 @@ class ClassTally:
                 feedback=feedback,
                 total=found,
                 written=written_total(rows, self.course),
-                cells={
-                    row.kata: (row.points, row.report.status, is_changed(row), row.late_by) for row in rows
-                },
+                cells={row.kata: (row.points, row.status, row.changed, row.late_by) for row in rows},
                 retries=sum(max(0, row.attempts - 1) for row in rows),
                 late=sum(row.days_late > 0 or bool(row.late_by) for row in rows),
             )

@@ -1,4 +1,4 @@
-"""What a page shows of a row. The one place that decides what a learner may see of hidden checks."""
+"""What a page shows of a mark. The one place that decides what a learner may see of hidden checks."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 import msgspec
 
 from grader.catalogue import Catalogue, read_hints
 from grader.catalogue.answer_sheet import questions_of
 from grader.instructor.gradebook import events, overview
-from grader.instructor.gradebook.course import Course, Total, total
+from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import Provenance
 from grader.instructor.gradebook.fold import AboutMark, Thread
-from grader.instructor.gradebook.records import NEWER, Row, WrittenScore
+from grader.instructor.gradebook.records import NEWER, Mark, WrittenScore
 from grader.instructor.gradebook.written import WITHDRAWN, WrittenAnswer, earned
 from grader.instructor.html import text
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
-from grader.report.report import WRONG, CheckReport, KataReport, KataStatus
+from grader.report.report import WRONG, CheckReport
 from grader.report.style import out_of, points
 
 AROUND = 2
@@ -96,86 +97,14 @@ class DisputeView:
     at: str | None
 
 
-@dataclass(frozen=True)
-class KataView:
-    """One kata of one learner, as a page shows it."""
+class Checks(NamedTuple):
+    """A mark's checks as a page shows them, with texts that are cut to what it bears."""
 
-    number: str
-    slug: str
-    title: str
-    status: KataStatus
-    score: float | None
-    """None while it is not graded."""
-    max_score: float
-    graded: float
-    message: str | None
-    output: str | None
-    attempts: int
-    newer: tuple[str, ...]
-    """Why what was handed in later does not count."""
-    submitted_at: str | None
-    changes: tuple[Change, ...]
-    checks: tuple[CheckReport, ...]
-    """With texts that are cut to what a page bears."""
-    hidden: HiddenPart | None
-    hint: str | None
-    questions: tuple[str, ...]
-    written: str
-    """What there is to say of the written answers."""
-    written_part: WrittenScore | None
-    """Where they are part of the total."""
-    written_weight: float
-    answers: tuple[AnswerView, ...]
-    """Each written answer, with what was given for it."""
-    remarks: tuple[RemarkView, ...]
-    disputes: tuple[DisputeView, ...]
-    facts: tuple[tuple[str, str], ...]
-    """Label and value, for an instructor: seed, isolation, versions."""
-    weight: float
-    """How often it counts in the total."""
-
-    @property
-    def passed(self) -> list[CheckReport]:
-        """The checks that passed."""
-        return [check for check in self.checks if check.status == "pass"]
-
-    @property
-    def wrong(self) -> list[CheckReport]:
-        """Those that went wrong."""
-        return [check for check in self._others if check.status not in _NOT_ASKED]
-
-    @property
-    def not_asked(self) -> list[CheckReport]:
-        """Those that were skipped, mostly since another has to hold first: a line each, apart from what went wrong."""
-        return [check for check in self._others if check.status in _NOT_ASKED]
-
-    @property
-    def _others(self) -> list[CheckReport]:
-        """What did not pass; nothing where one reason stands for all: it is not written, not there or does not load."""
-        others = [check for check in self.checks if check.status != "pass"]
-        one_reason = self.status in ("not_started", "missing", "not_graded") or (
-            self.message is not None and all(check.status == "skipped" for check in others)
-        )
-        return [] if one_reason else others
-
-
-@dataclass(frozen=True)
-class LearnerView:
-    """One learner's katas."""
-
-    name: str
-    learner: str
-    total: Total
-    """Over all katas and their written answers, weighed as the course says."""
-    katas: tuple[KataView, ...]
-
-    @property
-    def weighed(self) -> bool:
-        """Whether a line counts another number of times than once."""
-        return any(
-            one.weight != 1 or (one.written_part is not None and one.written_weight != 1)
-            for one in self.katas
-        )
+    passed: list[CheckReport]
+    wrong: list[CheckReport]
+    """Those that went wrong."""
+    not_asked: list[CheckReport]
+    """Those that were skipped, mostly since another has to hold first: a line each, apart from what went wrong."""
 
 
 class KataTexts:
@@ -204,7 +133,7 @@ class KataTexts:
 
 @dataclass(frozen=True)
 class Viewer:
-    """Makes the views of a course, for an instructor or for the learner."""
+    """Says what pages of a course show of a mark, to an instructor or to the learner."""
 
     course: Course
     lessons: KataTexts
@@ -212,56 +141,108 @@ class Viewer:
     """What people said about hand-ins, by learner and kata."""
     bundle: Callable[[int], Bundle | None] = lambda attempt: None
     """Returns what an attempt graded, as far as it can be read."""
-    answers: Callable[[Row], Sequence[WrittenAnswer]] = lambda row: ()
+    answers: Callable[[Mark], Sequence[WrittenAnswer]] = lambda mark: ()
     """Returns what somebody wrote for a kata, with its marks and how it is marked."""
     full: bool = False
     """Everything, for an instructor. A learner sees of hidden checks the number, the points and the aspects; no seed,
     no path; remarks on the code once the kata is released, disputes always, and never who wrote something."""
 
-    def learner(self, rows: Sequence[Row]) -> LearnerView:
-        """Return the view of one learner's rows."""
-        katas = tuple(map(self.kata, rows))
-        return LearnerView(
-            text.name(rows[0].name), text.name(rows[0].learner), total(rows, self.course), katas
+    def title(self, mark: Mark) -> str:
+        """Return the kata's title."""
+        return self.lessons.title(mark.kata)
+
+    def when(self, moment: datetime | None) -> str | None:
+        """Return a moment as a person reads it, in the course's time zone."""
+        return when(moment, self.course)
+
+    def message(self, mark: Mark) -> str | None:
+        """Return why the whole kata has its status, where one sentence says it."""
+        # Cut here, whatever template shows it: a submission decides how long it is.
+        message = mark.report.message
+        return text.truncated_head(message) if message else None
+
+    def output(self, mark: Mark) -> str | None:
+        """Return what was printed while the submission was loaded."""
+        output = mark.report.output
+        return text.truncated_tail(output) if output else None
+
+    def newer(self, mark: Mark) -> list[str]:
+        """Return why what was handed in later does not count."""
+        return [NEWER[why] for why in mark.newer]
+
+    def changes(self, mark: Mark) -> list[Change]:
+        """Return the steps from the graded points to the score."""
+        late = [_late(mark)] if mark.late_points or mark.late or mark.late_by else []
+        changes = [self._change(item) for item in mark.adjustments if self.full or not item.revoked]
+        return [*late, *changes]
+
+    def checks(self, mark: Mark) -> Checks:
+        """Return the checks that may be seen; of one that fails as a whole for one reason, those that passed."""
+        report = mark.report
+        shown = [self._check(check) for check in report.checks if self.full or not check.hidden]
+        passed = [check for check in shown if check.status == "pass"]
+        others = [check for check in shown if check.status != "pass"]
+        # It is not written, not there or does not load: that is said once.
+        one_reason = report.status in ("not_started", "missing", "not_graded") or (
+            bool(report.message) and all(check.status == "skipped" for check in others)
+        )
+        listed = [] if one_reason else others
+        return Checks(
+            passed,
+            [check for check in listed if check.status not in _NOT_ASKED],
+            [check for check in listed if check.status in _NOT_ASKED],
         )
 
-    def kata(self, row: Row) -> KataView:
-        """Return the view of one row."""
-        report, about = row.report, self.comments.get((row.learner, row.kata), AboutMark())
-        late = [_late(row)] if row.late_points or row.days_late > 0 or row.late_by else []
-        changes = [self._change(item) for item in row.adjustments if self.full or not item.revoked]
-        marks_known = row.written is not None and (self.full or row.written.released)
-        return KataView(
-            number=report.number,
-            slug=report.kata,
-            title=self.lessons.title(report.kata),
-            status=report.status,
-            score=row.points,
-            max_score=row.max_score,
-            graded=report.earned,
-            # Cut here, once, whatever template shows them: a submission decides how long they are.
-            message=text.truncated_head(report.message) if report.message else None,
-            output=text.truncated_tail(report.output) if report.output else None,
-            attempts=row.attempts,
-            newer=tuple(NEWER[why] for why in row.newer),
-            submitted_at=when(row.submitted_at, self.course),
-            changes=(*late, *changes),
-            checks=tuple(self._check(check) for check in report.checks if self.full or not check.hidden),
-            hidden=None if self.full else _hidden_part([check for check in report.checks if check.hidden]),
-            # A learner who has not passed gets a hint, one who has gets something to think about.
-            hint=None if self.full else self._hint(report),
-            # Questions that were just marked are not asked again.
-            questions=self.lessons.questions(report.kata)
-            if not self.full and report.status == "pass" and not marks_known
-            else (),
-            written=overview.written(row, full=self.full) if marks_known else "",
-            written_part=row.written if row.written is not None and row.written.released else None,
-            written_weight=self.course.written_weight(row.kata),
-            answers=tuple(map(_answer, self.answers(row))) if marks_known else (),
-            remarks=self._remarks(row, about) if self.full or about.released else (),
-            disputes=tuple(map(self._dispute, about.threads)),
-            facts=self._facts(row) if self.full else (),
-            weight=self.course.weight(row.kata),
+    def hidden(self, mark: Mark) -> HiddenPart | None:
+        """Return what a learner is told of the kata's hidden checks."""
+        hidden = [check for check in mark.report.checks if check.hidden]
+        if self.full or not hidden:
+            return None
+        return HiddenPart(
+            count=len(hidden),
+            points=sum(check.points for check in hidden),
+            max_points=sum(check.max_points for check in hidden),
+            aspects=tuple(sorted({check.aspect for check in hidden})),
+            deducted=sum(check.same_mistake == "counted" for check in hidden),
+        )
+
+    def hint(self, mark: Mark) -> str | None:
+        """Return the kata's first hint, of its points those about what went wrong and a learner may see.
+
+        A learner who has not passed gets it; one who has gets something to think about: `questions`.
+        """
+        if self.full or mark.status not in ("fail", "timeout"):
+            return None
+        whole = self.lessons.hint(mark.kata)
+        wrong = [check for check in mark.report.checks if check.status in WRONG and not check.hidden]
+        return (
+            hint_about(whole, [f"{check.name}\n{check.message or ''}" for check in wrong]) if whole else None
+        )
+
+    def questions(self, mark: Mark) -> tuple[str, ...]:
+        """Return questions to think about after a pass; those that were just marked are not asked again."""
+        due = not self.full and mark.status == "pass" and not self._are_marks_known(mark)
+        return self.lessons.questions(mark.kata) if due else ()
+
+    def written(self, mark: Mark) -> str:
+        """Return what there is to say of the written answers."""
+        return overview.written(mark, full=self.full) if self._are_marks_known(mark) else ""
+
+    def released(self, mark: Mark) -> WrittenScore | None:
+        """Return the written answers where they are part of the total."""
+        return mark.written if mark.written is not None and mark.written.released else None
+
+    def answers_of(self, mark: Mark) -> list[AnswerView]:
+        """Return each written answer, with what was given for it."""
+        return [_answer(one) for one in self.answers(mark)] if self._are_marks_known(mark) else []
+
+    def _are_marks_known(self, mark: Mark) -> bool:
+        return mark.written is not None and (self.full or mark.written.released)
+
+    def weighed(self, marks: Sequence[Mark]) -> bool:
+        """Return whether a line of a learner's table counts another number of times than once."""
+        return any(self.course.weight(mark.kata) != 1 for mark in marks) or any(
+            self.released(mark) is not None and self.course.written_weight(mark.kata) != 1 for mark in marks
         )
 
     def _check(self, check: CheckReport) -> CheckReport:
@@ -275,22 +256,22 @@ class Viewer:
             misconception=check.misconception if self.full else None,
         )
 
-    def _hint(self, report: KataReport) -> str | None:
-        """Return the kata's first hint, of its points those about what went wrong and a learner may see."""
-        whole = self.lessons.hint(report.kata) if report.status in ("fail", "timeout") else None
-        wrong = [check for check in report.checks if check.status in WRONG and not check.hidden]
-        return (
-            hint_about(whole, [f"{check.name}\n{check.message or ''}" for check in wrong]) if whole else None
-        )
+    def _about(self, mark: Mark) -> AboutMark:
+        return self.comments.get((mark.learner, mark.kata), AboutMark())
 
-    def _remarks(self, row: Row, about: AboutMark) -> tuple[RemarkView, ...]:
-        found = []
-        for one in about.remarks:
-            earlier = "" if one.attempt == row.attempt else ", of an attempt other than the one that counts"
+    def remarks(self, mark: Mark) -> list[RemarkView]:
+        """Return what somebody wrote about lines of the code."""
+        about, found = self._about(mark), []
+        for one in about.remarks if self.full or about.released else ():
+            earlier = "" if one.attempt == mark.attempt else ", of an attempt other than the one that counts"
             place = f"{text.name(one.file)}, line {one.line}{earlier}"
             code = self._lines(one.attempt, one.file, one.line)
             found.append(RemarkView(place, code, *self._statement(one.made)))
-        return tuple(found)
+        return found
+
+    def disputes(self, mark: Mark) -> list[DisputeView]:
+        """Return what the learner contested, and what people said to it."""
+        return [self._dispute(thread) for thread in self._about(mark).threads]
 
     def _lines(self, attempt: int, file: str, number: int) -> str:
         """Return a line between its neighbours, with numbers; empty where it cannot be read any more."""
@@ -331,13 +312,16 @@ class Viewer:
     def _author(self, name: str) -> str | None:
         return text.name(name) if self.full else None
 
-    def _facts(self, row: Row) -> tuple[tuple[str, str], ...]:
-        report = row.report
+    def facts(self, mark: Mark) -> tuple[tuple[str, str], ...]:
+        """Return label and value, for an instructor: seed, isolation, versions."""
+        if not self.full:
+            return ()
+        report = mark.report
         if report.status in ("missing", "not_graded"):  # nothing ran: the rest would be about nothing
-            return (("looked for", when(row.graded_at, self.course) or "unknown"),)
+            return (("looked for", when(mark.graded_at, self.course) or "unknown"),)
         versions = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
         return (
-            ("graded", when(row.graded_at, self.course) or "unknown"),
+            ("graded", when(mark.graded_at, self.course) or "unknown"),
             ("took", f"{report.duration_s:.2f} s"),
             ("seed", str(report.seed)),
             ("device", report.device),
@@ -393,24 +377,12 @@ def _answer(one: WrittenAnswer) -> AnswerView:
     )
 
 
-def _hidden_part(hidden: Sequence[CheckReport]) -> HiddenPart | None:
-    if not hidden:
-        return None
-    return HiddenPart(
-        count=len(hidden),
-        points=sum(check.points for check in hidden),
-        max_points=sum(check.max_points for check in hidden),
-        aspects=tuple(sorted({check.aspect for check in hidden})),
-        deducted=sum(check.same_mistake == "counted" for check in hidden),
-    )
-
-
-def _late(row: Row) -> Change:
-    if row.late_by and not row.days_late:
-        return Change(f"late? {row.late_by} marks it late, and its time is not known: no points deducted")
-    amount, unit = (row.days_late, "day") if row.days_late >= 1 else (row.days_late * 24, "hour")
+def _late(mark: Mark) -> Change:
+    if mark.late_by and not mark.days_late:
+        return Change(f"late? {mark.late_by} marks it late, and its time is not known: no points deducted")
+    amount, unit = (mark.days_late, "day") if mark.days_late >= 1 else (mark.days_late * 24, "hour")
     number = f"{amount:.1f}".removesuffix(".0")
-    taken = f"{MINUS}{points(row.late_points)}" if row.late_points else "no points deducted"
+    taken = f"{MINUS}{points(mark.late_points)}" if mark.late_points else "no points deducted"
     return Change(f"{number} {unit if number == '1' else unit + 's'} late: {taken}")
 
 

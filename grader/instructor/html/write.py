@@ -12,7 +12,8 @@ from typing import Literal
 from markupsafe import Markup
 
 from grader.errors import UsageError
-from grader.instructor.gradebook.records import Row
+from grader.instructor.gradebook.course import total
+from grader.instructor.gradebook.records import Mark
 from grader.instructor.html import text
 from grader.instructor.html.folder import Folder, file_stem
 from grader.instructor.html.html import page
@@ -35,7 +36,7 @@ class Written:
 
 
 def write_report(
-    rows: Iterable[Row],
+    rows: Iterable[Mark],
     viewer: Viewer,
     folder: Path,
     *,
@@ -65,7 +66,7 @@ def write_report(
         raise UsageError("The gradebook holds no marks yet.", "Grade a class first: kata grade SUBMISSIONS")
     report = _Report(viewer, Folder(folder), part, secret)
     # One learner at a time, with one row of each neighbour: a class's reports do not fit into memory.
-    before: Row | None = None
+    before: Mark | None = None
     for theirs, after in _with_next(chain([first], every)):
         report.add(theirs, before, after)
         before = theirs[0]
@@ -81,19 +82,19 @@ class _Report:
         self._into, self._part, self._secret = into, part, secret
         self._tally = ClassTally(viewer.course)
 
-    def add(self, rows: list[Row], before: Row | None, after: Row | None) -> None:
+    def add(self, rows: list[Mark], before: Mark | None, after: Mark | None) -> None:
         """Write one learner's pages; `before` and `after`: rows of the learners whose pages are next to them."""
         stem = file_stem(rows[0].learner, self._secret)
         pages = {"learner": rows[0].learner, "name": rows[0].name}
         if self._part != "class":
-            shown = self._for_learner.learner(rows)
+            shown = self._facts(self._for_learner, rows)
             pages |= {"feedback": f"{FEEDBACK}{stem}.html", "markdown": f"{FEEDBACK}{stem}.md"}
-            self._into.write(pages["feedback"], page("feedback.html", learner=shown))
-            self._into.write(pages["markdown"], page("feedback.md", learner=shown))
+            self._into.write(pages["feedback"], page("feedback.html", **shown))
+            self._into.write(pages["markdown"], page("feedback.md", **shown))
         if self._part != "feedback":
             pages["page"] = f"{LEARNERS}{stem}.html"
             facts = {
-                "learner": self._for_instructor.learner(rows),
+                **self._facts(self._for_instructor, rows),
                 "code": self._lines(rows),
                 "feedback": pages.get("feedback"),
                 "before": self._link(before),
@@ -119,7 +120,18 @@ class _Report:
         self._into.finish()
         return sum(len(pages) - 2 for pages in self.index) + (1 if self._part == "feedback" else 2)
 
-    def _link(self, row: Row | None) -> dict[str, str] | None:
+    def _facts(self, see: Viewer, marks: list[Mark]) -> dict[str, object]:
+        """Return what pages about a learner are made of."""
+        name, learner = text.name(marks[0].name), text.name(marks[0].learner)
+        return {
+            "see": see,
+            "marks": marks,
+            "name": name,
+            "learner": learner,
+            "total": total(marks, see.course),
+        }
+
+    def _link(self, row: Mark | None) -> dict[str, str] | None:
         if row is None:
             return None
         return {
@@ -127,7 +139,7 @@ class _Report:
             "page": f"../{LEARNERS}{file_stem(row.learner, self._secret)}.html",
         }
 
-    def _lines(self, rows: Iterable[Row]) -> dict[str, tuple[str, list[Markup], int]]:
+    def _lines(self, rows: Iterable[Mark]) -> dict[str, tuple[str, list[Markup], int]]:
         """Return, by kata, the name of the module that counts, its lines, and how many are left out."""
         shown: dict[str, tuple[str, list[Markup], int]] = {}
         for row in rows:
@@ -139,9 +151,9 @@ class _Report:
         return shown
 
 
-def _with_next(rows: Iterable[Row]) -> Iterator[tuple[list[Row], Row | None]]:
+def _with_next(rows: Iterable[Mark]) -> Iterator[tuple[list[Mark], Mark | None]]:
     """Yield each learner's rows, and one of the next learner's."""
-    held: list[Row] = []
+    held: list[Mark] = []
     for row in rows:
         if held and row.learner != held[0].learner:
             yield held, row

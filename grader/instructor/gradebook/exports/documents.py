@@ -13,7 +13,7 @@ from grader.instructor.gradebook.records import (
     AttemptGraded,
     Decided,
     HistoryEvent,
-    Row,
+    Mark,
     SeenAgain,
     TakenBack,
 )
@@ -24,11 +24,29 @@ if TYPE_CHECKING:
     from grader.instructor.gradebook.written import AnswerSheet
 
 
-_NOT_PRINTED = ("learner", "name", "proposals", "taken")
-"""Of a mark: the learner is named once, and notes say the others in words."""
+_PRINTED = (
+    "attempts",
+    "graded",
+    "submitted_at",
+    "graded_at",
+    "adjustments",
+    "days_late",
+    "late_points",
+    "attempt",
+    "origin",
+    "notes",
+    "newer",
+    "time_source",
+    "late_days_used",
+    "closed",
+    "score",
+    "max_score",
+    "written",
+)
+"""Of a mark, besides what comes first and in another form: the learner is named once."""
 
 
-def to_jsonl(rows: Iterable[Row]) -> Iterator[str]:
+def to_jsonl(rows: Iterable[Mark]) -> Iterator[str]:
     """Yield one report a line (schema 1), with `learner` filled in.
 
     A report is what the checks found. Lateness and what people changed are in the gradebook and in the tables,
@@ -38,25 +56,24 @@ def to_jsonl(rows: Iterable[Row]) -> Iterator[str]:
         yield json_text(msgspec.structs.replace(row.report, learner=row.learner)) + "\n"
 
 
-def document_of(rows: list[Row], course: Course, *, whole: bool = False) -> dict[str, Any]:
+def document_of(rows: list[Mark], course: Course, *, whole: bool = False) -> dict[str, Any]:
     """Return one learner as `kata gradebook show --json` prints it; the reports only where they are asked for."""
     every = total(rows, course)
     marks = []
     for row in rows:
-        mark = msgspec.to_builtins(row)
-        mark["adjustments"] = [_change(change) for change in row.adjustments]
-        if row.written is not None:
-            mark["written"]["marks"] = [_answer_mark(one) for one in row.written.marks]
-        report = mark.pop("report")
         mark = {
             "kata": row.kata,
-            "number": row.report.number,
-            "status": row.report.status,
-            "graded_score": row.report.earned if row.graded else None,
-            **{name: value for name, value in mark.items() if name not in _NOT_PRINTED},
-            "score": row.points,
+            "number": row.number,
+            "status": row.status,
+            "graded_score": row.result.score if row.graded else None,
+            **{name: getattr(row, name) for name in _PRINTED},
+            "adjustments": [_change(change) for change in row.adjustments],
         }
-        marks.append({**mark, "report": report} if whole else mark)
+        plain: dict[str, Any] = msgspec.to_builtins(mark)
+        if row.written is not None:
+            plain["written"]["marks"] = [_answer_mark(one) for one in row.written.marks]
+        plain["score"] = row.points
+        marks.append({**plain, "report": msgspec.to_builtins(row.report)} if whole else plain)
     return {
         "learner": rows[0].learner,
         "name": rows[0].name,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from grader.instructor.gradebook.course import total
 from grader.instructor.gradebook.exports.cells import number
 from grader.instructor.gradebook.exports.tables import comments
-from grader.instructor.gradebook.records import Row, WrittenScore, by_learner
+from grader.instructor.gradebook.records import Mark, WrittenScore, by_learner
 from grader.report.json_text import json_text
 from grader.report.report import CheckReport
 from grader.report.style import DEDUCTED, points
@@ -24,7 +24,7 @@ _MARKED = re.compile("-[0-9a-f]{8}$")
 """A name that could be somebody else's likeness and hash."""
 
 
-def to_gradescope(rows: Iterable[Row], course: Course) -> Iterator[tuple[str, bytes]]:
+def to_gradescope(rows: Iterable[Mark], course: Course) -> Iterator[tuple[str, bytes]]:
     """Yield `<learner>/results.json` and its content for each learner.
 
     The format is that of gradescope-autograders.readthedocs.io, "Autograder Specifications". The score above the
@@ -68,7 +68,7 @@ def folder_name(learner: str) -> str:
     return f"{likeness}-{mark}" if likeness else mark
 
 
-def _tests(row: Row) -> Iterator[dict[str, Any]]:
+def _tests(row: Mark) -> Iterator[dict[str, Any]]:
     report = row.report
     # Gradescope shows a result without tests as an empty page: the message needs a test of its own.
     if not report.checks:
@@ -129,9 +129,9 @@ def _output(check: CheckReport) -> str:
     return "\n".join(parts)
 
 
-def _summary(row: Row) -> str:
+def _summary(row: Mark) -> str:
     """Return a kata in a line: `9.3.1 masks: 8/10, 2 days late: -1, (+2) the third check was ours to mend`."""
-    parts = [f"{row.report.number} {row.kata}: {number(row.score)}/{number(row.max_score)}"]
+    parts = [f"{row.number} {row.kata}: {number(row.score)}/{number(row.max_score)}"]
     if row.late_points:
         parts.append(f"{points(row.days_late)} days late: -{number(row.late_points)}")
     if comment := comments(row):

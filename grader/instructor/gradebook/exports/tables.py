@@ -11,7 +11,7 @@ import msgspec
 from grader.instructor.gradebook.course import Total, total
 from grader.instructor.gradebook.events import PointsChange, standing
 from grader.instructor.gradebook.exports.cells import line, number
-from grader.instructor.gradebook.records import Row, by_learner
+from grader.instructor.gradebook.records import Mark, by_learner
 from grader.instructor.lms.person import Person
 from grader.instructor.lms.system import GradeFile
 from grader.instructor.submissions.names import natural_key
@@ -68,7 +68,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def columns_of(
-    rows: Iterable[Row],
+    rows: Iterable[Mark],
     titles: Mapping[str, str] | None = None,
     canvas_ids: Mapping[str, str] | None = None,
 ) -> list[Column]:
@@ -86,7 +86,7 @@ def columns_of(
             written[row.kata] = max(written.get(row.kata, 0.0), row.written.max_score)
         _, most = found.get(row.kata, ("", 0.0))
         # A check that this machine could not run leaves one learner's maximum; the column's is the largest.
-        found[row.kata] = (row.report.number, max(most, row.max_score))
+        found[row.kata] = (row.number, max(most, row.max_score))
     columns = [
         Column(
             kata=kata,
@@ -130,7 +130,7 @@ def by_assignment(columns: Sequence[Column], course: Course, numbers: Mapping[st
     return found + [column for column in columns if course.assignment_of(column.kata) is None]
 
 
-def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> Iterator[str]:
+def to_csv(rows: Iterable[Mark], course: Course, extra: Sequence[str] = ()) -> Iterator[str]:
     """Yield one line for each learner and kata.
 
     `score` is the mark; `graded_score` what the checks gave; `adjusted_points` what people changed after lateness
@@ -174,7 +174,7 @@ def to_csv(rows: Iterable[Row], course: Course, extra: Sequence[str] = ()) -> It
 
 
 def to_wide(
-    rows: Iterable[Row], columns: Sequence[Column], course: Course, extra: Sequence[str] = ()
+    rows: Iterable[Mark], columns: Sequence[Column], course: Course, extra: Sequence[str] = ()
 ) -> Iterator[str]:
     """Yield one line for each learner: a column for each kata, by slug, then the total and what there was to get.
 
@@ -214,7 +214,7 @@ def to_wide(
 
 def to_grades(
     file: GradeFile,
-    rows: Iterable[Row],
+    rows: Iterable[Mark],
     columns: Sequence[Column],
     course: Course,
     unsure: Collection[tuple[str, str]] = (),
@@ -250,7 +250,7 @@ def _heading(file: GradeFile, column: Column, course: Course) -> str:
 
 
 def marks_of(
-    own: Mapping[str, Row],
+    own: Mapping[str, Mark],
     columns: Sequence[Column],
     course: Course,
     unsure: Collection[tuple[str, str]],
@@ -263,7 +263,7 @@ def marks_of(
 
 
 def _marks(
-    own: Mapping[str, Row], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]]
+    own: Mapping[str, Mark], columns: Sequence[Column], course: Course, unsure: Collection[tuple[str, str]]
 ) -> Iterator[float | None]:
     for column in columns:
         rows = [own[kata] for kata in column.katas or (column.kata,) if kata in own]
@@ -278,18 +278,18 @@ def _marks(
             yield rows[0].points
 
 
-def _open(row: Row, unsure: Collection[tuple[str, str]]) -> bool:
+def _open(row: Mark, unsure: Collection[tuple[str, str]]) -> bool:
     """Whether nobody knows if this is a 0: nothing came in under the name, and a stranger's work may be theirs."""
     return (row.learner, row.kata) in unsure
 
 
-def _written(row: Row) -> tuple[float | None, float | None, int | None]:
+def _written(row: Mark) -> tuple[float | None, float | None, int | None]:
     """Return points for what is marked of the written answers, of how many, and how many answers wait."""
     part = row.written
     return (None, None, None) if part is None else (part.score, part.max_score, len(part.unmarked))
 
 
-def _released(row: Row) -> float | None:
+def _released(row: Mark) -> float | None:
     """Return the points for written answers; None while one of them waits for a mark, which is not 0."""
     part = row.written
     return part.score if part is not None and part.released and not part.unmarked else None
@@ -300,12 +300,12 @@ def _whole(all_of_it: Total) -> tuple[float | None, float]:
     return None if all_of_it.waits else all_of_it.score, all_of_it.most
 
 
-def adjusted_points(row: Row) -> float:
+def adjusted_points(row: Mark) -> float:
     """Return by how much people changed a mark that lateness had already been taken from."""
-    return row.score - max(0.0, row.report.earned - row.late_points)
+    return row.score - max(0.0, row.result.score - row.late_points)
 
 
-def comments(row: Row) -> str:
+def comments(row: Mark) -> str:
     """Return what people said about a mark: `(+2) the seed was unlucky; (= 9) graded by hand`."""
     return "; ".join(f"({signed(one)}) {one.made.comment}" for one in standing(row.adjustments))
 
