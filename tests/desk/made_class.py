@@ -39,7 +39,7 @@ def fill(where: str, rows: Iterable[Mark]) -> list[str]:
             learners[row.learner] = row.name
             if row.report.status == "missing":
                 nothing = Submission(learner=row.learner, kata=row.kata)
-                book.record(run, nothing, Key(None, "terms"), row.report)
+                run.record(nothing, Key(None, "terms"), row.report)
                 continue
             kata = katas[row.kata]
             source = f"# {row.learner}, {number}\n{kata.stub.read_text()}"
@@ -52,8 +52,8 @@ def fill(where: str, rows: Iterable[Mark]) -> list[str]:
                 learner=row.learner, kata=row.kata, bundle=bundle, submitted_at=row.submitted_at,
                 origin=f"{row.learner}/{kata.module}.py",
             )  # fmt: skip
-            book.record(run, given, Key(bundle.digest, "terms"), row.report)
-        book.finish_run(run)
+            run.record(given, Key(bundle.digest, "terms"), row.report)
+        run.finish()
     return list(learners)
 
 

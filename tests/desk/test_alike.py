@@ -47,8 +47,8 @@ def desk(running: Open, tmp_path: Path) -> Running:
             for learner, text in texts.items():
                 files = {module: text.encode()}
                 given = Submission(learner=learner, kata=slug, bundle=Bundle(module, files))
-                book.record(run, given, key(given), report(learner, slug))
-        book.finish_run(run)
+                run.record(given, key(given), report(learner, slug))
+        run.finish()
     lines = ["learner,name", *(f"{learner},{name}" for learner, name in PEOPLE.items())]
     (tmp_path / "roster.csv").write_text("\n".join(lines))
     (tmp_path / "course.toml").write_text('name = "A class"\nroster = "roster.csv"\n')

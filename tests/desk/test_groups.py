@@ -38,8 +38,8 @@ def recorded(where: Path, work: Sequence[tuple[str, list[Any]]]) -> Gradebook:
         run = book.start_run({})
         for learner, (source, checks) in zip("abcdefghij", work, strict=False):
             given = submission(learner, source=f"{source}# {learner}\n")
-            book.record(run, given, key(given), report(learner, checks=checks, status="fail"))
-        book.finish_run(run)
+            run.record(given, key(given), report(learner, checks=checks, status="fail"))
+        run.finish()
     return Gradebook.open(str(where), create=False, course=Course())
 
 

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from grader.cli.main import cli
+from grader.instructor.gradebook.recording import Recording
 from grader.instructor.gradebook.records import Key
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission
@@ -22,7 +23,7 @@ Kata = Callable[..., Result]
 
 
 def record(
-    book: Gradebook, run: int, learner: str, graded: KataReport, submitted_at: datetime | None = None
+    book: Gradebook, run: Recording, learner: str, graded: KataReport, submitted_at: datetime | None = None
 ) -> None:
     bundle = None
     if graded.status != "missing":
@@ -33,7 +34,7 @@ def record(
         bundle=bundle,
         submitted_at=submitted_at or WHEN - timedelta(days=1),
     )
-    book.record(run, submission, Key(bundle.digest if bundle else None, "terms"), graded)
+    run.record(submission, Key(bundle.digest if bundle else None, "terms"), graded)
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +55,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         record(book, run, "adam", report("masks", "timeout", [], max_score=10.0, message=late))
         broken = "\x1b[31mline 3: =1"
         record(book, run, "adam", report("layer-norm", "error", [], max_score=20.0, message=broken))
-        book.finish_run(run)
+        run.finish()
     return folder
 
 

@@ -164,7 +164,7 @@ def test_it_stays_when_a_kata_is_graded_again(kata: Kata) -> None:
     with Gradebook.open("gradebook.sqlite", create=False) as book:
         run = book.start_run({})
         record(book, run, "ada", report("masks", "fail", [check(max_points=8.0), check("fail")]))
-        book.finish_run(run)
+        run.finish()
     assert score(kata) == 9.0
 
 

@@ -77,7 +77,7 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             in_time,
         )
         record(book, run, "linus", report("layer-norm", "missing", [], max_score=20.0))
-        book.finish_run(run)
+        run.finish()
 
 
 def test_the_page_shows_what_the_commands_print(example: None) -> None:

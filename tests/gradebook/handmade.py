@@ -16,6 +16,7 @@ from grader.instructor.gradebook.events import (
     standing,
 )
 from grader.instructor.gradebook.lateness import Lateness
+from grader.instructor.gradebook.recording import Recording
 from grader.instructor.gradebook.records import Booked, HandIn, Key, Mark, Reports
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission
@@ -75,7 +76,7 @@ def report(
 
 def grade(
     gradebook: Gradebook,
-    run: int,
+    run: Recording,
     learner: str,
     kata: str = "masks",
     source: str | None = "x = 1",
@@ -87,7 +88,7 @@ def grade(
     given = submission(learner, kata, source, at)
     if source is None:
         terms = {"status": "missing", "score": 0.0, **terms}
-    gradebook.record(run, given, key(given), report(learner, kata, **terms))  # type: ignore[arg-type]
+    run.record(given, key(given), report(learner, kata, **terms))  # type: ignore[arg-type]
 
 
 def mark_of(

@@ -25,11 +25,11 @@ def write(gradebook: Gradebook) -> None:
         status="pass",
         checks=[check("x")],
     )
-    gradebook.finish_run(first)
+    first.finish()
     second = gradebook.start_run({})
     grade(gradebook, second, "ada", source="b", score=6.0, at=MONDAY + timedelta(days=1), checks=[check()])
     again = submission("zoë", "layer-norm", "c")
-    gradebook.mark_unchanged(second, again, key(again))
+    second.mark_unchanged(again, key(again))
     adjust(gradebook, "ada", "masks", 1.5, comment="clear names", author="tina")
     oral = override(gradebook, "ada", "masks", 9, comment="oral", author="prof")
     gradebook.undo(oral, author="prof", comment="no")

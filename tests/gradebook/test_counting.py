@@ -140,13 +140,13 @@ def test_what_a_system_marks_late_without_a_time_costs_what_the_course_says(
     book.course = course(percent_per_day=10, unknown=unknown)
     run = book.start_run({})
     marked = msgspec.structs.replace(submission("ada", at=None), time_source="Canvas")
-    book.record(run, marked, key(marked), report("ada", score=8.0))
+    run.record(marked, key(marked), report("ada", score=8.0))
     row = mark(book)
     assert (row.score, row.late_by, [one.late_by for one in book.marks()]) == (score, "Canvas", ["Canvas"])
     told = f"Canvas marks it late, and when it was handed in is not known, so it counts as {days}"
     assert told in row.notes
     known = submission("ada", at=MONDAY - DAY)
-    book.mark_unchanged(run, known, key(known))
+    run.mark_unchanged(known, key(known))
     assert (mark(book).score, mark(book).late_by) == (8.0, None)
 
 
@@ -192,7 +192,7 @@ def test_a_time_that_becomes_known_makes_no_second_attempt(book: Gradebook) -> N
     run = book.start_run({})
     grade(book, run, "ada", score=8.0, at=None)
     again = submission("ada", at=MONDAY + DAY)
-    book.mark_unchanged(run, again, key(again))
+    run.mark_unchanged(again, key(again))
     assert (mark(book).score, mark(book).attempts) == (4.0, 1)
     assert len(book.handed_in("ada")["masks"][1]) == 1
 
@@ -202,7 +202,7 @@ def test_the_same_work_in_time_and_again_late_is_the_best_in_time(book: Gradeboo
     run = book.start_run({})
     grade(book, run, "ada", score=8.0, at=MONDAY - DAY)
     again = submission("ada", at=MONDAY + DAY)
-    book.mark_unchanged(run, again, key(again))
+    run.mark_unchanged(again, key(again))
     assert mark(book).score == 8.0
 
 
@@ -210,7 +210,7 @@ def test_what_cannot_be_read_takes_nothing_away_and_is_said(book: Gradebook) -> 
     run = book.start_run({})
     grade(book, run, "ada", source="a", score=7.0)
     broken = submission("ada", source=None)
-    book.record(run, broken, Key(None, "t"), report("ada", status="error", score=0.0))
+    run.record(broken, Key(None, "t"), report("ada", status="error", score=0.0))
     assert (mark(book).score, mark(book).report.status) == (7.0, "fail")
     assert any("a newer hand-in was there but could not be read" in note for note in mark(book).notes)
 
@@ -220,7 +220,7 @@ def test_what_the_machine_could_not_grade_leaves_the_mark(book: Gradebook) -> No
     grade(book, run, "ada", score=7.0)
     given = submission("ada")
     failed = report("ada", status="error", score=0.0, max_score=0.0)
-    book.record(run, given, Key(key(given).digest, None), failed)
+    run.record(given, Key(key(given).digest, None), failed)
     assert (mark(book).score, mark(book).max_score) == (7.0, 10.0)
 
 
@@ -229,10 +229,10 @@ def test_something_newer_that_the_machine_could_not_grade_leaves_what_was_there(
     grade(book, run, "ada", source="a", score=7.0)
     given = submission("ada", source="b", at=MONDAY + timedelta(hours=1))
     failed = report("ada", status="error", score=0.0, max_score=0.0)
-    book.record(run, given, Key(key(given).digest, None), failed)
+    run.record(given, Key(key(given).digest, None), failed)
     assert (mark(book).score, mark(book).max_score) == (7.0, 10.0)
     assert any("the machine could not grade" in note for note in mark(book).notes)
-    book.record(run, given, key(given), report("ada", score=5.0))
+    run.record(given, key(given), report("ada", score=5.0))
     assert (mark(book).score, mark(book).notes) == (5.0, ())
 
 
@@ -241,7 +241,7 @@ def test_where_the_machine_graded_nothing_the_newest_stands(book: Gradebook) -> 
     for hour, source in enumerate("ab"):
         given = submission("ada", source=source, at=MONDAY + timedelta(hours=hour))
         failed = report("ada", status="error", score=0.0, max_score=0.0)
-        book.record(run, given, Key(key(given).digest, None), failed)
+        run.record(given, Key(key(given).digest, None), failed)
     assert (mark(book).report.status, mark(book).submitted_at) == ("error", MONDAY + timedelta(hours=1))
 
 
@@ -295,7 +295,7 @@ def test_a_file_that_was_taken_counts_as_long_as_that_stands(book: Gradebook) ->
     for name, score in (("final.py", 5.0), ("my_final.py", 8.0)):
         decide(book, "take", "ada", f"week1/{name}", kata="masks", comment="asked", author="kim")
         taken = msgspec.structs.replace(submission("ada", source=name, at=MONDAY), taken=name)
-        book.record(run, taken, key(taken), report("ada", score=score))
+        run.record(taken, key(taken), report("ada", score=score))
     assert mark(book).score == 8.0
     book.undo(2, comment="not that one", author="kim")
     assert mark(book).score == 5.0
@@ -306,5 +306,5 @@ def test_a_file_that_was_taken_counts_as_long_as_that_stands(book: Gradebook) ->
 def test_what_a_report_says_to_look_at_is_a_note(book: Gradebook) -> None:
     handed_in, found = submission("ada", "masks", "x = 1", MONDAY), report("ada")
     found.look_at = ["a text is run as code (line 1)"]
-    book.record(book.start_run({}), handed_in, key(handed_in), found)
+    book.start_run({}).record(handed_in, key(handed_in), found)
     assert mark(book).notes == ("a text is run as code (line 1)",)

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import Engine, create_engine, event, text
 
 from grader.instructor.gradebook.database_url import Address, redact
+from grader.instructor.gradebook.recording import Recording
 from grader.instructor.gradebook.store import Gradebook, GradebookError, GradebookUsageError
 from tests.gradebook.handmade import adjust, check, grade, results
 from tests.gradebook.postgres import PASSWORD, Server
@@ -216,7 +217,7 @@ def test_locked_in_mid_run(tmp_path: Path) -> None:
         browser.rollback()
         browser.close()
         grade(gradebook, run, "bob")
-        gradebook.finish_run(run)
+        run.finish()
         assert [row.learner for row in gradebook.rows()] == ["ada", "bob"]
 
 
@@ -228,7 +229,7 @@ def test_the_disk_fills_while_recording(tmp_path: Path) -> None:
 
     kept: list[str] = []
 
-    def fill(gradebook: Gradebook, run: int) -> None:
+    def fill(gradebook: Gradebook, run: Recording) -> None:
         for number in range(10_000):
             grade(gradebook, run, f"s{number}", source=os.urandom(5000).hex())
             kept.append(f"s{number}")
@@ -437,7 +438,7 @@ def test_the_connection_is_lost_in_mid_run(postgres: Server, postgres_where: str
             assert f"went away (recording {learner}, masks)" in error.message
             assert "What was recorded before is kept" in (error.hint or "")
         with pytest.raises(GradebookError):
-            gradebook.finish_run(run)
+            run.finish()
     with Gradebook.open(postgres_where, create=False) as gradebook:
         grade(gradebook, gradebook.start_run({}), "bob")
         assert [row.learner for row in gradebook.rows()] == ["ada", "bob"]
@@ -493,5 +494,5 @@ def test_the_server_s_disk_is_full(postgres_where: str) -> None:
             connection.execute(text("DROP TRIGGER fill ON attempts"))
         engine.dispose()
         grade(gradebook, run, "bob", checks=[check()])  # nothing of what was rolled back is taken for granted
-        gradebook.finish_run(run)
+        run.finish()
         assert results(postgres_where) == [("bob", "masks", check().name, "pass", None)]

@@ -93,7 +93,7 @@ def test_a_run_does_not_begin_in_a_damaged_file(tmp_path: Path) -> None:
         run = book.start_run({})
         for number in range(40):
             grade(book, run, f"l{number}", source=str(number) * 2000)
-        book.finish_run(run)
+        run.finish()
     data = bytearray(file.read_bytes())
     size = int.from_bytes(data[16:18], "big")
     data[-3 * size : -size] = b"\7" * (2 * size)

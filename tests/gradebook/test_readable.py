@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.instructor.gradebook.errors import SerializationError
+from grader.instructor.gradebook.recording import Recording
 from grader.instructor.gradebook.store import Gradebook, GradebookError
 from grader.report.report import (
     CheckReport,
@@ -91,7 +92,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gradebook]:
 
 
 @pytest.fixture(scope="module")
-def run(book: Gradebook) -> int:
+def run(book: Gradebook) -> Recording:
     return book.start_run({})
 
 
@@ -112,12 +113,12 @@ def whole(value: object) -> object:
 @given(made=REPORT)
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_kept_reads_back_and_what_would_not_is_refused(
-    book: Gradebook, run: int, made: KataReport
+    book: Gradebook, run: Recording, made: KataReport
 ) -> None:
     given_ = submission("ada")
     before = [] if not book.learners() else list(book.rows())
     try:
-        book.record(run, given_, key(given_), made)
+        run.record(given_, key(given_), made)
     except SerializationError:
         assert list(book.rows()) == before, "nothing of a refused report is written"
         return
@@ -139,11 +140,11 @@ def test_what_is_kept_reads_back_and_what_would_not_is_refused(
     ],
 )
 def test_a_number_without_end_is_refused_by_name(
-    book: Gradebook, run: int, change: dict[str, object]
+    book: Gradebook, run: Recording, change: dict[str, object]
 ) -> None:
     given_ = submission("ada")
     with pytest.raises(SerializationError, match="masks"):
-        book.record(run, given_, key(given_), msgspec.structs.replace(report("ada"), **change))
+        run.record(given_, key(given_), msgspec.structs.replace(report("ada"), **change))
 
 
 # What was damaged since ----------------------------------------------------------------------------------------------
@@ -160,7 +161,7 @@ def where(tmp_path: Path) -> Path:
         for learner in ("ada", "bob", "cy"):
             for kata in ("masks", "masked-attention"):
                 grade(gradebook, number, learner, kata, checks=[check(), timed])
-        gradebook.finish_run(number)
+        number.finish()
     return path
 
 

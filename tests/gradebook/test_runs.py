@@ -78,7 +78,7 @@ HOLD = """
     grade(gradebook, run, "ada")
     print("holding", flush=True)
     sys.stdin.readline()
-    gradebook.finish_run(run)
+    run.finish()
     print("done", flush=True)
     sys.stdin.readline()
 """
@@ -106,7 +106,7 @@ def test_two_gradebooks_of_one_process_neither(where: str) -> None:
         with pytest.raises(GradebookError, match=f"another run is grading .*process {os.getpid()}"):
             two.start_run({})
         grade(one, run, "ada")
-        one.finish_run(run)
+        run.finish()
         again = two.start_run({})
         grade(two, again, "bob")
         with pytest.raises(ValueError, match="in a run already"):
@@ -124,7 +124,7 @@ def test_a_killed_run_blocks_nobody_and_keeps_what_was_recorded(where: str, star
         assert [row.learner for row in gradebook.rows()] == ["ada"]
         run = gradebook.start_run({})
         grade(gradebook, run, "bob")
-        gradebook.finish_run(run)
+        run.finish()
 
 
 def test_a_worker_that_survives_the_run_does_not_keep_the_lock(where: str, start: Start) -> None:
@@ -162,12 +162,12 @@ CLASS = """
         for kata in ("masks", "layer-norm"):
             given = submission(f"s{number}", kata, f"x = {number % 7}")
             if key(given) in gradebook.keys(given.learner).get(kata, ()):
-                gradebook.mark_unchanged(run, given, key(given))
+                run.mark_unchanged(given, key(given))
             else:
                 checks = [check("a"), check("b", "fail", misconception="shifted")]
                 grade(gradebook, run, given.learner, kata, f"x = {number % 7}", score=number, checks=checks)
             print(number, flush=True)
-    gradebook.finish_run(run)
+    run.finish()
     print("done", flush=True)
 """
 

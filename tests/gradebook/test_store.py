@@ -98,16 +98,16 @@ def test_keys_are_those_of_everything_that_was_handed_in(gradebook: Gradebook) -
 def test_what_is_seen_again_keeps_its_mark_and_takes_the_newer_time(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
     grade(gradebook, run, "ada")
-    gradebook.finish_run(run)
+    run.finish()
     before = only(gradebook.rows())
     run = gradebook.start_run({})
     again = submission("ada", at=MONDAY + timedelta(days=2))
-    gradebook.mark_unchanged(run, again, key(again))
+    run.mark_unchanged(again, key(again))
     row = only(gradebook.rows())
     assert row.submitted_at == MONDAY + timedelta(days=2)
     assert (row.report, row.graded_at, row.attempts) == (before.report, before.graded_at, 1)
     timeless = submission("ada", at=None)
-    gradebook.mark_unchanged(run, timeless, key(timeless))
+    run.mark_unchanged(timeless, key(timeless))
     assert only(gradebook.rows()).submitted_at == MONDAY + timedelta(days=2)
     attempt, *rest = gradebook.history("ada", "masks")
     assert isinstance(attempt, AttemptGraded)
@@ -119,10 +119,10 @@ def test_only_what_the_newest_attempt_graded_can_be_reused(gradebook: Gradebook)
     run = gradebook.start_run({})
     given = submission("ada")
     with pytest.raises(ValueError, match="no attempt with this key"):
-        gradebook.mark_unchanged(run, given, key(given))
+        run.mark_unchanged(given, key(given))
     grade(gradebook, run, "ada")
     with pytest.raises(ValueError, match="no attempt with this key"):
-        gradebook.mark_unchanged(run, given, key(given, "other terms"))
+        run.mark_unchanged(given, key(given, "other terms"))
 
 
 def test_rows_are_in_natural_order(gradebook: Gradebook) -> None:
@@ -227,7 +227,7 @@ def test_people_decide_and_the_history_tells(gradebook: Gradebook) -> None:
     taken = [told[4][name] for name in ("adjustment", "comment", "author")]
     assert taken == [second, "wrong learner", "prof"]
     assert [e["revoked"] for e in told] == [False, False, True, False, False, False]
-    assert [told[0][name] for name in ("run", "score", "digest")] == [run, 3.0, bundle("a").digest]
+    assert [told[0][name] for name in ("run", "score", "digest")] == [run.run, 3.0, bundle("a").digest]
 
 
 def test_one_undo_takes_back_whatever_was_decided(
@@ -320,7 +320,7 @@ def test_an_attempt_can_be_looked_at_again(gradebook: Gradebook) -> None:
     assert first is not None
     attempt = gradebook.attempt(first)
     assert attempt is not None
-    assert (attempt.learner, attempt.kata, attempt.run) == ("ada", "masks", run)
+    assert (attempt.learner, attempt.kata, attempt.run) == ("ada", "masks", run.run)
     assert attempt.report == report("ada")
     assert attempt.key == key(submission("ada", source="a"))
     assert gradebook.attempt(999) is None
@@ -330,13 +330,13 @@ def test_a_run_s_reports_are_what_it_saw(gradebook: Gradebook) -> None:
     first = gradebook.start_run({})
     for learner in ("ada", "bob", "eve"):
         grade(gradebook, first, learner)
-    gradebook.finish_run(first)
+    first.finish()
     second = gradebook.start_run({})
     given = submission("ada")
-    gradebook.mark_unchanged(second, given, key(given))
+    second.mark_unchanged(given, key(given))
     grade(gradebook, second, "bob", source="new")
-    assert [r.learner for r in gradebook.reports(run=second)] == ["ada", "bob"]
-    assert [r.learner for r in gradebook.reports(run=first)] == ["eve"]
+    assert [r.learner for r in gradebook.reports(run=second.run)] == ["ada", "bob"]
+    assert [r.learner for r in gradebook.reports(run=first.run)] == ["eve"]
     assert [r.learner for r in gradebook.reports(learners=["eve"], katas=["masks"])] == ["eve"]
 
 
@@ -349,7 +349,7 @@ def test_runs_are_remembered_without_passwords(gradebook: Gradebook) -> None:
     }
     run = gradebook.start_run(arguments)  # type: ignore[arg-type]
     assert gradebook.runs()[0].finished_at is None
-    gradebook.finish_run(run)
+    run.finish()
     (seen,) = gradebook.runs()
     assert seen.arguments == {**arguments, "gradebook": "postgresql://me:***@host/db"}
     assert seen.finished_at is not None
@@ -391,14 +391,14 @@ def test_names_and_texts_are_only_text(gradebook: Gradebook, learner: str) -> No
     odd = "\x1b[31m \0 \ud800 💥"
     given = submission(learner)
     said = msgspec.structs.replace(report(learner, checks=[check(odd)]), message=odd, output=odd)
-    gradebook.record(run, given, key(given), said)
+    run.record(given, key(given), said)
     adjust(gradebook, learner, "masks", 1, comment=odd, author=odd)
     row = only(gradebook.rows())
     assert row.score == 4.0
     assert "💥" in (row.report.message or "")
     assert row.learner == learner.replace("\ud800", "\\ud800").replace("\0", "\\x00")
     assert gradebook.keys(learner) == {"masks": {key(given)}}
-    gradebook.mark_unchanged(run, given, key(given))
+    run.mark_unchanged(given, key(given))
     assert len(gradebook.history(learner, "masks")) == 2
 
 
@@ -453,7 +453,7 @@ def test_rows_are_not_all_held_in_memory(gradebook: Gradebook) -> None:
     for number in range(300):
         given = submission(f"s{number}")
         said = msgspec.structs.replace(report(), message="x" * 50_000)  # 15 MB in all
-        gradebook.record(run, given, key(given), said)
+        run.record(given, key(given), said)
     list(gradebook.rows(learners=["s1"]))
     tracemalloc.start()
     try:
@@ -488,12 +488,10 @@ def test_threads_may_record_at_once(gradebook: Gradebook, where: str) -> None:
     assert len(results(where)) == 80
 
 
-def test_nothing_is_recorded_outside_of_a_run(gradebook: Gradebook) -> None:
-    with pytest.raises(ValueError, match="is not this gradebook object's run"):
-        grade(gradebook, 1, "ada")
+def test_nothing_is_recorded_after_a_run(gradebook: Gradebook) -> None:
     run = gradebook.start_run({})
-    gradebook.finish_run(run)
-    with pytest.raises(ValueError, match="is not this gradebook object's run"):
+    run.finish()
+    with pytest.raises(ValueError, match="the run is over"):
         grade(gradebook, run, "ada")
     assert list(gradebook.rows()) == []
 

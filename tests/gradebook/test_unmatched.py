@@ -41,8 +41,8 @@ def graded(folder: Path) -> None:
                 bundle = Bundle("x.py", {"x.py": f"{learner} {slug}".encode()})
                 one = Submission(learner=learner, kata=slug, bundle=bundle)
                 report = row(learner, kata=slug, number=NUMBERS[slug]).report
-                book.record(run, one, Key(f"{learner} {slug}", "terms"), report)
-        book.finish_run(run)
+                run.record(one, Key(f"{learner} {slug}", "terms"), report)
+        run.finish()
 
 
 def cells(text: str) -> dict[str, list[str]]:

@@ -172,11 +172,11 @@ def test_fail_under_weighs_katas_as_the_course_does(
 def test_the_reports_are_left_however_grading_ends(
     kata: Kata, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch, how: BaseException
 ) -> None:
-    from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.gradebook.recording import Recording
 
     for learner in ("ada", "bob", "cy"):
         hand_in(learner, RIGHT)
-    record, count = Gradebook.record, 0
+    record, count = Recording.record, 0
 
     def stops(*given: Any) -> None:
         nonlocal count
@@ -185,7 +185,7 @@ def test_the_reports_are_left_however_grading_ends(
             raise how
         record(*given)
 
-    monkeypatch.setattr(Gradebook, "record", stops)
+    monkeypatch.setattr(Recording, "record", stops)
     ran = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "reports.jsonl")
     assert ran.code == (130 if isinstance(how, KeyboardInterrupt) else 3), ran.text
     assert "reports.jsonl holds what was graded until then" in ran.err
@@ -335,22 +335,23 @@ def test_killed_at_any_moment_it_goes_on_from_there(hand_in: Hand, warm: Path, k
 def test_a_gradebook_that_goes_away_in_mid_run_keeps_what_it_has(
     kata: Kata, hand_in: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from grader.instructor.gradebook.store import Gradebook, GradebookError
+    from grader.instructor.gradebook.errors import GradebookError
+    from grader.instructor.gradebook.recording import Recording
 
     for learner in ("ada", "bob", "cy"):
         hand_in(learner, RIGHT)
-    before, recorded = Gradebook.record, []
+    before, recorded = Recording.record, []
 
-    def record(self: Gradebook, *arguments: Any) -> None:
+    def record(self: Recording, *arguments: Any) -> None:
         if recorded:
             raise GradebookError("the server went away", "Start it, then the same command goes on.")
         recorded.append(before(self, *arguments))
 
-    monkeypatch.setattr(Gradebook, "record", record)
+    monkeypatch.setattr(Recording, "record", record)
     ran = kata("grade", "submissions", *ONLY, "-j", "1")
     assert ran.code == 3
     assert "the server went away" in ran.text
-    monkeypatch.setattr(Gradebook, "record", before)
+    monkeypatch.setattr(Recording, "record", before)
     assert "2 passed, 1 unchanged" in kata("grade", "submissions", *ONLY, "-j", "1").out
 
 

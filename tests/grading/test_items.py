@@ -74,8 +74,8 @@ def test_the_command_says_it(kata: Any, tmp_path: Path, monkeypatch: pytest.Monk
         for learner, made in (("a", handmade.check("one")), ("b", handmade.check("one", "fail"))):
             given = handmade.submission(learner, source=f"x = '{learner}'")
             report = handmade.report(learner, checks=[made])
-            book.record(run, given, handmade.key(given), report)
-        book.finish_run(run)
+            run.record(given, handmade.key(given), report)
+        run.finish()
     (one,) = kata("gradebook", "items", "masks", "--json").json["items"]
     assert (one["name"], one["results"], one["difficulty"]) == ("one", 2, 0.5)
     assert "50 %" in kata("gradebook", "items").out

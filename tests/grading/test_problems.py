@@ -37,15 +37,15 @@ def book(tmp_path: Path) -> Iterator[Gradebook]:
 def test_each_kind_is_listed_with_what_settles_it(book: Gradebook) -> None:
     run = book.start_run({})
     late = msgspec.structs.replace(submission("ada", at=None), time_source="Canvas", origin="masks.py")
-    book.record(run, late, key(late), report("ada", score=8.0))
+    run.record(late, key(late), report("ada", score=8.0))
     meant = Proposal(file="my masks.py", origin="bob/my masks.py", reason="its name is similar")
     lacks = msgspec.structs.replace(submission("bob", source=None), status="missing", proposal=meant)
-    book.record(run, lacks, Key(None, "t"), report("bob", status="missing", score=0.0))
-    book.record(run, submission("eve", source=None), Key(None, "t"), report("eve", status="error", score=0.0))
+    run.record(lacks, Key(None, "t"), report("bob", status="missing", score=0.0))
+    run.record(submission("eve", source=None), Key(None, "t"), report("eve", status="error", score=0.0))
     grade(book, run, "stranger", source="s")
     decide(book, "take", "ada", "old.py", kata="masks", comment="so", author="kim")
     number = decide(book, "extend", "zed", {"of": "layer-norm", "days": 1}, comment="so", author="kim")
-    book.finish_run(run)
+    run.finish()
     found = {(one.of, one.kind, one.learner): one.command for one in problems(book)}
     assert found == {
         ("week1", "late without a time", "ada"): "kata grade DOWNLOAD --times FILE",
@@ -64,7 +64,7 @@ def test_a_check_that_was_drawn_again_is_the_authors(book: Gradebook) -> None:
         if times:
             drawn.redrawn = times
         grade(book, run, learner, source=learner, score=10.0, status="pass", checks=[drawn, check("other")])
-        book.finish_run(run)
+        run.finish()
     (found,) = problems(book)
     assert (found.of, found.learner, found.command) == ("week1", "", "kata pack check masks")
     assert "masks, the mask is causal: drawn again 3 times in 2 hand-ins" in found.what
@@ -79,5 +79,5 @@ def test_a_check_that_was_drawn_again_is_the_authors(book: Gradebook) -> None:
             status="pass",
             checks=[check("the mask is causal")],
         )
-        book.finish_run(run)
+        run.finish()
     assert problems(book) == []

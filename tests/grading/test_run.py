@@ -31,13 +31,13 @@ class Book:
     def keys(self, learner: str) -> dict[str, frozenset[Key]]:
         return {kata: frozenset({key}) for (who, kata), (key, _) in self.kept.items() if who == learner}
 
-    def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
+    def record(self, submission: Submission, key: Key, report: KataReport) -> None:
         self.kept[submission.learner, submission.kata] = key, report
 
-    def mark_unchanged(self, run: int, submission: Submission, key: Key) -> None:
+    def mark_unchanged(self, submission: Submission, key: Key) -> None:
         self.reused.append((submission.learner, submission.kata))
 
-    def reach(self, run: int, submission: Submission) -> None: ...
+    def reach(self, submission: Submission) -> None: ...
 
     def ungraded_tries(self, learner: str) -> dict[tuple[str, str], int]:
         return {}
@@ -98,7 +98,7 @@ def nothing(tally: Tally, submission: Submission, report: KataReport | None) -> 
 
 def test_every_learner_and_kata_gets_a_row(katas: list[Kata]) -> None:
     book = Book()
-    tally = Run(katas, book, RunPolicy(), 1).grade([Pupil("ada"), Pupil("bob", None)], Desk(), 2, nothing)
+    tally = Run(katas, book, RunPolicy()).grade([Pupil("ada"), Pupil("bob", None)], Desk(), 2, nothing)
     assert set(book.kept) == {(who, kata.slug) for who in ("ada", "bob") for kata in katas}
     assert tally.done == tally.total == 6
     assert tally.by_status == {"pass": 3, "missing": 3}
@@ -107,12 +107,12 @@ def test_every_learner_and_kata_gets_a_row(katas: list[Kata]) -> None:
 
 def test_what_has_not_changed_is_not_graded_again(katas: list[Kata]) -> None:
     book, desk = Book(), Desk()
-    Run(katas, book, RunPolicy(), 1).grade([Pupil("ada"), Pupil("bob", None)], desk, 2, nothing)
-    tally = Run(katas, book, RunPolicy(), 2).grade([Pupil("ada"), Pupil("bob", None)], desk, 2, nothing)
+    Run(katas, book, RunPolicy()).grade([Pupil("ada"), Pupil("bob", None)], desk, 2, nothing)
+    tally = Run(katas, book, RunPolicy()).grade([Pupil("ada"), Pupil("bob", None)], desk, 2, nothing)
     assert (tally.graded, tally.unchanged) == (0, 6)
     assert len(desk.tasks) == 6
     assert len(book.reused) == 6
-    changed = Run(katas, book, RunPolicy(), 3).grade(
+    changed = Run(katas, book, RunPolicy()).grade(
         [Pupil("ada", "x = 2"), Pupil("bob", None)], desk, 2, nothing
     )
     assert (changed.graded, changed.unchanged) == (3, 3)
@@ -129,18 +129,18 @@ def test_what_has_not_changed_is_not_graded_again(katas: list[Kata]) -> None:
 )
 def test_other_terms_are_graded_again(katas: list[Kata], policy: RunPolicy) -> None:
     book, desk = Book(), Desk()
-    Run(katas, book, RunPolicy(), 1).grade([Pupil("ada")], desk, 1, nothing)
-    assert Run(katas, book, policy, 2).grade([Pupil("ada")], desk, 1, nothing).graded == 3
+    Run(katas, book, RunPolicy()).grade([Pupil("ada")], desk, 1, nothing)
+    assert Run(katas, book, policy).grade([Pupil("ada")], desk, 1, nothing).graded == 3
 
 
 def test_a_kata_that_changed_is_graded_again(katas: list[Kata], monkeypatch: pytest.MonkeyPatch) -> None:
     book = Book()
-    Run(katas, book, RunPolicy(), 1).grade([Pupil("ada")], Desk(), 1, nothing)
+    Run(katas, book, RunPolicy()).grade([Pupil("ada")], Desk(), 1, nothing)
     from grader.instructor.grading import run
 
     before = run.kata_digest
     monkeypatch.setattr(run, "kata_digest", lambda kata: before(kata) + ("!" if kata is katas[1] else ""))
-    tally = Run(katas, book, RunPolicy(), 2).grade([Pupil("ada")], Desk(), 1, nothing)
+    tally = Run(katas, book, RunPolicy()).grade([Pupil("ada")], Desk(), 1, nothing)
     assert (tally.graded, tally.unchanged) == (1, 2)
 
 
@@ -148,9 +148,9 @@ def test_seeds_follow_the_content_the_kata_and_the_gradebook(katas: list[Kata]) 
     pupils = [Pupil("ada"), Pupil("bob"), Pupil("cy", "x = 2")]
     seeds: dict[tuple[str, bytes, bytes], set[int]] = {}
     for nonce in (b"a" * 32, b"b" * 32):
-        for number in range(2):  # the same again in another run
+        for _ in range(2):  # the same again in another run
             desk = Desk()
-            Run(katas, Book(nonce), RunPolicy(), number).grade(pupils, desk, 1, nothing)
+            Run(katas, Book(nonce), RunPolicy()).grade(pupils, desk, 1, nothing)
             for task in desk.tasks:
                 assert task.bundle is not None
                 seeds.setdefault((task.kata, nonce, task.bundle.files["a.py"]), set()).add(task.seed)
@@ -161,10 +161,10 @@ def test_seeds_follow_the_content_the_kata_and_the_gradebook(katas: list[Kata]) 
 
 def test_a_fixed_seed_is_everybodys(katas: list[Kata]) -> None:
     desk, book = Desk(), Book()
-    Run(katas, book, RunPolicy(seed=9), 1).grade([Pupil("ada"), Pupil("cy", "x = 2")], desk, 1, nothing)
+    Run(katas, book, RunPolicy(seed=9)).grade([Pupil("ada"), Pupil("cy", "x = 2")], desk, 1, nothing)
     assert {task.seed for task in desk.tasks} == {9}
-    assert Run(katas, book, RunPolicy(seed=9), 2).grade([Pupil("ada")], desk, 1, nothing).unchanged == 3
-    assert Run(katas, book, RunPolicy(), 3).grade([Pupil("ada")], desk, 1, nothing).graded == 3
+    assert Run(katas, book, RunPolicy(seed=9)).grade([Pupil("ada")], desk, 1, nothing).unchanged == 3
+    assert Run(katas, book, RunPolicy()).grade([Pupil("ada")], desk, 1, nothing).graded == 3
 
 
 def test_a_refusal_leaves_a_row_that_is_tried_again(katas: list[Kata]) -> None:
@@ -173,7 +173,7 @@ def test_a_refusal_leaves_a_row_that_is_tried_again(katas: list[Kata]) -> None:
     def refuses_ada(task: Task) -> Graded | NotGraded:
         return NotGraded("no room", "free some") if task.bundle is not None else passes(task)
 
-    tally = Run(katas, book, RunPolicy(), 1).grade(
+    tally = Run(katas, book, RunPolicy()).grade(
         [Pupil("ada"), Pupil("bob", None)], Desk(refuses_ada), 1, nothing
     )
     assert [answer.message for _, answer in tally.refused] == ["no room"] * 3
@@ -182,7 +182,7 @@ def test_a_refusal_leaves_a_row_that_is_tried_again(katas: list[Kata]) -> None:
     # Or the others would make a whole mark.
     assert report.max_score == katas[0].points + katas[0].hidden_points
     assert "not the submission's fault" in (report.message or "")
-    again = Run(katas, book, RunPolicy(), 2).grade([Pupil("ada"), Pupil("bob", None)], Desk(), 1, nothing)
+    again = Run(katas, book, RunPolicy()).grade([Pupil("ada"), Pupil("bob", None)], Desk(), 1, nothing)
     assert (again.graded, again.unchanged) == (3, 3)
     assert book.kept["ada", katas[0].slug][1].status == "pass"
 
@@ -197,7 +197,7 @@ def test_a_task_that_the_executor_loses_is_handed_out_again(katas: list[Kata]) -
         return passes(task)
 
     book = Book()
-    tally = Run(katas, book, RunPolicy(), 1).grade([Pupil("ada")], Desk(loses_some), 1, nothing)
+    tally = Run(katas, book, RunPolicy()).grade([Pupil("ada")], Desk(loses_some), 1, nothing)
     assert tally.by_status == {"pass": 3}
     assert not tally.refused
 
@@ -209,7 +209,7 @@ def test_a_task_that_is_lost_for_good_is_a_refusal_for_that_learner_alone(katas:
         return passes(task)
 
     desk = Desk(loses_one)
-    tally = Run(katas, Book(), RunPolicy(), 1).grade([Pupil("ada")], desk, 1, nothing)
+    tally = Run(katas, Book(), RunPolicy()).grade([Pupil("ada")], desk, 1, nothing)
     assert [submission.kata for submission, _ in tally.refused] == [katas[1].slug]
     assert tally.by_status == {"pass": 2, "error": 1}
     assert len(desk.tasks) == 2 + TRIES
@@ -223,7 +223,7 @@ def test_an_answer_that_makes_no_sense_is_no_lost_machine(katas: list[Kata]) -> 
             return future
 
     book = Book()
-    tally = Run(katas[:1], book, RunPolicy(), 1).grade([Pupil("ada")], Garbled(), 1, nothing)
+    tally = Run(katas[:1], book, RunPolicy()).grade([Pupil("ada")], Garbled(), 1, nothing)
     ((_, refused),) = tally.refused
     assert "cannot be understood" in refused.message
     assert "lost" not in refused.message
@@ -232,12 +232,12 @@ def test_an_answer_that_makes_no_sense_is_no_lost_machine(katas: list[Kata]) -> 
 
 def test_who_stops_the_grader_twice_has_a_time_out_that_stays(katas: list[Kata]) -> None:
     book, desk = Book(), Desk(lambda task: Stopped("it was busy"))
-    tally = Run(katas[:1], book, RunPolicy(), 1).grade([Pupil("ada")], desk, 1, nothing)
+    tally = Run(katas[:1], book, RunPolicy()).grade([Pupil("ada")], desk, 1, nothing)
     report = book.kept["ada", katas[0].slug][1]
     assert (report.status, report.score, report.message) == ("timeout", 0, "it was busy")
     assert report.max_score == katas[0].points + katas[0].hidden_points
     assert not tally.refused
-    again = Run(katas[:1], book, RunPolicy(), 2).grade([Pupil("ada")], desk, 1, nothing)
+    again = Run(katas[:1], book, RunPolicy()).grade([Pupil("ada")], desk, 1, nothing)
     assert again.unchanged == 1
 
 
@@ -250,7 +250,7 @@ def test_an_executor_that_is_gone_ends_the_run_and_keeps_what_was_graded(katas: 
         return passes(task)
 
     with pytest.raises(EngineError, match="gone") as caught:
-        Run(katas, book, RunPolicy(), 1).grade([Pupil("ada"), Pupil("bob")], Desk(breaks), 1, nothing)
+        Run(katas, book, RunPolicy()).grade([Pupil("ada"), Pupil("bob")], Desk(breaks), 1, nothing)
     assert "goes on from there" in (caught.value.hint or "")
     assert ("ada", katas[0].slug) in book.kept
 
@@ -281,17 +281,17 @@ def test_no_more_is_read_than_is_being_graded(katas: list[Kata]) -> None:
         waiting.clear()
 
     pupils = [Pupil(f"p{number}") for number in range(20)]
-    tally = Run(katas, Book(), RunPolicy(), 1).grade(pupils, Slow(), 2, nothing)
+    tally = Run(katas, Book(), RunPolicy()).grade(pupils, Slow(), 2, nothing)
     assert tally.graded == 60
     assert most <= AHEAD * 2
 
 
 def test_a_report_that_cannot_be_kept_is_our_fault_and_ends_no_run(katas: list[Kata]) -> None:
     class Strict(Book):
-        def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
+        def record(self, submission: Submission, key: Key, report: KataReport) -> None:
             if not math.isfinite(report.score):
                 raise SerializationError("score is nan")
-            super().record(run, submission, key, report)
+            super().record(submission, key, report)
 
     def endless(task: Task) -> Graded:
         graded = passes(task)
@@ -300,7 +300,7 @@ def test_a_report_that_cannot_be_kept_is_our_fault_and_ends_no_run(katas: list[K
         return graded
 
     book = Strict()
-    tally = Run(katas, book, RunPolicy(), 1).grade([Pupil("ada")], Desk(endless), 1, nothing)
+    tally = Run(katas, book, RunPolicy()).grade([Pupil("ada")], Desk(endless), 1, nothing)
     assert tally.by_status == {"pass": 2, "error": 1}
     assert [submission.kata for submission, _ in tally.refused] == [katas[1].slug]
     assert "not the submission's fault" in (book.kept["ada", katas[1].slug][1].message or "")

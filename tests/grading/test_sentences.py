@@ -121,7 +121,8 @@ def test_a_class_called_by_the_gradebooks_own_sentences(tmp_path: Path) -> None:
 def grade(book: Gradebook, root: Path, katas: list[Kata]) -> None:
     """Grade a download."""
     found = match_learners(find_learners(root, katas).learners, book)
-    run = Run(katas, book, RunPolicy(), book.start_run({"submissions": str(root)}))
+    recording = book.start_run({"submissions": str(root)})
+    run = Run(katas, recording, RunPolicy())
     tally = run.grade(found.learners, Points(), 1, lambda *_: None)
     assert not tally.refused
-    book.finish_run(run._number)
+    recording.finish()

@@ -94,8 +94,8 @@ def class_of_two_weeks(folder: Path, kata: Callable[..., Ran]) -> Callable[..., 
         for (learner, slug), place in places.items():
             bundle = Bundle("x.py", {"x.py": f"{learner} {slug}".encode()})
             one = Submission(learner=learner, kata=slug, bundle=bundle, origin=place)
-            book.record(run, one, Key(place, "terms"), row(learner, kata=slug).report)
-        book.finish_run(run)
+            run.record(one, Key(place, "terms"), row(learner, kata=slug).report)
+        run.finish()
     return kata
 
 

@@ -330,10 +330,8 @@ def run(
             )
             from grader.instructor.gradebook.records import Key
 
-            book.record(
-                number, one, Key(learner, "terms"), row(learner, checks=[check(), failed("later")]).report
-            )
-        book.finish_run(number)
+            number.record(one, Key(learner, "terms"), row(learner, checks=[check(), failed("later")]).report)
+        number.finish()
 
     def run(*arguments: object) -> tuple[int, str, str]:
         code: Any = 0

@@ -90,8 +90,8 @@ def kept(texts: list[tuple[str, str]], where: str = "gradebook.sqlite") -> None:
             given = Submission(
                 learner=learner, kata="masks", bundle=Bundle("masks.py", {"masks.py": text.encode()})
             )
-            book.record(run, given, key(given), report(learner))
-            book.finish_run(run)
+            run.record(given, key(given), report(learner))
+            run.finish()
 
 
 def found(kata: Run, *arguments: object) -> dict[str, Any]:

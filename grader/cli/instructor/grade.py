@@ -222,16 +222,16 @@ def graded(
 
     # People who are in the roster alone have nothing in this download.
     there = [one.learner for one in learners if one.places]
-    number = book.start_run(
+    recording = book.start_run(
         options.arguments(sources.download, sources.times),
         [(name, kata.slug) for name in there for kata in katas],
     )
     if sources.times is not None:
-        book.record_unused_times(number, sources.times.name, [kata.slug for kata in katas], sources.unused)
-    run = Run(katas, book, options.policy, number)
+        recording.record_unused_times(sources.times.name, [kata.slug for kata in katas], sources.unused)
+    run = Run(katas, recording, options.policy)
     with options.slots() as slots, watching(len(learners) * len(katas), slots.where) as watch:
         tally = run.grade(learners, slots.executor, slots.count, watch)
-    book.finish_run(number)
+    recording.finish()
     return tally
 
 

@@ -100,14 +100,13 @@ def _graded_again(
     from grader.instructor.grading.run import Run
 
     total = sum(len(learner.hand_ins) for learner in stored)
-    # A rehearsal has no run: the history would show it as if marks had come from it.
-    number = 0 if dry_run else book.start_run(options.arguments())
-    marks = Regrading(book, rehearsal=dry_run)
+    recording = None if dry_run else book.start_run(options.arguments())
+    marks = Regrading(book, recording)
     with options.slots() as slots, watching(total, slots.where) as watch:
-        run = Run(wanted.katas, marks, options.policy, number)
+        run = Run(wanted.katas, marks, options.policy)
         tally = run.grade(stored, slots.executor, slots.count, watch, total)
-    if not dry_run:
-        book.finish_run(number)
+    if recording is not None:
+        recording.finish()
     return tally, [change for change in marks.changes if change.differs]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import NoReturn
@@ -93,6 +94,8 @@ class RunSession:
         self._place = place
         self._connection = connection
         self._lock = lock
+        self.guard = threading.RLock()
+        """Held while something is written: threads take turns."""
 
     @classmethod
     def open(cls, connections: Connections) -> RunSession:
@@ -138,10 +141,16 @@ class RunSession:
 
     @contextmanager
     def writing(self, doing: str) -> Iterator[Connection]:
-        """Open a transaction."""
+        """Open a transaction.
+
+        Raises:
+            ValueError: the run is over.
+        """
         if self._connection.invalidated:  # a new connection would not hold the lock
             raise server_unreachable(self._place, doing, "the connection of this run is lost")
-        with translating(self._place, doing), self._connection.begin():
+        if self._connection.closed:
+            raise ValueError(f"the run is over ({doing})")
+        with self.guard, translating(self._place, doing), self._connection.begin():
             yield self._connection
 
     def close(self) -> None:

@@ -130,7 +130,10 @@ _Numbers = dict[tuple[Any, ...], int]
 
 
 def keys(connection: Connection, learner: str) -> dict[str, frozenset[Key]]:
-    """Return, by kata, what the newest gradings of everything that the learner handed in depended on."""
+    """Return, by kata, what the newest gradings of everything that a learner handed in depended on.
+
+    Where nothing could be read, there is no digest.
+    """
     found: dict[str, set[Key]] = {}
     for slug, digest, terms in connection.execute(_STANDING, {"learner": sanitize(learner)}):
         found.setdefault(slug, set()).add(Key(digest, terms))
@@ -146,14 +149,19 @@ def ungraded_tries(connection: Connection, learner: str) -> dict[tuple[str, str 
 
 
 class Recording:
-    """One run, from its beginning to its end, on its own connection."""
+    """One run, from its beginning to its end, on its own connection. Several threads may use it."""
 
-    def __init__(self, own: RunSession, run: int, place: str, earlier: set[str]) -> None:
+    def __init__(
+        self, connections: Connections, nonce: bytes, own: RunSession, run: int, place: str, earlier: set[str]
+    ) -> None:
         self.run = run
         """Its number."""
+        self.nonce = nonce
+        """The gradebook's, which seeds derive from."""
+        self.is_over = False
+        self._connections = connections
         self._own = own
         self._place = place
-        self._finished = False
         self._known: _Numbers = {}
         self._earlier = earlier
         """Whose names stood in the gradebook before this run."""
@@ -162,7 +170,11 @@ class Recording:
 
     @classmethod
     def start(
-        cls, connections: Connections, arguments: Mapping[str, Argument], awaited: Collection[tuple[str, str]]
+        cls,
+        connections: Connections,
+        nonce: bytes,
+        arguments: Mapping[str, Argument],
+        awaited: Collection[tuple[str, str]],
     ) -> Recording:
         """Take the lock, and note what the run was asked for, and what it is going to grade.
 
@@ -189,33 +201,50 @@ class Recording:
         except BaseException:
             own.close()
             raise
-        return cls(own, run, unfinished.place_of(options), earlier)
+        return cls(connections, nonce, own, run, unfinished.place_of(options), earlier)
 
     def finish(self) -> None:
-        """Note that everything that was to be graded is."""
+        """Note that everything that was to be graded is, and give the lock back."""
         with self._own.writing("finishing the run") as connection:
             connection.execute(
                 schema.runs.update().where(schema.runs.c.id == self.run).values(finished_at=datetime.now(UTC))
             )
             unfinished.end(connection, self.run)
-        self._finished = True
+        self.is_over = True
+        self._own.close()
 
     def close(self) -> None:
-        """Give the lock back, whether the run is finished or not."""
-        if not self._finished:
-            table = schema.runs
-            stopped = table.update().where(table.c.id == self.run).values(stopped_at=datetime.now(UTC))
-            # Whatever ended the run is what is reported, and without this it counts as one that was killed.
-            with suppress(GradebookError), self._own.writing("stopping the run") as connection:
-                connection.execute(stopped)
+        """Give the lock back, and note that the run was stopped unless it is over; twice is fine."""
+        if self.is_over:
+            return
+        table = schema.runs
+        stopped = table.update().where(table.c.id == self.run).values(stopped_at=datetime.now(UTC))
+        # Whatever ended the run is what is reported, and without this it counts as one that was killed.
+        with suppress(GradebookError), self._own.writing("stopping the run") as connection:
+            connection.execute(stopped)
+        self.is_over = True
         self._own.close()
+
+    def keys(self, learner: str) -> dict[str, frozenset[Key]]:
+        """Return, by kata, what the newest gradings of everything that a learner handed in depended on."""
+        if not self._may_have_attempts(learner):
+            return {}
+        with self._connections.reading(f"reading what {learner} has") as connection:
+            return keys(connection, learner)
+
+    def ungraded_tries(self, learner: str) -> dict[tuple[str, str | None], int]:
+        """Return, by kata and digest, how often something that a learner handed in could not be graded."""
+        if not self._may_have_attempts(learner):
+            return {}
+        with self._connections.reading(f"reading what {learner} has") as connection:
+            return ungraded_tries(connection, learner)
 
     def reach(self, submission: Submission) -> None:
         """Note that nothing of what somebody handed in for a kata is left to be graded."""
         with self._own.writing(_doing(submission)) as connection:
             unfinished.reach(connection, self.run, submission.learner, submission.kata)
 
-    def may_have_attempts(self, learner: str) -> bool:
+    def _may_have_attempts(self, learner: str) -> bool:
         """Return whether there may be attempts of a learner: nobody but this run writes any."""
         name = sanitize(learner)
         return name in self._earlier or (schema.learners.name, name) in self._known
@@ -227,47 +256,48 @@ class Recording:
             SerializationError: the report cannot be stored as it is; nothing was written.
         """
         whole = report_to_json(msgspec.structs.replace(report, learner=submission.learner))
-        with self._own.writing(_doing(submission)) as connection:
-            numbering = _IdCache(connection, self._known)
-            name = sanitize(submission.learner)
-            learner = numbering.of(schema.learners, name=name)
-            # A learner who was first met in this run has nothing here yet: no query has to look for earlier
-            # hand-ins.
-            fresh = self._fresh.get(learner, set() if self._is_new(name) else None)
-            kata = numbering.of_kata(submission.kata, report.number)
-            attempt = insert(
-                connection,
-                schema.attempts,
-                run_id=self.run,
-                learner_id=learner,
-                kata_id=kata,
-                content=_content(connection, submission.bundle),
-                digest=key.digest,
-                terms=key.terms,
-                submitted_at=submission.submitted_at,
-                graded_at=datetime.now(UTC),
-                status=report.status,
-                score=report.earned,
-                max_score=report.possible,
-                seed=str(report.seed),
-                isolation=report.isolation,
-                device=sanitize(report.device),
-                duration_s=report.duration_s,
-                redrawn=sum(check.redrawn or 0 for check in report.checks) or None,
-                versions=encode(report.versions).decode(),
-                report=whole,
-            )
-            if submission.stored:
-                if key.terms:  # where the machine failed, what was graded before stands
-                    whose = {"learner": learner, "kata": kata, "of": key.digest, "attempt": attempt}
-                    connection.execute(_REGRADED, whose)
-            elif fresh is not None and kata not in fresh:
-                self._add(connection, submission, _Cell(learner, kata), _Sighting(key.digest, attempt, 1))
-            else:
-                self._see(connection, submission, _Cell(learner, kata), key, attempt)
-        self._known.update(numbering.found)  # only now is it sure that they are there
-        if fresh is not None:
-            self._fresh.setdefault(learner, fresh).add(kata)
+        with self._own.guard:
+            with self._own.writing(_doing(submission)) as connection:
+                numbering = _IdCache(connection, self._known)
+                name = sanitize(submission.learner)
+                learner = numbering.of(schema.learners, name=name)
+                # A learner who was first met in this run has nothing here yet: no query has to look for earlier
+                # hand-ins.
+                fresh = self._fresh.get(learner, set() if self._is_new(name) else None)
+                kata = numbering.of_kata(submission.kata, report.number)
+                attempt = insert(
+                    connection,
+                    schema.attempts,
+                    run_id=self.run,
+                    learner_id=learner,
+                    kata_id=kata,
+                    content=_content(connection, submission.bundle),
+                    digest=key.digest,
+                    terms=key.terms,
+                    submitted_at=submission.submitted_at,
+                    graded_at=datetime.now(UTC),
+                    status=report.status,
+                    score=report.earned,
+                    max_score=report.possible,
+                    seed=str(report.seed),
+                    isolation=report.isolation,
+                    device=sanitize(report.device),
+                    duration_s=report.duration_s,
+                    redrawn=sum(check.redrawn or 0 for check in report.checks) or None,
+                    versions=encode(report.versions).decode(),
+                    report=whole,
+                )
+                if submission.stored:
+                    if key.terms:  # where the machine failed, what was graded before stands
+                        whose = {"learner": learner, "kata": kata, "of": key.digest, "attempt": attempt}
+                        connection.execute(_REGRADED, whose)
+                elif fresh is not None and kata not in fresh:
+                    self._add(connection, submission, _Cell(learner, kata), _Sighting(key.digest, attempt, 1))
+                else:
+                    self._see(connection, submission, _Cell(learner, kata), key, attempt)
+            self._known.update(numbering.found)  # only now is it sure that they are there
+            if fresh is not None:
+                self._fresh.setdefault(learner, fresh).add(kata)
 
     def mark_unchanged(self, submission: Submission, key: Key) -> None:
         """Note that a submission was seen again, unchanged.

@@ -34,7 +34,7 @@ from grader.instructor.gradebook.records import (
     RunRecord,
     UnusedTime,
 )
-from grader.instructor.submissions.submission import Bundle, Submission
+from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataReport
 
 P = ParamSpec("P")
@@ -123,7 +123,8 @@ class Gradebook:
     def close(self) -> None:
         """End this process's run, unfinished if it is, and let the database go. Twice is fine."""
         with self._guard:
-            self._leave()
+            if self._recording is not None:
+                self._recording.close()
             self._connections.close()
 
     @property
@@ -138,8 +139,10 @@ class Gradebook:
 
     # A run
 
-    def start_run(self, arguments: Mapping[str, Argument], awaited: Collection[tuple[str, str]] = ()) -> int:
-        """Begin grading; until `finish_run` or `close`, no other process can.
+    def start_run(
+        self, arguments: Mapping[str, Argument], awaited: Collection[tuple[str, str]] = ()
+    ) -> Recording:
+        """Begin grading; until it is finished or closed, no other process can.
 
         Args:
             arguments: what the run was asked for, kept so that it can be repeated; passwords in addresses are not.
@@ -149,85 +152,20 @@ class Gradebook:
             GradebookError: another run grades into this gradebook.
         """
         with self._guard:
-            if self._recording is not None:
+            if self._recording is not None and not self._recording.is_over:
                 raise ValueError("this gradebook object is in a run already")
-            self._recording = Recording.start(self._connections, arguments, awaited)
-            return self._recording.run
-
-    def finish_run(self, run: int) -> None:
-        """End the run: everything that was to be graded is."""
-        with self._guard:
-            self._in(run).finish()
-            self._leave()
+            self._recording = Recording.start(self._connections, self.nonce, arguments, awaited)
+            return self._recording
 
     def keys(self, learner: str) -> dict[str, frozenset[Key]]:
-        """Return, by kata, what the newest gradings of everything that a learner handed in depended on.
-
-        Where nothing could be read, there is no digest.
-        """
-        with self._guard:
-            if self._recording is not None and not self._recording.may_have_attempts(learner):
-                return {}
+        """Return, by kata, what the newest gradings of everything that a learner handed in depended on."""
         with self._connections.reading(f"reading what {learner} has") as connection:
             return recording.keys(connection, learner)
 
     def ungraded_tries(self, learner: str) -> dict[tuple[str, str | None], int]:
         """Return, by kata and digest, how often something that a learner handed in could not be graded."""
-        with self._guard:
-            if self._recording is not None and not self._recording.may_have_attempts(learner):
-                return {}
         with self._connections.reading(f"reading what {learner} has") as connection:
             return recording.ungraded_tries(connection, learner)
-
-    def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
-        """Keep a report and what was graded, in one transaction; it is durable when this returns.
-
-        Raises:
-            SerializationError: the report cannot be stored as it is; nothing was written.
-        """
-        with self._guard:
-            self._in(run).record(submission, key, report)
-
-    def mark_unchanged(self, run: int, submission: Submission, key: Key) -> None:
-        """Note that a submission was seen again, unchanged; it may have been handed in anew.
-
-        Raises:
-            ValueError: it is not what the newest grading of this content graded.
-        """
-        with self._guard:
-            self._in(run).mark_unchanged(submission, key)
-
-    def propose(self, run: int, submission: Submission) -> None:
-        """Note that a misnamed file, the newest that came in, may be meant for the answer."""
-        with self._guard:
-            self._in(run).propose(submission)
-
-    def reach(self, run: int, submission: Submission) -> None:
-        """Note that nothing of what somebody handed in for a kata is left to be graded in this run."""
-        with self._guard:
-            self._in(run).reach(submission)
-
-    def record_unused_times(
-        self, run: int, source: str, katas: Collection[str], unused: Collection[UnusedTime]
-    ) -> None:
-        """Keep which lines of a table of times are nobody's, in place of what was kept of it for these katas."""
-        with self._guard:
-            self._in(run).record_unused_times(source, katas, unused)
-
-    def record_answers(self, run: int, submission: Submission) -> None:
-        """Keep the sheet of written answers that came in with a submission, unless it is the one known last."""
-        with self._guard:
-            self._in(run).record_answers(submission)
-
-    def _in(self, run: int) -> Recording:
-        if self._recording is None or run != self._recording.run:
-            raise ValueError(f"run {run} is not this gradebook object's run")
-        return self._recording
-
-    def _leave(self) -> None:
-        ended, self._recording = self._recording, None
-        if ended is not None:
-            ended.close()
 
     # What counts
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from grader.catalogue import Kata
+from grader.instructor.gradebook.recording import Recording
 from grader.instructor.gradebook.records import Key, StoredSubmission
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Submission
@@ -77,7 +78,8 @@ class Regrading:
     """The marks of a run from the gradebook: notes what changes, and writes it unless it is a rehearsal."""
 
     book: Gradebook
-    rehearsal: bool = False
+    recording: Recording | None
+    """None where it is a rehearsal: the history would show a run as if marks had come from it."""
     changes: list[Regraded] = field(default_factory=list)
 
     @property
@@ -93,7 +95,7 @@ class Regrading:
         """Return, by kata and content, how often it could not be graded."""
         return self.book.ungraded_tries(learner)
 
-    def record(self, run: int, submission: Submission, key: Key, report: KataReport) -> None:
+    def record(self, submission: Submission, key: Key, report: KataReport) -> None:
         """Note what changes, and keep it unless this is a rehearsal."""
         number = self.book.newest_attempt(submission.learner, submission.kata, key.digest)
         stored = self.book.attempt(number) if number is not None else None
@@ -107,17 +109,17 @@ class Regrading:
                     after=report,
                 )
             )
-        if not self.rehearsal:
-            self.book.record(run, submission, key, report)
+        if self.recording is not None:
+            self.recording.record(submission, key, report)
 
-    def mark_unchanged(self, run: int, submission: Submission, key: Key) -> None:
+    def mark_unchanged(self, submission: Submission, key: Key) -> None:
         """Nothing was handed in again: there is nothing to note."""
 
-    def propose(self, run: int, submission: Submission) -> None:
+    def propose(self, submission: Submission) -> None:
         """What is stored was taken for an answer already."""
 
-    def reach(self, run: int, submission: Submission) -> None:
+    def reach(self, submission: Submission) -> None:
         """What is stored was in no download."""
 
-    def record_answers(self, run: int, submission: Submission) -> None:
+    def record_answers(self, submission: Submission) -> None:
         """What is stored brings no answers along: they are kept by themselves."""

@@ -34,7 +34,7 @@ from grader.instructor.submissions.submission import Submission
 from grader.report.report import Isolation, KataReport, KataStatus, SpeedScore
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.gradebook.recording import Recording
     from grader.instructor.grading.regrading import Regrading
 
 QUEUE_S = 3600.0
@@ -113,13 +113,10 @@ class _PendingTask:
 class Run:
     """One run over a class."""
 
-    def __init__(
-        self, katas: Sequence[Kata], book: Gradebook | Regrading, policy: RunPolicy, number: int
-    ) -> None:
+    def __init__(self, katas: Sequence[Kata], recording: Recording | Regrading, policy: RunPolicy) -> None:
         self._katas = list(katas)
-        self._book = book
+        self._recording = recording
         self._policy = policy
-        self._number = number
         self._left = Counter[tuple[str, str]]()
         """How many submissions of a learner for a kata are not done yet: an earlier attempt is not the last word."""
         self.setup = setup_for(katas, policy)
@@ -170,20 +167,23 @@ class Run:
 
     def _wanted(self, learners: Iterable[Learner], tally: Tally, watch: Watch) -> Iterator[_PendingTask]:
         for learner in learners:
-            known, tries = self._book.keys(learner.learner), self._book.ungraded_tries(learner.learner)
+            known, tries = (
+                self._recording.keys(learner.learner),
+                self._recording.ungraded_tries(learner.learner),
+            )
             submissions = list(learner.submissions(self._katas))
             self._left.update((one.learner, one.kata) for one in submissions)
             for submission in submissions:
                 had = known.get(submission.kata, frozenset())
                 if submission.answers is not None:
-                    self._book.record_answers(self._number, submission)
+                    self._recording.record_answers(submission)
                 if submission.proposal is not None:
                     tally.proposed.append(submission)
                 # What was graded once stays, also when a later download does not hold it any more.
                 if submission.status == "missing" and any(key.digest for key in had):
                     tally.untouched += 1
                     if submission.proposal is not None:  # what came in since may be a better answer, misnamed
-                        self._book.propose(self._number, submission)
+                        self._recording.propose(submission)
                     self._done(submission)
                     watch(tally, submission, None)
                     continue
@@ -195,7 +195,7 @@ class Run:
                     continue
                 key, seed = self._draw(submission, had, tries)
                 if key in had and not self._policy.force:
-                    self._book.mark_unchanged(self._number, submission, key)
+                    self._recording.mark_unchanged(submission, key)
                     tally.unchanged += 1
                     self._done(submission)
                     watch(tally, submission, None)
@@ -213,7 +213,7 @@ class Run:
         """
         digest = submission.bundle.digest if submission.bundle is not None else None
         for number in range(tries.get((submission.kata, digest), 0) + 1):
-            seed = seed_for(self._book.nonce, submission.kata, digest or "", self._policy.seed, number)
+            seed = seed_for(self._recording.nonce, submission.kata, digest or "", self._policy.seed, number)
             key = self._key(submission, seed)
             if key in had:
                 break
@@ -276,7 +276,7 @@ class Run:
             report = self._without(one, "error", text)
         report.learner = submission.learner
         try:
-            self._book.record(self._number, submission, key, report)
+            self._recording.record(submission, key, report)
         except SerializationError as error:
             refused = NotGraded(
                 f"The gradebook could not read back its report ({error}).", "Report it as a fault of Kata."
@@ -292,7 +292,7 @@ class Run:
         of = submission.learner, submission.kata
         self._left[of] -= 1
         if not self._left[of]:
-            self._book.reach(self._number, submission)
+            self._recording.reach(submission)
 
     def _without(self, one: _PendingTask, status: KataStatus, message: str) -> KataReport:
         kata = next(kata for kata in self._katas if kata.slug == one.submission.kata)

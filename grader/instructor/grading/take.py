@@ -165,7 +165,7 @@ def _grade(book: Gradebook, found: Sequence[_Found], watching: Watching) -> None
             arguments = group[0].run.arguments
             here = {**arguments, "only": [], "assignment": None, "scheduler": None}
             kata = group[0].kata
-            number = book.start_run(here, [(one.folder.learner, kata.slug) for one in group])
-            run = Run([kata], book, _policy(arguments), number)
+            recording = book.start_run(here, [(one.folder.learner, kata.slug) for one in group])
+            run = Run([kata], recording, _policy(arguments))
             run.grade([one.folder for one in group], slots.executor, slots.count, watch)
-            book.finish_run(number)
+            recording.finish()
