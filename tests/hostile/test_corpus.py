@@ -193,7 +193,7 @@ def test_what_is_left_or_harmed_would_be_seen(enter: Enter, monkeypatch: pytest.
     report = room.honest["masks"]
     report.checks[0].output = f"{REACHED} {room.secret}"
     try:
-        happened = trouble(room, report, HONEST["masks"] - {"test_arguments_unchanged"})
+        happened = trouble(room, report, HONEST["masks"] - {min(HONEST["masks"])})
     finally:
         report.checks[0].output = None
         stray.kill()
