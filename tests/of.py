@@ -78,10 +78,14 @@ def tests_of(paths: Iterable[str]) -> list[str]:
 
 
 def katas_of(paths: Iterable[str]) -> list[str]:
-    """Return the katas of which files changed."""
-    parts = [Path(path).parts for path in paths]
-    folders = {(part[1], part[2]) for part in parts if part[0] in ("katas", "solutions") and len(part) > 3}
-    return sorted(kata for unit, kata in folders if (ROOT / "katas" / unit / kata / "kata.toml").is_file())
+    """Return the katas of which files changed; Python next to a unit's katas is shared by all of them."""
+    found: set[str] = set()
+    for root, unit, *rest in (Path(path).parts for path in paths if path.count("/") > 1):
+        if root in ("katas", "solutions"):
+            katas = {file.parent.name for file in (ROOT / "katas" / unit).glob("*/kata.toml")}
+            shared = rest[0] not in katas and rest[-1].endswith(".py")
+            found |= katas if shared else katas & {rest[0]}
+    return sorted(found)
 
 
 def changed(since: str) -> list[str]:
