@@ -6,6 +6,7 @@ What differs from where your branch left main counts, and what is not committed.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -96,7 +97,9 @@ def changed(since: str) -> list[str]:
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    # In the repository of this folder, also where a hook or a rebase runs this: they export theirs as GIT_DIR.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return subprocess.check_output(["git", *arguments], cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True)
 
 
 def main() -> int:
