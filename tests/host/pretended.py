@@ -375,7 +375,7 @@ def main(ids: list[str]) -> int:
     from grader.catalogue import Catalogue
     from grader.engine.host.bootstrap import start_launcher
     from grader.engine.runner import kata_terms
-    from grader.engine.runner.suite import Options, Suite, suites_of
+    from grader.engine.runner.suite import RunConfig, Suite, suites_of
 
     # Our kernels are Python: torch gets their operators in the name of the line that calls one, as no real device does.
     kata_terms.blocks_in = lambda pack: ()  # type: ignore[assignment]
@@ -388,7 +388,7 @@ def main(ids: list[str]) -> int:
         for kata in katas:
             suite = suites[kata.slug]
             assert kata.solution is not None
-            options = Options(device=NAME, timeout_s=60.0, name=False)
+            options = RunConfig(device=NAME, timeout_s=60.0, name=False)
             report = suite.exclude(suite.trained()).check(kata.solution, launcher, options)
             wrong = [check for check in report.checks if check.status not in ("pass", "skipped")]
             print(

@@ -280,3 +280,95 @@ def _made_with(calls: Calls | None, path: str, args: Sequence[Any], kwargs: Mapp
         names = [""] * len(args)
     pairs = [*zip(names, args, strict=False), *kwargs.items()]
     return ", ".join(f"{name}={short_repr(value)}" if name else short_repr(value) for name, value in pairs)
+
+
+_ANCHOR = torch.zeros((), requires_grad=True)
+"""Makes autograd keep a node also where no argument requires grad; nothing ever flows into it."""
+
+
+class _Crossing(torch.autograd.Function):
+    """The autograd node on the grader's side of a call: backward goes over and comes back."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        session: Conversation,
+        graph: Graph,
+        outputs: list[torch.Tensor],
+        anchor: torch.Tensor,
+        *inputs: torch.Tensor,
+    ) -> tuple[torch.Tensor, ...]:
+        ctx.session, ctx.graph = session, graph
+        # An output without a cotangent has none over there either; zeros would cross for nothing.
+        ctx.set_materialize_grads(False)
+        ctx.inputs = [(tensor.shape, tensor.dtype) for tensor in inputs]
+        return tuple(outputs)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
+        gradients = ctx.session.backward(ctx.graph.number, list(cotangents), ctx.graph.of)
+        expected = ctx.inputs
+        # torch would refuse them itself, and the check would be taken for broken.
+        if len(gradients) != len(expected) or any(
+            gradient is not None and (gradient.shape != shape or gradient.dtype != dtype)
+            for gradient, (shape, dtype) in zip(gradients, expected, strict=True)
+        ):
+            ctx.session.violation("its gradients do not fit its inputs")
+        return (None, None, None, None, *gradients)
+
+
+class Graph:
+    """A graph that a call left in the worker; forgotten there when nobody here needs it."""
+
+    def __init__(self, session: Conversation, number: int) -> None:
+        self.number = number
+        self.of = session.asked_of
+        self._session = session
+        self._generation = session.generation
+
+    def __del__(self) -> None:
+        # At whatever moment Python frees it, perhaps in the middle of a request: it is noted, and goes along
+        # with the next.
+        self._session.forget(self.number, self._generation)
+
+
+def attach(session: Conversation, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:
+    """Hang the tensors of `value` that carry a gradient in the worker on one node here."""
+    outputs: dict[int, torch.Tensor] = {}
+    _collect(value, outputs)
+    # The worker encoded tensors in the order in which they are met, and kept those that require grad.
+    found = list(outputs.values())
+    if not found:
+        return value
+    # Detached: what was decoded are leaves, and the node is to be all the history that they have.
+    plain = [tensor.detach() for tensor in found]
+    attached = _Crossing.apply(session, Graph(session, graph), plain, _ANCHOR, *inputs)  # type: ignore[no-untyped-call]
+    for before, after in zip(found, attached, strict=True):
+        # An attribute of ours, which torch does not carry over to what a function returns.
+        if kind := getattr(before, "kata_type", None):
+            after.kata_type = kind
+    return _replace(value, dict(zip(outputs, attached, strict=True)))
+
+
+def _collect(value: Any, found: dict[int, torch.Tensor]) -> None:
+    if isinstance(value, torch.Tensor):
+        if value.requires_grad:
+            found.setdefault(id(value), value)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _collect(part, found)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            _collect(key, found)
+            _collect(part, found)
+
+
+def _replace(value: Any, by: dict[int, torch.Tensor]) -> Any:
+    if isinstance(value, torch.Tensor):
+        return by.get(id(value), value)
+    if isinstance(value, list | tuple):
+        return type(value)(_replace(part, by) for part in value)
+    if isinstance(value, dict):
+        return {_replace(key, by): _replace(part, by) for key, part in value.items()}
+    return value

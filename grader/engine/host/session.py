@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 import torch
 
 from grader.devices import known
-from grader.engine.host.autograd import attach
 from grader.engine.host.callbacks import CallbackRegistry
 from grader.engine.host.calls import CallRecord, CallStats, CheckLog, State
 from grader.engine.host.channel import Channel
@@ -29,7 +28,7 @@ from grader.engine.host.errors import (
 )
 from grader.engine.host.launcher import Launcher, WorkerConfig, WorkerProcess
 from grader.engine.host.limits import Terms
-from grader.engine.host.objects import RemoteObject, handle_id, state_of
+from grader.engine.host.objects import RemoteObject, attach, handle_id, state_of
 from grader.engine.host.policy import excluded_names, uses_listed
 from grader.engine.host.source import Source, innermost
 from grader.engine.host.stopwatch import Sample, Stopwatch

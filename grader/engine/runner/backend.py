@@ -23,13 +23,37 @@ if TYPE_CHECKING:
     from grader.engine.timing.speed import Speed
 
 
+@dataclass(frozen=True)
+class RunConfig:
+    """How a run is done: the same for all its submissions and checks."""
+
+    seed: int = 0
+    fail_fast: bool = False
+    name: bool = True
+    """Whether mistakes are named, for which checks run again: not needed where only passes are counted."""
+    timeout_s: float | None = None
+    """What a check may take; None for what its kata grants."""
+    device: str = "cpu"
+    tell: Callable[[float], None] = lambda seconds: None
+    """Called at every stage with the seconds that it may take; beyond that the grader's own work is watched."""
+    timed_s: float = 3600.0
+    """What a check of speed may take: it waits until the device is free."""
+    draws: int = 3
+    """How many draws of a check are tried when the reference fails them: 1 in the gate, which looks for such draws."""
+    look: Look | None = None
+    """Called with every check that goes wrong, for the person who wrote the submission: then there are no marks."""
+
+
 class WorkerBackend:
     """A submission in a worker."""
 
-    def __init__(self, session: Session, timeout_s: float | None = None) -> None:
+    def __init__(
+        self, session: Session, timeout_s: float | None = None, wording: MessageContext = UNSAID
+    ) -> None:
         self.calls = Calls()
         self.submission = RemoteSubmission(session, self.calls)
         self.session = session
+        self.wording = wording
         self._timeout_s = timeout_s
 
     def begin(self, seed: int, *, alike: bool = False) -> None:
@@ -61,32 +85,18 @@ def _seed_here(seed: int) -> None:
         torch.cuda.manual_seed_all(seed)
 
 
-CPU = torch.device("cpu")
-
-
 def no_reference() -> types.ModuleType:
     """Refuse: where the reference must not come."""
     raise PackError("the fixture `reference` is for hidden checks alone")
 
 
 @dataclass(frozen=True)
-class RunSettings:
-    """Settings that all checks of one run share."""
-
-    seed: int = 0
-    device: torch.device = CPU
-    wording: MessageContext = UNSAID
-    reference: Callable[[], types.ModuleType] = no_reference
-    look: Look | None = None
-    """Told of every check that goes wrong."""
-
-
-@dataclass(frozen=True)
 class CheckContext:
-    """What the fixtures of the running check hand out."""
+    """What the fixtures of the running check hand out; `config` has the seed of its draw."""
 
     backend: WorkerBackend
-    conditions: RunSettings = RunSettings()
+    config: RunConfig
+    reference: Callable[[], types.ModuleType] = no_reference
     given_speed: Speed | None = None
     """Only speed checks have it."""
 
@@ -104,10 +114,10 @@ class CheckContext:
 
 FIXTURES: Mapping[str, Callable[[CheckContext, pytest.Item], Any]] = {
     "submission": lambda context, item: context.backend.submission,
-    "draw": lambda context, item: Draw(context.conditions.seed, item.name, context.conditions.device),
-    "seed": lambda context, item: context.conditions.seed,
-    "device": lambda context, item: context.conditions.device,
-    "reference": lambda context, item: context.conditions.reference(),
+    "draw": lambda context, item: Draw(context.config.seed, item.name, torch.device(context.config.device)),
+    "seed": lambda context, item: context.config.seed,
+    "device": lambda context, item: torch.device(context.config.device),
+    "reference": lambda context, item: context.reference(),
     "speed": lambda context, item: context.speed,
 }
 """What a check may ask for: the learner's module; random inputs, seeded by the run's seed and the check's name; that

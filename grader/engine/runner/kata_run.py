@@ -7,34 +7,30 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import torch
 
-from grader.catalogue.stub import signatures_of
 from grader.engine.checks.decorators import CheckInfo
-from grader.engine.checks.describe import is_starred
 from grader.engine.checks.failure import PROPERTIES, policy_breach
 from grader.engine.checks.stand_ins import install_stand_ins
-from grader.engine.host.calls import Calls
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.session import Session
-from grader.engine.host.source import Source, read_source
-from grader.engine.host.syntax import MAX_CODE, UNPARSED, body_of
+from grader.engine.host.source import read_source
 from grader.engine.mistakes.idle import IdleWatch
 from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, fingerprint
-from grader.engine.runner.backend import CheckContext, RunSettings, WorkerBackend, no_reference
+from grader.engine.runner.backend import CheckContext, RunConfig, WorkerBackend, no_reference
 from grader.engine.runner.charge import charge
 from grader.engine.runner.collected import Collected
-from grader.engine.runner.failure_context import Look
-from grader.engine.runner.outcome import MessageContext, Outcome, judge, unusable_result
+from grader.engine.runner.outcome import Outcome, judge, unusable_result
 from grader.engine.runner.plugin import check_seed
-from grader.engine.runner.remarks import SourceRemarks
 from grader.errors import MachineFault, PackError
 from grader.machine import shortage
 from grader.report.report import ALREADY_DEDUCTED, WRONG, CheckReport, CheckStatus, KataStatus
+
+if TYPE_CHECKING:
+    from grader.engine.timing.speed import Speed
 
 RECOGNISED = 12
 """Failed checks that are run again to recognise a mistake."""
@@ -42,40 +38,6 @@ StandIns = Mapping[str, Callable[..., Any]]
 NONE_STANDS_IN: StandIns = {}
 UNMADE = ("fail", "error", "skipped", "todo")
 """How a check can end that may pass with a stand-in. What ran out of time is not run again."""
-Progress = Callable[[CheckReport, Calls], None]
-"""Told after every check: what became of it, and the calls it made."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a run is done."""
-
-    seed: int = 0
-    fail_fast: bool = False
-    name: bool = True
-    """Whether mistakes are named, for which checks run again: who only counts what is caught needs no name."""
-    timeout_s: float | None = None
-    device: str = "cpu"
-    tell: Callable[[float], None] = lambda seconds: None
-    """Told at every stage how many seconds it may take; beyond that the grader's own work is watched."""
-    timed_s: float = 3600.0
-    """What a check of speed may take: it waits until the device is free."""
-    draws: int = 3
-    """How many draws of a check are tried when the reference fails them: 1 in the gate, which looks for such draws."""
-
-
-@dataclass(frozen=True)
-class RunContext:
-    """Context of a run: the submission, the worker that it runs in, and the options."""
-
-    source: Source
-    backend: WorkerBackend
-    options: Options
-    launcher: Launcher
-    """Where workers come from."""
-    progress: Progress | None = None
-    look: Look | None = None
-    """Told of every check that goes wrong, for the person who wrote the submission: then there are no marks."""
 
 
 @dataclass
@@ -106,7 +68,11 @@ class KataRun:
     """One run of a kata's checks over one submission."""
 
     checks: Collected
-    attempt: RunContext
+    backend: WorkerBackend
+    """The submission in its worker."""
+    launcher: Launcher
+    """Where other workers come from."""
+    config: RunConfig
     done: list[CheckOutcome] = field(default_factory=list)
     recognised: int = RECOGNISED
     """So many failed checks are run again."""
@@ -119,27 +85,25 @@ class KataRun:
 
     def run(self) -> None:
         """Run every check, in order; then name the mistakes, and take back what rests on what is excluded."""
-        attempt, who = self.attempt, self.attempt.backend
+        config, who = self.config, self.backend
         try:
             for item in self.checks.items:
-                if attempt.look is not None and attempt.launcher.name == "fork":
+                if config.look is not None and self.launcher.name == "fork":
                     # A fork takes 10 ms; without one, what is made again begins with all earlier checks.
                     who.stop_worker()
                 judged = self._judged(item)
                 self.done.append(judged)
                 self.used.update(dict.fromkeys(judged.outcome.used))
-                if attempt.progress is not None:
-                    attempt.progress(judged.report, who.calls)
-                if attempt.options.fail_fast and judged.report.status in WRONG:
+                if config.fail_fast and judged.report.status in WRONG:
                     break
             broken = [one for one in self.done if one.outcome.pack_fault]
             if broken and len(broken) == len(self.done):
                 first = broken[0]
                 raise PackError(f"{first.item.path}: {first.item.name} is broken.\n{first.report.message}")
-            if attempt.look is None:
-                if attempt.options.name or self.marking:
+            if config.look is None:
+                if config.name or self.marking:
                     self._recognise()
-                if attempt.options.name and not who.session.forbidden_uses():
+                if config.name and not who.session.forbidden_uses():
                     self._judge_by_the_mistake()
                     self._withhold_idle()  # first: no more is given back than the rest has earned
                     self._charge()
@@ -155,8 +119,8 @@ class KataRun:
 
     def left_in(self, item: pytest.Item) -> list[Mark]:
         """Return what the submission leaves in a check, whether it passes or not."""
-        self._attempted(item, self.attempt.backend, seed=None)
-        return fingerprint(self.attempt.backend.session.log.observed)
+        self._attempted(item, self.backend, seed=None)
+        return fingerprint(self.backend.session.log.observed)
 
     def lost(self, *, timed: bool) -> float:
         """Return the points that nobody could get, because of the machine: for being right, or for being fast."""
@@ -171,7 +135,7 @@ class KataRun:
         # Slow is not wrong; where speed alone was asked about, it is what there is to be told.
         judged = [one for one in self.done if not one.timed] or self.done
         statuses = {one.report.status for one in judged}
-        outcomes, all_ran = self.attempt.backend.session.outcomes, len(self.done) == len(self.checks)
+        outcomes, all_ran = self.backend.session.outcomes, len(self.done) == len(self.checks)
         if all_ran and all(one.report.status == "pass" or one.outcome.machine for one in judged):
             return "fail" if self.used else "pass"
         if self._is_stub_only(judged, all_ran):
@@ -187,7 +151,7 @@ class KataRun:
 
     def _is_stub_only(self, judged: Sequence[CheckOutcome], all_ran: bool) -> bool:
         """Return whether nothing has been written yet of what the kata asks for."""
-        outcomes, required = self.attempt.backend.session.outcomes, self.checks.kata.required
+        outcomes, required = self.backend.session.outcomes, self.checks.kata.required
         if outcomes.written or not outcomes.not_written or any(one.report.points for one in judged):
             return False
         # Part of the checks says nothing about names that only the others call.
@@ -197,9 +161,9 @@ class KataRun:
 
     def _judged(self, item: pytest.Item) -> CheckOutcome:
         """Run one check, and decide what it says and what it is worth."""
-        who = self.attempt.backend
+        who = self.backend
         info, report, names = self.checks.info(item), self.checks.empty_report(item), frozenset[str]()
-        timed, seed = info.threshold is not None, self.attempt.options.seed
+        timed, seed = info.threshold is not None, self.config.seed
         unmet = None if timed else self._unmet(info)
         if info.threshold is not None:
             outcome = self._timed(item, report, info.threshold)
@@ -229,16 +193,16 @@ class KataRun:
         Where there is none, the check is the pack's fault: its points leave the maximum, as for the machine's.
         `outcome` is how it ended in the first draw of all.
         """
-        who, options = self.attempt.backend, self.attempt.options
-        seed = options.seed
-        for number in range(1, options.draws + 1):
+        who, config = self.backend, self.config
+        seed = config.seed
+        for number in range(1, config.draws + 1):
             control = self._control_of_failure(item, outcome, seed)
             # Without a reference the check's own word is all there is.
             if not (outcome.pack_fault if control is None else control.failed and not control.by_machine):
                 return unusable_result([], outcome.lines) if outcome.pack_fault else outcome, seed
             report.redrawn = number
-            if number < options.draws:
-                seed = check_seed(options.seed, f"draw {number}")
+            if number < config.draws:
+                seed = check_seed(config.seed, f"draw {number}")
                 outcome = self._attempted(item, who, seed=seed)
                 report.output = who.session.take_output() or None
         lines = ["not judged, and its points are not counted: the fault is the check's", *outcome.lines]
@@ -256,7 +220,7 @@ class KataRun:
         if (item.name, seed) not in known:
             control = self._control(item, seed)
             if control.failed:  # once more, with nothing of the submission's in its way
-                self.attempt.backend.session.close()
+                self.backend.session.close()
                 self._model.stop_worker()
                 control = self._control(item, seed)
             known[item.name, seed] = control
@@ -285,7 +249,7 @@ class KataRun:
         wrong = {name for one in self.done if one.report.status != "pass" for name in one.names_used}
         names = [name for name in info.stand_ins if name in wrong]
         if names:
-            who = self.attempt.backend
+            who = self.backend
             ours = self.checks.stand_ins(item, names)
             again = self._attempted(item, who, ours, seed=seed)
             # A check that asks for the function itself would have judged the author's.
@@ -318,8 +282,7 @@ class KataRun:
             MachineFault: it ran out again, and does so for the reference.
         """
         alike, seed = seed is None, SEED if seed is None else seed
-        conditions = self._conditions(seed)
-        context = CheckContext(who, replace(conditions, reference=reference or conditions.reference))
+        context = self._context(who, seed, reference)
         # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
         # control.
         for last in (False, True):
@@ -328,7 +291,7 @@ class KataRun:
                 # After `begin`, which may have started another worker: a stand-in lives in that one's module.
                 install_stand_ins(who.submission, stand_ins)
             except WorkerTimeout as error:
-                outcome = judge(error, who.calls, context.conditions.wording)
+                outcome = judge(error, who.calls, who.wording)
             except (WorkerDied, SubmissionRaised) as error:
                 killed = isinstance(error, WorkerDied) and error.killed
                 outcome = Outcome("error", [f"the submission did not load again: {error}"], killed=killed)
@@ -340,50 +303,26 @@ class KataRun:
             if last or not (outcome.killed or outcome.shortage):
                 break
             who.session.take_output()
-        judged = who is self.attempt.backend and self._model is not None
+        judged = who is self.backend and self._model is not None
         if outcome.shortage and judged and self._control(item, seed).shortage:
             raise MachineFault(f"In {item.name} this machine ran out of something.", outcome.shortage)
         return outcome
 
-    @cached_property
-    def _unstarred(self) -> Mapping[str, Sequence[str]]:
-        """The learner's own parameters where any number of arguments is asked for and none of them is that."""
-        starred = {
-            name for name, names in self.checks.kata.signatures().items() if any(map(is_starred, names))
-        }
-        if not starred or len(self.attempt.source.data) > MAX_CODE:
-            return {}
-        try:
-            own = signatures_of(body_of(self.attempt.source))
-        except UNPARSED:
-            return {}
-        return {name: own[name] for name in starred & own.keys() if not any(map(is_starred, own[name]))}
-
-    @cached_property
-    def _own_remarks(self) -> SourceRemarks:
-        return SourceRemarks(self.attempt.source, self.checks.kata.required)
-
-    def _remarks(self, name: str, message: str) -> list[str]:
-        return self._own_remarks.on(name, message)  # read only when something has failed
-
-    def _conditions(self, seed: int) -> RunSettings:
-        attempt, checks = self.attempt, self.checks
-        timeout_s = attempt.options.timeout_s or checks.terms.check_timeout_s
-        return RunSettings(
-            seed,
-            torch.device(attempt.options.device),
-            MessageContext(
-                attempt.source.path.name, checks.kata.signatures(), timeout_s, self._unstarred, self._remarks
-            ),
-            # Where a learner looks around there is no answer.
-            checks.reference if attempt.look is None else no_reference,
-            attempt.look,
-        )
+    def _context(
+        self,
+        who: WorkerBackend,
+        seed: int,
+        reference: Callable[[], types.ModuleType] | None = None,
+        speed: Speed | None = None,
+    ) -> CheckContext:
+        # Where a learner looks around there is no answer.
+        ours = self.checks.reference if self.config.look is None else no_reference
+        return CheckContext(who, replace(self.config, seed=seed), reference or ours, speed)
 
     def _timed(self, item: pytest.Item, report: CheckReport, threshold: str) -> Outcome:
         """Run a check of speed or memory: only when all is right, and with nothing else of the submission alive."""
-        attempt, kata = self.attempt, self.checks.kata
-        if attempt.look is not None:
+        config, kata = self.config, self.checks.kata
+        if config.look is not None:
             return Outcome("skipped", ["under a debugger nothing can be timed"], machine=True)
         for one in self.done:
             same = one.report.aspect == report.aspect
@@ -395,13 +334,13 @@ class KataRun:
         from grader.engine.runner.kata_terms import setting_of
         from grader.engine.timing.speed import Speed
 
-        options, who = attempt.options, attempt.backend
+        who = self.backend
         who.stop_worker()
-        setting = setting_of(kata, attempt.source, attempt.launcher, options.device, who.calls)
-        options.tell(options.timed_s)
+        setting = setting_of(kata, who.session.source, self.launcher, config.device, who.calls)
+        config.tell(config.timed_s)
         for _ in range(2):  # one that was killed may have been killed by the machine
             speed = Speed(setting, kata.speed[threshold], marks=kata.is_measured(threshold, setting.kind))
-            outcome = self.checks.plugin.run(item, CheckContext(who, self._conditions(options.seed), speed))
+            outcome = self.checks.plugin.run(item, self._context(who, config.seed, speed=speed))
             if not outcome.killed:
                 break
         if outcome.pack_fault:
@@ -413,13 +352,13 @@ class KataRun:
     @cached_property
     def _model(self) -> WorkerBackend | None:
         """The reference in a worker of its own; None where there is none to compare with."""
-        attempt, checks = self.attempt, self.checks
-        solution, options = checks.kata.solution, attempt.options
-        if attempt.look or solution in (None, attempt.source.path):
+        checks, config, submission = self.checks, self.config, self.backend.session.source
+        solution = checks.kata.solution
+        if config.look or solution in (None, submission.path):
             return None
         source = read_source(solution)
-        session = Session(attempt.launcher, source, checks.terms, device=options.device, tell=options.tell)
-        return WorkerBackend(session, options.timeout_s)
+        session = Session(self.launcher, source, checks.terms, device=config.device, tell=config.tell)
+        return WorkerBackend(session, config.timeout_s, self.backend.wording)
 
     def _control(self, item: pytest.Item, seed: int) -> Outcome:
         """Return how the reference ends in a draw."""
@@ -437,14 +376,14 @@ class KataRun:
         if not telling:
             return
         if any(one.report.id not in self.left_behind for one in telling):
-            self.attempt.backend.stop_worker()  # what keeps state leaves the same whatever was asked of it before
+            self.backend.stop_worker()  # what keeps state leaves the same whatever was asked of it before
         # They run once more, as the fingerprints were taken: at their seed, and with parameters that are the
         # same in every submission. One that passes there says nothing.
         for one in telling:
             if one.report.id not in self.left_behind:
                 self.left_behind[one.report.id] = self._marked(one.item)[1]
             one.left = self.left_behind[one.report.id]
-        if not self.attempt.options.name:
+        if not self.config.name:
             return
         left, passed = self._marks_of_the_rest()
         # What passed with the author's function in place of the submission's speaks against nothing.
@@ -499,7 +438,7 @@ class KataRun:
         mistake = self.checks.catalogued(str(name).replace("-", "_"))
         if mistake is None:
             return
-        who, given = self.attempt.backend, self.checks.terms.given
+        who, given = self.backend, self.checks.terms.given
         for one in failed:
             # Whether the mistake leaves anything to compute shows only while it runs.
             watch = IdleWatch(mistake, given)
@@ -517,7 +456,7 @@ class KataRun:
 
     def _marked(self, item: pytest.Item) -> tuple[CheckStatus, FailureSignature | None]:
         """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
-        who = self.attempt.backend
+        who = self.backend
         outcome = self._attempted(item, who, seed=None)
         who.session.take_output()
         if outcome.status not in ("fail", "error"):
@@ -564,7 +503,7 @@ class KataRun:
 
     def _withhold_idle(self) -> None:
         """Take the points of checks that saw nothing but idle values, where others of these names were wrong."""
-        stats, required = self.attempt.backend.session.outcomes, set(self.checks.kata.required)
+        stats, required = self.backend.session.outcomes, set(self.checks.kata.required)
         # A mask that is True everywhere may be right, and on the wrong device.
         wrong = {
             one.outcome.came_from
@@ -588,7 +527,7 @@ class KataRun:
         if resting:
             # Only here, after the last check: a use may come to light long after the check that rests on
             # its absence.
-            self.used.update(dict.fromkeys(self.attempt.backend.session.forbidden_uses()))
+            self.used.update(dict.fromkeys(self.backend.session.forbidden_uses()))
         # What they say of the numbers stays: a check that holds still passes, for no points. One that judges
         # the uses fails, whether a later check brought the use to light or the refusal kept it from its question.
         for one in resting if self.used else ():

@@ -105,7 +105,7 @@ class KataPlugin:
         """Run one check: directly where it uses nothing of pytest's, which is most, else through pytest's protocol."""
         self._context, self._outcome = context, PASSED
         calls = context.backend.calls
-        calls.parameters = context.conditions.wording.signatures
+        calls.parameters = context.backend.wording.signatures
         calls.on_workers_word = bool(info_of(item).on_workers_word)
         try:
             wanted = self._wants[item] = self._wants.get(item) or wants(item)
@@ -129,16 +129,16 @@ class KataPlugin:
         return self._outcome
 
     def _judge(self, item: pytest.Item, error: BaseException) -> None:
-        who, conditions = self._now.backend, self._now.conditions
-        if conditions.look is not None and isinstance(error, KeyboardInterrupt):
-            conditions.look(FailureContext.of(item, Outcome("timeout", []), error, who.calls, who.session))
+        who, look = self._now.backend, self._now.config.look
+        if look is not None and isinstance(error, KeyboardInterrupt):
+            look(FailureContext.of(item, Outcome("timeout", []), error, who.calls, who.session))
         # Neither says anything about the submission: the run ends.
         if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error
         try:
             if shortage(error) is not None:
                 raise error
-            self._outcome = judge(error, who.calls, conditions.wording, who.session.log.observed)
+            self._outcome = judge(error, who.calls, who.wording, who.session.log.observed)
             wrong = self._outcome.status in WRONG
             if wrong and isinstance(error, CheckFailure | SubmissionRaised) and error.relations:
                 # After the wording: what a relation calls is not what failed.
@@ -149,8 +149,8 @@ class KataPlugin:
             if (help_for := shortage(late)) is None:
                 raise
             self._outcome = too_much(late, help_for)
-        if conditions.look is not None and self._outcome.status in WRONG:
-            conditions.look(FailureContext.of(item, self._outcome, error, who.calls, who.session))
+        if look is not None and self._outcome.status in WRONG:
+            look(FailureContext.of(item, self._outcome, error, who.calls, who.session))
 
 
 @dataclass(frozen=True)
