@@ -18,10 +18,9 @@ from grader.engine.mistakes.load_reference import load_trusted
 from grader.engine.mistakes.mistakes import Mistake, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
 from grader.engine.runner.kata_terms import terms_for
-from grader.engine.runner.outcome import Outcome
+from grader.engine.runner.outcome import Check, Outcome
 from grader.engine.runner.plugin import KataPlugin, info_of, threshold_of
 from grader.errors import PackError
-from grader.report.report import CheckReport
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +87,23 @@ class Collected:
         return {name: function for name, function in found.items() if function is not None}
 
     @cached_property
-    def _infos(self) -> dict[pytest.Item, CheckInfo]:
-        return {item: _with_points(item, self.kata) for item in (*self.items, *self.rest)}
+    def _checks(self) -> dict[pytest.Item, Check]:
+        every = (*self.items, *self.rest)
+        return {item: Check(item, _with_points(item, self.kata)) for item in every}
+
+    @property
+    def checks(self) -> list[Check]:
+        """These checks, in order."""
+        return [self._checks[item] for item in self.items]
+
+    @property
+    def left_out(self) -> list[Check]:
+        """Those that `-k` left out."""
+        return [self._checks[item] for item in self.rest]
 
     def info(self, item: pytest.Item) -> CheckInfo:
         """Return what the author said of a check."""
-        return self._infos[item]
+        return self._checks[item].info
 
     def infos(self) -> list[CheckInfo]:
         """Return what the authors said of each check."""
@@ -102,20 +112,6 @@ class Collected:
     def max_score(self, *, timed: bool) -> float:
         """Return the points of these checks: of those for being right, or of those for being fast."""
         return sum(info.points for info in self.infos() if (info.threshold is not None) is timed)
-
-    def empty_report(self, item: pytest.Item) -> CheckReport:
-        """Return the report of a check of which nothing is known yet: no points, and nothing against it."""
-        info = self.info(item)
-        return CheckReport(
-            name=info.title,
-            id=item.name,
-            aspect=info.aspect,
-            # By the file, not by a mark: learners do not have that file.
-            hidden=item.path.name == "hidden_checks.py",
-            status="pass",
-            points=0.0,
-            max_points=info.points,
-        )
 
     # Which of them ------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from grader.engine.mistakes.recognise import FailureSignature, Mark
 from grader.engine.runner.backend import RunConfig, WorkerBackend
 from grader.engine.runner.collected import Collected
 from grader.engine.runner.kata_run import KataRun
+from grader.engine.runner.outcome import Outcome, report_of
 from grader.engine.runner.plugin import check_seed, collected
 from grader.engine.runner.remarks import SourceRemarks, exported, wording_of
 from grader.engine.wire.messages import StackFrame
@@ -110,7 +111,7 @@ class Suite(Collected):
         with contextlib.closing(session):
             self._load(session, config)
             run = KataRun(self, self._backend(session, config), launcher, config)
-            return {item.name: run.left_in(item) for item in self.items}
+            return {check.id: run.left_in(check) for check in self.checks}
 
     def _backend(self, session: Session, config: RunConfig) -> WorkerBackend:
         timeout_s = config.timeout_s or self.terms.check_timeout_s
@@ -163,11 +164,11 @@ class Suite(Collected):
         session = examination.backend.session
         report = self._empty(session.source.path, examination.config)
         report.isolation = _isolation(session.isolation)
-        report.checks = [one.report for one in examination.done]
-        report.score = sum(one.report.points for one in examination.done if not one.timed)
+        report.checks = [report_of(check, outcome) for check, outcome in examination.outcomes.items()]
+        report.score = examination.earned(timed=False)
         report.max_score -= examination.lost(timed=False)
         if report.speed:
-            report.speed.score = sum(one.report.points for one in examination.done if one.timed)
+            report.speed.score = examination.earned(timed=True)
             report.speed.max_score -= examination.lost(timed=True)
             if not report.speed.max_score:  # nothing of it could be told here
                 report.speed = UNSET
@@ -210,10 +211,8 @@ class Suite(Collected):
         report = self._empty(file, config)
         report.status = status
         report.message = message
-        for item in self.items:
-            check = self.empty_report(item)
-            check.status, check.message = "skipped", "not run: the submission did not load"
-            report.checks.append(check)
+        not_run = Outcome("skipped", ["not run: the submission did not load"])
+        report.checks = [report_of(check, not_run) for check in self.checks]
         return report
 
     def _empty(self, file: Path, config: RunConfig) -> KataReport:
