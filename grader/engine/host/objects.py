@@ -1,4 +1,7 @@
-"""What stays in the worker, as a check sees it: proxies that turn Python into calls and answers into values."""
+"""What stays in the worker, as a check sees it: proxies that turn Python into calls and answers into values.
+
+Gradients: one node of autograd's here stands for the graph of a call over there.
+"""
 
 from __future__ import annotations
 
@@ -254,6 +257,11 @@ def record_outcome(session: Conversation, root: str, error: Exception | None) ->
             outcomes.not_written.add(root)
         else:
             outcomes.written.add(root)
+
+
+def is_definition(value: object) -> bool:
+    """Return whether this is a function or class of the submission's own."""
+    return isinstance(value, RemoteObject) and state_of(value).kind in ("function", "class")
 
 
 def short_repr(value: Any) -> str:

@@ -1,26 +1,37 @@
-"""The collected checks of one kata: what their authors said of each, and which of them are meant."""
+"""The collected checks of one kata: what their authors said of each, which of them are meant, and the kata's terms."""
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 import types
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
 from grader.catalogue import Kata
+from grader.catalogue.given import blocks_in, given_files
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.stand_ins import stand_ins_of
-from grader.engine.host.limits import Terms
+from grader.engine.host.calls import Calls
+from grader.engine.host.source import Source, Terms, read_source
 from grader.engine.mistakes.load_reference import load_trusted
 from grader.engine.mistakes.mistakes import Mistake, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
-from grader.engine.runner.kata_terms import terms_for
 from grader.engine.runner.outcome import Check, Outcome
 from grader.engine.runner.plugin import KataPlugin, info_of, threshold_of
+from grader.engine.wire.messages import EMPTY
 from grader.errors import PackError
+from grader.machine import pace
+
+if TYPE_CHECKING:
+    from grader.engine.host.launcher import Launcher
+    from grader.engine.timing.benchmark_run import BenchmarkConfig
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +99,12 @@ class Collected:
 
     @cached_property
     def _checks(self) -> dict[pytest.Item, Check]:
-        every = (*self.items, *self.rest)
-        return {item: Check(item, _with_points(item, self.kata)) for item in every}
+        checks = {}
+        for item in (*self.items, *self.rest):
+            info, threshold = info_of(item), threshold_of(item, self.kata)
+            # The points of a speed check are those of its threshold.
+            checks[item] = Check(item, info if threshold is None else replace(info, points=threshold.points))
+        return checks
 
     @property
     def checks(self) -> list[Check]:
@@ -136,7 +151,68 @@ class Collected:
         return self.select({item.name for item in self.items} - set(names))
 
 
-def _with_points(item: pytest.Item, kata: Kata) -> CheckInfo:
-    """Return what the author said of a check; the points of a speed check are those of its threshold."""
-    info, threshold = info_of(item), threshold_of(item, kata)
-    return info if threshold is None else replace(info, points=threshold.points)
+_folders: dict[tuple[Path, str], Path] = {}
+
+
+def terms_for(kata: Kata) -> Terms:
+    """Return what a kata grants a submission and asks of it; its seconds are those of a machine of this pace."""
+    return Terms(
+        module=kata.module,
+        required=kata.required,
+        check_timeout_s=kata.limits.check_timeout_s * pace(),
+        submission_timeout_s=kata.limits.submission_timeout_s * pace(),
+        memory_bytes=kata.limits.memory_mb << 20,
+        gpu_bytes=kata.limits.gpu_memory_mb << 20,
+        given=_folder(kata, "given", given_files) if kata.given else None,
+        support=_folder(kata, "support", _support) if kata.support else None,
+        forbid=kata.policy.forbid,
+        within=kata.policy.within,
+        blocks=bool(blocks_in(kata.unit.pack)),
+        advice=kata.policy.say,
+        preload=kata.preload,
+        attributes=kata.attributes,
+    )
+
+
+def _folder(kata: Kata, kind: str, files: Callable[[Kata], dict[str, bytes]]) -> Path:
+    """Return a folder with the grader's copies of a kata's files of this kind, and nothing else."""
+    if (kata.folder, kind) not in _folders:
+        folder = Path(tempfile.mkdtemp(prefix=f"kata-{kind}-"))
+        # One for the whole process: every worker of the kata reads the same copies.
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        for name, data in files(kata).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(data)
+        _folders[kata.folder, kind] = folder
+    return _folders[kata.folder, kind]
+
+
+def _support(kata: Kata) -> dict[str, bytes]:
+    """Return the modules of the checks, and for each an empty one, which a submission gets that imports it."""
+    files = {}
+    for path in kata.support:
+        files[path.name] = path.read_bytes()
+        files[f"{EMPTY}/{path.name}"] = _EMPTY_MODULE.format(path.stem).encode()
+    return files
+
+
+_EMPTY_MODULE = """import sys
+
+frame = sys._getframe(1)
+while "importlib" in frame.f_code.co_filename:
+    frame = frame.f_back
+print(
+    f"{{frame.f_code.co_filename}}, line {{frame.f_lineno}}: `{}` belongs to the checks; for a submission it is empty"
+)
+"""
+"""It says so with the line of the import."""
+
+
+def setting_of(
+    kata: Kata, source: Source, launcher: Launcher, device: str, calls: Calls | None = None
+) -> BenchmarkConfig:
+    """Return what arenas of a submission are made of, on the kata's terms; `calls` is where its calls are noted."""
+    from grader.engine.timing.benchmark_run import BenchmarkConfig  # late: most runs time nothing
+
+    baseline = read_source(kata.baseline)
+    return BenchmarkConfig(launcher, source, baseline, terms_for(kata), calls or Calls(), device)

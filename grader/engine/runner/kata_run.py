@@ -19,11 +19,10 @@ from grader.engine.host.session import Session
 from grader.engine.host.source import read_source
 from grader.engine.mistakes.idle import IdleWatch
 from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, fingerprint
-from grader.engine.runner.backend import CheckContext, RunConfig, WorkerBackend, no_reference
 from grader.engine.runner.charge import charge, withhold_excluded, withhold_idle
 from grader.engine.runner.collected import Collected
 from grader.engine.runner.outcome import Check, Circumstances, Outcome, Outcomes, judge, unusable_result
-from grader.engine.runner.plugin import check_seed
+from grader.engine.runner.plugin import CheckContext, RunConfig, WorkerBackend, check_seed, no_reference
 from grader.errors import MachineFault, PackError
 from grader.machine import shortage
 from grader.report.report import ALREADY_DEDUCTED, WRONG, CheckStatus, KataStatus
@@ -291,7 +290,7 @@ class KataRun:
                     "skipped", [f"skipped: first “{other.info.title}” has to hold, then speed counts"]
                 )
         # Late: most runs time nothing, and should not wait for what times.
-        from grader.engine.runner.kata_terms import setting_of
+        from grader.engine.runner.collected import setting_of
         from grader.engine.timing.speed import Speed
 
         who, threshold = self.backend, check.info.threshold

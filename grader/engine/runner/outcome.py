@@ -26,7 +26,7 @@ from grader.engine.host.errors import (
     WorkerDied,
     WorkerTimeout,
 )
-from grader.engine.host.objects import RemoteObject, state_of
+from grader.engine.host.objects import is_definition
 from grader.errors import PackError
 from grader.report.report import CheckReport, CheckStatus, Location, Measured
 
@@ -269,7 +269,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
     if isinstance(error, WorkerDied):
         return Outcome("error", [*called, f"your code {clean(error.how)}"], killed=error.killed)
     # Nothing of the submission has run yet, so what was raised is the check's own.
-    if calls.last is None and all(_is_callable(value) for value in observed):
+    if calls.last is None and all(is_definition(value) for value in observed):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     if is_cut_off(error):
         cut = cut_off("the result")
@@ -298,10 +298,6 @@ def too_much(error: BaseException, help_for: str) -> Outcome:
         unusable_result([], ["that takes more than the grader has for one check", _short(error)]),
         shortage=help_for,
     )
-
-
-def _is_callable(value: object) -> bool:
-    return isinstance(value, RemoteObject) and state_of(value).kind in ("function", "class")
 
 
 def _called(call: CallRecord | None, calls: Calls, signatures: Signatures) -> list[str]:

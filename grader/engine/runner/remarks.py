@@ -17,8 +17,18 @@ from grader.catalogue import Kata
 from grader.catalogue.stub import signatures_of
 from grader.engine.checks.describe import is_starred
 from grader.engine.checks.text import listed
-from grader.engine.host.source import Source, Unreadable, read_source
-from grader.engine.host.syntax import MAX_CODE, UNPARSED, base_name, body_of, flat, globals_of, own_nodes
+from grader.engine.host.source import (
+    MAX_CODE,
+    UNPARSED,
+    Source,
+    Unreadable,
+    base_name,
+    body_of,
+    flat,
+    globals_of,
+    own_nodes,
+    read_source,
+)
 from grader.engine.runner.outcome import MessageContext
 from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
 

@@ -24,16 +24,14 @@ from grader.engine.checks.raised import describe_raised
 from grader.engine.checks.text import clean
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
-from grader.engine.host.limits import Terms
 from grader.engine.host.policy import functions_in, to_look_at
 from grader.engine.host.session import Session
-from grader.engine.host.source import Source, Unreadable, read_source, source_of
+from grader.engine.host.source import Source, Terms, Unreadable, read_source, source_of
 from grader.engine.mistakes.recognise import FailureSignature, Mark
-from grader.engine.runner.backend import RunConfig, WorkerBackend
 from grader.engine.runner.collected import Collected
 from grader.engine.runner.kata_run import KataRun
 from grader.engine.runner.outcome import Outcome, report_of
-from grader.engine.runner.plugin import check_seed, collected
+from grader.engine.runner.plugin import RunConfig, WorkerBackend, check_seed, collected
 from grader.engine.runner.remarks import SourceRemarks, exported, wording_of
 from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault, PackError

@@ -21,9 +21,8 @@ from grader.engine.host.objects import handle_id
 from grader.engine.host.remote import RemoteSubmission
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source
-from grader.engine.runner.backend import CheckContext, RunConfig, WorkerBackend
 from grader.engine.runner.outcome import MessageContext, Outcome
-from grader.engine.runner.plugin import check_seed
+from grader.engine.runner.plugin import CheckContext, RunConfig, WorkerBackend, check_seed
 from grader.engine.runner.suite import Suite
 from grader.learner.questions.own_code import HITS, TAKE
 
