@@ -11,10 +11,10 @@ import pytest
 
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.runner.charge import charge
-from grader.engine.runner.outcome import Check, Outcome
+from grader.engine.runner.outcome import Outcome, RunCheck
 from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
 
-Ended = tuple[Check, Outcome]
+Ended = tuple[RunCheck, Outcome]
 
 
 def check(name: str, points: float, *, hidden: bool = False, **how: Any) -> Ended:
@@ -22,7 +22,7 @@ def check(name: str, points: float, *, hidden: bool = False, **how: Any) -> Ende
     item: Any = SimpleNamespace(name=name, path=Path("hidden_checks.py" if hidden else "checks.py"))
     outcome = Outcome(how.pop("status", "fail"), **how)
     earned = points if outcome.status == "pass" else 0.0
-    return Check(item, CheckInfo(name, "values", points, ())), replace(outcome, points=earned)
+    return RunCheck(item, CheckInfo(name, "values", points, ())), replace(outcome, points=earned)
 
 
 HOLDS = check("holds", 60, status="pass")

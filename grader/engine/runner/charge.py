@@ -8,7 +8,7 @@ from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.engine.checks.failure import PROPERTIES, policy_breach
-from grader.engine.runner.outcome import Check, Outcome, Outcomes
+from grader.engine.runner.outcome import Outcome, Outcomes, RunCheck
 from grader.report.report import WRONG
 
 TENTH, HALF, PROPERTY = 0.1, 0.5, 0.15
@@ -20,7 +20,7 @@ skipped because of it, and what all failures cost together in which a property f
 class Failed:
     """A check that did not pass, and what it costs."""
 
-    check: Check
+    check: RunCheck
     outcome: Outcome
     charged: float
     cause: str = ""
@@ -44,8 +44,8 @@ def charge(
     most: float,
     unsure: Mapping[str, Collection[str]],
     idle: Container[str] = (),
-    idle_checks: Container[Check] = (),
-) -> dict[Check, Outcome]:
+    idle_checks: Container[RunCheck] = (),
+) -> dict[RunCheck, Outcome]:
     """Give points back where one slip failed several checks; what failed still fails, and says why it costs less.
 
     No more is given back than the rest has earned, and nothing for values that took no work.
@@ -96,7 +96,9 @@ def charge(
     return charged
 
 
-def withhold_idle(outcomes: Outcomes, idle_checks: Mapping[Check, Collection[str]]) -> dict[Check, Outcome]:
+def withhold_idle(
+    outcomes: Outcomes, idle_checks: Mapping[RunCheck, Collection[str]]
+) -> dict[RunCheck, Outcome]:
     """Take the points of checks that saw nothing but idle values, of these names."""
     charged = dict(outcomes)
     for check, names in idle_checks.items():
@@ -108,7 +110,7 @@ def withhold_idle(outcomes: Outcomes, idle_checks: Mapping[Check, Collection[str
     return charged
 
 
-def withhold_excluded(outcomes: Outcomes, used: Sequence[str], advice: str) -> dict[Check, Outcome]:
+def withhold_excluded(outcomes: Outcomes, used: Sequence[str], advice: str) -> dict[RunCheck, Outcome]:
     """Take the points of checks that rest on the policy when something was used that the kata excludes.
 
     What they say of the numbers stays: a check that holds still passes, for no points. One that judges the uses fails,

@@ -6,7 +6,7 @@ import atexit
 import shutil
 import tempfile
 import types
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from grader.engine.host.source import Source, Terms, read_source
 from grader.engine.mistakes.load_reference import load_trusted
 from grader.engine.mistakes.mistakes import Mistake, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
-from grader.engine.runner.outcome import Check, Outcome
+from grader.engine.runner.outcome import Outcome, RunCheck
 from grader.engine.runner.plugin import KataPlugin, info_of, threshold_of
 from grader.engine.wire.messages import EMPTY
 from grader.errors import PackError
@@ -97,24 +97,26 @@ class Collected:
                 raise PackError(f"{item.path}: {item.name} names the stand-in {name}, and nobody defines it.")
         return {name: function for name, function in found.items() if function is not None}
 
+    @property
+    def every(self) -> Iterable[RunCheck]:
+        """These checks and those that `-k` left out."""
+        return self._checks.values()
+
     @cached_property
-    def _checks(self) -> dict[pytest.Item, Check]:
+    def _checks(self) -> dict[pytest.Item, RunCheck]:
         checks = {}
         for item in (*self.items, *self.rest):
             info, threshold = info_of(item), threshold_of(item, self.kata)
             # The points of a speed check are those of its threshold.
-            checks[item] = Check(item, info if threshold is None else replace(info, points=threshold.points))
+            checks[item] = RunCheck(
+                item, info if threshold is None else replace(info, points=threshold.points)
+            )
         return checks
 
     @property
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[RunCheck]:
         """These checks, in order."""
         return [self._checks[item] for item in self.items]
-
-    @property
-    def left_out(self) -> list[Check]:
-        """Those that `-k` left out."""
-        return [self._checks[item] for item in self.rest]
 
     def info(self, item: pytest.Item) -> CheckInfo:
         """Return what the author said of a check."""

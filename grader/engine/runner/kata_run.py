@@ -21,7 +21,7 @@ from grader.engine.mistakes.idle import IdleWatch
 from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, fingerprint
 from grader.engine.runner.charge import charge, withhold_excluded, withhold_idle
 from grader.engine.runner.collected import Collected
-from grader.engine.runner.outcome import Check, Circumstances, Outcome, Outcomes, judge, unusable_result
+from grader.engine.runner.outcome import Circumstances, Outcome, Outcomes, RunCheck, judge, unusable_result
 from grader.engine.runner.plugin import CheckContext, RunConfig, WorkerBackend, check_seed, no_reference
 from grader.errors import MachineFault, PackError
 from grader.machine import shortage
@@ -54,7 +54,7 @@ class KataRun:
     """Whether what is left behind is wanted even where no mistake is to be named."""
     left_behind: dict[str, FailureSignature | None] = field(default_factory=dict)
     """What the same submission left behind in checks that were run again, in this run and in others."""
-    outcomes: dict[Check, Outcome] = field(default_factory=dict)
+    outcomes: dict[RunCheck, Outcome] = field(default_factory=dict)
     used: dict[str, None] = field(default_factory=dict)
     """What the kata excludes and was used in any check."""
 
@@ -65,7 +65,18 @@ class KataRun:
             PackError: every check is broken.
         """
         try:
-            self.outcomes = self._run_checks()
+            for check in self.suite.checks:
+                if self.config.look is not None and self.launcher.name == "fork":
+                    # A fork takes 10 ms; without one, what is made again begins with all earlier checks.
+                    self.backend.stop_worker()
+                outcome = self.outcomes[check] = self._judged(check)
+                self.used.update(dict.fromkeys(outcome.used))
+                if self.config.fail_fast and outcome.status in WRONG:
+                    break
+            broken = [check.item for check, outcome in self.outcomes.items() if outcome.pack_fault]
+            if broken and len(broken) == len(self.outcomes):
+                message = next(iter(self.outcomes.values())).message
+                raise PackError(f"{broken[0].path}: {broken[0].name} is broken.\n{message}")
             self.outcomes = self._explained(self.outcomes)
         finally:
             if self._model is not None:
@@ -77,7 +88,7 @@ class KataRun:
         left = {check.id: self.left_behind.get(check.id) for check in self._telling(self.outcomes)}
         return {name: signature.marks for name, signature in left.items() if signature is not None}
 
-    def left_in(self, check: Check) -> list[Mark]:
+    def left_in(self, check: RunCheck) -> list[Mark]:
         """Return what the submission leaves in a check, whether it passes or not."""
         self._attempted(check.item, self.backend, seed=None)
         return fingerprint(self.backend.session.log.observed)
@@ -128,28 +139,13 @@ class KataRun:
 
     # Run ----------------------------------------------------------------------------------------------------------
 
-    def _run_checks(self) -> dict[Check, Outcome]:
-        """Run every check, in order."""
-        done: dict[Check, Outcome] = {}
-        for check in self.suite.checks:
-            if self.config.look is not None and self.launcher.name == "fork":
-                # A fork takes 10 ms; without one, what is made again begins with all earlier checks.
-                self.backend.stop_worker()
-            outcome = done[check] = self._judged(check, done)
-            self.used.update(dict.fromkeys(outcome.used))
-            if self.config.fail_fast and outcome.status in WRONG:
-                break
-        broken = [check for check, outcome in done.items() if outcome.pack_fault]
-        if broken and len(broken) == len(done):
-            item, message = broken[0].item, done[broken[0]].message
-            raise PackError(f"{item.path}: {item.name} is broken.\n{message}")
-        return done
-
-    def _judged(self, check: Check, done: Outcomes) -> Outcome:
+    def _judged(self, check: RunCheck) -> Outcome:
         """Run one check, and decide what it says and what it is worth by itself."""
-        who = self.backend
+        who, done = self.backend, self.outcomes
         special = self._timed(check, done) if check.timed else _unmet(check, done)
-        outcome = special or self._answered(check.item)
+        outcome = special or self._attempted(check.item, who, seed=self.config.seed)
+        if special is None:
+            outcome = self._redrawn(check.item, outcome)
         log = who.session.log
         ran = replace(
             outcome.ran if special is None else Circumstances(self.config.seed),
@@ -161,21 +157,24 @@ class KataRun:
             outcome = self._on_its_own(check, outcome, ran, done)
         return replace(outcome, ran=ran, points=check.info.points if outcome.status == "pass" else 0.0)
 
-    def _answered(self, item: pytest.Item) -> Outcome:
+    def _redrawn(self, item: pytest.Item, outcome: Outcome) -> Outcome:
         """Return how a check ends in the first draw that the reference can answer.
 
         Where there is none, the check is the pack's fault: its points leave the maximum, as for the machine's.
+        `outcome` is how it ended in the first draw of all.
         """
-        who, config, seed = self.backend, self.config, self.config.seed
-        for redrawn in range(config.draws):
-            outcome = self._attempted(item, who, seed=seed)
-            ran = Circumstances(seed, redrawn, who.session.take_output() or None)
-            control = self._control_of_failure(item, outcome, seed)
+        who, config = self.backend, self.config
+        ran = Circumstances(config.seed, 0, who.session.take_output() or None)
+        for redrawn in range(1, config.draws + 1):
+            control = self._control_of_failure(item, outcome, ran.seed)
             # Without a reference the check's own word is all there is.
             if not (outcome.pack_fault if control is None else control.failed and not control.by_machine):
                 usable = unusable_result([], outcome.lines) if outcome.pack_fault else outcome
                 return replace(usable, ran=ran)
-            seed = check_seed(config.seed, f"draw {redrawn + 1}")
+            if redrawn < config.draws:
+                seed = check_seed(config.seed, f"draw {redrawn}")
+                outcome = self._attempted(item, who, seed=seed)
+                ran = Circumstances(seed, redrawn, who.session.take_output() or None)
         lines = ["not judged, and its points are not counted: the fault is the check's", *outcome.lines]
         ran = replace(ran, redrawn=config.draws)
         return Outcome("skipped", lines, pack_fault=True, machine=True, ran=ran)
@@ -198,7 +197,7 @@ class KataRun:
             known[item.name, seed] = control
         return known[item.name, seed]
 
-    def _on_its_own(self, check: Check, outcome: Outcome, ran: Circumstances, done: Outcomes) -> Outcome:
+    def _on_its_own(self, check: RunCheck, outcome: Outcome, ran: Circumstances, done: Outcomes) -> Outcome:
         """Return how a failed check ends when earlier failures are not charged to it.
 
         Where what failed is a function that the author can stand in for, it is run once more with that; where it is
@@ -278,7 +277,7 @@ class KataRun:
         ours = self.suite.reference if self.config.look is None else no_reference
         return CheckContext(who, replace(self.config, seed=seed), reference or ours, speed)
 
-    def _timed(self, check: Check, done: Outcomes) -> Outcome:
+    def _timed(self, check: RunCheck, done: Outcomes) -> Outcome:
         """Run a check of speed or memory: only when all is right, and with nothing else of the submission alive."""
         config, kata, item = self.config, self.suite.kata, check.item
         if config.look is not None:
@@ -327,19 +326,18 @@ class KataRun:
 
     # Explain ------------------------------------------------------------------------------------------------------
 
-    def _explained(self, outcomes: Outcomes) -> dict[Check, Outcome]:
+    def _explained(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:
         """Name the mistakes that failed checks make, and judge hidden checks by the one that is known."""
-        if self.config.look is not None:
-            return dict(outcomes)
-        if self.config.name or self.marking:
+        name = self.config.name and self.config.look is None
+        if name or self.marking:
             self._mark(outcomes)
-        if self.config.name:
+        if name:
             outcomes = self._recognised(outcomes)
             if not self.backend.session.forbidden_uses():
                 outcomes = self._judged_by_the_mistake(outcomes)
         return dict(outcomes)
 
-    def _telling(self, outcomes: Outcomes) -> list[Check]:
+    def _telling(self, outcomes: Outcomes) -> list[RunCheck]:
         """Return the checks that failed in a way that may say which mistake was made.
 
         The first ones: each costs as much as it did, and a few name the mistake as well as all.
@@ -362,7 +360,7 @@ class KataRun:
         for check in unmarked:
             self.left_behind[check.id] = self._marked(check)[1]
 
-    def _recognised(self, outcomes: Outcomes) -> dict[Check, Outcome]:
+    def _recognised(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:
         """Name mistakes by what was left behind; see `recognise`."""
         telling = self._telling(outcomes)
         if not telling:
@@ -387,7 +385,7 @@ class KataRun:
                 )
         return explained
 
-    def _judged_by_the_mistake(self, outcomes: Outcomes) -> dict[Check, Outcome]:
+    def _judged_by_the_mistake(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:
         """Judge hidden checks that failed by the reference with the mistake that visible ones have named and charged.
 
         Where the mistake is not known, or is not the only one, they stay as they are; so they do where something never
@@ -428,7 +426,7 @@ class KataRun:
                 judged[check] = replace(counted, ran=outcome.ran, points=check.info.points)
         return judged
 
-    def _marked(self, check: Check) -> tuple[CheckStatus, FailureSignature | None]:
+    def _marked(self, check: RunCheck) -> tuple[CheckStatus, FailureSignature | None]:
         """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
         who = self.backend
         outcome = self._attempted(check.item, who, seed=None)
@@ -450,7 +448,7 @@ class KataRun:
         # Some mistakes are alike in one check and are told apart by what else they break: the sentence that all
         # checks together led to must not be lost when one of them is repeated.
         ends: dict[str, CheckStatus] = {check.id: outcome.status for check, outcome in outcomes.items()}
-        not_run = [check for check in (*self.suite.checks, *self.suite.left_out) if check.id not in ends]
+        not_run = [check for check in self.suite.every if check.id not in ends]
         left: dict[str, FailureSignature] = {}
         passed: set[str] = set()
         # In the order of the file, as in a whole run: a check may need an earlier one.
@@ -477,7 +475,7 @@ class KataRun:
 
     # Charge -------------------------------------------------------------------------------------------------------
 
-    def _charged(self, outcomes: Outcomes) -> dict[Check, Outcome]:
+    def _charged(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:
         """Charge each slip once, and take back what was earned by doing nothing or by what is excluded."""
         session, suite = self.backend.session, self.suite
         idle_checks = self._idle_checks(outcomes)
@@ -497,7 +495,7 @@ class KataRun:
             self.used.update(dict.fromkeys(session.forbidden_uses()))
         return withhold_excluded(charged, list(self.used), suite.terms.advice)
 
-    def _idle_checks(self, outcomes: Outcomes) -> dict[Check, frozenset[str]]:
+    def _idle_checks(self, outcomes: Outcomes) -> dict[RunCheck, frozenset[str]]:
         """Return the checks that saw nothing but idle values, of names that were wrong elsewhere, with these names."""
         stats, required = self.backend.session.outcomes, set(self.suite.kata.required)
         # A mask that is True everywhere may be right, and on the wrong device.
@@ -509,7 +507,7 @@ class KataRun:
         return {check: asked for check, asked in names.items() if asked and asked <= idle}
 
 
-def _unmet(check: Check, done: Outcomes) -> Outcome | None:
+def _unmet(check: RunCheck, done: Outcomes) -> Outcome | None:
     """Return the outcome of a check that needs another which did not pass, or follows one that never ended."""
     ends = {other.id: (other, outcome.status) for other, outcome in done.items()}
     endless = [name for name in check.info.follows if name in ends and ends[name][1] == "timeout"]

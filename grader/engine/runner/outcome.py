@@ -34,7 +34,7 @@ NO_CALL = "?"
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
+class RunCheck:
     """A check as a run goes through it."""
 
     item: pytest.Item
@@ -150,11 +150,11 @@ class Outcome:
         return [line for line in self.lines if line != self.guess]
 
 
-Outcomes = Mapping[Check, Outcome]
+Outcomes = Mapping[RunCheck, Outcome]
 """What became of the checks of one run, in the order in which they ran."""
 
 
-def report_of(check: Check, outcome: Outcome) -> CheckReport:
+def report_of(check: RunCheck, outcome: Outcome) -> CheckReport:
     """Return what the report says of a check."""
     info = check.info
     return CheckReport(
