@@ -41,16 +41,16 @@ class Gauge:
 
 
 GAUGES = (
-    Gauge("code lines of grader", 33_000, 41_957),
-    Gauge("code lines of grader outside extras", 28_500, 41_957),
-    Gauge("lines of all Python", 150_000, 186_415),
+    Gauge("code lines of grader", 33_000, 41_951),
+    Gauge("code lines of grader outside extras", 28_500, 41_951),
+    Gauge("lines of all Python", 150_000, 186_408),
     Gauge("lines of tests", 42_000, 60_441),
-    Gauge("modules of grader", 270, 351),
+    Gauge("modules of grader", 270, 350),
     Gauge("files", 1_200, 1_515),
     Gauge("classes of ten fields or more", 12, 27),
     Gauge("types of a hand-in on its way to the row", 6, 13),
     Gauge("types from the row to a page", 3, 7),
-    Gauge("modules that one other imports", 45, 100),
+    Gauge("modules that one other imports", 45, 99),
     Gauge("private functions called once", 330, 519),
     Gauge("ways in which our processes talk", 3, 6),
     Gauge("lines per catalogued mistake", 9.5, 8.8),

@@ -17,7 +17,7 @@ from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeou
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.session import Session
 from grader.engine.host.source import read_source
-from grader.engine.mistakes.idle import IdleWatch
+from grader.engine.mistakes.load_reference import IdleWatch
 from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, fingerprint
 from grader.engine.runner.charge import charge, withhold_excluded, withhold_idle
 from grader.engine.runner.collected import Collected
