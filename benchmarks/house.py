@@ -41,10 +41,10 @@ class Gauge:
 
 
 GAUGES = (
-    Gauge("code lines of grader", 33_000, 41_951),
-    Gauge("code lines of grader outside extras", 28_500, 41_951),
-    Gauge("lines of all Python", 150_000, 186_408),
-    Gauge("lines of tests", 42_000, 60_441),
+    Gauge("code lines of grader", 33_000, 41_962),
+    Gauge("code lines of grader outside extras", 28_500, 41_962),
+    Gauge("lines of all Python", 150_000, 186_456),
+    Gauge("lines of tests", 42_000, 60_458),
     Gauge("modules of grader", 270, 350),
     Gauge("files", 1_200, 1_515),
     Gauge("classes of ten fields or more", 12, 27),

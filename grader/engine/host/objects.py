@@ -5,6 +5,7 @@ Gradients: one node of autograd's here stands for the graph of a call over there
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -306,7 +307,9 @@ class _Crossing(torch.autograd.Function):
         anchor: torch.Tensor,
         *inputs: torch.Tensor,
     ) -> tuple[torch.Tensor, ...]:
-        ctx.session, ctx.graph = session, graph
+        # Weakly: a node belongs to the tensors that it made, and the session holds some of these. Python's
+        # collector does not see that they hold their node, so neither would ever be freed.
+        ctx.session, ctx.graph = weakref.ref(session), graph
         # An output without a cotangent has none over there either; zeros would cross for nothing.
         ctx.set_materialize_grads(False)
         ctx.inputs = [(tensor.shape, tensor.dtype) for tensor in inputs]
@@ -315,14 +318,15 @@ class _Crossing(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
-        gradients = ctx.session.backward(ctx.graph.number, list(cotangents), ctx.graph.of)
+        session: Conversation = ctx.session()
+        gradients = session.backward(ctx.graph.number, list(cotangents), ctx.graph.of)
         expected = ctx.inputs
         # torch would refuse them itself, and the check would be taken for broken.
         if len(gradients) != len(expected) or any(
             gradient is not None and (gradient.shape != shape or gradient.dtype != dtype)
             for gradient, (shape, dtype) in zip(gradients, expected, strict=True)
         ):
-            ctx.session.violation("its gradients do not fit its inputs")
+            session.violation("its gradients do not fit its inputs")
         return (None, None, None, None, *gradients)
 
 
@@ -332,13 +336,15 @@ class Graph:
     def __init__(self, session: Conversation, number: int) -> None:
         self.number = number
         self.of = session.asked_of
-        self._session = session
+        self._session = weakref.ref(session)
         self._generation = session.generation
 
     def __del__(self) -> None:
         # At whatever moment Python frees it, perhaps in the middle of a request: it is noted, and goes along
         # with the next.
-        self._session.forget(self.number, self._generation)
+        session = self._session()
+        if session is not None:
+            session.forget(self.number, self._generation)
 
 
 def attach(session: Conversation, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:

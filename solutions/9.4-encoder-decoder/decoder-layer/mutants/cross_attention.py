@@ -64,6 +64,17 @@ mistake(
 )
 
 
+mistake(
+    "self-attention-in-both",
+    "your layer looks at the memory with self_attention: that is what cross_attention is for",
+    DecoderLayer=[
+        "self.cross_attention(self.norm2 -> self.self_attention(self.norm2",
+        "self.cross_attention(x -> self.self_attention(x",
+    ],
+    costs="a whole layer is what is compared, in values, masks and gradients",
+)
+
+
 @mistake(
     "side-by-side",
     "your two attentions read the same x: the second reads what the first has added",
