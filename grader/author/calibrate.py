@@ -22,7 +22,7 @@ from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, Wo
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.source import Unreadable, read_source
 from grader.engine.mistakes.mistakes import Mistake, full_text, slow_answers
-from grader.engine.runner.kata_terms import setting_of
+from grader.engine.runner.collected import setting_of
 from grader.engine.runner.suite import versions
 from grader.engine.timing.benchmark_run import TurnTimeout
 from grader.engine.timing.speed import CUT_FACTOR, MEMORY, Round, Speed

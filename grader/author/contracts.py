@@ -21,7 +21,7 @@ from grader.author.turned import turned
 from grader.catalogue import Kata
 from grader.engine.host.launcher import Launcher
 from grader.engine.mistakes.recognise import SEED
-from grader.engine.runner.suite import Options, Suite
+from grader.engine.runner.suite import RunConfig, Suite
 from grader.errors import PackError
 from grader.report.report import WRONG
 
@@ -152,7 +152,7 @@ class Contracts:
                 return ContractCell(one, reason=reason)
             # One check that fails is enough, and which mistake it is does not matter: both save most of the
             # time.
-            options = Options(seed=seed, name=False, fail_fast=True)
+            options = RunConfig(seed=seed, name=False, fail_fast=True)
             report = self._suite.check(self._file, launcher, options, content=one.text.encode())
             if report.status == "pass":
                 return ContractCell(one)
@@ -175,7 +175,7 @@ class Contracts:
         parts = {part.name: part for part in parts_of(self._right, self._kata.required)}
         # What a part takes and returns is seen at work: annotations may be missing, or say less.
         text = _sabotaged(self._right, "observes", {part: part.name for part in parts.values()})
-        options = Options(seed=seed, name=False)
+        options = RunConfig(seed=seed, name=False)
         report = self._suite.check(self._file, self._launcher, options, content=text.encode())
         if report.status != "pass":
             raise PackError(

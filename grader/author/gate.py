@@ -37,7 +37,7 @@ from grader.engine.mistakes.recognise import (
     equal_fingerprints,
     in_older_words,
 )
-from grader.engine.runner.suite import Options, Suite
+from grader.engine.runner.suite import RunConfig, Suite
 from grader.errors import PackError
 from grader.files import write_atomic
 from grader.report.report import WRONG, KataReport
@@ -215,7 +215,7 @@ class Gate:
                 continue
             if not shown:
                 continue
-            report = suite.check(copy(path), self.launcher, Options(name=False))
+            report = suite.check(copy(path), self.launcher, RunConfig(name=False))
             if report.score > (kata.points + kata.hidden_points) / 10:
                 verdict.find(
                     "blocks",
@@ -234,7 +234,7 @@ class Gate:
             checks = suite if file == kata.solution else quick
             for seed in range(self.seeds):
                 self.step(f"{kata.slug}: right answers", place * self.seeds + seed, len(files) * self.seeds)
-                report = checks.check(copy(file), self.launcher, Options(seed=seed, draws=1))
+                report = checks.check(copy(file), self.launcher, RunConfig(seed=seed, draws=1))
                 times.append(report.duration_s)
                 if report.status != "pass" or any(check.redrawn for check in report.checks):
                     verdict.find(
@@ -381,7 +381,7 @@ class Gate:
             answer, checks = one
             marks: Marks = {}
             # Unnamed: marks must not depend on the fingerprints that are being made from them.
-            options = Options(seed=SEED, name=False)
+            options = RunConfig(seed=SEED, name=False)
             report = suite.select(checks).check(copy(answer), launcher, options, marks=marks)
             return report, marks
 
@@ -398,9 +398,9 @@ class Gate:
         self.step(f"{kata.slug}: baseline", 0, 1)
         handed_in = copy(kata.baseline)
         # Without training first: most baselines fail long before.
-        report = suite.exclude(suite.trained()).check(handed_in, self.launcher, Options(seed=SEED))
+        report = suite.exclude(suite.trained()).check(handed_in, self.launcher, RunConfig(seed=SEED))
         if report.status == "pass":
-            report = suite.check(handed_in, self.launcher, Options(seed=SEED))
+            report = suite.check(handed_in, self.launcher, RunConfig(seed=SEED))
         if report.status != "fail":
             reason = f": {report.message}" if report.message else ""
             verdict.find(
@@ -414,7 +414,7 @@ class Gate:
     ) -> None:
         untrained = suite.exclude(suite.trained())
         # Slow is what they are for: they must be right, given time.
-        patient = Options(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
+        patient = RunConfig(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
         for place, answer in enumerate(slow):
             self.step(f"{kata.slug}: slow answers", place, len(slow))
             report = untrained.check(copy(answer), self.launcher, patient)

@@ -168,13 +168,16 @@ def check(what: str | None, options: CheckOptions) -> int:
     Device(options.device).require()
     # Workers are forked from this process, so that it must not have imported a check or an expected value yet.
     launcher = start_launcher(device=options.device, preload=request.targets[0].kata.preload)
-    from grader.engine.runner.suite import Options, suites_of
+    from grader.engine.runner.suite import RunConfig, suites_of
 
     katas = [target.kata for target in request.targets]
-    how = Options(
-        seed=options.seed, fail_fast=options.fail_fast, timeout_s=options.timeout, device=options.device
+    config = RunConfig(
+        seed=options.seed,
+        fail_fast=options.fail_fast,
+        timeout_s=options.timeout,
+        device=options.device,
+        look=_debugger() if options.pdb else None,
     )
-    look = _debugger() if options.pdb else None
     with closing(launcher):  # a verdict does not wait for its workers' end
         with suites_of(katas, speed=options.perf, keyword=options.keyword) as suites:
             chosen, reports = _chosen(request, suites, options.keyword), []
@@ -182,9 +185,7 @@ def check(what: str | None, options: CheckOptions) -> int:
             with _counting(0 if options.pdb else len(chosen)) as show:
                 for number, (target, suite) in enumerate(chosen, 1):
                     show(number, target.kata)
-                    reports.append(
-                        suite.check(target.file, launcher, how, content=request.content, look=look)
-                    )
+                    reports.append(suite.check(target.file, launcher, config, content=request.content))
         # First: what comes next depends on it, and a reader such as `head` may close the pipe after a few lines.
         try:
             if not options.partial:

@@ -87,14 +87,13 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
         launcher = start_launcher(preload=(named or request.targets[0]).kata.preload)
         try:
             # After the launcher: workers are split off from a process that has seen no answer.
-            from grader.engine.runner.suite import Options, suites_of
-
-            options = Options(seed=seed, timeout_s=timeout)
+            from grader.engine.runner.suite import RunConfig, suites_of
 
             with suites_of([target.kata for target in request.targets]) as suites:
 
                 def examine(target: Target, tell: Callable[..., None]) -> KataReport:
-                    return suites[target.kata.slug].check(target.file, launcher, options, tell)
+                    config = RunConfig(seed=seed, timeout_s=timeout, tell=tell)
+                    return suites[target.kata.slug].check(target.file, launcher, config)
 
                 watching = WatchLoop(request, examine, keys, form)
                 watching.begin_with(named)

@@ -21,7 +21,7 @@ from grader.engine.checks.failure import (
 )
 from grader.engine.checks.raised import supposed_of
 from grader.engine.checks.text import WHOLE, clean
-from grader.engine.host.callbacks import Lent
+from grader.engine.host.calls import Lent
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable
 from grader.engine.host.objects import RemoteObject, forgeable, label_calls_as, state_of
 from grader.engine.host.remote import context_of

@@ -454,7 +454,11 @@ class _Asked:
         def right(*tensors: Tensor) -> tuple[Tensor, ...]:
             values = dict(zip(inputs, tensors, strict=True))
             own = {name: values[name] for name in state}
-            result = self._right.run(own, {**_on_cpu(call), **{name: values[name] for name in given}})
+            here = {
+                name: value.detach().cpu() if isinstance(value, Tensor) else value
+                for name, value in call.items()
+            }
+            result = self._right.run(own, {**here, **{name: values[name] for name in given}})
             return tuple(one for one in _several(result) if one.requires_grad)
 
         with torch.enable_grad():
@@ -677,12 +681,6 @@ def _fresh(call: Arguments) -> Arguments:
         return list(value) if type(value) is list else dict(value) if type(value) is dict else value
 
     return {name: fresh(value) for name, value in call.items()}
-
-
-def _on_cpu(call: Arguments) -> Arguments:
-    return {
-        name: value.detach().cpu() if isinstance(value, Tensor) else value for name, value in call.items()
-    }
 
 
 def _is_floating(value: Any) -> bool:

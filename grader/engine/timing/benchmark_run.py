@@ -22,14 +22,12 @@ from grader.devices import Device
 from grader.engine.checks.draw import Draw
 from grader.engine.checks.failure import fail, fail_policy
 from grader.engine.host.calls import Calls
-from grader.engine.host.deadline import Deadline
+from grader.engine.host.deadline import Deadline, Sample, Span, Stopwatch
 from grader.engine.host.errors import SubmissionRaised, WorkerTimeout
 from grader.engine.host.launcher import Launcher, WorkerProcess
-from grader.engine.host.limits import Terms
 from grader.engine.host.remote import RemoteSubmission, context_of
 from grader.engine.host.session import Session
-from grader.engine.host.source import Source
-from grader.engine.host.stopwatch import Sample, Span, Stopwatch
+from grader.engine.host.source import Source, Terms
 from grader.engine.timing import cores, device, memory
 from grader.engine.timing.child_processes import ChildProcessDetector
 from grader.engine.timing.work import Work

@@ -14,14 +14,12 @@ from typing import Any
 from grader.catalogue import Kata, Pack
 from grader.catalogue.given import BLOCKS
 from grader.data_files import read_text
-from grader.engine.host.callbacks import Lent
-from grader.engine.host.calls import Calls
+from grader.engine.host.calls import Calls, Lent
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
-from grader.engine.host.limits import Terms
 from grader.engine.host.remote import RemoteSubmission
 from grader.engine.host.session import Session
-from grader.engine.host.source import read_source
+from grader.engine.host.source import Terms, read_source
 from grader.errors import KataError, PackError
 from grader.learner.demos.exhibit_types import Exhibit, Play, read_exhibits
 from grader.notebooks import as_module

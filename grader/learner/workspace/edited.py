@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 
-from grader.engine.host.source import Source
-from grader.engine.host.syntax import MAX_CODE, UNPARSED, body_of
+from grader.engine.host.source import MAX_CODE, UNPARSED, Source, body_of
 
 
 def code_of(source: Source) -> dict[str, str]:
