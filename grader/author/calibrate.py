@@ -224,8 +224,8 @@ class Calibrator:
         try:
             source = read_source(answer) if isinstance(answer, Path) else answer.source
             setting = setting_of(kata, source, self._launcher, self._device)
-            for one in Speed(setting, demand.threshold).rounds(demand.form, demand.work, left):
-                rounds.append(one)
+            for round_ in Speed(setting, demand.threshold).rounds(demand.form, demand.work, left):
+                rounds.append(round_)
                 left -= 1
                 step(f"{kata.slug} {demand.name}: {name}", 1)
         except TurnTimeout:
@@ -241,11 +241,11 @@ class Calibrator:
             # Rounds that an answer did not need are counted as done, or the bar would never be full.
             step("", left)
         # Medians, as the check takes them: a mean would follow the one round in which the machine was busy.
-        values = [one.value for one in rounds]
+        values = [round_.value for round_ in rounds]
         if cut_off:
             return Measurement(name, scale.beyond(CUT_FACTOR), CUT_FACTOR, values, cut_off=True)
         value = statistics.median(values)
-        anchors = [one.anchored for one in rounds if one.anchored is not None]
+        anchors = [round_.anchored for round_ in rounds if round_.anchored is not None]
         anchored = statistics.median(anchors) if anchors else None
         over_anchor = anchored / demand.threshold.anchor if anchored is not None else 0.0
         return Measurement(
@@ -386,7 +386,7 @@ COLUMNS = (
 
 def rows(found: Calibrated) -> list[tuple[str, ...]]:
     """Return the table's rows, one a threshold."""
-    return [_cells(f"{one.number} {one.kata}", one.name, _fact(one)) for one in found.thresholds]
+    return [_cells(f"{item.number} {item.kata}", item.name, _fact(item)) for item in found.thresholds]
 
 
 def _cells(kata: str, name: str, fact: MeasuredThreshold) -> tuple[str, ...]:
@@ -403,20 +403,20 @@ def _cells(kata: str, name: str, fact: MeasuredThreshold) -> tuple[str, ...]:
     )
 
 
-def _fact(one: Calibration) -> MeasuredThreshold:
+def _fact(item: Calibration) -> MeasuredThreshold:
     ends = [
-        "–" if reading is None else f"{_shown(one.form, reading)} ({reading.answer}{_by_anchor(reading)})"
-        for reading in (one.slowest_accepted, one.fastest_slow)
+        "–" if reading is None else f"{_shown(item.form, reading)} ({reading.answer}{_by_anchor(reading)})"
+        for reading in (item.slowest_accepted, item.fastest_slow)
     ]
-    room = [f"×{room:.2f}" if room is not None else "–" for room in (one.room_below, one.room_above)]
-    rules = ", ".join(dict.fromkeys(finding.rule for finding in one.findings))
+    room = [f"×{room:.2f}" if room is not None else "–" for room in (item.room_below, item.room_above)]
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in item.findings))
     return MeasuredThreshold(
-        form=one.form,
-        threshold=one.threshold,
+        form=item.form,
+        threshold=item.threshold,
         slowest_right=ends[0],
-        tau=_number(one.form, one.threshold),
+        tau=_number(item.form, item.threshold),
         fastest_slow=ends[1],
-        proposed="–" if one.proposed is None else _number(one.form, one.proposed),
+        proposed="–" if item.proposed is None else _number(item.form, item.proposed),
         room=" / ".join(room),
         verdict=f"refused: {rules}" if rules else "holds",
     )
@@ -467,7 +467,7 @@ def record(found: Calibrated, katas: Sequence[Kata]) -> None:
     """Store what was measured next to each kata: from then on these thresholds count on this kind of device."""
     kind = kind_of(found.device)
     for kata in katas:
-        theirs = {one.name: _fact(one) for one in found.thresholds if one.kata == kata.slug}
+        theirs = {item.name: _fact(item) for item in found.thresholds if item.kata == kata.slug}
         if theirs:
             there = MeasuredOn(
                 machine=found.machine,

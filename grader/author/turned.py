@@ -37,7 +37,7 @@ def _within(tree: ast.Module, part: str, line: int) -> bool:
     body: list[ast.stmt] = tree.body
     found: ast.stmt | None = None
     for name in part.split("."):
-        found = next((one for one in body if getattr(one, "name", None) == name), None)
+        found = next((statement for statement in body if getattr(statement, "name", None) == name), None)
         body = getattr(found, "body", [])
     return found is not None and found.lineno <= line <= (found.end_lineno or 0)
 
@@ -63,6 +63,6 @@ def _changed(tree: ast.Module, place: int, index: int, low: float | None) -> str
         for name, value in ast.iter_fields(parent):
             if value is node:
                 setattr(parent, name, changed)
-            elif isinstance(value, list) and any(one is node for one in value):
-                setattr(parent, name, [changed if one is node else one for one in value])
+            elif isinstance(value, list) and any(part is node for part in value):
+                setattr(parent, name, [changed if part is node else part for part in value])
     return ast.unparse(ast.fix_missing_locations(own))

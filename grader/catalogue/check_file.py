@@ -42,7 +42,7 @@ def marked_checks(nodes: Iterable[ast.AST]) -> Iterator[MarkedCheck]:
         if not isinstance(node, ast.FunctionDef):
             continue
         for mark in node.decorator_list:
-            options = {one.arg: one.value for one in mark.keywords} if isinstance(mark, ast.Call) else {}
+            options = {word.arg: word.value for word in mark.keywords} if isinstance(mark, ast.Call) else {}
             if "aspect" in options:
                 # Under whatever name `check` was imported. What is not plainly visible is hidden, so that no slip of
                 # the author's shows it to learners.

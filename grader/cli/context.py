@@ -174,7 +174,7 @@ class LearnerContext:
     def passed_last(self) -> Kata | None:
         """Return the kata that passed for the first time most lately."""
         passed = [(self.entry(kata).passed or "", kata) for kata in self.catalogue.katas]
-        when, kata = max(passed, key=lambda one: one[0])
+        when, kata = max(passed, key=lambda pair: pair[0])
         return kata if when else None
 
 

@@ -133,9 +133,9 @@ def _verdict(arguments: list[str], shell: Any) -> NotebookVerdict | None:
     if not out.strip():
         sys.stderr.write(err)
         return None
-    reports = [msgspec.convert(one, KataReport) for one in json.loads(out)["katas"]]
+    reports = [msgspec.convert(item, KataReport) for item in json.loads(out)["katas"]]
     # What does not pass first: `%kata try` without a name is about that.
-    _latest[:] = [one.kata for one in sorted(reports, key=lambda one: one.status == "pass")]
+    _latest[:] = [report.kata for report in sorted(reports, key=lambda report: report.status == "pass")]
     if any(report.isolation == "process" for report in reports):
         err += (
             "Isolation: process. This machine cannot confine your code; it could read and write your files."

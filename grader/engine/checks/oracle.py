@@ -173,7 +173,7 @@ def _expected(exact: Tensor, yardsticks: Sequence[Tensor], nudged: Sequence[Tens
         error = _largest((own if finite is None else own[finite]).double() - value)
         if math.isfinite(error):
             worst = max(worst, error * limits.eps / torch.finfo(own.dtype).eps)
-        elif own.dtype == dtype and not any(own is one for one in nudged):
+        elif own.dtype == dtype and not any(own is value for value in nudged):
             raise PackError(
                 f"an oracle's function overflows in {dtype} where its value does not",
                 "Write it in a numerically stable way: its rounding error is the yardstick.",

@@ -115,7 +115,7 @@ class _Moves:
         every = tuple(self._learned)
         for step, doubt in stable_steps(lambda step: self._slope(every, step), steps):
             tried = {name: self._slope((name,), step) for name in every}
-            scale = min(max((abs(one) for one in tried.values()), default=0.0), LARGEST)
+            scale = min(max((abs(slope) for slope in tried.values()), default=0.0), LARGEST)
             limit = min(max(EXACT * scale, ROOM * doubt), COARSEST * scale)
             off = [name for name in every if not abs(self._reported[name] - tried[name]) <= limit]
             # What moved over a larger step and stands still now was rounded away: that is not a slope.
@@ -173,7 +173,7 @@ def stable_steps(
             break
         if len(slopes) < 3:  # two that agree may do so by chance
             continue
-        doubts.append(max(abs(one - other) for one, other in pairwise(slopes[-3:])))
+        doubts.append(max(abs(last - before) for before, last in pairwise(slopes[-3:])))
         if yielded is None and doubts[-1] > PAST_THE_BEST * min(doubts):
             yielded, doubt = _least(doubts, steps)
             yield steps[yielded + 1], doubt

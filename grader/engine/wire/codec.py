@@ -552,12 +552,12 @@ class _Budget:
         except TypeError:  # a tuple that holds a list
             values = [value for value in values if _is_hashable(value)]
             hashes = sorted(map(hash, values))
-        crowded = {one for one, other in zip(hashes, hashes[MAX_ALIKE:], strict=False) if one == other}
+        crowded = {first for first, last in zip(hashes, hashes[MAX_ALIKE:], strict=False) if first == last}
         # Only of the hashes that are too common: to compare all would be the square that this is to prevent.
         met: dict[int, list[Hashable]] = {number: [] for number in crowded}
         for value in values if met else ():
             others = met.get(hash(value))
-            if others is None or any(_same(value, one) for one in others):
+            if others is None or any(_same(value, other) for other in others):
                 continue
             others.append(value)
             if len(others) > MAX_ALIKE:

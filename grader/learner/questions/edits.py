@@ -25,7 +25,7 @@ _PAIRS = (
     ("exp", "log"), ("sqrt", "square"), ("view", "reshape"), ("var", "std"), ("relu", "gelu"),
     ("scatter", "scatter_add"), ("append", "extend"), ("cumsum", "cumprod"), ("new_zeros", "new_ones"),
 )  # fmt: skip
-_NAMED = {**dict(_PAIRS), **{other: one for one, other in _PAIRS}}
+_NAMED = {**dict(_PAIRS), **{other: name for name, other in _PAIRS}}
 _MINUS_ZERO = re.compile(r"-0(?![\d.])")
 E = TypeVar("E", bound=ast.expr)
 
@@ -72,11 +72,11 @@ def _alike(arguments: ast.arguments) -> dict[str, list[str]]:
     every = [*zip(arguments.args, defaults, strict=True)]
     every += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     kinds = {
-        one.arg: (one.annotation and ast.dump(one.annotation), default is None)
-        for one, default in every
-        if one.arg not in ("self", "cls")
+        parameter.arg: (parameter.annotation and ast.dump(parameter.annotation), default is None)
+        for parameter, default in every
+        if parameter.arg not in ("self", "cls")
     }
-    return {name: [one for one in kinds if one != name and kinds[one] == kinds[name]] for name in kinds}
+    return {name: [twin for twin in kinds if twin != name and kinds[twin] == kinds[name]] for name in kinds}
 
 
 def _of(
@@ -133,8 +133,8 @@ def _calls(node: ast.Call, imported: set[str]) -> Iterator[ast.expr]:
     for keyword in node.keywords:
         if keyword.arg == "device":
             continue  # what happens without it depends on the machine
-        yield _with(node, keywords=[one for one in node.keywords if one is not keyword])
-    plain = [one for one in node.args if not isinstance(one, ast.Starred)]
+        yield _with(node, keywords=[argument for argument in node.keywords if argument is not keyword])
+    plain = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
     if len(node.args) >= 2 and plain == node.args:
         yield _with(node, args=[node.args[1], node.args[0], *node.args[2:]])
     if isinstance(function, ast.Attribute):

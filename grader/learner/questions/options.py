@@ -15,7 +15,7 @@ def facts_near(fact: str) -> list[str]:
         return [_shifted(fact, step) for step in (1, -1, 2, 3)]
     sizes = [int(part) for part in inside.rstrip("]").split(", ") if part]
     shapes = [sizes[::-1], [*sizes, 1], [1, *sizes], sizes[1:], sizes[:-1], [size + 1 for size in sizes]]
-    others = [one for one in ("float32", "int64", "bool") if one != dtype]
+    others = [name for name in ("float32", "int64", "bool") if name != dtype]
     return [f"{dtype} {shape}" for shape in shapes] + [f"{others[0]} {sizes}"]
 
 

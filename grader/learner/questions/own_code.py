@@ -139,7 +139,7 @@ class OwnCode:
         first = next((node for node in self.tree.body if not _is_first(node)), None)
         if first is not None:
             # A decorated definition begins at its first decorator, and `lineno` is that of `def` or `class`.
-            decorated = [one.lineno for one in getattr(first, "decorator_list", ())]
+            decorated = [decorator.lineno for decorator in getattr(first, "decorator_list", ())]
             marks.append((starts[min([first.lineno, *decorated]) - 1], 1, -len(self.text), _HELPERS.encode()))
         data, pieces, at = b"\n".join(self._lines), [], 0
         for place_, _, _, inserted in sorted(marks):

@@ -128,19 +128,19 @@ class Quiz:
             failing: list[tuple[Edit, Version]] = []
             ran, clear = self.ran(item), False
             # What does not even run in this check is not a choice to think about: it comes last.
-            tried = self.shuffled([one for one in self.changed if one[0].shown])
-            for edit, version in sorted(tried, key=lambda one: one[0].line not in ran):
+            tried = self.shuffled([changed for changed in self.changed if changed[0].shown])
+            for edit, version in sorted(tried, key=lambda changed: changed[0].line not in ran):
                 status = version.end(item, 0).status
                 (passing if status == "pass" else failing).append((edit, version))
                 clear |= status == "fail" and edit not in self.questioned
                 if clear and len(passing) == AN_OPTION_MORE:
                     break
             # What raises an exception is easily seen to; a wrong number has to be thought about.
-            failing.sort(key=lambda one: one[1].end(item, 0).status == "error")
+            failing.sort(key=lambda changed: changed[1].end(item, 0).status == "error")
             for edit, version in failing:
                 if edit in self.questioned or len(passing) < AN_OPTION_MORE:
                     continue
-                others = _first(passing, lambda one: self.passes(one[1], item))  # noqa: B023 - used at once
+                others = _first(passing, lambda changed: self.passes(changed[1], item))  # noqa: B023 - used at once
                 end = self.steady(version, item)
                 if end is not None and len(others) == AN_OPTION_MORE:
                     self.questioned.append(edit)
@@ -149,8 +149,8 @@ class Quiz:
                         f"Each of these changes is made alone. With which one does the check "
                         f"“{self.titles[item.name]}” fail?",
                         [
-                            f"line {one.line}: `{one.shown}`"
-                            for one in (edit, *(other for other, _ in others))
+                            f"line {option.line}: `{option.shown}`"
+                            for option in (edit, *(other for other, _ in others))
                         ],
                         _reason(end),
                     )
@@ -158,7 +158,7 @@ class Quiz:
 
     def purposes(self) -> Iterator[QuizQuestion]:
         """Which check notices that a line is gone, or another?"""
-        for edit, version in sorted(self.shuffled(self.changed), key=lambda one: bool(one[0].shown)):
+        for edit, version in sorted(self.shuffled(self.changed), key=lambda changed: bool(changed[0].shown)):
             if edit in self.questioned:
                 continue
             failing: list[pytest.Item] = []
@@ -179,7 +179,7 @@ class Quiz:
                 yield self.question(
                     "purpose",
                     f"{_happens(edit)}Which of these checks fails then?",
-                    [self.titles[one.name] for one in (item, *passing)],
+                    [self.titles[option.name] for option in (item, *passing)],
                     _reason(end),
                     edit.line,
                 )
@@ -213,7 +213,7 @@ class Quiz:
 
     def results(self) -> Iterator[QuizQuestion]:
         """What does a call return, and what would it have returned with another line?"""
-        places = [(one, place) for one, calls in self.calls.items() for place in range(len(calls))]
+        places = [(check, place) for check, calls in self.calls.items() for place in range(len(calls))]
         called: set[str] = set()
         for item, place in self.shuffled(places):
             call = self.calls[item][place]

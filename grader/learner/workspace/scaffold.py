@@ -95,7 +95,7 @@ def start(
         unopened = None if os.path.lexists(folder / BLOCKS) else blocks_of(plan.kata)
         done.append(Started(plan.kata, folder, plan.submission, results, resumed, unopened))
     # Only blocks that this start wrote: a second start must not give up a kata that was opened long ago.
-    opened = {file.path for one in done for file in one.files if file.action == "written"}
+    opened = {file.path for begun in done for file in begun.files if file.action == "written"}
     with edit_progress(workspace.root) as progress:
         for kata in katas:
             entry = progress.of(kata.slug)
