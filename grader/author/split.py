@@ -11,11 +11,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.catalogue.check_file import marked_checks, read_tree
-from grader.catalogue.discover import SOLUTIONS
+from grader.catalogue.catalogue import SOLUTIONS
 from grader.catalogue.file_types import KataFile
 from grader.catalogue.load import KATA_FILE
-from grader.catalogue.stub import defined_names
+from grader.catalogue.pack_code import defined_names, marked_checks, read_tree
 from grader.data_files import read_data
 from grader.errors import PackError
 from grader.files import write_atomic

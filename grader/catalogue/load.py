@@ -12,11 +12,10 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from grader.catalogue.check_file import worth
 from grader.catalogue.file_types import CalibrationFile, KataFile, MeasuredOn, PackFile, UnitFile
-from grader.catalogue.hints import read_hints
 from grader.catalogue.katas import Kata, Pack, Unit, number_key
-from grader.catalogue.stub import read_stub
+from grader.catalogue.markdown import read_hints
+from grader.catalogue.pack_code import read_stub, worth
 from grader.catalogue.torch_names import torch_names
 from grader.data_files import read_data
 from grader.errors import PackError, did_you_mean

@@ -16,7 +16,7 @@ import click
 
 from grader import DISTRIBUTION, TRIED, __version__, machine
 from grader.catalogue import Catalogue
-from grader.catalogue.discover import answers
+from grader.catalogue.catalogue import answers
 from grader.cli.context import json_option, print_json
 from grader.cli.warm_process import SWITCH, end_all, running_daemons, wanted
 from grader.devices import accelerator_here

@@ -117,7 +117,7 @@ def _split_catalogue() -> Catalogue:
     """Return all katas, after stubs, references and checks of those written once were made anew."""
     from grader.author.split import split_pack
     from grader.catalogue import Catalogue
-    from grader.catalogue.discover import named_folders
+    from grader.catalogue.catalogue import named_folders
 
     for folder in named_folders():
         split_pack(folder)

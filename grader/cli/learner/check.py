@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import os
 import shlex
 import sys
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.catalogue import Catalogue, Kata
-from grader.catalogue.discover import answers
+from grader.catalogue.catalogue import answers
 from grader.cli.context import (
     LearnerContext,
     complete_id,
@@ -415,12 +417,16 @@ def remember(request: CheckRequest, reports: list[KataReport]) -> None:
 
 
 def _code(file: Path, content: bytes | None) -> dict[str, str]:
+    """Return a digest of each function and class; what is only laid out or commented otherwise has the same."""
     from grader.engine.host.source import Unreadable, read_source, source_of
-    from grader.learner.workspace.edited import code_of
+    from grader.engine.host.syntax import MAX_CODE, UNPARSED, body_of
 
     try:
-        return code_of(read_source(file) if content is None else source_of(file.absolute(), content))
-    except Unreadable:
+        source = read_source(file) if content is None else source_of(file.absolute(), content)
+        body = body_of(source) if len(source.data) <= MAX_CODE else []
+        made = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        return {node.name: hashlib.sha256(ast.dump(node).encode()).hexdigest()[:8] for node in made}
+    except (Unreadable, *UNPARSED):
         return {}
 
 

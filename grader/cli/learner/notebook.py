@@ -168,7 +168,7 @@ def _show(arguments: list[str]) -> Any:
     if "stub" in shown:
         return _markdown(f"```python\n{shown['stub']}\n```")
     # A notebook looks for pictures next to itself, wherever the lesson is.
-    from grader.catalogue.pictures import embedded
+    from grader.catalogue.markdown import embedded
     from grader.cli.context import here
 
     item = here().catalogue.find(shown["number"])[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from grader.catalogue import Kata, Unit
-from grader.catalogue.pictures import in_words
+from grader.catalogue.markdown import in_words
 from grader.cli.context import complete_id, here, json_option, print_json, print_markdown, print_python
 from grader.data_files import read_text
 from grader.errors import UsageError

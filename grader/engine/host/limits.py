@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.catalogue.stub import FREE, Attributes
+from grader.catalogue.pack_code import FREE, Attributes
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from typing import Any
 
 import torch
 
-from grader.engine.mistakes.load_reference import load_mistake
-from grader.engine.mistakes.mistakes import Mistake
+from grader.engine.mistakes.mistakes import Mistake, load_mistake
 
 
 class IdleWatch:

@@ -14,8 +14,7 @@ from grader.catalogue import Kata
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.stand_ins import stand_ins_of
 from grader.engine.host.limits import Terms
-from grader.engine.mistakes.load_reference import load_trusted
-from grader.engine.mistakes.mistakes import Mistake, mistakes
+from grader.engine.mistakes.mistakes import Mistake, load_trusted, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
 from grader.engine.runner.kata_terms import terms_for
 from grader.engine.runner.outcome import Outcome

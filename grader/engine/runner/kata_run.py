@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.catalogue.stub import signatures_of
+from grader.catalogue.pack_code import signatures_of
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.describe import is_starred
 from grader.engine.checks.failure import PROPERTIES, policy_breach

@@ -30,8 +30,8 @@ from grader.engine.host.remote import RemoteSubmission, context_of
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source
 from grader.engine.host.stopwatch import Sample, Span, Stopwatch
-from grader.engine.timing import cores, device, memory
-from grader.engine.timing.child_processes import ChildProcessDetector
+from grader.engine.timing import cores, device, monitors
+from grader.engine.timing.monitors import ChildProcessDetector
 from grader.engine.timing.work import Work
 
 KERNEL = "grader.engine.worker.calibration_kernel"
@@ -125,7 +125,7 @@ class TimedWorker:
             check_timeout_s=PATIENCE_S,
             preload=(*setting.terms.preload, *preload),
         )
-        self.scale: memory.PeakMemoryMonitor | None = None
+        self.scale: monitors.PeakMemoryMonitor | None = None
         """Set since before anything of the module was loaded."""
         self._helpers: ChildProcessDetector | None = None
         # Entered in `on_start`, left by `start`: memory is watched from before the module is loaded until it
@@ -138,7 +138,7 @@ class TimedWorker:
         def on_start(process: WorkerProcess) -> None:
             cores.pin(process.pid, core)  # threads that are started later inherit it
             self._helpers = ChildProcessDetector(process.pid)
-            self.scale = memory.PeakMemoryMonitor(process.pid)
+            self.scale = monitors.PeakMemoryMonitor(process.pid)
             # From before the module is loaded: what it takes at import is its memory as well.
             self._looks.enter_context(self.scale.watching())
             self.taken_before = setting.on.taken_by_others()

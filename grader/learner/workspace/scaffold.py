@@ -15,7 +15,7 @@ from grader import files
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import NAME, sheet_for
 from grader.catalogue.given import BLOCKS, Blocks, blocks_of, given_files
-from grader.catalogue.pictures import pictures
+from grader.catalogue.markdown import pictures
 from grader.data_files import read_bounded, read_bytes
 from grader.errors import EngineError, UsageError
 from grader.learner.workspace.folder import Workspace
