@@ -161,7 +161,8 @@ class Calibrator:
             theirs = [demand for demand in demands if demand.kata is kata]
             slow = _slow_answers(kata, {demand.check for demand in theirs}, findings)
             for demand in theirs:
-                if demand.threshold.on(self._kind) is None or not _measurable(demand):
+                measurable = demand.form not in MEMORY or sys.platform == "linux"
+                if demand.threshold.on(self._kind) is None or not measurable:
                     ungraded.append(f"{kata.slug} {demand.name}")
                     continue
                 named = [
@@ -287,13 +288,13 @@ class Calibrator:
         if found.slowest_accepted is not None:
             found.room_below = 1 / found.slowest_accepted.excess
             if 1 <= found.room_below < self.room:
-                self._narrow(found, found.slowest_accepted, found.room_below, "below", scale)
+                self._narrow(found, found.slowest_accepted, found.room_below, "below")
         if found.fastest_slow is not None:
             found.room_above = found.fastest_slow.excess
             if 1 < found.room_above < self.room:
-                self._narrow(found, found.fastest_slow, found.room_above, "above", scale)
+                self._narrow(found, found.fastest_slow, found.room_above, "above")
 
-    def _narrow(self, found: Calibration, reading: Measurement, room: float, side: str, scale: Scale) -> None:
+    def _narrow(self, found: Calibration, reading: Measurement, room: float, side: str) -> None:
         text = f"×{room:.2f} {side} it ({_against(found, reading)}, {reading.answer}), but ×{self.room:g} is required"
         if found.proposed is not None and found.room_below is not None and found.fastest_slow is not None:
             each = math.sqrt(found.fastest_slow.excess * found.room_below)
@@ -326,11 +327,6 @@ def _slow_answers(kata: Kata, checks: set[str], findings: list[Finding]) -> list
 
 def _name(answer: Path | Mistake) -> str:
     return answer.stem if isinstance(answer, Path) else answer.name
-
-
-def _measurable(demand: PerfRequest) -> bool:
-    """Return whether this system tells what the form asks for."""
-    return demand.form not in MEMORY or sys.platform == "linux"
 
 
 # --- For people ---

@@ -142,7 +142,10 @@ class Gate:
         verdict.tried = len(mutants or [])
         _look_at_files(kata, verdict)
         _look_at_hints(kata, verdict)
-        _look_at_rubric(kata, verdict)
+        try:
+            rubric_of(kata)
+        except PackError as error:
+            verdict.find("rubric", full_text(error))
         for message in complaints(kata, suite.infos()):
             verdict.find("words", message)
         _look_at_preload(kata, verdict)
@@ -316,7 +319,9 @@ class Gate:
         # Under another draw the marks are compared with the stored ones: learners are recognised by those.
         prints = fresh if self.draw is None else stored
         for mutant in mutants:
-            named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
+            held = reports[mutant.name].checks
+            passed = {check.id for check in held if check.status == "pass" and not check.message}
+            named = prints.recognise(fresh.mutants[mutant.name].checks, passed)
             _look_at_names(mutant, {name for found in named.values() for name in found.names}, verdict)
         self._keep(kata, fresh, _transcripts(mutants, decisive, reports, suite.trained()), verdict)
 
@@ -441,8 +446,10 @@ class Gate:
             renew = f"kata pack check {kata.slug} --update"
             verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
         text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
-        if self.draw is not None:
-            text = _those_of(text, fresh.mutants)
+        if self.draw is not None:  # the transcripts of what was drawn
+            parts = re.split(r"^(?==== )", text, flags=re.MULTILINE)[1:]
+            drawn = [part.rstrip("\n") + "\n" for part in parts if part.split(maxsplit=2)[1] in fresh.mutants]
+            text = "\n".join(drawn)
         if text != transcripts:
             verdict.find(
                 "transcripts",
@@ -530,13 +537,6 @@ def _look_at_hints(kata: Kata, verdict: Verdict) -> None:
                 verdict.find("hints", f"hint {tier} holds a line of the reference: {line}")
 
 
-def _look_at_rubric(kata: Kata, verdict: Verdict) -> None:
-    try:
-        rubric_of(kata)
-    except PackError as error:
-        verdict.find("rubric", full_text(error))
-
-
 def _look_at_preload(kata: Kata, verdict: Verdict) -> None:
     """Import what the kata wants imported before the fork, elsewhere: a thread of it would break every fork."""
     for name in kata.preload:
@@ -573,10 +573,6 @@ def _body_lines(path: Path) -> Iterator[str]:
 
 def _squeezed(text: str) -> str:
     return re.sub(r"\s+", "", text)
-
-
-def _passed(report: KataReport) -> set[str]:
-    return {check.id for check in report.checks if check.status == "pass" and not check.message}
 
 
 def _look_at_names(mutant: Mistake, names: set[str], verdict: Verdict) -> None:
@@ -672,13 +668,6 @@ def _transcripts(
             message = _stable(check.message or "")
         parts.append(f"=== {mutant.name} · {decisive[mutant.name]}\n{message}\n")
     return "\n".join(parts)
-
-
-def _those_of(transcripts: str, names: Container[str]) -> str:
-    """Return the transcripts of some mutants."""
-    parts = re.split(r"^(?==== )", transcripts, flags=re.MULTILINE)[1:]
-    chosen = [part.rstrip("\n") + "\n" for part in parts if part.split(maxsplit=2)[1] in names]
-    return "\n".join(chosen)
 
 
 _ALL_ROUNDING = re.compile(

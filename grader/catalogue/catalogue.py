@@ -27,7 +27,16 @@ class Catalogue:
     packs: tuple[Pack, ...]
 
     def __post_init__(self) -> None:
-        _refuse_clashes(self.packs)
+        """Refuse two packs that a learner's folder could not hold side by side."""
+        names: dict[str, Path] = {}
+        folders: dict[str, Path] = {}
+        slugs: dict[str, Path] = {}
+        for pack in self.packs:
+            _claim(names, pack.name, pack.root, "pack name")
+            for unit in pack.units:
+                _claim(folders, unit.folder.name, unit.folder, "unit folder")
+            for kata in pack.katas:
+                _claim(slugs, kata.slug, kata.folder, "kata slug")
 
     @classmethod
     def discover(cls) -> Catalogue:
@@ -158,19 +167,6 @@ def _normal(text: str) -> str:
 
 def _names(items: Iterable[Unit | Kata], between: str = ", ") -> str:
     return between.join(f"{item.number} {item.slug}" for item in items)
-
-
-def _refuse_clashes(packs: tuple[Pack, ...]) -> None:
-    """Refuse two packs that a learner's folder could not hold side by side."""
-    names: dict[str, Path] = {}
-    folders: dict[str, Path] = {}
-    slugs: dict[str, Path] = {}
-    for pack in packs:
-        _claim(names, pack.name, pack.root, "pack name")
-        for unit in pack.units:
-            _claim(folders, unit.folder.name, unit.folder, "unit folder")
-        for kata in pack.katas:
-            _claim(slugs, kata.slug, kata.folder, "kata slug")
 
 
 def _claim(taken: dict[str, Path], name: str, place: Path, what: str) -> None:

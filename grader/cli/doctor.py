@@ -65,7 +65,11 @@ def doctor(end_warm: bool, as_json: bool) -> int:
 def _examined() -> tuple[dict[str, object], list[str], bool]:
     """Return what this machine offers, what is worth knowing of it, and whether a pack is broken."""
     # In this order: grading takes more open files where it may, and the device is asked before workers are.
-    lacking = list(_machine())
+    lacking = []
+    try:
+        machine.prepare()
+    except MachineFault as error:
+        lacking.append(_in_words(error))
     found = sandbox.probe()
     device, no_device = _device()
     launcher, no_launcher = _launcher()
@@ -192,14 +196,6 @@ def _slow() -> Iterator[str]:
         )
     if sys.platform == "linux" and os.environ.get(SWITCH) == "0":
         yield f"Every check waits for torch, because {SWITCH} is 0. For a verdict at once: unset {SWITCH}"
-
-
-def _machine() -> Iterator[str]:
-    """Take what grading takes of the machine, and yield what it lacks."""
-    try:
-        machine.prepare()
-    except MachineFault as error:
-        yield _in_words(error)
 
 
 def _in_words(error: KataError) -> str:

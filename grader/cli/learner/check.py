@@ -39,7 +39,6 @@ from grader.report import FORMATS, Format
 from grader.report.style import console, escape_controls, print_message
 
 if TYPE_CHECKING:
-    from grader.engine.runner.failure_context import Look
     from grader.engine.runner.suite import Suite
     from grader.report.report import KataReport
 
@@ -176,7 +175,11 @@ def check(what: str | None, options: CheckOptions) -> int:
     how = Options(
         seed=options.seed, fail_fast=options.fail_fast, timeout_s=options.timeout, device=options.device
     )
-    look = _debugger() if options.pdb else None
+    look = None
+    if options.pdb:
+        from grader.engine.runner.failure_context import debugging
+
+        look = debugging()
     with closing(launcher):  # a verdict does not wait for its workers' end
         with suites_of(katas, speed=options.perf, keyword=options.keyword) as suites:
             chosen, reports = _chosen(request, suites, options.keyword), []
@@ -201,7 +204,11 @@ def _requested(what: str | None, options: CheckOptions) -> CheckRequest:
     """Return what is to be checked, after everything that may be refused and asked before torch is imported."""
     around = here()
     if options.from_cells:
-        request = _from_cells(what, around)
+        # What a notebook has run comes on stdin; judged is that, or else what is saved.
+        content = _read_stdin()
+        chosen, reason = should_judge_cells(_only_kata(what, around), cells_of(content))
+        note(reason)
+        request = with_content(what, around, content) if chosen else find_targets(what, around)
     elif options.from_stdin:
         request = with_content(what, around, _read_stdin())
     else:
@@ -219,14 +226,6 @@ def _requested(what: str | None, options: CheckOptions) -> CheckRequest:
 def _is_slow(report: KataReport) -> bool:
     """Return whether a speed check failed: the kata has passed even so, but the command has not."""
     return bool(report.speed) and any(check.status in ("fail", "error", "timeout") for check in report.checks)
-
-
-def _from_cells(what: str | None, around: LearnerContext) -> CheckRequest:
-    """Return the request to judge what a notebook has run, which comes on stdin, or else what is saved."""
-    content = _read_stdin()
-    chosen, reason = should_judge_cells(_only_kata(what, around), cells_of(content))
-    note(reason)
-    return with_content(what, around, content) if chosen else find_targets(what, around)
 
 
 def _only_kata(what: str | None, around: LearnerContext) -> Kata | None:
@@ -374,12 +373,6 @@ def _chosen(
     if keyword and not any(len(suite) for _, suite in found):
         raise no_match(f"-k {keyword!r}")
     return [(target, suite) for target, suite in found if not keyword or len(suite)]
-
-
-def _debugger() -> Look:
-    from grader.engine.runner.failure_context import debugging
-
-    return debugging()
 
 
 def no_match(wanted: str) -> UsageError:

@@ -186,7 +186,8 @@ def _try(arguments: list[str], shell: Any) -> None:
 
     cells, kata = _cells(shell), _kata_of(arguments)
     chosen, reason = should_judge_cells(kata, cells)
-    what, keyword = _word_of(arguments), _keyword_of(arguments)
+    what = _word_of(arguments)
+    keyword = next((word for before, word in itertools.pairwise(arguments) if before == "-k"), None)
     if chosen and kata is not None:
         what, keyword = kata.slug, what if _is_check(what) else keyword
     # In one piece: a notebook shows each line that is printed by itself.
@@ -233,11 +234,6 @@ def _word_of(arguments: list[str]) -> str | None:
     """Return a command's arguments: what is neither an option nor an option's value."""
     pairs = itertools.pairwise(arguments)
     return next((word for before, word in pairs if word[:1] != "-" and before not in _WITH_VALUE), None)
-
-
-def _keyword_of(arguments: list[str]) -> str | None:
-    pairs = itertools.pairwise(arguments)
-    return next((word for before, word in pairs if before == "-k"), None)
 
 
 def _is_check(word: str | None) -> bool:

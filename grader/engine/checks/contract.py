@@ -368,7 +368,10 @@ class _Asked:
     def forms(self, call: Arguments, wanted: Any) -> None:
         """The same however it is made, arguments are given and lie in memory, and without gradients."""
         __tracebackhide__ = True
-        strided = {name: self._strided(value) for name, value in call.items()}
+        strided = {
+            name: self._draw.noncontiguous(value) if isinstance(value, Tensor) else value
+            for name, value in call.items()
+        }
         try:
             # All at once; which of them it is, is looked for only where something is wrong.
             self._form(self._positional, strided, wanted, "", by_name=True)
@@ -450,11 +453,14 @@ class _Asked:
             name: _cast(value, dtype) for name, value in self._right.state.items() if _is_floating(value)
         }
         inputs = {**given, **state}
+        on_cpu = {
+            name: value.detach().cpu() if isinstance(value, Tensor) else value for name, value in call.items()
+        }
 
         def right(*tensors: Tensor) -> tuple[Tensor, ...]:
             values = dict(zip(inputs, tensors, strict=True))
             own = {name: values[name] for name in state}
-            result = self._right.run(own, {**_on_cpu(call), **{name: values[name] for name in given}})
+            result = self._right.run(own, {**on_cpu, **{name: values[name] for name in given}})
             return tuple(value for value in _several(result) if value.requires_grad)
 
         with torch.enable_grad():
@@ -623,9 +629,6 @@ class _Asked:
         spread = float(start.std()) if start.numel() > 1 else 0.0
         return start + self._draw.like(start) * (spread or 0.3)
 
-    def _strided(self, value: Any) -> Any:
-        return self._draw.noncontiguous(value) if isinstance(value, Tensor) else value
-
 
 KEPT = "something of an earlier call is stored and used again, and its result may have been changed since"
 FRESH = "that of a new one with the same parameters"
@@ -677,12 +680,6 @@ def _fresh(call: Arguments) -> Arguments:
         return list(value) if type(value) is list else dict(value) if type(value) is dict else value
 
     return {name: fresh(value) for name, value in call.items()}
-
-
-def _on_cpu(call: Arguments) -> Arguments:
-    return {
-        name: value.detach().cpu() if isinstance(value, Tensor) else value for name, value in call.items()
-    }
 
 
 def _is_floating(value: Any) -> bool:

@@ -397,9 +397,10 @@ class Expectation:
         # only names are put into a set: other keys may be chosen to meet in it
         mine, theirs = {name for name in have if type(name) is str}, set(want)
         if mine != theirs:
+            counts = f"  got {len(mine)}  want {len(theirs)}" if len(mine) != len(theirs) else ""
             self._fail(
                 "names",
-                f"wrong names  {self._name}" + _counts(len(mine), len(theirs)),
+                f"wrong names  {self._name}{counts}",
                 _names("missing", sorted(theirs - mine)),
                 _names("not wanted", sorted(mine - theirs)),
                 why,
@@ -734,10 +735,6 @@ def _range(low: float, high: float) -> str:
 
 def _is_shape(value: object) -> TypeGuard[Sequence[int]]:
     return type(value) in (list, tuple) and all(type(size) is int for size in value)  # type: ignore[attr-defined]
-
-
-def _counts(got: int, want: int) -> str:
-    return f"  got {got}  want {want}" if got != want else ""
 
 
 def _names(what: str, names: list[str]) -> str:

@@ -55,7 +55,7 @@ def expect_gradients(
         with precondition(f"{name} must be right"):
             expect(result, name).is_tensor(shape=tuple(want.shape), dtype=want.dtype)
         if not result.requires_grad:
-            _no_graph(result, name)
+            raise CheckFailure(cut_off(name), result)
     cotangents = [draw.like(want) for want in wanted]
     expected = oracle_gradients(oracle, inputs, cotangents)
     # Drawn on the CPU, so that they are the same on every device.
@@ -156,11 +156,6 @@ def is_cut_off(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and "does not require grad and does not have a grad_fn" in str(
         error
     )
-
-
-def _no_graph(output: Tensor, name: str) -> None:
-    __tracebackhide__ = True
-    raise CheckFailure(cut_off(name), output)
 
 
 def no_path(output: Tensor, name: str) -> None:

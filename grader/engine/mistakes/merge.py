@@ -297,7 +297,8 @@ class _Merge:
     def _import(self, node: ast.Import | ast.ImportFrom, lines: list[str]) -> None:
         """Let an import stand after the base's own."""
         body = self._base.tree.body
-        after = max((statement.end_lineno or 0 for statement in body if _is_top(statement)), default=0)
+        top = [node for node in body if isinstance(node, _IMPORTS) or is_docstring(node)]
+        after = max((node.end_lineno or 0 for node in top), default=0)
         self._replace(after, after, lines)
         self._added += [((alias.asname or alias.name).partition(".")[0], node) for alias in node.names]
 
@@ -365,10 +366,6 @@ def _may_override(owner: Owner, name: str) -> bool:
     """Return whether Python, or a class that is inherited from, may use a name of which nothing is seen."""
     inherits = isinstance(owner, ast.ClassDef) and bool(owner.bases)
     return name.startswith("__") or (inherits and not name.startswith("_"))
-
-
-def _is_top(node: ast.stmt) -> bool:
-    return isinstance(node, _IMPORTS) or is_docstring(node)
 
 
 def _text(node: ast.expr | None) -> str | None:

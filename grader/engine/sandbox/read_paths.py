@@ -149,25 +149,15 @@ def _follow(path: Path, found: dict[Path, str]) -> None:
 
 
 def _candidates() -> list[Path]:
-    return [*_libraries(), *_installed_packages(), *_loaded_packages(), *map(Path, _SYSTEM)]
-
-
-def _libraries() -> list[Path]:
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     # A virtual environment has packages under its own prefix and the standard library under the base.
-    folders = [Path(prefix, name) for prefix in prefixes for name in ("lib", "lib64")]
-    return [*folders, Path(os.__file__).parent]
-
-
-def _installed_packages() -> list[Path]:
-    """Find the package folders outside Python's own, such as the ones of a user or of Debian."""
-    return [Path(entry) for entry in sys.path if os.path.basename(entry) in INSTALLED]
-
-
-def _loaded_packages() -> list[Path]:
-    """Find torch and numpy where they really are: some installers link them from a cache."""
+    libraries = [Path(prefix, name) for prefix in prefixes for name in ("lib", "lib64")]
+    # Package folders outside Python's own, such as the ones of a user or of Debian.
+    installed = [Path(entry) for entry in sys.path if os.path.basename(entry) in INSTALLED]
+    # Torch and numpy where they really are: some installers link them from a cache.
     files = [getattr(sys.modules.get(name), "__file__", None) for name in ("torch", "numpy")]
-    return [Path(file).resolve().parent for file in files if file]
+    loaded = [Path(file).resolve().parent for file in files if file]
+    return [*libraries, Path(os.__file__).parent, *installed, *loaded, *map(Path, _SYSTEM)]
 
 
 def outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -229,17 +219,14 @@ def refuse_foreign_code(folder: Path) -> None:
         UsageError: which entry of the search path it is.
     """
     own = folder.resolve()
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+    environments = [Path(prefix).resolve() for prefix in prefixes]
     for entry in sys.path:
         # Resolved: a link on the search path would lead there as well.
         place = Path(entry).resolve()
         # An environment that lies in it does not count: Python looks inside that alone.
-        if place.is_relative_to(own) and not _is_pythons(place):
+        if place.is_relative_to(own) and not below(place, environments):
             raise UsageError(
                 f"Python imports from {place}, which is in {folder}: a learner's file could run as the grader.",
                 "Take it off PYTHONPATH and out of .pth files, or move the submissions.",
             )
-
-
-def _is_pythons(place: Path) -> bool:
-    prefixes: Iterable[str] = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
-    return any(place.is_relative_to(Path(prefix).resolve()) for prefix in prefixes)

@@ -233,13 +233,10 @@ def _end(pid: int) -> bool:
 def _children() -> list[int]:
     if any(Path("/proc/self/task").glob("*/children")):
         return children("self")
-    return [pid for pid, parent in _parents() if parent == os.getpid()]
-
-
-def _parents() -> list[tuple[int, int]]:
-    """List every process with its parent, for kernels without lists of children (CONFIG_PROC_CHILDREN, 4.2)."""
-    pairs = []
+    # The parent of every process, for kernels without lists of children (CONFIG_PROC_CHILDREN, 4.2).
+    found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            pairs.append((int(path.parent.name), stat_field(path.parent.name, 4)))
-    return pairs
+            if stat_field(path.parent.name, 4) == os.getpid():
+                found.append(int(path.parent.name))
+    return found

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
@@ -397,7 +397,12 @@ class BenchmarkRun:
         __tracebackhide__ = True
         # Another process would have computed on a core on which nobody looks at the clock.
         if who.has_children():
-            _started_a_process()
+            fail(
+                "started another process while it was timed",
+                "  the work of a timed call is done by one process, in one thread: "
+                "leave subprocess and multiprocessing out",
+                stage="speed",
+            )
         if not work.asks_afterwards:
             for result, case in results:
                 work.verify(result, case, None)
@@ -486,11 +491,3 @@ def _cut_off(seconds: float) -> Any:
         yield
     except WorkerTimeout:
         raise TurnTimeout(seconds) from None
-
-
-def _started_a_process() -> NoReturn:
-    fail(
-        "started another process while it was timed",
-        "  the work of a timed call is done by one process, in one thread: leave subprocess and multiprocessing out",
-        stage="speed",
-    )

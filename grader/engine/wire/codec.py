@@ -144,7 +144,7 @@ class Encoder:
         if isinstance(value, tuple):
             # By tuple's own iterator: a named tuple of the submission's may iterate as it likes.
             return [TUPLE, *self._all(tuple(tuple.__iter__(value)), depth)]
-        if isinstance(value, dict) and _is_plain_dict(kind):
+        if isinstance(value, dict) and (kind is dict or kind.__module__ == "collections"):
             # Before a dict is made of them on the other side.
             self._budget.keys(list(dict.keys(value)))
             return [DICT, *self._all([part for item in dict.items(value) for part in item], depth)]
@@ -588,10 +588,6 @@ def _kind_name(kind: type) -> str:
     if kind is torch.nn.Buffer:
         return "buffer"
     return f"{kind.__module__}.{kind.__qualname__}"[:MAX_TEXT]
-
-
-def _is_plain_dict(kind: type) -> bool:
-    return kind is dict or kind.__module__ == "collections"
 
 
 def _buffer(tensor: torch.Tensor) -> Any:
