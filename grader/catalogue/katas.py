@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.catalogue.file_types import KataFile, MeasuredOn
-from grader.catalogue.stub import Attributes, Signatures, Stub, read_stub
+from grader.catalogue.pack_code import Attributes, Signatures, Stub, read_stub
 
 RUBRIC = "rubric.toml"
 """How written answers are marked: a file next to the solution, which no verdict depends on."""

@@ -130,7 +130,9 @@ class WatchLoop:
         self._form = form
         self._out = console()
         self._verbose = False
-        self._place = self._first_open()
+        progress, targets = request.around.read_again().progress, enumerate(request.targets)
+        is_open = (place for place, target in targets if progress.get(target.kata.slug).status != "pass")
+        self._place = next(is_open, 0)
         self._report: KataReport | None = None
         self._folders = sorted(
             # Folders, since editors save by writing a new file and moving it over the old one.
@@ -168,13 +170,6 @@ class WatchLoop:
     @property
     def _target(self) -> Target:
         return self._request.targets[self._place]
-
-    def _first_open(self) -> int:
-        progress = self._request.around.read_again().progress
-        targets = enumerate(self._request.targets)
-        return next(
-            (place for place, target in targets if progress.get(target.kata.slug).status != "pass"), 0
-        )
 
     def _check(self) -> None:
         report = None

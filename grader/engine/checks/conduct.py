@@ -298,7 +298,7 @@ def expect_dropped_apart(run: Callable[[torch.Tensor], torch.Tensor], row: torch
         calls = torch.stack([run(rows) for _ in range(32)]).flatten(2)
         calls = (calls * (1e4 / calls.abs().max())).round()
         whole = [_commonest(call) for call in calls]
-        if length == 1 and any((one - whole[0]).abs().max() > 1 for one in whole):
+        if length == 1 and any((drawn - whole[0]).abs().max() > 1 for drawn in whole):
             message = f"wrong dropout  what is dropped in one row is dropped in all: {each}"
             fail(message, cause="your dropout draws one pattern for the whole batch")
         whole_rows = (calls - _commonest(calls.flatten(0, 1))).abs().amax(dim=-1) <= 1

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.catalogue.stub import FREE, Attributes
+from grader.catalogue.pack_code import FREE, Attributes
 from grader.data_files import NotRegularError, read_bounded
 from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault

@@ -322,11 +322,8 @@ class _Marker:
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
         if isinstance(value, SubmissionRaised):
-            return {
-                "raised": value.type_name[:80],
-                "says": message_shape(value.message),
-                "at": value.frames[-1].call[:80] if value.frames else "",
-            }
+            at = value.frames[-1].call[:80] if value.frames else ""
+            return {"raised": value.type_name[:80], "says": message_shape(value.message), "at": at}
         if isinstance(value, bool) or value is None or isinstance(value, str):
             return {"v": value if not isinstance(value, str) else value[:80]}
         if isinstance(value, bytes):

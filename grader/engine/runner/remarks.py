@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from grader.catalogue import Kata
-from grader.catalogue.stub import signatures_of
+from grader.catalogue.pack_code import signatures_of
 from grader.engine.checks.describe import is_starred
 from grader.engine.checks.text import listed
 from grader.engine.host.source import (

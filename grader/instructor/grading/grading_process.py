@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from grader.catalogue import Catalogue, Kata
-from grader.catalogue.discover import answers
+from grader.catalogue.catalogue import answers
 from grader.devices import Device
 from grader.engine import sandbox
 from grader.engine.host.bootstrap import start_launcher
