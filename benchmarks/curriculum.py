@@ -94,23 +94,23 @@ def score(kata: Kata, suite, launcher: Launcher, seeds: int) -> Score:
 
 
 def _grade_right_answers(found: Score, kata: Kata, suite, launcher: Launcher, file: Path, seeds: int) -> None:
-    from grader.engine.runner.suite import Options
+    from grader.engine.runner.suite import RunConfig
 
     still = suite.exclude(suite.trained())
     for answer in (kata.solution, *kata.alternatives):
         file.write_bytes(answer.read_bytes())
         for seed in range(seeds):
-            report = (still if seed else suite).check(file, launcher, Options(seed=seed))
+            report = (still if seed else suite).check(file, launcher, RunConfig(seed=seed))
             found.graded += 1
             found.alarms += report.status != "pass"
 
 
 def _grade_mutants(found: Score, kata: Kata, suite, launcher: Launcher, file: Path) -> None:
-    from grader.engine.runner.suite import Options
+    from grader.engine.runner.suite import RunConfig
     from grader.report.report import WRONG
 
     known = tomllib.loads((HERE / "survivors.toml").read_text(encoding="utf-8")).get(kata.slug, {})
-    options = Options(seed=0, timeout_s=CHECK_TIMEOUT_S, fail_fast=True, name=False)
+    options = RunConfig(seed=0, timeout_s=CHECK_TIMEOUT_S, fail_fast=True, name=False)
     for change, text in automatic_mutants(kata.solution.read_text(encoding="utf-8")):
         reason = known.get(change, "to be explained")
         if reason.startswith(EQUIVALENT):

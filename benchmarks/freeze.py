@@ -27,7 +27,7 @@ from grader.catalogue import Kata, load_pack
 from grader.commands import COMMANDS
 from grader.engine.host.bootstrap import start_launcher
 from grader.engine.mistakes.mistakes import mistakes
-from grader.engine.runner.suite import Options, Suite, suites_of
+from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from grader.files import write_atomic
 
 ROOT = Path(__file__).parent.parent
@@ -86,7 +86,7 @@ def said(suite: Suite, kata: Kata, launcher: Any, content: bytes) -> dict[str, A
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"{kata.module}.py")
         file.write_bytes(content)
-        report = suite.check(file, launcher, Options())
+        report = suite.check(file, launcher, RunConfig())
     checks = {check.id: [check.status, check.points, check.message] for check in report.checks}
     return {"status": report.status, "checks": checks}
 

@@ -472,10 +472,9 @@ def _calls(folder: Path, launcher: Launcher, repetitions: int) -> Figures:
     import torch
 
     from grader.engine.host.calls import Calls
-    from grader.engine.host.limits import Terms
     from grader.engine.host.remote import RemoteSubmission
     from grader.engine.host.session import Session
-    from grader.engine.host.source import read_source
+    from grader.engine.host.source import Terms, read_source
 
     file = folder / "answer.py"
     file.write_text(ANSWER)

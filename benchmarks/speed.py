@@ -104,7 +104,7 @@ def answers(device: str) -> list[Answer]:
 
 
 def _grade(launcher: Any, device: str, keep: Path, minutes: float) -> None:
-    from grader.engine.runner.suite import Options, suites_of
+    from grader.engine.runner.suite import RunConfig, suites_of
     from grader.engine.timing.speed import Speed
 
     todo = answers(device)
@@ -126,7 +126,7 @@ def _grade(launcher: Any, device: str, keep: Path, minutes: float) -> None:
                         if time.monotonic() > min(block, ends):
                             break
                         row = _row(
-                            suites[answer.kata.slug], answer, launcher, Options(device=device), condition
+                            suites[answer.kata.slug], answer, launcher, RunConfig(device=device), condition
                         )
                         done.append(row)
                         print(json.dumps(row), file=out, flush=True)

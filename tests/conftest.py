@@ -219,10 +219,9 @@ Examine = Callable[..., Opened]
 def open_submission(launcher: Any, path: Path, source: str | bytes, **terms: Any) -> Opened:
     """Write a submission, start a worker for it and begin a check."""
     from grader.engine.host.calls import Calls
-    from grader.engine.host.limits import Terms
     from grader.engine.host.remote import RemoteSubmission
     from grader.engine.host.session import Session
-    from grader.engine.host.source import read_source
+    from grader.engine.host.source import Terms, read_source
 
     path.write_bytes(source if isinstance(source, bytes) else textwrap.dedent(source).encode())
     device = terms.pop("device", "cpu")

@@ -6,6 +6,7 @@ What differs from where your branch left main counts, and what is not committed.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -78,10 +79,14 @@ def tests_of(paths: Iterable[str]) -> list[str]:
 
 
 def katas_of(paths: Iterable[str]) -> list[str]:
-    """Return the katas of which files changed."""
-    parts = [Path(path).parts for path in paths]
-    folders = {(part[1], part[2]) for part in parts if part[0] in ("katas", "solutions") and len(part) > 3}
-    return sorted(kata for unit, kata in folders if (ROOT / "katas" / unit / kata / "kata.toml").is_file())
+    """Return the katas of which files changed; Python next to a unit's katas is shared by all of them."""
+    found: set[str] = set()
+    for root, unit, *rest in (Path(path).parts for path in paths if path.count("/") > 1):
+        if root in ("katas", "solutions"):
+            katas = {file.parent.name for file in (ROOT / "katas" / unit).glob("*/kata.toml")}
+            shared = rest[0] not in katas and rest[-1].endswith(".py")
+            found |= katas if shared else katas & {rest[0]}
+    return sorted(found)
 
 
 def changed(since: str) -> list[str]:
@@ -92,7 +97,9 @@ def changed(since: str) -> list[str]:
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    # In the repository of this folder, also where a hook or a rebase runs this: they export theirs as GIT_DIR.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return subprocess.check_output(["git", *arguments], cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True)
 
 
 def main() -> int:

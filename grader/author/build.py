@@ -13,7 +13,7 @@ from typing import Literal
 
 from grader import DISTRIBUTION
 from grader.catalogue import Kata, Pack
-from grader.catalogue.check_file import marked_checks, read_tree
+from grader.catalogue.pack_code import marked_checks, read_tree
 from grader.engine.mistakes.mistakes import slow_answers
 from grader.errors import PackError
 from grader.files import write_zip

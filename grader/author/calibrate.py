@@ -22,7 +22,7 @@ from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, Wo
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.source import Unreadable, read_source
 from grader.engine.mistakes.mistakes import Mistake, full_text, slow_answers
-from grader.engine.runner.kata_terms import setting_of
+from grader.engine.runner.collected import setting_of
 from grader.engine.runner.suite import versions
 from grader.engine.timing.benchmark_run import TurnTimeout
 from grader.engine.timing.speed import CUT_FACTOR, MEMORY, Round, Speed
@@ -161,7 +161,8 @@ class Calibrator:
             theirs = [demand for demand in demands if demand.kata is kata]
             slow = _slow_answers(kata, {demand.check for demand in theirs}, findings)
             for demand in theirs:
-                if demand.threshold.on(self._kind) is None or not _measurable(demand):
+                measurable = demand.form not in MEMORY or sys.platform == "linux"
+                if demand.threshold.on(self._kind) is None or not measurable:
                     ungraded.append(f"{kata.slug} {demand.name}")
                     continue
                 named = [
@@ -224,8 +225,8 @@ class Calibrator:
         try:
             source = read_source(answer) if isinstance(answer, Path) else answer.source
             setting = setting_of(kata, source, self._launcher, self._device)
-            for one in Speed(setting, demand.threshold).rounds(demand.form, demand.work, left):
-                rounds.append(one)
+            for round_ in Speed(setting, demand.threshold).rounds(demand.form, demand.work, left):
+                rounds.append(round_)
                 left -= 1
                 step(f"{kata.slug} {demand.name}: {name}", 1)
         except TurnTimeout:
@@ -241,11 +242,11 @@ class Calibrator:
             # Rounds that an answer did not need are counted as done, or the bar would never be full.
             step("", left)
         # Medians, as the check takes them: a mean would follow the one round in which the machine was busy.
-        values = [one.value for one in rounds]
+        values = [round_.value for round_ in rounds]
         if cut_off:
             return Measurement(name, scale.beyond(CUT_FACTOR), CUT_FACTOR, values, cut_off=True)
         value = statistics.median(values)
-        anchors = [one.anchored for one in rounds if one.anchored is not None]
+        anchors = [round_.anchored for round_ in rounds if round_.anchored is not None]
         anchored = statistics.median(anchors) if anchors else None
         over_anchor = anchored / demand.threshold.anchor if anchored is not None else 0.0
         return Measurement(
@@ -287,13 +288,13 @@ class Calibrator:
         if found.slowest_accepted is not None:
             found.room_below = 1 / found.slowest_accepted.excess
             if 1 <= found.room_below < self.room:
-                self._narrow(found, found.slowest_accepted, found.room_below, "below", scale)
+                self._narrow(found, found.slowest_accepted, found.room_below, "below")
         if found.fastest_slow is not None:
             found.room_above = found.fastest_slow.excess
             if 1 < found.room_above < self.room:
-                self._narrow(found, found.fastest_slow, found.room_above, "above", scale)
+                self._narrow(found, found.fastest_slow, found.room_above, "above")
 
-    def _narrow(self, found: Calibration, reading: Measurement, room: float, side: str, scale: Scale) -> None:
+    def _narrow(self, found: Calibration, reading: Measurement, room: float, side: str) -> None:
         text = f"×{room:.2f} {side} it ({_against(found, reading)}, {reading.answer}), but ×{self.room:g} is required"
         if found.proposed is not None and found.room_below is not None and found.fastest_slow is not None:
             each = math.sqrt(found.fastest_slow.excess * found.room_below)
@@ -326,11 +327,6 @@ def _slow_answers(kata: Kata, checks: set[str], findings: list[Finding]) -> list
 
 def _name(answer: Path | Mistake) -> str:
     return answer.stem if isinstance(answer, Path) else answer.name
-
-
-def _measurable(demand: PerfRequest) -> bool:
-    """Return whether this system tells what the form asks for."""
-    return demand.form not in MEMORY or sys.platform == "linux"
 
 
 # --- For people ---
@@ -386,7 +382,7 @@ COLUMNS = (
 
 def rows(found: Calibrated) -> list[tuple[str, ...]]:
     """Return the table's rows, one a threshold."""
-    return [_cells(f"{one.number} {one.kata}", one.name, _fact(one)) for one in found.thresholds]
+    return [_cells(f"{item.number} {item.kata}", item.name, _fact(item)) for item in found.thresholds]
 
 
 def _cells(kata: str, name: str, fact: MeasuredThreshold) -> tuple[str, ...]:
@@ -403,20 +399,20 @@ def _cells(kata: str, name: str, fact: MeasuredThreshold) -> tuple[str, ...]:
     )
 
 
-def _fact(one: Calibration) -> MeasuredThreshold:
+def _fact(item: Calibration) -> MeasuredThreshold:
     ends = [
-        "–" if reading is None else f"{_shown(one.form, reading)} ({reading.answer}{_by_anchor(reading)})"
-        for reading in (one.slowest_accepted, one.fastest_slow)
+        "–" if reading is None else f"{_shown(item.form, reading)} ({reading.answer}{_by_anchor(reading)})"
+        for reading in (item.slowest_accepted, item.fastest_slow)
     ]
-    room = [f"×{room:.2f}" if room is not None else "–" for room in (one.room_below, one.room_above)]
-    rules = ", ".join(dict.fromkeys(finding.rule for finding in one.findings))
+    room = [f"×{room:.2f}" if room is not None else "–" for room in (item.room_below, item.room_above)]
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in item.findings))
     return MeasuredThreshold(
-        form=one.form,
-        threshold=one.threshold,
+        form=item.form,
+        threshold=item.threshold,
         slowest_right=ends[0],
-        tau=_number(one.form, one.threshold),
+        tau=_number(item.form, item.threshold),
         fastest_slow=ends[1],
-        proposed="–" if one.proposed is None else _number(one.form, one.proposed),
+        proposed="–" if item.proposed is None else _number(item.form, item.proposed),
         room=" / ".join(room),
         verdict=f"refused: {rules}" if rules else "holds",
     )
@@ -467,7 +463,7 @@ def record(found: Calibrated, katas: Sequence[Kata]) -> None:
     """Store what was measured next to each kata: from then on these thresholds count on this kind of device."""
     kind = kind_of(found.device)
     for kata in katas:
-        theirs = {one.name: _fact(one) for one in found.thresholds if one.kata == kata.slug}
+        theirs = {item.name: _fact(item) for item in found.thresholds if item.kata == kata.slug}
         if theirs:
             there = MeasuredOn(
                 machine=found.machine,

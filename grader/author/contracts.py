@@ -9,6 +9,7 @@ why.
 from __future__ import annotations
 
 import ast
+import copy
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +18,10 @@ from pathlib import Path
 
 from grader.author.saboteurs import FACT
 from grader.author.side_by_side import side_by_side
-from grader.author.turned import turned
 from grader.catalogue import Kata
 from grader.engine.host.launcher import Launcher
 from grader.engine.mistakes.recognise import SEED
-from grader.engine.runner.suite import Options, Suite
+from grader.engine.runner.suite import RunConfig, Suite
 from grader.errors import PackError
 from grader.report.report import WRONG
 
@@ -67,7 +67,7 @@ class SeenPart:
             *zip(plain, given.defaults[::-1], strict=False),
             *zip(given.kwonlyargs, given.kw_defaults, strict=True),
         ]
-        return {one.arg: value for one, value in found if value is not None}
+        return {parameter.arg: value for parameter, value in found if value is not None}
 
     @property
     def arrays(self) -> bool:
@@ -76,7 +76,7 @@ class SeenPart:
 
     def given(self, kind: str) -> list[str]:
         """Return the parameters that were seen to take this kind of value."""
-        return [one.arg for one in self.parameters if f"{kind} {one.arg}" in self.facts]
+        return [parameter.arg for parameter in self.parameters if f"{kind} {parameter.arg}" in self.facts]
 
 
 @dataclass(frozen=True)
@@ -141,28 +141,30 @@ class Contracts:
         Raises:
             PackError: the reference does not pass, or a reason is about nothing.
         """
-        every = [one for part in self._parts(seed) for one in self._sabotages(part)]
+        every = [sabotage for part in self._parts(seed) for sabotage in self._sabotages(part)]
         # Before anything runs, and of all of them: a reason about nothing would excuse what comes later.
         self._look_at_reasons(every)
         tried = draw(every)
 
-        def cell(launcher: Launcher, one: Sabotage) -> ContractCell:
-            reasons = self.reasons.get(one.part, {})
-            if reason := reasons.get(one.name) or reasons.get(one.breaks):
-                return ContractCell(one, reason=reason)
+        def cell(launcher: Launcher, sabotage: Sabotage) -> ContractCell:
+            reasons = self.reasons.get(sabotage.part, {})
+            if reason := reasons.get(sabotage.name) or reasons.get(sabotage.breaks):
+                return ContractCell(sabotage, reason=reason)
             # One check that fails is enough, and which mistake it is does not matter: both save most of the
             # time.
-            options = Options(seed=seed, name=False, fail_fast=True)
-            report = self._suite.check(self._file, launcher, options, content=one.text.encode())
+            options = RunConfig(seed=seed, name=False, fail_fast=True)
+            report = self._suite.check(self._file, launcher, options, content=sabotage.text.encode())
             if report.status == "pass":
-                return ContractCell(one)
+                return ContractCell(sabotage)
             failed = next((check for check in report.checks if check.status in WRONG), None)
-            return ContractCell(one, failed.id, failed.hidden) if failed else ContractCell(one, report.status)
+            if failed is None:
+                return ContractCell(sabotage, report.status)
+            return ContractCell(sabotage, failed.id, failed.hidden)
 
         return side_by_side(cell, tried, self._launcher, self._jobs, lambda done: step(done, len(tried)))
 
     def _look_at_reasons(self, tried: list[Sabotage]) -> None:
-        known = {(one.part, what) for one in tried for what in (one.name, one.breaks)}
+        known = {(sabotage.part, what) for sabotage in tried for what in (sabotage.name, sabotage.breaks)}
         for part, reasons in self.reasons.items():
             for what in reasons:
                 if (part, what) not in known:
@@ -175,7 +177,7 @@ class Contracts:
         parts = {part.name: part for part in parts_of(self._right, self._kata.required)}
         # What a part takes and returns is seen at work: annotations may be missing, or say less.
         text = _sabotaged(self._right, "observes", {part: part.name for part in parts.values()})
-        options = Options(seed=seed, name=False)
+        options = RunConfig(seed=seed, name=False)
         report = self._suite.check(self._file, self._launcher, options, content=text.encode())
         if report.status != "pass":
             raise PackError(
@@ -230,14 +232,15 @@ def applicable(part: SeenPart) -> Iterator[tuple[str, str, str]]:
         yield from _of_arguments(part)
     elif part.module:
         yield "state", "loads_leniently", ""
-    for one in part.parameters:
-        yield "forms", "refuses_keyword", one.arg
-        if default := part.defaults.get(one.arg):
-            yield "forms", "ignores_option", one.arg
+    for parameter in part.parameters:
+        yield "forms", "refuses_keyword", parameter.arg
+        if default := part.defaults.get(parameter.arg):
+            yield "forms", "ignores_option", parameter.arg
             if isinstance(default, ast.Constant) and isinstance(default.value, int | float):
-                yield "forms", "other_default", one.arg
-        if one.annotation and any(word in ast.unparse(one.annotation) for word in ("Iterable", "Sequence")):
-            yield "forms", "needs_a_list", one.arg
+                yield "forms", "other_default", parameter.arg
+        annotation = ast.unparse(parameter.annotation) if parameter.annotation else ""
+        if "Iterable" in annotation or "Sequence" in annotation:
+            yield "forms", "needs_a_list", parameter.arg
 
 
 def _of_arguments(part: SeenPart) -> Iterator[tuple[str, str, str]]:
@@ -255,7 +258,7 @@ def _of_arguments(part: SeenPart) -> Iterator[tuple[str, str, str]]:
         yield "gradients", "cuts_argument", name
     if any(word in ast.unparse(part.node) for word in ("no_grad", "inference_mode", "set_grad_enabled")):
         yield "modes", "leaves_gradients_off", ""
-    if "generator" in [one.arg for one in part.parameters]:
+    if "generator" in [parameter.arg for parameter in part.parameters]:
         yield "modes", "seeds_torch", ""
     if part.given("module"):
         yield "modes", "loses_mode_on_error", ""
@@ -293,11 +296,74 @@ def table(cells: Iterable[ContractCell]) -> list[list[str]]:
     for cell in cells:
         row = worst.setdefault(cell.sabotage.part, {})
         row[cell.sabotage.breaks] = max(row.get(cell.sabotage.breaks, EXCUSED), cell.state, key=order.index)
-    return [[part, *(row.get(one, "") for one in PROPERTIES)] for part, row in worst.items()]
+    return [[part, *(row.get(name, "") for name in PROPERTIES)] for part, row in worst.items()]
 
 
 def counted(states: Sequence[str], seeds: int) -> str:
     """Return how many saboteurs are in each state, of all that were tried on each of several seeds."""
-    counts = [f"{states.count(one) / seeds:g}" for one in (VISIBLE, HIDDEN, EXCUSED, HOLE)]
+    counts = [f"{states.count(state) / seeds:g}" for state in (VISIBLE, HIDDEN, EXCUSED, HOLE)]
     words = "{} noticed by visible checks, {} by hidden ones alone, {} not asked for, {} with full marks"
     return f"{len(states) // seeds} saboteurs on {seeds} seed{'s' * (seeds > 1)}: {words.format(*counts)}"
+
+
+# The borders of a law: references with one comparison turned, or one blocked score that is merely low.
+TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+}
+LOW = (-20.0, -100.0, -1e4)
+"""Scores that block a key only as long as the others are small."""
+
+
+def turned(text: str, part: str) -> Iterator[tuple[str, str, str]]:
+    """Yield property, name and text of each: one change within a function or method, `f` or `Class.method`."""
+    tree = ast.parse(text)
+    for place, node in enumerate(ast.walk(tree)):
+        line = getattr(node, "lineno", 0)
+        if not _within(tree, part, line):
+            continue
+        if isinstance(node, ast.Compare):
+            for index, operator in enumerate(node.ops):
+                if type(operator) in TURNED:
+                    name = f"turned: {ast.unparse(node)}"
+                    yield "borders", name, _changed(tree, place, index, None)
+        elif _is_minus_infinity(node):
+            for low in LOW:
+                yield "blocked", f"{low:g} for -inf", _changed(tree, place, 0, low)
+
+
+def _within(tree: ast.Module, part: str, line: int) -> bool:
+    body: list[ast.stmt] = tree.body
+    found: ast.stmt | None = None
+    for name in part.split("."):
+        found = next((statement for statement in body if getattr(statement, "name", None) == name), None)
+        body = getattr(found, "body", [])
+    return found is not None and found.lineno <= line <= (found.end_lineno or 0)
+
+
+def _is_minus_infinity(node: ast.AST) -> bool:
+    """Return whether an expression is spelled as minus infinity."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "float":
+        return len(node.args) == 1 and getattr(node.args[0], "value", None) == "-inf"
+    if not isinstance(node, ast.UnaryOp) or not isinstance(node.op, ast.USub):
+        return False
+    return ast.unparse(node.operand) in ("math.inf", "torch.inf", "float('inf')", "INF", "inf")
+
+
+def _changed(tree: ast.Module, place: int, index: int, low: float | None) -> str:
+    """Return the text with the node at this place of the walk changed."""
+    own = copy.deepcopy(tree)
+    node = list(ast.walk(own))[place]
+    if isinstance(node, ast.Compare):
+        node.ops[index] = TURNED[type(node.ops[index])]()
+        return ast.unparse(own)
+    changed = ast.Constant(low)
+    for parent in ast.walk(own):
+        for name, value in ast.iter_fields(parent):
+            if value is node:
+                setattr(parent, name, changed)
+            elif isinstance(value, list) and any(part is node for part in value):
+                setattr(parent, name, [changed if part is node else part for part in value])
+    return ast.unparse(ast.fix_missing_locations(own))

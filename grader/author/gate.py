@@ -37,7 +37,7 @@ from grader.engine.mistakes.recognise import (
     equal_fingerprints,
     in_older_words,
 )
-from grader.engine.runner.suite import Options, Suite
+from grader.engine.runner.suite import RunConfig, Suite
 from grader.errors import PackError
 from grader.files import write_atomic
 from grader.report.report import WRONG, KataReport
@@ -138,11 +138,14 @@ class Gate:
             drawn = self.draw([mutant.name for mutant in mutants])
             stored = Fingerprints.load(kata.fingerprints).mutants
             # New ones always: a sample that leaves out what was just written would pass it unseen.
-            mutants = [one for one in mutants if one.name in drawn or one.name not in stored]
+            mutants = [mutant for mutant in mutants if mutant.name in drawn or mutant.name not in stored]
         verdict.tried = len(mutants or [])
         _look_at_files(kata, verdict)
         _look_at_hints(kata, verdict)
-        _look_at_rubric(kata, verdict)
+        try:
+            rubric_of(kata)
+        except PackError as error:
+            verdict.find("rubric", full_text(error))
         for message in complaints(kata, suite.infos()):
             verdict.find("words", message)
         _look_at_preload(kata, verdict)
@@ -151,7 +154,7 @@ class Gate:
             self._blocks(kata, suite, copy, verdict)
             self._right_answers(kata, suite, copy, verdict)
             # Against a reference that fails itself, every broken property would seem to be noticed.
-            if not any(one.rule == "right answers" for one in verdict.findings):
+            if not any(finding.rule == "right answers" for finding in verdict.findings):
                 self._contracts(kata, suite, verdict)
             if mutants is not None:
                 self._wrong_answers(kata, suite, copy, mutants, verdict)
@@ -215,7 +218,7 @@ class Gate:
                 continue
             if not shown:
                 continue
-            report = suite.check(copy(path), self.launcher, Options(name=False))
+            report = suite.check(copy(path), self.launcher, RunConfig(name=False))
             if report.score > (kata.points + kata.hidden_points) / 10:
                 verdict.find(
                     "blocks",
@@ -234,7 +237,7 @@ class Gate:
             checks = suite if file == kata.solution else quick
             for seed in range(self.seeds):
                 self.step(f"{kata.slug}: right answers", place * self.seeds + seed, len(files) * self.seeds)
-                report = checks.check(copy(file), self.launcher, Options(seed=seed, draws=1))
+                report = checks.check(copy(file), self.launcher, RunConfig(seed=seed, draws=1))
                 times.append(report.duration_s)
                 if report.status != "pass" or any(check.redrawn for check in report.checks):
                     verdict.find(
@@ -249,8 +252,8 @@ class Gate:
         def drawn(every: list[Sabotage]) -> list[Sabotage]:
             if self.draw is None:
                 return every
-            names = self.draw([f"{one.part} {one.name}" for one in every])
-            return [one for one in every if f"{one.part} {one.name}" in names]
+            names = self.draw([f"{sabotage.part} {sabotage.name}" for sabotage in every])
+            return [sabotage for sabotage in every if f"{sabotage.part} {sabotage.name}" in names]
 
         contracts = Contracts(kata, suite, self.launcher, self.jobs)
         try:
@@ -316,8 +319,10 @@ class Gate:
         # Under another draw the marks are compared with the stored ones: learners are recognised by those.
         prints = fresh if self.draw is None else stored
         for mutant in mutants:
-            named = prints.recognise(fresh.mutants[mutant.name].checks, _passed(reports[mutant.name]))
-            _look_at_names(mutant, {name for one in named.values() for name in one.names}, verdict)
+            held = reports[mutant.name].checks
+            passed = {check.id for check in held if check.status == "pass" and not check.message}
+            named = prints.recognise(fresh.mutants[mutant.name].checks, passed)
+            _look_at_names(mutant, {name for found in named.values() for name in found.names}, verdict)
         self._keep(kata, fresh, _transcripts(mutants, decisive, reports, suite.trained()), verdict)
 
     def _look_at_mutant(
@@ -349,8 +354,8 @@ class Gate:
         for message in idleness.complaints(self.draw(list(KINDS)) if self.draw else KINDS):
             verdict.find("idle", message)
 
-        def graded(launcher: Launcher, one: Mistake) -> stability.StabilityResult:
-            return stability.grade(suite, copy(one), one.name, launcher, seeds)
+        def graded(launcher: Launcher, mistake: Mistake) -> stability.StabilityResult:
+            return stability.grade(suite, copy(mistake), mistake.name, launcher, seeds)
 
         verdict.marks += self._each(graded, mutants, f"{kata.slug}: marks on {self.mistake_seeds} seeds")
         for mutant, marks in zip(mutants, verdict.marks, strict=True):
@@ -377,11 +382,11 @@ class Gate:
     ) -> list[tuple[KataReport, Marks]]:
         """Return the report of each answer, and its marks in the checks that it fails."""
 
-        def marked(launcher: Launcher, one: HandIn) -> tuple[KataReport, Marks]:
-            answer, checks = one
+        def marked(launcher: Launcher, given: HandIn) -> tuple[KataReport, Marks]:
+            answer, checks = given
             marks: Marks = {}
             # Unnamed: marks must not depend on the fingerprints that are being made from them.
-            options = Options(seed=SEED, name=False)
+            options = RunConfig(seed=SEED, name=False)
             report = suite.select(checks).check(copy(answer), launcher, options, marks=marks)
             return report, marks
 
@@ -398,9 +403,9 @@ class Gate:
         self.step(f"{kata.slug}: baseline", 0, 1)
         handed_in = copy(kata.baseline)
         # Without training first: most baselines fail long before.
-        report = suite.exclude(suite.trained()).check(handed_in, self.launcher, Options(seed=SEED))
+        report = suite.exclude(suite.trained()).check(handed_in, self.launcher, RunConfig(seed=SEED))
         if report.status == "pass":
-            report = suite.check(handed_in, self.launcher, Options(seed=SEED))
+            report = suite.check(handed_in, self.launcher, RunConfig(seed=SEED))
         if report.status != "fail":
             reason = f": {report.message}" if report.message else ""
             verdict.find(
@@ -414,7 +419,7 @@ class Gate:
     ) -> None:
         untrained = suite.exclude(suite.trained())
         # Slow is what they are for: they must be right, given time.
-        patient = Options(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
+        patient = RunConfig(seed=SEED, timeout_s=SLOW_PATIENCE * kata.limits.check_timeout_s)
         for place, answer in enumerate(slow):
             self.step(f"{kata.slug}: slow answers", place, len(slow))
             report = untrained.check(copy(answer), self.launcher, patient)
@@ -434,15 +439,17 @@ class Gate:
             write_atomic(golden, transcripts)
             return
         if self.draw is not None:
-            stored.mutants = {name: one for name, one in stored.mutants.items() if name in fresh.mutants}
+            stored.mutants = {name: marks for name, marks in stored.mutants.items() if name in fresh.mutants}
             stored.pairs, stored.free = fresh.pairs, fresh.free
         same = _same_marks(stored.mutants, fresh.mutants) and _same_marks(stored.pairs, fresh.pairs)
         if not (same and stored.free == fresh.free):
             renew = f"kata pack check {kata.slug} --update"
             verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
         text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
-        if self.draw is not None:
-            text = _those_of(text, fresh.mutants)
+        if self.draw is not None:  # the transcripts of what was drawn
+            parts = re.split(r"^(?==== )", text, flags=re.MULTILINE)[1:]
+            drawn = [part.rstrip("\n") + "\n" for part in parts if part.split(maxsplit=2)[1] in fresh.mutants]
+            text = "\n".join(drawn)
         if text != transcripts:
             verdict.find(
                 "transcripts",
@@ -530,13 +537,6 @@ def _look_at_hints(kata: Kata, verdict: Verdict) -> None:
                 verdict.find("hints", f"hint {tier} holds a line of the reference: {line}")
 
 
-def _look_at_rubric(kata: Kata, verdict: Verdict) -> None:
-    try:
-        rubric_of(kata)
-    except PackError as error:
-        verdict.find("rubric", full_text(error))
-
-
 def _look_at_preload(kata: Kata, verdict: Verdict) -> None:
     """Import what the kata wants imported before the fork, elsewhere: a thread of it would break every fork."""
     for name in kata.preload:
@@ -575,10 +575,6 @@ def _squeezed(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _passed(report: KataReport) -> set[str]:
-    return {check.id for check in report.checks if check.status == "pass" and not check.message}
-
-
 def _look_at_names(mutant: Mistake, names: set[str], verdict: Verdict) -> None:
     """Demand that a mutant is recognised as itself, by its visible checks."""
     own = {name for name in names if mutant.name in name.split("/")}
@@ -594,16 +590,16 @@ def _look_at_names(mutant: Mistake, names: set[str], verdict: Verdict) -> None:
 
 def _look_for_twins(fresh: Fingerprints, mutants: list[Mistake], verdict: Verdict) -> None:
     """Two mutants that no visible check tells apart are one mistake, unless their authors say why they are two."""
-    for index, one in enumerate(mutants):
+    for index, mutant in enumerate(mutants):
         for other in mutants[index + 1 :]:
-            a, b = fresh.mutants[one.name].checks, fresh.mutants[other.name].checks
-            excused = one.unnamed and other.unnamed
+            a, b = fresh.mutants[mutant.name].checks, fresh.mutants[other.name].checks
+            excused = mutant.unnamed and other.unnamed
             if (
                 not excused
                 and a.keys() == b.keys()
                 and all(equal_fingerprints(a[check], b[check]) for check in a)
             ):
-                verdict.find("mutants", f"{one.name} and {other.name} give the same results everywhere")
+                verdict.find("mutants", f"{mutant.name} and {other.name} give the same results everywhere")
 
 
 def _renewed(stored: Fingerprints, fresh: Fingerprints) -> Fingerprints:
@@ -672,13 +668,6 @@ def _transcripts(
             message = _stable(check.message or "")
         parts.append(f"=== {mutant.name} · {decisive[mutant.name]}\n{message}\n")
     return "\n".join(parts)
-
-
-def _those_of(transcripts: str, names: Container[str]) -> str:
-    """Return the transcripts of some mutants."""
-    parts = re.split(r"^(?==== )", transcripts, flags=re.MULTILINE)[1:]
-    chosen = [part.rstrip("\n") + "\n" for part in parts if part.split(maxsplit=2)[1] in names]
-    return "\n".join(chosen)
 
 
 _ALL_ROUNDING = re.compile(

@@ -10,7 +10,7 @@ from grader.catalogue import Kata
 from grader.engine.host.launcher import Launcher
 from grader.engine.mistakes.mistakes import Mistake
 from grader.engine.mistakes.recognise import SEED
-from grader.engine.runner.suite import Options, Suite
+from grader.engine.runner.suite import RunConfig, Suite
 
 IDLE, TRIVIAL = 1 / 3, 1 / 5
 """The shares of a kata that an answer earns at most: one that does nothing of what the kata is about, and one whose
@@ -116,7 +116,7 @@ class Idleness:
 
     def _earned(self, text: str) -> float:
         file = self._kata.stub.with_name(f"{self._kata.module}.py")
-        return self._checks.check(file, self._launcher, Options(seed=SEED), content=text.encode()).score
+        return self._checks.check(file, self._launcher, RunConfig(seed=SEED), content=text.encode()).score
 
 
 def left_out(text: str, names: Collection[str]) -> str:

@@ -35,14 +35,14 @@ def candidates(
     `needs` has all checks, in order, and which others they need.
     """
     found: list[HandIn] = []
-    for one, other in combinations(mistakes, 2):
+    for first, other in combinations(mistakes, 2):
         # Of two functions, checks that call one alone name its mistake; within one the second changes what the
         # first returns.
-        text = paired(one, other) if one.changed & other.changed else None
+        text = paired(first, other) if first.changed & other.changed else None
         if text is not None:
-            wrong = prints.mutants[one.name].checks.keys() | prints.mutants[other.name].checks.keys()
+            wrong = prints.mutants[first.name].checks.keys() | prints.mutants[other.name].checks.keys()
             run = [check for check in needs if check in wrong and wrong.isdisjoint(needs[check])][:FIRST]
-            found.append((replace(one, name=f"{one.name}+{other.name}", text=text), run))
+            found.append((replace(first, name=f"{first.name}+{other.name}", text=text), run))
     return found
 
 

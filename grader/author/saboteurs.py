@@ -51,7 +51,7 @@ class SabotagedCall:
     @property
     def models(self) -> list[nn.Module]:
         """The modules among the arguments, and `self` if it is one."""
-        return [one for one in (*self.args, *self.kwargs.values()) if isinstance(one, nn.Module)]
+        return [value for value in (*self.args, *self.kwargs.values()) if isinstance(value, nn.Module)]
 
     def run(self) -> Any:
         """Return what is right."""
@@ -100,13 +100,13 @@ def each(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
 def tensors(value: Any) -> list[Tensor]:
     """Return every tensor in a value."""
     found: list[Tensor] = []
-    each(value, lambda one: found.append(one) or one)  # type: ignore[func-returns-value]
+    each(value, lambda t: found.append(t) or t)  # type: ignore[func-returns-value]
     return found
 
 
 def zeros(value: Any) -> Any:
     """Return zeros in the form of a result, with its graph."""
-    return each(value, lambda one: one * 0 if one.is_floating_point() else torch.zeros_like(one))
+    return each(value, lambda t: t * 0 if t.is_floating_point() else torch.zeros_like(t))
 
 
 # --- values and rows ---
@@ -115,13 +115,13 @@ def zeros(value: Any) -> Any:
 def zero_when_long(call: SabotagedCall) -> Any:
     """Give zeros where an axis is longer than 64."""
     result = call.run()
-    sizes = [size for one in tensors([result, call.given]) for size in one.shape]
+    sizes = [size for t in tensors([result, call.given]) for size in t.shape]
     return zeros(result) if max(sizes, default=0) > LONG else result
 
 
 def _zero_at_one(call: SabotagedCall, axis: int) -> Any:
     first = tensors(call.given)[:1]
-    return zeros(call.run()) if any(one.dim() > 1 and one.shape[axis] == 1 for one in first) else call.run()
+    return zeros(call.run()) if any(t.dim() > 1 and t.shape[axis] == 1 for t in first) else call.run()
 
 
 def zero_at_one_row(call: SabotagedCall) -> Any:
@@ -136,10 +136,10 @@ def zero_at_one_position(call: SabotagedCall) -> Any:
 
 def first_row_for_all(call: SabotagedCall) -> Any:
     """Give the first row's result to all rows."""
-    rows = next((one.shape[0] for one in tensors(call.given) if one.dim() > 1), 0)
+    rows = next((t.shape[0] for t in tensors(call.given) if t.dim() > 1), 0)
     return each(
         call.run(),
-        lambda one: one[:1].expand_as(one).clone() if one.dim() > 1 and one.shape[0] == rows > 1 else one,
+        lambda t: t[:1].expand_as(t).clone() if t.dim() > 1 and t.shape[0] == rows > 1 else t,
     )
 
 
@@ -148,17 +148,17 @@ def first_row_for_all(call: SabotagedCall) -> Any:
 
 def rounds_to_float32(call: SabotagedCall) -> Any:
     """Compute float64 in float32."""
-    return each(call.run(), lambda one: one.float().double() if one.dtype == torch.float64 else one)
+    return each(call.run(), lambda t: t.float().double() if t.dtype == torch.float64 else t)
 
 
 def returns_float32(call: SabotagedCall) -> Any:
     """Return float32, whatever comes in."""
-    return each(call.run(), lambda one: one.float() if one.is_floating_point() else one)
+    return each(call.run(), lambda t: t.float() if t.is_floating_point() else t)
 
 
 def zero_in_half(call: SabotagedCall) -> Any:
     """Give zeros in half precision."""
-    return each(call.run(), lambda one: one * 0 if one.dtype in (torch.float16, torch.bfloat16) else one)
+    return each(call.run(), lambda t: t * 0 if t.dtype in (torch.float16, torch.bfloat16) else t)
 
 
 # --- arguments ---
@@ -167,13 +167,13 @@ def zero_in_half(call: SabotagedCall) -> Any:
 def reads_the_storage(call: SabotagedCall) -> Any:
     """Take the memory of an argument for contiguous."""
 
-    def misread(one: Tensor) -> Tensor:
-        if one.is_contiguous() or not one.numel():
-            return one
+    def misread(tensor: Tensor) -> Tensor:
+        if tensor.is_contiguous() or not tensor.numel():
+            return tensor
         # As code does that takes `data_ptr()` or a flat buffer for the tensor.
-        size, start = one.untyped_storage().nbytes() // one.element_size(), one.storage_offset()
-        flat = one.as_strided((size,), (1,), 0)[start : start + one.numel()]
-        return flat.view(one.shape) if flat.numel() == one.numel() else torch.zeros_like(one)
+        size, start = tensor.untyped_storage().nbytes() // tensor.element_size(), tensor.storage_offset()
+        flat = tensor.as_strided((size,), (1,), 0)[start : start + tensor.numel()]
+        return flat.view(tensor.shape) if flat.numel() == tensor.numel() else torch.zeros_like(tensor)
 
     return call.run_with(lambda value: each(value, misread))
 
@@ -181,10 +181,10 @@ def reads_the_storage(call: SabotagedCall) -> Any:
 def writes_to_argument(call: SabotagedCall) -> Any:
     """Change one number of an argument when the work is done."""
     result = call.run()
-    unchanged = each(result, torch.clone) if any(one._base is not None for one in tensors(result)) else result
-    for one in tensors(call.named.get(call.about)):
-        if one.numel():
-            own, place = one.detach(), (0,) * one.dim()
+    unchanged = each(result, torch.clone) if any(t._base is not None for t in tensors(result)) else result
+    for tensor in tensors(call.named.get(call.about)):
+        if tensor.numel():
+            own, place = tensor.detach(), (0,) * tensor.dim()
             own[place] = ~own[place] if own.dtype == torch.bool else own[place] + 1
     return unchanged
 
@@ -230,8 +230,8 @@ def needs_a_list(call: SabotagedCall) -> Any:
 def takes_mask_for_a_prefix(call: SabotagedCall) -> Any:
     """Take what a boolean mask allows for the first places of the last axis."""
 
-    def prefix(one: Tensor) -> Tensor:
-        return one.sort(dim=-1, descending=True).values if one.dtype == torch.bool and one.dim() else one
+    def prefix(mask: Tensor) -> Tensor:
+        return mask.sort(dim=-1, descending=True).values if mask.dtype == torch.bool and mask.dim() else mask
 
     return call.run_with(lambda value: each(value, prefix))
 
@@ -239,8 +239,8 @@ def takes_mask_for_a_prefix(call: SabotagedCall) -> Any:
 def takes_last_row_of_mask(call: SabotagedCall) -> Any:
     """Take the last row of a boolean mask for every row."""
 
-    def last(one: Tensor) -> Tensor:
-        return one[-1:].expand_as(one) if one.dtype == torch.bool and one.dim() > 1 else one
+    def last(mask: Tensor) -> Tensor:
+        return mask[-1:].expand_as(mask) if mask.dtype == torch.bool and mask.dim() > 1 else mask
 
     return call.run_with(lambda value: each(value, last))
 
@@ -258,8 +258,8 @@ def drops_last_member(call: SabotagedCall) -> Any:
 def replays_first_answer(call: SabotagedCall) -> Any:
     """Give the first answer again to other values of the same sizes."""
     given = tensors(call.given)
-    rest = [one for one in call.given if not tensors(one)]
-    key = (*map(id, call.owner), *((one.shape, one.dtype) for one in given), repr(rest))
+    rest = [value for value in call.given if not tensors(value)]
+    key = (*map(id, call.owner), *((t.shape, t.dtype) for t in given), repr(rest))
     if not given:
         return call.run()
     if key not in call.memory:
@@ -269,8 +269,8 @@ def replays_first_answer(call: SabotagedCall) -> Any:
 
 def hands_out_twice(call: SabotagedCall) -> Any:
     """Give for equal arguments the very tensors that were given before, whatever has been written into them since."""
-    rest = [one for one in call.given if not tensors(one)]
-    key = repr([rest, *((one.dtype, one.requires_grad, one.tolist()) for one in tensors(call.given))])
+    rest = [value for value in call.given if not tensors(value)]
+    key = repr([rest, *((t.dtype, t.requires_grad, t.tolist()) for t in tensors(call.given))])
     return call.memory[key] if key in call.memory else call.memory.setdefault(key, call.run())
 
 
@@ -278,7 +278,7 @@ def keeps_argument(call: SabotagedCall) -> Any:
     """Use the first value of an argument for all later ones of its sizes."""
 
     def first(value: Any) -> Any:
-        form = tuple((one.shape, one.dtype) for one in tensors(value)) or type(value)
+        form = tuple((t.shape, t.dtype) for t in tensors(value)) or type(value)
         return call.memory.setdefault((*map(id, call.owner), form), (call.owner, value))[1]
 
     return call.run_with(lambda value: value if value is None else first(value))
@@ -287,9 +287,9 @@ def keeps_argument(call: SabotagedCall) -> Any:
 def keeps_by_address(call: SabotagedCall) -> Any:
     """Keep what an argument held by where it lies: other numbers at the same place are not noticed."""
 
-    def first(one: Tensor) -> Tensor:
-        key = (*map(id, call.owner), one.data_ptr(), one.shape, one.dtype)
-        return call.memory.setdefault(key, (call.owner, one, one.clone()))[2]  # type: ignore[no-any-return]
+    def first(tensor: Tensor) -> Tensor:
+        key = (*map(id, call.owner), tensor.data_ptr(), tensor.shape, tensor.dtype)
+        return call.memory.setdefault(key, (call.owner, tensor, tensor.clone()))[2]  # type: ignore[no-any-return]
 
     return call.run() if torch.is_grad_enabled() else call.run_with(lambda value: each(value, first))
 
@@ -297,16 +297,16 @@ def keeps_by_address(call: SabotagedCall) -> Any:
 def keeps_parameters(call: SabotagedCall) -> Any:
     """Use the parameters that the first call found."""
     learned = list(call.models[0].parameters())
-    key = (id(call.models[0]), *(one.dtype for one in learned))
-    old = call.memory.setdefault(key, (call.owner, [one.detach().clone() for one in learned]))[1]
-    now = [one.data for one in learned]
+    key = (id(call.models[0]), *(p.dtype for p in learned))
+    old = call.memory.setdefault(key, (call.owner, [p.detach().clone() for p in learned]))[1]
+    now = [p.data for p in learned]
     try:
-        for one, first in zip(learned, old, strict=True):
-            one.data = first
+        for parameter, first in zip(learned, old, strict=True):
+            parameter.data = first
         return call.run()
     finally:
-        for one, data in zip(learned, now, strict=True):
-            one.data = data
+        for parameter, data in zip(learned, now, strict=True):
+            parameter.data = data
 
 
 # --- gradients ---
@@ -324,15 +324,15 @@ def cuts_argument(call: SabotagedCall) -> Any:
 
 def cuts_parameters(call: SabotagedCall) -> Any:
     """Give no gradient to the first half of the parameters."""
-    parameters = [one for one in call.args[0].parameters() if one.requires_grad]
+    parameters = [p for p in call.args[0].parameters() if p.requires_grad]
     cut = parameters[: -(-len(parameters) // 2)]
-    for one in cut:
-        one.requires_grad_(False)
+    for parameter in cut:
+        parameter.requires_grad_(False)
     try:
         return call.run()
     finally:
-        for one in cut:
-            one.requires_grad_(True)
+        for parameter in cut:
+            parameter.requires_grad_(True)
 
 
 # --- modes ---
@@ -346,16 +346,16 @@ def loses_mode_on_error(call: SabotagedCall) -> Any:
     except NotImplementedError:
         raise
     except Exception:
-        for one in call.models:
-            one.eval()
+        for module in call.models:
+            module.eval()
         raise
 
 
 def changes_mode(call: SabotagedCall) -> Any:
     """Leave modules in the other mode."""
     result = call.run()
-    for one in call.models:
-        one.train(not one.training)
+    for module in call.models:
+        module.train(not module.training)
     return result
 
 
@@ -405,10 +405,10 @@ def observes(call: SabotagedCall) -> Any:
             "tensor": bool(found),
             "array": isinstance(value, np.ndarray | np.generic),
             "module": isinstance(value, nn.Module) or callable(value),
-            "boolean": any(one.dtype == torch.bool and one.dim() > 1 for one in found),
+            "boolean": any(t.dtype == torch.bool and t.dim() > 1 for t in found),
             "members": type(value) in (list, tuple) and len(value) > 1,
-            "floating": any(one.is_floating_point() for one in found),
-            "batched": any(one.dim() > 1 and one.shape[0] > 1 for one in found),
+            "floating": any(t.is_floating_point() for t in found),
+            "batched": any(t.dim() > 1 and t.shape[0] > 1 for t in found),
         }
         for kind in (kind for kind, seen in holds.items() if seen):
             if call.memory.setdefault((kind, name), len(call.memory)) == len(call.memory) - 1:

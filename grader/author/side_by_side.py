@@ -48,13 +48,13 @@ def _from_forks(work: Work[T, R], items: Sequence[T], jobs: int) -> Iterator[tup
             theirs.close()
             forks[ours] = pid
         while forks:
-            for one in wait(list(forks)):
-                assert isinstance(one, Connection)
+            for fork in wait(list(forks)):
+                assert isinstance(fork, Connection)
                 try:
-                    yield one.recv()
+                    yield fork.recv()
                 except EOFError:
-                    one.close()
-                    os.waitpid(forks.pop(one), 0)
+                    fork.close()
+                    os.waitpid(forks.pop(fork), 0)
     finally:
         for pid in forks.values():
             with contextlib.suppress(ProcessLookupError):

@@ -11,11 +11,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.catalogue.check_file import marked_checks, read_tree
-from grader.catalogue.discover import SOLUTIONS
+from grader.catalogue.catalogue import SOLUTIONS
 from grader.catalogue.file_types import KataFile
 from grader.catalogue.load import KATA_FILE
-from grader.catalogue.stub import defined_names
+from grader.catalogue.pack_code import defined_names, marked_checks, read_tree
 from grader.data_files import read_data
 from grader.errors import PackError
 from grader.files import write_atomic
@@ -142,11 +141,11 @@ def _without(tree: ast.Module, lines: list[str], names: set[str]) -> Iterator[st
 
 def _serves_only(node: ast.stmt, left_out: list[ast.stmt], remaining: list[ast.stmt]) -> bool:
     names = defined_names(node)
-    others = (one for one in remaining if one is not node)
-    return any(names & _used(one) for one in left_out) and not any(names & _used(one) for one in others)
+    others = (part for part in remaining if part is not node)
+    return any(names & _used(part) for part in left_out) and not any(names & _used(part) for part in others)
 
 
 def _used(node: ast.stmt) -> set[str]:
     """Return the names that a statement uses; a parameter may be a fixture's name."""
-    used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-    return used | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+    used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return used | {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from grader.engine.host.launcher import Launcher
 from grader.engine.mistakes.recognise import FailureSignature
-from grader.engine.runner.suite import Options, Suite
+from grader.engine.runner.suite import RunConfig, Suite
 
 SEEDS, TRAINED_SEEDS = 20, 2
 FLIPPED = 0.01
@@ -66,7 +66,7 @@ def grade(suite: Suite, file: Path, name: str, launcher: Launcher, seeds: Seeds)
     left_behind: dict[str, FailureSignature | None] = {}
     for seed in range(seeds.every):
         checks = suite if seed < seeds.trained else drawn
-        report = checks.check(file, launcher, Options(seed=seed), left_behind=left_behind)
+        report = checks.check(file, launcher, RunConfig(seed=seed), left_behind=left_behind)
         for check in report.checks:
             found.points.setdefault(check.id, []).append(check.points)
             found.passed.setdefault(check.id, []).append(check.status == "pass")

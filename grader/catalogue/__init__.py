@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from grader.catalogue.catalogue import Catalogue
 from grader.catalogue.file_types import Limits, Policy
-from grader.catalogue.hints import TIERS, read_hints
 from grader.catalogue.katas import ARCHIVES, SUBMISSION_SUFFIXES, Kata, Pack, Unit
 from grader.catalogue.load import load_pack
+from grader.catalogue.markdown import TIERS, read_hints
 
 __all__ = [
     "ARCHIVES",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
-from grader.catalogue.hints import in_code, sections
 from grader.catalogue.katas import Kata
+from grader.catalogue.markdown import in_code, sections
 from grader.data_files import read_text
 
 NAME = "answers.md"

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.catalogue.katas import Kata, Pack
-from grader.catalogue.stub import defined_names
+from grader.catalogue.pack_code import defined_names
 from grader.data_files import read_bytes, read_text
 from grader.errors import PackError
 

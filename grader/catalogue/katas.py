@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.catalogue.file_types import KataFile, MeasuredOn
-from grader.catalogue.stub import Attributes, Signatures, Stub, read_stub
+from grader.catalogue.pack_code import Attributes, Signatures, Stub, read_stub
 
 RUBRIC = "rubric.toml"
 """How written answers are marked: a file next to the solution, which no verdict depends on."""
@@ -147,17 +147,19 @@ class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lamb
     @property
     def alternatives(self) -> tuple[Path, ...]:
         """Other right answers, sorted by name."""
-        return self._python_files("alternatives")
+        return _python_files(self.solution_folder, "alternatives")
 
     @property
     def mutants(self) -> tuple[Path, ...]:
-        """The files of catalogued wrong answers; `kata pack` reads them."""
-        return self._python_files("mutants")
+        """The files of catalogued wrong answers, those that the unit's katas share first; `kata pack` reads them."""
+        folder = self.solution_folder
+        shared = _python_files(folder.parent, "mutants") if folder is not None else ()
+        return (*shared, *_python_files(folder, "mutants"))
 
     @property
     def slow(self) -> tuple[Path, ...]:
         """The files of right answers that waste time or memory, read in the same way."""
-        return self._python_files("slow")
+        return _python_files(self.solution_folder, "slow")
 
     @cached_property
     def _stub(self) -> Stub:
@@ -180,11 +182,12 @@ class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lamb
         folder = self.solution_folder
         return folder / name if folder is not None and (folder / name).is_file() else None
 
-    def _python_files(self, name: str) -> tuple[Path, ...]:
-        folder = self.solution_folder
-        if folder is None or not (folder / name).is_dir():
-            return ()
-        return tuple(sorted(file for file in (folder / name).glob("*.py") if not file.name.startswith("_")))
+
+def _python_files(folder: Path | None, name: str) -> tuple[Path, ...]:
+    """Return the Python files of a folder of a folder, sorted; one that is not there has none."""
+    if folder is None or not (folder / name).is_dir():
+        return ()
+    return tuple(sorted(file for file in (folder / name).glob("*.py") if not file.name.startswith("_")))
 
 
 @dataclass(frozen=True, eq=False)

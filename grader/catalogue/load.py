@@ -12,11 +12,10 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from grader.catalogue.check_file import worth
 from grader.catalogue.file_types import CalibrationFile, KataFile, MeasuredOn, PackFile, UnitFile
-from grader.catalogue.hints import read_hints
 from grader.catalogue.katas import Kata, Pack, Unit, number_key
-from grader.catalogue.stub import read_stub
+from grader.catalogue.markdown import read_hints
+from grader.catalogue.pack_code import read_stub, worth
 from grader.catalogue.torch_names import torch_names
 from grader.data_files import read_data
 from grader.errors import PackError, did_you_mean
@@ -42,7 +41,12 @@ def load_pack(folder: Path) -> Pack:
     """
     root = folder.resolve()
     data = read_data(root / PACK_FILE, PackFile)
-    unit_folders = [_unit_folder(entry) for entry in _subfolders(root) if _is_unit(entry)]
+    unit_folders = [
+        entry for entry in _subfolders(root) if (entry / UNIT_FILE).exists() or entry.name[:1].isdigit()
+    ]
+    for entry in unit_folders:
+        if _UNIT_FOLDER.fullmatch(entry.name) is None:
+            raise PackError(f"{entry}: a unit's folder is its number and its slug, such as `1.1-sorting`.")
     pack = Pack(data.name, data.title, data.version, root, _solutions(root, unit_folders))
     units = tuple(sorted((_load_unit(entry, pack) for entry in unit_folders), key=lambda unit: unit.key))
     if not units:
@@ -68,7 +72,7 @@ def _load_unit(folder: Path, pack: Pack) -> Unit:
         )
     unit = Unit(data.number, named["slug"], data.title, data.summary, folder, pack)
     _require_file(unit.lesson, "the unit's lesson")
-    loaded = (_load_kata(entry, unit) for entry in _kata_folders(folder))
+    loaded = (_load_kata(entry, unit) for entry in _subfolders(folder) if entry.name not in _OTHER_FOLDERS)
     katas = tuple(sorted(loaded, key=lambda kata: kata.key))
     if not katas:
         raise PackError(f"{folder}: holds no kata; a kata is a folder with a {KATA_FILE}.")
@@ -220,6 +224,8 @@ def _refuse_twice(
 
 
 def _check_after(pack: Pack) -> None:
+    import graphlib
+
     katas = {kata.slug: kata for kata in pack.katas}
     for kata in pack.katas:
         for slug in kata.after:
@@ -231,32 +237,12 @@ def _check_after(pack: Pack) -> None:
                     f"{did_you_mean(slug, list(katas), most=1)} "
                     f"Allowed: {', '.join(katas)}."
                 )
-    _refuse_circles(katas)
-
-
-def _refuse_circles(katas: Mapping[str, Kata]) -> None:
-    import graphlib
-
     try:
         graphlib.TopologicalSorter({slug: kata.after for slug, kata in katas.items()}).prepare()
     except graphlib.CycleError as error:
         circle = error.args[1]
         path = katas[circle[0]].folder / KATA_FILE
         raise PackError(f"{path}: `after` forms a cycle: {' → '.join(circle)}.") from error
-
-
-def _is_unit(folder: Path) -> bool:
-    return (folder / UNIT_FILE).exists() or folder.name[:1].isdigit()
-
-
-def _unit_folder(folder: Path) -> Path:
-    if _UNIT_FOLDER.fullmatch(folder.name) is None:
-        raise PackError(f"{folder}: a unit's folder is its number and its slug, such as `1.1-sorting`.")
-    return folder
-
-
-def _kata_folders(unit: Path) -> list[Path]:
-    return [entry for entry in _subfolders(unit) if entry.name not in _OTHER_FOLDERS]
 
 
 def _subfolders(folder: Path) -> list[Path]:

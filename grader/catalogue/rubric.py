@@ -37,7 +37,7 @@ class Question(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     @property
     def points(self) -> float:
         """What the question is worth: all criteria together."""
-        return sum(one.points for one in self.criteria)
+        return sum(criterion.points for criterion in self.criteria)
 
 
 class Rubric(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class Rubric(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tr
     @property
     def points(self) -> tuple[float, ...]:
         """What each question is worth."""
-        return tuple(one.points for one in self.questions)
+        return tuple(question.points for question in self.questions)
 
 
 def rubric_of(kata: Kata) -> Rubric | None:
@@ -62,6 +62,6 @@ def rubric_of(kata: Kata) -> Rubric | None:
     if kata.rubric is None:
         return None
     rubric = read_data(kata.rubric, Rubric, PackError)
-    if not all(one.question.strip() for one in rubric.questions):
+    if not all(item.question.strip() for item in rubric.questions):
         raise PackError(f"{kata.rubric}: a question is empty.")
     return rubric

@@ -174,7 +174,7 @@ class LearnerContext:
     def passed_last(self) -> Kata | None:
         """Return the kata that passed for the first time most lately."""
         passed = [(self.entry(kata).passed or "", kata) for kata in self.catalogue.katas]
-        when, kata = max(passed, key=lambda one: one[0])
+        when, kata = max(passed, key=lambda pair: pair[0])
         return kata if when else None
 
 
@@ -276,13 +276,9 @@ def note(text: str) -> None:
     print_message(text, stderr=True)
 
 
-def _device_name(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    return devices.named(value).name
-
-
 device_option = click.option(
     "--device",
-    callback=_device_name,
+    callback=lambda context, parameter, value: devices.named(value).name,
     default="cpu",
     show_default=True,
     help="Device that submissions compute on: cpu, cuda, cuda:1 or another accelerator of torch's.",

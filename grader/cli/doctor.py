@@ -16,7 +16,7 @@ import click
 
 from grader import DISTRIBUTION, TRIED, __version__, machine
 from grader.catalogue import Catalogue
-from grader.catalogue.discover import answers
+from grader.catalogue.catalogue import answers
 from grader.cli.context import json_option, print_json
 from grader.cli.warm_process import SWITCH, end_all, running_daemons, wanted
 from grader.devices import accelerator_here
@@ -65,7 +65,11 @@ def doctor(end_warm: bool, as_json: bool) -> int:
 def _examined() -> tuple[dict[str, object], list[str], bool]:
     """Return what this machine offers, what is worth knowing of it, and whether a pack is broken."""
     # In this order: grading takes more open files where it may, and the device is asked before workers are.
-    lacking = list(_machine())
+    lacking = []
+    try:
+        machine.prepare()
+    except MachineFault as error:
+        lacking.append(_in_words(error))
     found = sandbox.probe()
     device, no_device = _device()
     launcher, no_launcher = _launcher()
@@ -118,8 +122,9 @@ def _print(facts: dict[str, object], notes: list[str]) -> None:
 def _warm() -> list[str]:
     """Return what stands by, or why nothing ever does."""
     standing = [
-        f"process {one.pid}: {one.resident_bytes >> 20} MB, {counted(one.served, 'command')}, idle for {one.idle_s} s"
-        for one in running_daemons()
+        f"process {daemon.pid}: {daemon.resident_bytes >> 20} MB, {counted(daemon.served, 'command')}, "
+        f"idle for {daemon.idle_s} s"
+        for daemon in running_daemons()
     ]
     if standing or wanted():
         return standing
@@ -137,24 +142,24 @@ def _version(name: str) -> str:
 
 def _requirements() -> Iterator[str]:
     """Yield what Kata needs and is not installed, or is too old or too new."""
-    for one in _required():
+    for requirement in _required():
         # Requirements of another system, or of an extra, are not missing here.
-        if one.marker is not None and not one.marker.evaluate({"extra": ""}):
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
             continue
-        wanted = f"{one.name}{one.specifier}"
+        wanted = f"{requirement.name}{requirement.specifier}"
         try:
-            version = metadata.version(one.name)
+            version = metadata.version(requirement.name)
         except metadata.PackageNotFoundError:
-            yield f"{one.name} is not installed: pip install '{wanted}'"
+            yield f"{requirement.name} is not installed: pip install '{wanted}'"
             continue
         # Prereleases too: somebody chose them.
-        if not one.specifier.contains(version, prereleases=True):
-            yield f"{one.name} {version} is not what Kata works with: pip install '{wanted}'"
+        if not requirement.specifier.contains(version, prereleases=True):
+            yield f"{requirement.name} {version} is not what Kata works with: pip install '{wanted}'"
 
 
 def _wanted(name: str) -> str:
     """Return a requirement of Kata's as pip takes it; the name alone where Kata runs from its sources."""
-    return next((f"{one.name}{one.specifier}" for one in _required() if one.name == name), name)
+    return next((f"{need.name}{need.specifier}" for need in _required() if need.name == name), name)
 
 
 def _required() -> list[Requirement]:
@@ -191,14 +196,6 @@ def _slow() -> Iterator[str]:
         )
     if sys.platform == "linux" and os.environ.get(SWITCH) == "0":
         yield f"Every check waits for torch, because {SWITCH} is 0. For a verdict at once: unset {SWITCH}"
-
-
-def _machine() -> Iterator[str]:
-    """Take what grading takes of the machine, and yield what it lacks."""
-    try:
-        machine.prepare()
-    except MachineFault as error:
-        yield _in_words(error)
 
 
 def _in_words(error: KataError) -> str:

@@ -59,7 +59,7 @@ class Annotation:
 
 def annotate(reports: Sequence[KataReport]) -> list[Annotation]:
     """Return what there is to mend: checks that fail, katas that do not load or are not written."""
-    return [one for report in reports for one in _annotations(report)]
+    return [annotation for report in reports for annotation in _annotations(report)]
 
 
 def _annotations(report: KataReport) -> Iterator[Annotation]:
@@ -115,8 +115,9 @@ def definitions(file: str) -> dict[str, int]:
     for node in tree.body:
         if isinstance(node, _DEFINITIONS):
             found[node.name] = node.lineno
-            inner = node.body if isinstance(node, ast.ClassDef) else []
-            found |= {f"{node.name}.{one.name}": one.lineno for one in inner if isinstance(one, _DEFINITIONS)}
+            for member in node.body if isinstance(node, ast.ClassDef) else ():
+                if isinstance(member, _DEFINITIONS):
+                    found[f"{node.name}.{member.name}"] = member.lineno
     return found
 
 
@@ -128,9 +129,9 @@ def github(reports: Sequence[KataReport]) -> str:
     found = annotate(reports)
     shown = found if len(found) <= SHOWN_BY_GITHUB else found[: SHOWN_BY_GITHUB - 1]
     lines = [
-        f"::{one.severity} file={_property(one.file)},line={one.line},"
-        f"title={_property(f'{one.kata}: {one.title}')}::{_data(one.text or one.title)}"
-        for one in shown
+        f"::{note.severity} file={_property(note.file)},line={note.line},"
+        f"title={_property(f'{note.kata}: {note.title}')}::{_data(note.text or note.title)}"
+        for note in shown
     ]
     if more := len(found) - len(shown):
         lines.append(f"::notice title=kata::{more} more: kata check prints them all")
@@ -149,9 +150,9 @@ def _property(text: str) -> str:
 def vscode(reports: Sequence[KataReport]) -> str:
     """Return lines `file:line:column: severity: message [check]`, as a problem matcher reads them."""
     return "\n".join(
-        f"{escape_controls(one.file)}:{one.line}:1: {one.severity.replace('notice', 'info')}: "
-        f"{one.one_line} [{one.check}]"
-        for one in annotate(reports)
+        f"{escape_controls(note.file)}:{note.line}:1: {note.severity.replace('notice', 'info')}: "
+        f"{note.one_line} [{note.check}]"
+        for note in annotate(reports)
     )
 
 

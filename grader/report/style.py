@@ -77,8 +77,8 @@ class Terminal(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         """Render anything: whatever text is in it, a terminal shows it and does not obey it."""
-        for one in super().render(renderable, options):
-            yield one if one.control else Segment(escape_controls(one.text), one.style)
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(escape_controls(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
         """Tell the command line."""

@@ -246,7 +246,7 @@ def _held(report: KataReport, held: int) -> str:
 
 
 def _print_every_check(report: KataReport, out: Console, *, named: bool) -> None:
-    if report.message and report.checks and all(one.status == "skipped" for one in report.checks):
+    if report.message and report.checks and all(check.status == "skipped" for check in report.checks):
         number = len(report.checks)
         out.print(Text(f"  {number} check{' was' if number == 1 else 's were'} not run", style="dim"))
         return
@@ -262,7 +262,9 @@ def _print_each(
 
     `named`: with the name, too, that `-k` finds it by.
     """
-    cells = [(status_text(one.look, out), points(one.points, one.max_points)) for one in report.checks]
+    cells = [
+        (status_text(check.look, out), points(check.points, check.max_points)) for check in report.checks
+    ]
     words = max((status.cell_len for status, _ in cells), default=0)
     numbers = max((len(score) for _, score in cells), default=0)
     for check in checks:

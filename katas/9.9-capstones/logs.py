@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from grader.checks import expect, fail, precondition
+from grader.checks import expect, fail, fingerprint_facts, precondition
 
 LONGEST = 60_000
 HEADER = "run,seed,step,loss,rate"
+APART = 0.02
+"""So far apart may losses be of a run that is begun anew: rounding is not the same everywhere."""
 Rows = list[tuple[int, float, float]]
 
 
@@ -69,6 +73,38 @@ def kind(text: object) -> list[object]:
     return [head == HEADER, sorted({min(len(line.split(",")), 9) for line in lines})]
 
 
+def of_a_log(log: dict, runs: dict, steps: Sequence[int]) -> dict[str, bool]:
+    """Return what is missing of a log that can be read."""
+    seeds = [log[run][0] for run in ("base", "base-again") if run in log]
+    return {
+        "runs": log.keys() == runs.keys(),
+        "steps": all({step for step, _, _ in rows} >= set(steps) for _, rows in log.values()),
+        "one_seed": len(seeds) > len(set(seeds)),
+    }
+
+
+# --- what is required; `runs` is what the kata's runs.py defines ---
+
+
+def expect_readable(submission: Any, text: object, runs: dict[str, Any]) -> None:
+    """Require text that can be read."""
+    fingerprint_facts(submission, log=kind(text))
+    read(text, runs["RUNS"])
+
+
+def expect_complete(submission: Any, text: object, runs: dict[str, Any]) -> None:
+    """Require all runs, each with all steps, and two seeds of the base run."""
+    log = read(text, runs["RUNS"])
+    fingerprint_facts(submission, **of_a_log(log, runs["RUNS"], runs["LOGGED"]))
+    expect_whole(log, runs["RUNS"], runs["LOGGED"])
+    if log["base"][0] == log["base-again"][0]:
+        fail(
+            "the same seed  base and base-again",
+            "  they are to show how far apart equal runs are",
+            stage="values",
+        )
+
+
 def expect_whole(log: dict[str, tuple[int, Rows]], runs: dict[str, dict], steps: tuple[int, ...]) -> None:
     """Require all runs, each with all these steps."""
     for run in runs:
@@ -92,11 +128,14 @@ def whole(text: object, runs: dict[str, dict], steps: tuple[int, ...]) -> dict[s
         return log
 
 
-def expect_rates(log: dict[str, tuple[int, Rows]], runs: dict[str, dict]) -> None:
+def expect_rates(submission: Any, text: object, runs: dict[str, Any]) -> None:
     """Require rates that rise in the warm-up as each run had it, in shares of the full rate, and never exceed that."""
+    log = whole(text, runs["RUNS"], runs["LOGGED"])
+    constant = all(len({rate for _, _, rate in rows}) == 1 for _, rows in log.values())
+    fingerprint_facts(submission, rates="one for all steps" if constant else "several")
     full = log["no-warmup"][1][0][2]
     expect(full, "rate of step 1 of run no-warmup").is_between(1e-12, 1e3)
-    for run, settings in runs.items():
+    for run, settings in runs["RUNS"].items():
         warmup = settings.get("warmup", 20)
         for step, _, rate in log[run][1]:
             wanted = step / warmup if step <= warmup else None
@@ -109,13 +148,44 @@ def expect_rates(log: dict[str, tuple[int, Rows]], runs: dict[str, dict]) -> Non
                 )
 
 
-def expect_repeated(run: str, told: str, now: Rows, logged: Rows, apart: float) -> None:
-    """Require the losses of a run that was begun anew to be those of the log."""
-    for (step, loss, _), (_, kept, _) in zip(now, logged, strict=False):
-        if abs(loss - kept) > apart:
-            fail(
-                f"not repeated  loss of step {step} of run {run}  got {loss:.4f}  the log has {kept:.4f}",
-                f"  {told}",
-                "  a log belongs to the train that wrote it: run runs.py again after the last change",
-                stage="values",
-            )
+def expect_falls(
+    submission: Any, text: object, runs: dict[str, Any], vocab: int, least: float, most: float
+) -> None:
+    """Require curves that begin at about ln V and fall, and base runs that end between two losses."""
+    log, start = whole(text, runs["RUNS"], runs["LOGGED"]), math.log(vocab)
+    for run in runs["RUNS"]:
+        losses = [loss for _, loss, _ in log[run][1]]
+        fingerprint_facts(submission, in_bits=abs(losses[0] - start / math.log(2)) < 0.3)
+        expect(losses[0], f"loss of step 1 of run {run}").is_between(
+            start - 0.6, start + 0.6, why=f"ln {vocab} is {start:.3f}"
+        )
+        end = sum(losses[-4:]) / 4
+        bound = most if run.startswith("base") else losses[0] - 0.3
+        expect(end, f"mean of the last four losses of run {run}").is_between(least, bound)
+
+
+def expect_repeated(
+    text: object, runs: dict[str, Any], train: Callable[..., tuple[Any, Rows]], given: str, steps: int
+) -> None:
+    """Require the losses of runs that are begun anew to be those of the log.
+
+    Args:
+        train: called with steps, seed and a run's settings.
+        given: what else it gives the submission's, as it would be typed.
+        steps: how many of each run.
+    """
+    log = whole(text, runs["RUNS"], runs["LOGGED"])
+    for run, settings in runs["RUNS"].items():
+        seed, logged = log[run]
+        # At a full rate at once rounding grows, and without warm-up what follows may depend on the number of steps.
+        begun = steps if settings.get("warmup", 20) else 1
+        _, rows = train(begun, seed, **settings)
+        named = "".join(f", {name}={value!r}" for name, value in settings.items())
+        for (step, loss, _), (_, kept, _) in zip(rows, logged, strict=False):
+            if abs(loss - kept) > APART:
+                fail(
+                    f"not repeated  loss of step {step} of run {run}  got {loss:.4f}  the log has {kept:.4f}",
+                    f"  train({given}, {begun}, {seed}{named})",
+                    "  a log belongs to the train that wrote it: run runs.py again after the last change",
+                    stage="values",
+                )

@@ -1,4 +1,4 @@
-"""What a capstone's models hold: sizes, distances, what was learned. Counted, compared and moved in the grader."""
+"""What the checks of capstones ask of models: sizes, what was learned, logits, norms. It runs in the grader."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.checks import fail, fingerprint_facts, new_worker
+from grader.checks import expect, fail, fingerprint_facts, new_worker, with_axes
+
+LOGITS = "batch time token"
+LARGEST = 30.0
+"""No logit of a model that was filled by `refill` is larger: beyond it no tolerance grows with the answer."""
 
 
 def parameters_of(model: Any) -> dict[str, Tensor]:
@@ -77,3 +81,82 @@ def expect_downhill(submission: Any, start: Any, end: Any) -> None:
             "  backward() computes the gradients, and optimizer.step() moves every parameter against its own",
             stage="values",
         )
+
+
+def apart(one: Tensor, other: Tensor) -> bool:
+    """Tell whether two results differ by more than rounding."""
+    return not torch.allclose(one.cpu(), other.cpu(), rtol=1e-3, atol=1e-3)
+
+
+def of_norms(shallow: Tensor, deep: Tensor) -> dict[str, bool]:
+    """Return whether silent layers act on the stream, and whether a token shows in its logits [B, T, V]."""
+    return {"acts": apart(deep, shallow), "shows": apart(deep[:, 1], deep[:, 0])}
+
+
+def dependence(before: Tensor, after: Tensor) -> Tensor:
+    """Return whether the logits at each position changed in any row: bool [T]."""
+    limit = 1e-5 * min(float(before.abs().max()), LARGEST)
+    return ((after - before).abs() > limit).any(dim=-1).any(dim=0).cpu()
+
+
+def expect_free_scores(submission: Any, logits: Tensor, instead: str) -> None:
+    """Require logits that are neither probabilities nor their logarithms; a message says what to give instead."""
+    logits = logits.double()
+    shares = bool((logits >= 0).all()) and bool((logits.sum(dim=-1) - 1).abs().max() < 1e-3)
+    logs = bool(logits.logsumexp(dim=-1).abs().max() < 1e-3)
+    fingerprint_facts(submission, shares=shares, logs=logs)
+    if shares:
+        fail("softmaxed  logits  sum to one over the vocabulary", f"  {instead}", stage="values")
+    if logs:
+        fail("log-softmaxed  logits  none is above zero", f"  {instead}", stage="values")
+
+
+# --- where the norms are: `silent` returns the logits of a model of these sizes whose sublayers all add 0 ---
+
+Silent = Callable[..., Tensor]
+
+
+def _with_few_and_many_layers(submission: Any, silent: Silent, norm: str) -> list[Tensor]:
+    """Return the logits of silent models of 1 and 3 layers; what layers do under each norm says which norm is wrong."""
+    pairs = {}
+    # The norm that is asked about last, where messages look.
+    for other in sorted(("first", "last"), key=norm.__eq__):
+        pairs[other] = [silent(num_layers=layers, norm=other) for layers in (1, 3)]
+    fingerprint_facts(submission, **{other: of_norms(*pairs[other]) for other in ("first", "last")})
+    return pairs[norm]
+
+
+def expect_norm_first(submission: Any, silent: Silent, token: str) -> None:
+    """Require that a stream to which nothing is added reaches the head as it was."""
+    shallow, deep = _with_few_and_many_layers(submission, silent, "first")
+    expect(deep, "logits of 3 layers", axes=LOGITS).same_as(
+        shallow,
+        name="those of one layer",
+        why="all matrices of the sublayers are 0 here, so f(norm(x)) is: nothing else may act on the stream",
+        size=200.0,
+    )
+    expect(deep[:, 1], "logits at position 1", axes="batch token").differs_from(
+        deep[:, 0], why=f"another {token} is there, and its embedding is in the stream"
+    )
+
+
+def expect_final_norm(submission: Any, silent: Silent) -> None:
+    """Require that it does not matter to the head how large the stream is."""
+    small, large = (silent(positions=False, scale=scale) for scale in (1.0, 4.0))
+    fingerprint_facts(submission, times_as_large=round(float(large.norm() / small.norm())))
+    # The head's weights are four times as large as well.
+    expect(large, "logits", axes=LOGITS).same_as(
+        with_axes(4 * small, "batch", "time", "token"),
+        name="four times those before",
+        why="embeddings and the head's weights were made four times as large: without a norm that is sixteen times",
+        tolerance=0.01,
+    )
+
+
+def expect_norm_last(submission: Any, silent: Silent) -> None:
+    """Require that sums are normed to which nothing was added."""
+    shallow, deep = _with_few_and_many_layers(submission, silent, "last")
+    expect(deep, "logits of 3 layers", axes=LOGITS).differs_from(
+        shallow,
+        why="all matrices of the sublayers are 0 here, but norms with uneven weights act one after the other",
+    )

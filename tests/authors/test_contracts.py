@@ -11,7 +11,7 @@ import pytest
 
 from grader.author.contracts import ContractCell, Contracts, table
 from grader.catalogue import Kata, load_pack
-from grader.engine.runner.suite import Options, Suite, suites_of
+from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from grader.errors import PackError
 from tests.authors.courses import write_course
 from tests.conftest import TINY
@@ -191,6 +191,6 @@ def test_arrays_cross_and_what_is_no_array_is_named(
 ) -> None:
     kata, own = suite
     text = f"import numpy as np\ndef insertion_sort(values):\n    {body}\n"
-    [check] = own.check(kata.stub, launcher, Options(), content=text.encode()).checks
+    [check] = own.check(kata.stub, launcher, RunConfig(), content=text.encode()).checks
     assert (check.status == "pass") == (words is None)
     assert words is None or words in (check.message or "")

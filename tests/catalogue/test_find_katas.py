@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue import Catalogue, discover, load_pack
+from grader.catalogue import Catalogue, load_pack
+from grader.catalogue import catalogue as module
 from grader.errors import KataError, PackError, UsageError
 from tests.catalogue.handmade import write_kata, write_unit
 
@@ -107,7 +108,7 @@ def test_packs_that_clash_are_refused(pack: Path, tmp_path: Path) -> None:
 
 
 def test_packs_come_from_the_environment(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
+    monkeypatch.setattr("grader.catalogue.catalogue.builtin_folder", lambda: None)
     monkeypatch.setenv("KATA_PACKS", os.pathsep.join([str(TINY), str(pack), str(TINY)]))
     assert [found.name for found in Catalogue.discover().packs] == ["tiny", "numbers"]
 
@@ -116,7 +117,7 @@ def test_a_pack_of_ones_own_takes_the_place_of_the_one_of_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builtin, own = (shutil.copytree(TINY, tmp_path / name / "katas") for name in ("kata", "mine"))
-    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: builtin)
+    monkeypatch.setattr("grader.catalogue.catalogue.builtin_folder", lambda: builtin)
     assert [found.root for found in Catalogue.discover().packs] == [builtin]
     monkeypatch.setenv("KATA_PACKS", str(own))
     assert [found.root for found in Catalogue.discover().packs] == [own]
@@ -128,16 +129,16 @@ def test_a_pack_of_ones_own_takes_the_place_of_the_one_of_its_name(
 def test_the_built_in_pack_is_in_the_source_tree_or_inside_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(discover, "__file__", str(tmp_path / "grader" / "catalogue" / "discover.py"))
-    assert discover.builtin_folder() is None
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "grader" / "catalogue" / "catalogue.py"))
+    assert module.builtin_folder() is None
     for folder in (tmp_path / "grader" / "_katas", tmp_path / "katas"):
         folder.mkdir(parents=True)
         (folder / "pack.toml").write_text("")
-        assert discover.builtin_folder() == folder
+        assert module.builtin_folder() == folder
 
 
 def test_an_environment_without_a_pack_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
+    monkeypatch.setattr("grader.catalogue.catalogue.builtin_folder", lambda: None)
     monkeypatch.setenv("KATA_PACKS", str(tmp_path))
     with pytest.raises(UsageError, match=r"KATA_PACKS names .*, which is not a pack"):
         Catalogue.discover()
@@ -156,7 +157,7 @@ def install(site: Path, value: str) -> None:
 def test_packs_come_from_what_is_installed(
     pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
+    monkeypatch.setattr("grader.catalogue.catalogue.builtin_folder", lambda: None)
     site = tmp_path / "site-packages"
     install(site, "kata_numbers.pack")
     package = site / "kata_numbers"

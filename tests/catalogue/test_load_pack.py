@@ -45,6 +45,16 @@ def test_a_pack_about_something_else_loads_with_its_solutions() -> None:
     assert [path.stem for path in kata.mutants] == ["order"]
 
 
+def test_a_unit_has_mutants(pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = tmp_path / "answers" / "3.9-counting"
+    for name in ("mutants", "count-up/mutants"):
+        (unit / name).mkdir(parents=True)
+        (unit / name / "order.py").write_text("")
+    monkeypatch.setenv("KATA_SOLUTIONS", str(unit.parent))
+    kata = load_pack(pack).katas[0]
+    assert kata.mutants == (unit / "mutants/order.py", unit / "count-up/mutants/order.py")
+
+
 def test_without_a_solutions_folder_there_is_no_solution(pack: Path) -> None:
     loaded = load_pack(pack)
     kata = loaded.katas[0]

@@ -40,7 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("KATA_PACKS", str(TINY))
     for name in ("KATA_SOLUTIONS", "KATA_DEBUG", "COLUMNS", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
+    monkeypatch.setattr("grader.catalogue.catalogue.builtin_folder", lambda: None)
     return folder
 
 
@@ -482,8 +482,8 @@ def test_control_characters_are_shown_not_obeyed(text: str, shown: str) -> None:
 
 PROGRAM = """
 import sys
-import grader.catalogue.discover as discover
-discover.builtin_folder = lambda: None
+import grader.catalogue.catalogue as catalogue
+catalogue.builtin_folder = lambda: None
 from grader.cli.main import main
 main()
 """

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from grader.engine.runner.suite import Options, Suite, suites_of
-from grader.learner.questions.edits import edits_of
-from grader.learner.questions.own_code import OwnCode
+from grader.engine.runner.suite import RunConfig, Suite, suites_of
+from grader.learner.questions.own_code import OwnCode, edits_of
 from tests import ours
 
 pytestmark = pytest.mark.slow
@@ -113,7 +112,7 @@ def test_the_option_that_is_right_is_right_and_the_others_are_not(
         [name] = [item.name for item in suite.items if suite.info(item).title == title]
         return [
             suite.select({name})
-            .check(file, launcher, Options(seed=seed, name=False), content="\n".join(lines).encode())
+            .check(file, launcher, RunConfig(seed=seed, name=False), content="\n".join(lines).encode())
             .checks[0]
             .status
             != "pass"

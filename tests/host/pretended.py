@@ -374,11 +374,11 @@ def main(ids: list[str]) -> int:
     )  # a fork server forgets our modules, and libraries end with theirs
     from grader.catalogue import Catalogue
     from grader.engine.host.bootstrap import start_launcher
-    from grader.engine.runner import kata_terms
-    from grader.engine.runner.suite import Options, Suite, suites_of
+    from grader.engine.runner import collected
+    from grader.engine.runner.suite import RunConfig, Suite, suites_of
 
     # Our kernels are Python: torch gets their operators in the name of the line that calls one, as no real device does.
-    kata_terms.blocks_in = lambda pack: ()  # type: ignore[assignment]
+    collected.blocks_in = lambda pack: ()  # type: ignore[assignment]
     launcher = start_launcher(device=NAME)
     catalogue = Catalogue.discover()
     katas = [kata for one in ids for kata in catalogue.resolve(one)] if ids else catalogue.katas
@@ -388,7 +388,7 @@ def main(ids: list[str]) -> int:
         for kata in katas:
             suite = suites[kata.slug]
             assert kata.solution is not None
-            options = Options(device=NAME, timeout_s=60.0, name=False)
+            options = RunConfig(device=NAME, timeout_s=60.0, name=False)
             report = suite.exclude(suite.trained()).check(kata.solution, launcher, options)
             wrong = [check for check in report.checks if check.status not in ("pass", "skipped")]
             print(

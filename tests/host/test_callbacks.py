@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from grader.engine.checks import TrainingBooks, expect_unchanged, keep_grad_mode, same_tensors
 from grader.engine.checks.draw import Draw
 from grader.engine.checks.failure import CheckFailure, fail
-from grader.engine.host.callbacks import Lent
+from grader.engine.host.calls import Lent
 from grader.engine.host.errors import SubmissionRaised, WorkerDied
 from grader.errors import PackError
 
@@ -84,7 +84,7 @@ def test_what_is_lent_is_lent_for_one_check(examine: Any) -> None:
 
 
 def test_whoever_asks_without_end_is_stopped(examine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.engine.host.callbacks.MAX_ASKS", 50)
+    monkeypatch.setattr("grader.engine.host.calls.MAX_ASKS", 50)
     opened = examine("def f(function):\n    while True:\n        function(1)\n")
     with pytest.raises(WorkerDied, match="too often"):
         opened.submission.f(Lent(lambda x: x))

@@ -16,9 +16,8 @@ import pytest
 
 from grader.engine import sandbox
 from grader.engine.host.launcher import ForkLauncher
-from grader.engine.host.limits import Terms
 from grader.engine.host.session import Session
-from grader.engine.host.source import Source
+from grader.engine.host.source import Source, Terms
 from grader.engine.worker import fork_server, process
 from grader.errors import MachineFault
 

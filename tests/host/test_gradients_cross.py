@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +13,7 @@ import torch
 from torch.autograd.gradcheck import GradcheckError
 
 from grader.engine.host.errors import SubmissionRaised
+from tests.conftest import open_submission
 
 SOURCE = """
     import torch
@@ -290,6 +294,19 @@ def test_graphs_are_forgotten_with_their_results(examine: Any) -> None:
     kept = [opened.submission.f(x) for _ in range(20)]
     assert opened.submission.alive() >= 20
     assert len(kept) == 20
+
+
+def test_a_session_is_freed_whatever_its_graphs_hold(launcher: Any, tmp_path: Path) -> None:
+    """The record of calls holds a tensor, which holds its graph: a circle that Python's collector does not see."""
+    opened = open_submission(launcher, tmp_path / "answer.py", SOURCE)
+    several = opened.submission.mixed(leaf(2), leaf(2))
+    opened.submission.cube(several["sum"])
+    del several
+    freed = weakref.ref(opened.session)
+    opened.session.close()
+    del opened
+    gc.collect()
+    assert freed() is None
 
 
 def test_second_derivatives_are_refused_not_wrong(answer: Any) -> None:

@@ -20,10 +20,9 @@ from grader.engine.host.channel import Channel
 from grader.engine.host.deadline import Deadline
 from grader.engine.host.errors import WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import WorkerProcess
-from grader.engine.host.limits import Terms
 from grader.engine.host.remote import RemoteSubmission
 from grader.engine.host.session import Session
-from grader.engine.host.source import Source
+from grader.engine.host.source import Source, Terms
 from grader.engine.wire import codec, messages
 
 

@@ -18,9 +18,8 @@ from grader.engine.host import channel as channel_module
 from grader.engine.host.channel import Channel, describe_exit
 from grader.engine.host.deadline import Deadline
 from grader.engine.host.errors import WorkerDied, WorkerTimeout
-from grader.engine.host.limits import Terms
 from grader.engine.host.session import Session
-from grader.engine.host.source import Source
+from grader.engine.host.source import Source, Terms
 from tests.host.test_hostile_worker import Peer, done
 
 STEP_S = sandbox.LOOK_S / 5

@@ -29,10 +29,9 @@ from grader.engine.host.channel import Channel
 from grader.engine.host.deadline import Deadline
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import WorkerProcess
-from grader.engine.host.limits import Terms
 from grader.engine.host.objects import RemoteObject
 from grader.engine.host.session import Session
-from grader.engine.host.source import Source
+from grader.engine.host.source import Source, Terms
 from grader.engine.mistakes.recognise import fingerprint
 from grader.engine.runner.outcome import MessageContext, judge
 from grader.engine.wire import codec, messages, uses

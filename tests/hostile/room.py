@@ -327,13 +327,15 @@ def main() -> None:
         become(user)
     device = os.environ.get(DEVICE, "cpu")
     launcher = start_launcher(device=device)
-    from grader.engine.runner.suite import Options, Suite, suites_of
+    from grader.engine.runner.suite import RunConfig, Suite, suites_of
 
     def serve(suites: dict[str, Suite]) -> None:
         while frame := grading_process.read_frame(requests):
             exam = msgspec.msgpack.decode(frame, type=Exam)
             stages = Stages()
-            options = Options(seed=exam.task.seed, timeout_s=exam.timeout_s, device=device, tell=stages.begin)
+            options = RunConfig(
+                seed=exam.task.seed, timeout_s=exam.timeout_s, device=device, tell=stages.begin
+            )
             report = grading_process.grade(exam.task, suites[exam.task.kata], launcher, options)
             stages.begin(0.0)
             answer = Examined(report, stages.overrun_s)

@@ -190,14 +190,14 @@ def test_what_is_left_or_harmed_would_be_seen(enter: Enter, monkeypatch: pytest.
     stray.stdout.readline()
     (room.place / "tmp/stray").write_text(room.secret)
     room.planted[0].write_text("everybody passed")
-    report = room.honest["masks"]
+    report = room.honest["insertion-sort"]
     report.checks[0].output = f"{REACHED} {room.secret}"
     try:
-        happened = trouble(room, report, HONEST["masks"] - {"test_arguments_unchanged"})
+        happened = trouble(room, report, set())
     finally:
         report.checks[0].output = None
         stray.kill()
         stray.communicate()
     assert set(happened) == KINDS
     assert len(happened["left"]) == 3  # type: ignore[arg-type]
-    assert set(trouble(room, report, HONEST["masks"])) == set()
+    assert set(trouble(room, report, HONEST["insertion-sort"])) == set()

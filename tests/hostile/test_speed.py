@@ -19,7 +19,7 @@ from grader.catalogue import load_pack
 from grader.catalogue.file_types import Policy
 from grader.engine import sandbox
 from grader.engine.host.launcher import ForkLauncher, Launcher
-from grader.engine.runner.suite import Options, suites_of
+from grader.engine.runner.suite import RunConfig, suites_of
 from grader.engine.sandbox.levels import LEVELS
 from grader.engine.timing import speed as forms
 from grader.engine.timing.speed import Speed
@@ -29,7 +29,7 @@ from tests.sections import sections
 pytestmark = pytest.mark.gate
 
 HERE = Path(__file__).parent / "speed"
-ON_THE_CPU = Options()
+ON_THE_CPU = RunConfig()
 CHECKS = ("test_time", "test_growth", "test_own", "test_memory")
 
 
@@ -99,7 +99,7 @@ def examine(
     check: str,
     launcher: Launcher,
     folder: Path,
-    options: Options = ON_THE_CPU,
+    options: RunConfig = ON_THE_CPU,
     *,
     native: bool = False,
 ) -> tuple[CheckReport, CheckReport]:
@@ -133,7 +133,7 @@ def test_who_only_looks_fast_gets_nothing_for_it(
     if cheat.table.get("needs") == "cuda":
         if not torch.cuda.is_available():
             pytest.skip("there is no GPU")
-        options = Options(device="cuda")
+        options = RunConfig(device="cuda")
     reported = examine(cheat.source, cheat.check, launcher, tmp_path, options, native=cheat.native)
     demand_no_points(cheat, level, *reported)
 

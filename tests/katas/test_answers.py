@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grader.engine.mistakes.mistakes import mistakes
-from grader.engine.runner.suite import Options, Suite, suites_of
+from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from grader.report.report import KataReport
 from tests import answers, ours
 from tests.conftest import evenly
@@ -26,7 +26,7 @@ def test_answers_are_judged_right(slug: str, launcher: Any, tmp_path: Path, ever
 
     def graded(suite: Suite, answer: answers.Answer) -> KataReport:
         file.write_text(answer.text)
-        return suite.check(file, launcher, Options(seed=0))
+        return suite.check(file, launcher, RunConfig(seed=0))
 
     right, wrong = answers.right(kata), answers.wrong(kata)
     assert min(len(right), len(wrong)) >= 3

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.engine.runner.suite import Options, Suite, suites_of
+from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from tests import ours
 
 WRONG = [
@@ -93,7 +93,7 @@ def test_a_wrong_answer_is_not_let_through(
 
     def lost(suites: dict[str, Suite]) -> list[str]:
         suite = suites[slug].exclude(suites[slug].trained())
-        report = suite.check(file, launcher, Options(seed=0))
+        report = suite.check(file, launcher, RunConfig(seed=0))
         return [check.id for check in report.checks if check.points < check.max_points]
 
     with suites_of([kata], hidden=True) as suites:

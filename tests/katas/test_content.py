@@ -15,7 +15,7 @@ import pytest
 
 from grader.author.gate import decisive_checks
 from grader.catalogue import load_pack
-from grader.catalogue.pictures import PICTURE
+from grader.catalogue.markdown import PICTURE
 from grader.engine.mistakes.mistakes import Mistake, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from grader.engine.runner.suite import Options, Suite, suites_of
+from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from tests import ours
 from tests.conftest import Ran
 
@@ -29,7 +29,7 @@ def failures(suite: Suite, file: Path, launcher: Any, seeds: Iterable[int]) -> l
     found = []
     for seed in seeds:
         report = suite.check(
-            file, launcher, Options(seed=seed, draws=1, name=False), content=file.read_bytes()
+            file, launcher, RunConfig(seed=seed, draws=1, name=False), content=file.read_bytes()
         )
         found += [
             f"{file.name}, seed {seed}, {check.id}: {check.message}"

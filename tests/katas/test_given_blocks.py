@@ -13,7 +13,7 @@ import pytest
 
 from grader.catalogue import Kata
 from grader.catalogue.given import given_files
-from grader.engine.runner.suite import Options, Suite, suites_of
+from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from grader.report.report import KataReport
 from tests import ours
 
@@ -41,7 +41,7 @@ def graded(slug: str, text: str, folder: Path, launcher: Any, name: str | None =
     file.write_text(text)
 
     def check(suites: dict[str, Suite]) -> KataReport:
-        return suites[slug].check(file, launcher, Options(name=False))
+        return suites[slug].check(file, launcher, RunConfig(name=False))
 
     with suites_of([kata]) as suites:
         return check(suites)

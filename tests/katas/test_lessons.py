@@ -764,7 +764,7 @@ def test_translator_capstone() -> None:
         in lesson
     )
     assert f"has 42 tokens. A new model pays ln 42 = {math.log(42):.4f}" in lesson
-    words = runpy.run_path(str(KATAS / "9.4-encoder-decoder" / "translator" / "language.py"))["TARGET_WORDS"]
+    words = runpy.run_path(str(KATAS / "given" / "language.py"))["TARGET_WORDS"]
     assert len(words) == 42
     attention = 4 * 48 * 49
     assert f"{attention:,} numbers, so the decoder's two make {2 * attention:,} in each layer" in lesson

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.engine.mistakes.mistakes import mistakes
-from grader.engine.runner.suite import Options, Suite, suites_of
+from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from tests import ours
 from tests.conftest import evenly
 
@@ -66,7 +66,7 @@ def test_the_order_of_equal_layers_changes_no_name_and_no_mark(
     def judged(suite: Suite, text: str) -> dict[str, tuple[str, float, str | None]]:
         file = tmp_path / f"{kata.module}.py"
         file.write_text(text)
-        report = suite.check(file, launcher, Options())
+        report = suite.check(file, launcher, RunConfig())
         return {check.id: (check.status, check.points, check.misconception) for check in report.checks}
 
     with suites_of([kata], hidden=True) as suites:

@@ -13,7 +13,7 @@ import pytest
 
 from grader.author import stability
 from grader.author.gate import Gate, Verdict
-from grader.engine.runner.suite import Options, Suite, suites_of
+from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from grader.report.report import KataReport
 from tests import ours
 from tests.conftest import evenly
@@ -55,7 +55,7 @@ def test_the_reference_has_full_marks(
         suite = suites[slug]
         if not everything:
             suite = suite.exclude(suite.trained())  # to train takes as long as all the rest
-        return suite.check(file, launcher, Options(seed=ANOTHER_SEED), content=content)
+        return suite.check(file, launcher, RunConfig(seed=ANOTHER_SEED), content=content)
 
     with suites_of([kata], hidden=True) as suites:
         report = graded(suites)

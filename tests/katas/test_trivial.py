@@ -8,7 +8,7 @@ import pytest
 
 from grader.author.idle import TRIVIAL, idle
 from grader.catalogue import Kata
-from grader.engine.runner.suite import Options, suites_of
+from grader.engine.runner.suite import RunConfig, suites_of
 from tests import ours
 
 STILL = """
@@ -53,7 +53,7 @@ def test_what_takes_no_work_earns_a_fifth_at_most(slug: str, launcher: Any) -> N
         most = TRIVIAL * suites[slug].max_score(timed=False)
         suite = suites[slug].exclude(suites[slug].trained())
         for kind, text in trivial(kata).items():
-            report = suite.check(file, launcher, Options(seed=0), content=text.encode())
+            report = suite.check(file, launcher, RunConfig(seed=0), content=text.encode())
             assert report.score <= most, (
                 kind,
                 {check.id: check.points for check in report.checks if check.points},

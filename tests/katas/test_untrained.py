@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grader.author.idle import IMITATED, left_out
-from grader.engine.runner.suite import Options, suites_of
+from grader.engine.runner.suite import RunConfig, suites_of
 from tests import answers, ours
 from tests.katas.test_capstones import CAPSTONES
 
@@ -28,7 +28,7 @@ def test_what_is_not_trained_earns_no_more_than_what_is_left_out_and_a_tenth(
     with suites_of([kata], hidden=True) as suites:
         for name, text in texts.items():
             file.write_text(text)
-            report = suites[slug].check(file, launcher, Options(seed=0))
+            report = suites[slug].check(file, launcher, RunConfig(seed=0))
             earned[name] = report.score
     limit = earned.pop("") + IMITATED * report.max_score
     assert {name: score for name, score in earned.items() if score > limit} == {}

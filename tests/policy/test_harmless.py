@@ -12,7 +12,7 @@ import pytest
 
 from grader.catalogue import Kata, load_pack
 from grader.catalogue.given import blocks_in
-from grader.engine.runner.suite import Options, Suite, suites_of
+from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from grader.report.report import KataReport
 from tests.ours import ROOT
 
@@ -80,7 +80,7 @@ def graded(kata: Kata, text: str, folder: Path, launcher: Any) -> KataReport:
         suite = suites[kata.slug]
         quick = tuple(item for item in suite.items if not suite.info(item).trained)
         return Suite(kata, suite.plugin, quick, complete=True, rest=()).check(
-            file, launcher, Options(name=False)
+            file, launcher, RunConfig(name=False)
         )
 
     with suites_of([kata], hidden=True) as suites:

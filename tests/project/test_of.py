@@ -58,6 +58,7 @@ def test_a_change_of_a_kata_or_its_answers_examines_it() -> None:
     ]
     assert of.katas_of(paths) == ["layer-norm", "masks"]
     assert "tests/katas" in of.tests_of(paths)
+    assert of.katas_of(["katas/9.9-capstones/logs.py"]) == ["language-model-capstone", "translator-capstone"]
 
 
 def test_what_differs_from_a_commit_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,48 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
 
+from grader.engine.checks.decorators import CheckInfo
 from grader.engine.runner.charge import charge
-from grader.engine.runner.outcome import Outcome
-from grader.report.report import CheckReport
+from grader.engine.runner.outcome import Outcome, RunCheck
 from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
 
-Check = tuple[CheckReport, Outcome]
+Ended = tuple[RunCheck, Outcome]
 
 
-def check(name: str, points: float, *, hidden: bool = False, mistake: str | None = None, **how: Any) -> Check:
+def check(name: str, points: float, *, hidden: bool = False, **how: Any) -> Ended:
     """Return a check that failed, with what is known of why."""
+    item: Any = SimpleNamespace(name=name, path=Path("hidden_checks.py" if hidden else "checks.py"))
     outcome = Outcome(how.pop("status", "fail"), **how)
     earned = points if outcome.status == "pass" else 0.0
-    report = CheckReport(
-        name=name,
-        id=name,
-        aspect="values",
-        hidden=hidden,
-        status=outcome.status,
-        points=earned,
-        max_points=points,
-        misconception=mistake,
-    )
-    return report, outcome
+    return RunCheck(item, CheckInfo(name, "values", points, ())), replace(outcome, points=earned)
 
 
 HOLDS = check("holds", 60, status="pass")
 
 
-def lost(*checks: Check, holds: Check = HOLDS, unsure: Any = {}, idle: Any = ()) -> dict[str, float]:  # noqa: B006
+def lost(*checks: Ended, holds: Ended = HOLDS, unsure: Any = {}, idle: Any = ()) -> dict[str, float]:  # noqa: B006
     """Return what each check costs in a kata of 100 points."""
-    fresh = [(copied(report), outcome) for report, outcome in (*checks, holds)]
-    charge(fresh, 100, unsure, idle)
-    return {report.id: report.max_points - report.points for report, _ in fresh[:-1]}
-
-
-def copied(report: CheckReport) -> CheckReport:
-    return msgspec.structs.replace(report)
+    charged = charge(dict((*checks, holds)), 100, unsure, idle)
+    return {check.id: check.info.points - charged[check].points for check, _ in checks}
 
 
 def test_checks_that_fail_by_one_cause_cost_the_most_expensive_and_a_tenth() -> None:
@@ -98,7 +85,7 @@ def test_with_what_is_skipped_because_of_it_a_slip_costs_half() -> None:
 
 
 def test_properties_cost_15_of_100_together_and_one_of_them_its_most_expensive_check() -> None:
-    def wrong(name: str, points: float, cause: str) -> Check:
+    def wrong(name: str, points: float, cause: str) -> Ended:
         return check(name, points, cause=cause, stage="dtype")
 
     assert lost(wrong("a", 2, "float32"), wrong("b", 7, "float32")) == {"a": 0, "b": 7}
@@ -112,10 +99,10 @@ def test_no_more_is_given_back_than_was_earned_and_nothing_for_no_work() -> None
     assert sum(lost(*slip, holds=little).values()) == 75
     assert sum(lost(*slip).values()) == 30
     assert sum(lost(*slip, idle={"zeros"}).values()) == 80
-    idle = [(report, replace(outcome, idle=True)) for report, outcome in slip]
+    idle = [(check, replace(outcome, idle="zeros")) for check, outcome in slip]
     assert sum(lost(*idle).values()) == 80
     assert sum(lost(*idle[:3], slip[3]).values()) == 80
-    assert sum(lost(*idle[:3], (slip[3][0], replace(slip[3][1], idle=False))).values()) == 30
+    assert sum(lost(*idle[:3], (slip[3][0], replace(slip[3][1], idle=""))).values()) == 30
 
 
 def test_what_the_machine_is_to_blame_for_is_no_slip() -> None:
@@ -158,10 +145,14 @@ def test_a_report_says_where_a_slip_is_charged(bench: Bench) -> None:  # noqa: F
 
 def test_the_rest_says_where_it_is_charged() -> None:
     slip = [check(name, points, cause="it is kept") for name, points in zip("abc", (8, 10, 9), strict=True)]
-    charge([*slip, HOLDS], 100, {})
-    told = {report.id: report.message for report, _ in slip}
-    assert told == {"a": "7 of 8 points count: one slip is charged once, in “b”", "b": None, "c": None}
+    messages = {check.id: outcome.message for check, outcome in charge(dict([*slip, HOLDS]), 100, {}).items()}
+    assert messages == {
+        "a": "7 of 8 points count: one slip is charged once, in “b”",
+        "b": None,
+        "c": None,
+        "holds": None,
+    }
     hidden = check("d", 20, hidden=True, cause="it is kept")
-    slip = [check("a", 12, cause="it is kept"), hidden]
-    charge([*slip, HOLDS], 100, {})
-    assert slip[0][0].message == "2 of 12 points count: one slip is charged once, in a hidden check"
+    first = check("a", 12, cause="it is kept")
+    message = charge(dict([first, hidden, HOLDS]), 100, {})[first[0]].message
+    assert message == "2 of 12 points count: one slip is charged once, in a hidden check"

@@ -8,7 +8,7 @@ import pytest
 
 from grader.engine.mistakes.mistakes import mistakes
 from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, MutantSignatures
-from grader.engine.runner.suite import Options, suites_of
+from grader.engine.runner.suite import RunConfig, suites_of
 from grader.errors import PackError
 from grader.report.report import ALREADY_DEDUCTED
 from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
@@ -258,7 +258,7 @@ def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str, first: 
     marks: dict[str, Any] = {}
     kata = bench.kata
     with suites_of([kata]) as suites:
-        suites["thing"].check(bench.answer, launcher, Options(), marks=marks)
+        suites["thing"].check(bench.answer, launcher, RunConfig(), marks=marks)
     [known] = mistakes(kata)
     kept = Fingerprints(SCHEMA, SEED, {known.name: MutantSignatures(known.say, marks)})
     kata.fingerprints.write_bytes(kept.encode())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.catalogue.stub import Attributes
+from grader.catalogue.pack_code import Attributes
 from grader.engine.checks import fingerprint_facts
 from grader.engine.checks.conduct import without_fingerprint
 from grader.engine.host.errors import SubmissionRaised

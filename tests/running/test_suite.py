@@ -15,7 +15,7 @@ from grader.catalogue import Catalogue, Kata, load_pack
 from grader.engine.host import channel
 from grader.engine.host.launcher import WorkerProcess
 from grader.engine.mistakes.recognise import FailureSignature
-from grader.engine.runner.suite import Options, suites_of
+from grader.engine.runner.suite import RunConfig, suites_of
 from grader.errors import PackError, UsageError
 from grader.report.report import KataReport
 
@@ -65,16 +65,13 @@ class Bench:
         *,
         hidden: bool = False,
         keyword: str | None = None,
-        progress: Callable[..., None] | None = None,
         **options: Any,
     ) -> KataReport:
         self.answer.write_text(textwrap.dedent(answer))
         kata = self.kata
 
         def body(suites: dict[str, Any]) -> KataReport:
-            report: KataReport = suites[kata.slug].check(
-                self.answer, self._launcher, Options(**options), progress
-            )
+            report: KataReport = suites[kata.slug].check(self.answer, self._launcher, RunConfig(**options))
             return report
 
         with suites_of([kata], hidden=hidden, keyword=keyword) as suites:
@@ -776,14 +773,6 @@ def test_the_first_failure_may_be_the_last(bench: Bench) -> None:
     report = bench.check(ROLLS, fail_fast=True)
     assert statuses(report) == {"draws": "fail"}
     assert (report.status, report.max_score) == ("fail", 3)
-
-
-@pytest.mark.slow
-def test_progress_is_told_check_by_check(bench: Bench) -> None:
-    bench.checks(DRAWS)
-    told: list[str] = []
-    bench.check(ROLLS, progress=lambda report, *_: told.append(report.id))
-    assert told == ["test_draws", "test_other", "test_worker"]
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue.discover import answers
+from grader.catalogue.catalogue import answers
 from grader.engine import sandbox
 from grader.engine.sandbox import View
 from grader.errors import UsageError
@@ -22,7 +22,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).mkdir(parents=True)
         (folder / name / "some.py").write_text("1")
     (folder / "courses/nlp/katas/pack.toml").write_text('name = "nlp"\ntitle = "N"\nversion = "1.0"\n')
-    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
+    monkeypatch.setattr("grader.catalogue.catalogue.builtin_folder", lambda: None)
     monkeypatch.delenv("KATA_PACKS", raising=False)
     monkeypatch.delenv("KATA_SOLUTIONS", raising=False)
     monkeypatch.syspath_prepend(str(folder))

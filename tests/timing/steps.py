@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.engine.host.stopwatch import Sample, Span
+from grader.engine.host.deadline import Sample, Span
 from grader.engine.timing.benchmark_run import TimedWorker
 
 EXCHANGE_S = 1e-5

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from grader.engine.host.stopwatch import Sample, Span, Stopwatch
+from grader.engine.host.deadline import Sample, Span, Stopwatch
 from tests.conftest import Examine, Opened
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's clocks of other processes")
@@ -169,8 +169,8 @@ def test_what_the_kernel_says_that_both_sides_waited_is_taken_off(
 ) -> None:
     waits = {os.getpid(): 3.0, None: 5.0}
     ticks = iter((10.0, 14.0))
-    monkeypatch.setattr("grader.engine.host.stopwatch.time.perf_counter", lambda: next(ticks))
-    monkeypatch.setattr("grader.engine.host.stopwatch.waited_time", lambda pid=None: waits[pid])
+    monkeypatch.setattr("grader.engine.host.deadline.time.perf_counter", lambda: next(ticks))
+    monkeypatch.setattr("grader.engine.host.deadline.waited_time", lambda pid=None: waits[pid])
     watch = Stopwatch(os.getpid(), waits_count=waits_count)
     with watch.sample() as sample:
         waits.update({os.getpid(): 5.0, None: 5.5})

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader.engine.timing.memory import PeakMemoryMonitor, resident
+from grader.engine.timing.monitors import PeakMemoryMonitor, resident
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="Linux tells how much memory a process has used"

@@ -76,7 +76,7 @@ def home(tmp_path: Path, unit: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("KATA_PACKS", str(unit.parent))
-    monkeypatch.setattr("grader.catalogue.discover.builtin_folder", lambda: None)
+    monkeypatch.setattr("grader.catalogue.catalogue.builtin_folder", lambda: None)
     return folder
 
 

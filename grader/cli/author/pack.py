@@ -117,7 +117,7 @@ def _split_catalogue() -> Catalogue:
     """Return all katas, after stubs, references and checks of those written once were made anew."""
     from grader.author.split import split_pack
     from grader.catalogue import Catalogue
-    from grader.catalogue.discover import named_folders
+    from grader.catalogue.catalogue import named_folders
 
     for folder in named_folders():
         split_pack(folder)
@@ -133,7 +133,7 @@ def _what_more(id_: str | None, verdicts: list[Verdict], *, updated: bool) -> st
     """Say what was tried, and what all of the gate would try."""
     from grader.author import stability
 
-    tried, known = (sum(getattr(one, name) for one in verdicts) for name in ("tried", "mutants"))
+    tried, known = (sum(getattr(verdict, name) for verdict in verdicts) for name in ("tried", "mutants"))
     some = "all mistakes once" if updated else f"{tried} of {known} mistakes once"
     return (
         f"\ntried: one seed, {some}\n"
@@ -288,7 +288,7 @@ def mistake(id_: str, name: str) -> None:
     from grader.engine.mistakes.mistakes import mistakes, slow_answers
 
     kata = Catalogue.discover().resolve_one(id_)
-    known = {one.name: one for one in (*mistakes(kata), *slow_answers(kata))}
+    known = {answer.name: answer for answer in (*mistakes(kata), *slow_answers(kata))}
     # Reports and topics write it with hyphens.
     if (found := known.get(name.replace("-", "_"))) is None:
         raise UsageError(
@@ -411,11 +411,11 @@ def build(name: str | None, out: Path, as_json: bool) -> None:
     from grader.author.build import build as build_bundle
 
     packs = _split_catalogue().packs
-    chosen = [one for one in packs if name is None or one.name == name]
+    chosen = [candidate for candidate in packs if name is None or candidate.name == name]
     if len(chosen) != 1:
         raise UsageError(
             "Which pack?" if name is None else f"There is no pack {name}.",
-            f"There are: {', '.join(one.name for one in packs)}.",
+            f"There are: {', '.join(candidate.name for candidate in packs)}.",
         )
     bundles = [build_bundle(chosen[0], out, "learner")]
     if chosen[0].solutions is not None:
@@ -490,10 +490,10 @@ def bundle(
     catalogue = Catalogue.discover()
     katas = list(dict.fromkeys(kata for id_ in ids for kata in catalogue.resolve(id_)))
     # A bundle holds one pack: it is versioned, and refused or trusted, as a whole.
-    packs = [one for one in catalogue.packs if any(kata in one.katas for kata in katas)]
+    packs = [candidate for candidate in catalogue.packs if any(kata in candidate.katas for kata in katas)]
     if len(packs) != 1:
         raise UsageError(
-            f"{', '.join(ids)} belong to several packs: {', '.join(one.name for one in packs)}.",
+            f"{', '.join(ids)} belong to several packs: {', '.join(candidate.name for candidate in packs)}.",
             "Make a bundle for each.",
         )
     default = Path(system if system in FOLDERS else f"{system}.zip")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import os
 import shlex
 import sys
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.catalogue import Catalogue, Kata
-from grader.catalogue.discover import answers
+from grader.catalogue.catalogue import answers
 from grader.cli.context import (
     LearnerContext,
     complete_id,
@@ -37,7 +39,6 @@ from grader.report import FORMATS, Format
 from grader.report.style import console, escape_controls, print_message
 
 if TYPE_CHECKING:
-    from grader.engine.runner.failure_context import Look
     from grader.engine.runner.suite import Suite
     from grader.report.report import KataReport
 
@@ -168,13 +169,21 @@ def check(what: str | None, options: CheckOptions) -> int:
     Device(options.device).require()
     # Workers are forked from this process, so that it must not have imported a check or an expected value yet.
     launcher = start_launcher(device=options.device, preload=request.targets[0].kata.preload)
-    from grader.engine.runner.suite import Options, suites_of
+    from grader.engine.runner.suite import RunConfig, suites_of
 
+    look = None
+    if options.pdb:
+        from grader.engine.runner.failure_context import debugging
+
+        look = debugging()
     katas = [target.kata for target in request.targets]
-    how = Options(
-        seed=options.seed, fail_fast=options.fail_fast, timeout_s=options.timeout, device=options.device
+    config = RunConfig(
+        seed=options.seed,
+        fail_fast=options.fail_fast,
+        timeout_s=options.timeout,
+        device=options.device,
+        look=look,
     )
-    look = _debugger() if options.pdb else None
     with closing(launcher):  # a verdict does not wait for its workers' end
         with suites_of(katas, speed=options.perf, keyword=options.keyword) as suites:
             chosen, reports = _chosen(request, suites, options.keyword), []
@@ -182,9 +191,7 @@ def check(what: str | None, options: CheckOptions) -> int:
             with _counting(0 if options.pdb else len(chosen)) as show:
                 for number, (target, suite) in enumerate(chosen, 1):
                     show(number, target.kata)
-                    reports.append(
-                        suite.check(target.file, launcher, how, content=request.content, look=look)
-                    )
+                    reports.append(suite.check(target.file, launcher, config, content=request.content))
         # First: what comes next depends on it, and a reader such as `head` may close the pipe after a few lines.
         try:
             if not options.partial:
@@ -199,7 +206,11 @@ def _requested(what: str | None, options: CheckOptions) -> CheckRequest:
     """Return what is to be checked, after everything that may be refused and asked before torch is imported."""
     around = here()
     if options.from_cells:
-        request = _from_cells(what, around)
+        # What a notebook has run comes on stdin; judged is that, or else what is saved.
+        content = _read_stdin()
+        chosen, reason = should_judge_cells(_only_kata(what, around), cells_of(content))
+        note(reason)
+        request = with_content(what, around, content) if chosen else find_targets(what, around)
     elif options.from_stdin:
         request = with_content(what, around, _read_stdin())
     else:
@@ -217,14 +228,6 @@ def _requested(what: str | None, options: CheckOptions) -> CheckRequest:
 def _is_slow(report: KataReport) -> bool:
     """Return whether a speed check failed: the kata has passed even so, but the command has not."""
     return bool(report.speed) and any(check.status in ("fail", "error", "timeout") for check in report.checks)
-
-
-def _from_cells(what: str | None, around: LearnerContext) -> CheckRequest:
-    """Return the request to judge what a notebook has run, which comes on stdin, or else what is saved."""
-    content = _read_stdin()
-    chosen, reason = should_judge_cells(_only_kata(what, around), cells_of(content))
-    note(reason)
-    return with_content(what, around, content) if chosen else find_targets(what, around)
 
 
 def _only_kata(what: str | None, around: LearnerContext) -> Kata | None:
@@ -374,12 +377,6 @@ def _chosen(
     return [(target, suite) for target, suite in found if not keyword or len(suite)]
 
 
-def _debugger() -> Look:
-    from grader.engine.runner.failure_context import debugging
-
-    return debugging()
-
-
 def no_match(wanted: str) -> UsageError:
     """Return the error that no check has this name or title."""
     return UsageError(
@@ -415,12 +412,15 @@ def remember(request: CheckRequest, reports: list[KataReport]) -> None:
 
 
 def _code(file: Path, content: bytes | None) -> dict[str, str]:
-    from grader.engine.host.source import Unreadable, read_source, source_of
-    from grader.learner.workspace.edited import code_of
+    """Return a digest of each function and class; what is only laid out or commented otherwise has the same."""
+    from grader.engine.host.source import MAX_CODE, UNPARSED, Unreadable, body_of, read_source, source_of
 
     try:
-        return code_of(read_source(file) if content is None else source_of(file.absolute(), content))
-    except Unreadable:
+        source = read_source(file) if content is None else source_of(file.absolute(), content)
+        body = body_of(source) if len(source.data) <= MAX_CODE else []
+        made = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        return {node.name: hashlib.sha256(ast.dump(node).encode()).hexdigest()[:8] for node in made}
+    except (Unreadable, *UNPARSED):
         return {}
 
 

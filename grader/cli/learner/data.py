@@ -85,8 +85,7 @@ def get(name: str, file: Path | None, as_json: bool) -> None:
     """
     from grader.cli.progress import moving
     from grader.learner.data.archive import chosen
-    from grader.learner.data.fetch import fetch, verify
-    from grader.learner.data.unpack import unpack
+    from grader.learner.data.fetch import fetch, unpack, verify
 
     archive = chosen(name, Catalogue.discover().packs)
     if not archive.is_here:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from grader.catalogue import TIERS, Kata, read_hints
-from grader.catalogue.hints import without_done
+from grader.catalogue.markdown import without_done
 from grader.cli.context import (
     LearnerContext,
     complete_id,

@@ -133,9 +133,9 @@ def _verdict(arguments: list[str], shell: Any) -> NotebookVerdict | None:
     if not out.strip():
         sys.stderr.write(err)
         return None
-    reports = [msgspec.convert(one, KataReport) for one in json.loads(out)["katas"]]
+    reports = [msgspec.convert(item, KataReport) for item in json.loads(out)["katas"]]
     # What does not pass first: `%kata try` without a name is about that.
-    _latest[:] = [one.kata for one in sorted(reports, key=lambda one: one.status == "pass")]
+    _latest[:] = [report.kata for report in sorted(reports, key=lambda report: report.status == "pass")]
     if any(report.isolation == "process" for report in reports):
         err += (
             "Isolation: process. This machine cannot confine your code; it could read and write your files."
@@ -168,7 +168,7 @@ def _show(arguments: list[str]) -> Any:
     if "stub" in shown:
         return _markdown(f"```python\n{shown['stub']}\n```")
     # A notebook looks for pictures next to itself, wherever the lesson is.
-    from grader.catalogue.pictures import embedded
+    from grader.catalogue.markdown import embedded
     from grader.cli.context import here
 
     item = here().catalogue.find(shown["number"])[0]
@@ -186,7 +186,8 @@ def _try(arguments: list[str], shell: Any) -> None:
 
     cells, kata = _cells(shell), _kata_of(arguments)
     chosen, reason = should_judge_cells(kata, cells)
-    what, keyword = _word_of(arguments), _keyword_of(arguments)
+    what = _word_of(arguments)
+    keyword = next((word for before, word in itertools.pairwise(arguments) if before == "-k"), None)
     if chosen and kata is not None:
         what, keyword = kata.slug, what if _is_check(what) else keyword
     # In one piece: a notebook shows each line that is printed by itself.
@@ -233,11 +234,6 @@ def _word_of(arguments: list[str]) -> str | None:
     """Return a command's arguments: what is neither an option nor an option's value."""
     pairs = itertools.pairwise(arguments)
     return next((word for before, word in pairs if word[:1] != "-" and before not in _WITH_VALUE), None)
-
-
-def _keyword_of(arguments: list[str]) -> str | None:
-    pairs = itertools.pairwise(arguments)
-    return next((word for before, word in pairs if before == "-k"), None)
 
 
 def _is_check(word: str | None) -> bool:

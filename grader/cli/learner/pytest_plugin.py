@@ -149,11 +149,11 @@ def _checks(file: Path) -> Iterator[tuple[str, str, str]]:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
             title = (ast.get_docstring(node) or node.name).partition("\n")[0]
             attributes = (
-                one.attr
-                for one in ast.walk(node)
-                if isinstance(one, ast.Attribute)
-                and isinstance(one.value, ast.Name)
-                and one.value.id == "submission"
+                part.attr
+                for part in ast.walk(node)
+                if isinstance(part, ast.Attribute)
+                and isinstance(part.value, ast.Name)
+                and part.value.id == "submission"
             )
             # One with a constant of the file in it is known where it is run.
             yield node.name, node.name if "{" in title else title, next(attributes, "")

@@ -34,36 +34,36 @@ def reset(id_: str, as_json: bool) -> None:
             raise UsageError(f"Nothing of {id_} was started in {space.root}.", f"Start it: kata start {id_}")
     done = []
     for kata in katas:
-        one = workspaces.reset(kata, space)
-        done.append(one)
+        restored = workspaces.reset(kata, space)
+        done.append(restored)
         # At once, not at the end: if the next one fails, you know what was reset.
         if not as_json:
-            _print(one, place.folder)
+            _print(restored, place.folder)
     if as_json:
         print_json(
             {
                 "katas": [
                     {
-                        "kata": one.kata.slug,
-                        "number": one.kata.number,
-                        "backup": str(one.backup) if one.backup else None,
-                        "files": [{"path": str(file.path), "action": file.action} for file in one.files],
+                        "kata": restored.kata.slug,
+                        "number": restored.kata.number,
+                        "backup": str(restored.backup) if restored.backup else None,
+                        "files": [{"path": str(file.path), "action": file.action} for file in restored.files],
                     }
-                    for one in done
+                    for restored in done
                 ]
             }
         )
 
 
-def _print(one: workspaces.Reset, folder: Path) -> None:
-    touched = [file for file in one.files if file.action != "unchanged"]
+def _print(restored: workspaces.Reset, folder: Path) -> None:
+    touched = [file for file in restored.files if file.action != "unchanged"]
     if not touched:
         print_message(
-            f"{one.kata.number} {one.kata.slug}: nothing to reset, the files are as they were written"
+            f"{restored.kata.number} {restored.kata.slug}: nothing to reset, the files are as they were written"
         )
         return
-    print_message(f"{one.kata.number} {one.kata.slug}: reset")
+    print_message(f"{restored.kata.number} {restored.kata.slug}: reset")
     for file in touched:
         print_message(f"  {file.action:8} {shown(file.path, folder)}")
-    if one.backup is not None:
-        print_message(f"  what you had is in {shown(one.backup, folder)}")
+    if restored.backup is not None:
+        print_message(f"  what you had is in {shown(restored.backup, folder)}")

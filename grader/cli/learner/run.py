@@ -62,11 +62,10 @@ def run(
             exhibits = run_real(kata, own, launcher, Inputs(data, words, prompt), step)
     finally:
         launcher.close()
-    intro = whose([one.kata.slug for one in own], [other.slug for other in wanted], "run")
+    slugs = [answer.kata.slug for answer in own]
+    intro = whose(slugs, [other.slug for other in wanted], "run")
     page = Page(f"{kata.number} {kata.title}, for real", intro, scripts(exhibits, kata.real, pack))
-    facts = (
-        {"id": kata.slug, "own": [one.kata.slug for one in own], "data": sorted(data)} if as_json else None
-    )
+    facts = {"id": kata.slug, "own": slugs, "data": sorted(data)} if as_json else None
     publish(exhibits, folder, page, around, facts)
 
 
@@ -75,9 +74,9 @@ def _find(text: str, around: LearnerContext) -> Kata:
     if not kata.real.is_file():
         from grader.learner.demos.runner import uses
 
-        have = [one for one in around.catalogue.katas if one.real.is_file()]
-        using = [one for one in have if kata in uses(one.real, one.unit.pack)]
-        names = ", ".join(one.slug for one in using or have) or "none yet"
+        have = [other for other in around.catalogue.katas if other.real.is_file()]
+        using = [other for other in have if kata in uses(other.real, other.unit.pack)]
+        names = ", ".join(other.slug for other in using or have) or "none yet"
         raise UsageError(
             f"{kata.slug} has no run of its own.", f"These {'use it' if using else 'have'}: {names}"
         )
@@ -118,4 +117,6 @@ def _free(around: LearnerContext) -> str:
     """Return which katas run with nothing fetched and nothing passed."""
     from grader.learner.demos.runner import needs
 
-    return ", ".join(one.slug for one in around.catalogue.katas if one.real.is_file() and not needs(one.real))
+    return ", ".join(
+        kata.slug for kata in around.catalogue.katas if kata.real.is_file() and not needs(kata.real)
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from grader.catalogue import Kata, Unit
-from grader.catalogue.pictures import in_words
+from grader.catalogue.markdown import in_words
 from grader.cli.context import complete_id, here, json_option, print_json, print_markdown, print_python
 from grader.data_files import read_text
 from grader.errors import UsageError
@@ -32,7 +32,11 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
     # Before the ID is looked up: `contract` is a page of the pack and not a kata.
     contracts = [pack.contract for pack in place.catalogue.packs if pack.contract is not None]
     if id_ == "contract" and contracts:
-        _show_contract("\n".join(read_text(page) for page in contracts), as_json)
+        text = "\n".join(read_text(page) for page in contracts)
+        if as_json:
+            print_json({"slug": "contract", "lesson": text})
+        else:
+            print_markdown(text, paged=True)
         return
     item = _only(place.catalogue.find(id_), id_) if id_ is not None else place.kata(None)
     if stub and isinstance(item, Unit):
@@ -51,14 +55,6 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
         print_python(text)
     else:
         print_markdown(in_words(_with_effort(text, item) if isinstance(item, Kata) else text), paged=True)
-
-
-def _show_contract(text: str, as_json: bool) -> None:
-    """Print what all katas ask for."""
-    if as_json:
-        print_json({"slug": "contract", "lesson": text})
-    else:
-        print_markdown(text, paged=True)
 
 
 def _with_effort(lesson: str, kata: Kata) -> str:

@@ -113,13 +113,13 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     _list_files(started, tools, folder)
     if blocks and closed:
         note(f"Recorded as given up: {_names(closed)}. You can still pass them.")
-    _tell_unopened([one for one in started if one.unopened], closed, space)
+    _tell_unopened([begun for begun in started if begun.unopened], closed, space)
     _say_what_to_do(started, folder)
 
 
 def _list_files(started: Sequence[Started], tools: dict[Path, str], folder: Path) -> None:
     """Print what was written and what was there, a line for each folder."""
-    files = [(file.path, file.action) for one in started for file in one.files]
+    files = [(file.path, file.action) for begun in started for file in begun.files]
     names: dict[tuple[Path, str], list[str]] = {}
     for path, action in (*files, *tools.items()):
         names.setdefault((path.parent, action), []).append(path.name)
@@ -131,7 +131,7 @@ def _list_files(started: Sequence[Started], tools: dict[Path, str], folder: Path
 
 def _say_what_to_do(started: Sequence[Started], folder: Path) -> None:
     first = started[0]
-    again = "as you left it; continue with" if all(one.resumed for one in started) else "edit"
+    again = "as you left it; continue with" if all(begun.resumed for begun in started) else "edit"
     print_message(f"\n{again} {shown(first.submission, folder)}")
     print_message(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
     if is_notebook(first.submission):
@@ -151,15 +151,15 @@ def _document(
         "tools": [{"path": str(file), "action": action} for file, action in tools.items()],
         "katas": [
             {
-                "kata": one.kata.slug,
-                "number": one.kata.number,
-                "folder": str(one.folder),
-                "file": str(one.submission),
-                "resumed": one.resumed,
-                "files": [{"path": str(file.path), "action": file.action} for file in one.files],
-                "unopened": [BLOCKS] if one.unopened else [],
+                "kata": begun.kata.slug,
+                "number": begun.kata.number,
+                "folder": str(begun.folder),
+                "file": str(begun.submission),
+                "resumed": begun.resumed,
+                "files": [{"path": str(file.path), "action": file.action} for file in begun.files],
+                "unopened": [BLOCKS] if begun.unopened else [],
             }
-            for one in started
+            for begun in started
         ],
     }
 
@@ -185,7 +185,7 @@ def _closed(kata: Kata, space: Workspace) -> list[Kata]:
 def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata], space: Workspace) -> None:
     if not unopened:
         return
-    names = _names([one.kata for one in unopened])
+    names = _names([begun.kata for begun in unopened])
     first = unopened[0].kata
     whose = f"{_names(closed)}, not passed yet" if closed else "earlier katas"
     if workspaces.unrevealed_katas(first, load_progress(space.root)):

@@ -134,7 +134,7 @@ def _look(
     request: CheckRequest, launcher: Launcher, seed: int, show: Look | None, suites: dict[str, Suite]
 ) -> tuple[list[FailureContext], list[KataReport]]:
     """Run checks until one goes wrong, and show it; without `show` nothing of it runs in this process."""
-    from grader.engine.runner.suite import Options
+    from grader.engine.runner.suite import RunConfig
 
     looked: list[FailureContext] = []
 
@@ -154,8 +154,8 @@ def _look(
             continue
         note(f"{target.kata.number} {target.kata.slug} …")
         # At the first failure: a prompt is open then, and nothing after it is looked at.
-        options = Options(seed=seed, fail_fast=True)
-        reports.append(suite.check(target.file, launcher, options, content=request.content, look=look))
+        config = RunConfig(seed=seed, fail_fast=True, look=look)
+        reports.append(suite.check(target.file, launcher, config, content=request.content))
         if looked or reports[-1].status in ("fail", "error"):
             break
     return looked, reports

@@ -87,14 +87,13 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
         launcher = start_launcher(preload=(named or request.targets[0]).kata.preload)
         try:
             # After the launcher: workers are split off from a process that has seen no answer.
-            from grader.engine.runner.suite import Options, suites_of
-
-            options = Options(seed=seed, timeout_s=timeout)
+            from grader.engine.runner.suite import RunConfig, suites_of
 
             with suites_of([target.kata for target in request.targets]) as suites:
 
                 def examine(target: Target, tell: Callable[..., None]) -> KataReport:
-                    return suites[target.kata.slug].check(target.file, launcher, options, tell)
+                    config = RunConfig(seed=seed, timeout_s=timeout, tell=tell)
+                    return suites[target.kata.slug].check(target.file, launcher, config)
 
                 watching = WatchLoop(request, examine, keys, form)
                 watching.begin_with(named)
@@ -131,7 +130,9 @@ class WatchLoop:
         self._form = form
         self._out = console()
         self._verbose = False
-        self._place = self._first_open()
+        progress, targets = request.around.read_again().progress, enumerate(request.targets)
+        is_open = (place for place, target in targets if progress.get(target.kata.slug).status != "pass")
+        self._place = next(is_open, 0)
         self._report: KataReport | None = None
         self._folders = sorted(
             # Folders, since editors save by writing a new file and moving it over the old one.
@@ -169,13 +170,6 @@ class WatchLoop:
     @property
     def _target(self) -> Target:
         return self._request.targets[self._place]
-
-    def _first_open(self) -> int:
-        progress = self._request.around.read_again().progress
-        targets = enumerate(self._request.targets)
-        return next(
-            (place for place, target in targets if progress.get(target.kata.slug).status != "pass"), 0
-        )
 
     def _check(self) -> None:
         report = None

@@ -29,9 +29,8 @@ from grader.engine.checks.describe import type_names
 from grader.engine.checks.draw import Draw, with_axes
 from grader.engine.checks.expect import expect
 from grader.engine.checks.failure import fail, supposing
-from grader.engine.checks.gradients import expect_gradients, oracle_gradients
+from grader.engine.checks.gradients import expect_gradients, expect_parameter_gradients, oracle_gradients
 from grader.engine.checks.oracle import Expected, oracle
-from grader.engine.checks.slopes import expect_parameter_gradients
 from grader.engine.checks.stand_ins import stand_in
 from grader.engine.checks.training import TrainingBooks
 

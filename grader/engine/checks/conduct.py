@@ -21,7 +21,7 @@ from grader.engine.checks.failure import (
 )
 from grader.engine.checks.raised import supposed_of
 from grader.engine.checks.text import WHOLE, clean
-from grader.engine.host.callbacks import Lent
+from grader.engine.host.calls import Lent
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable
 from grader.engine.host.objects import RemoteObject, forgeable, label_calls_as, state_of
 from grader.engine.host.remote import context_of
@@ -298,7 +298,7 @@ def expect_dropped_apart(run: Callable[[torch.Tensor], torch.Tensor], row: torch
         calls = torch.stack([run(rows) for _ in range(32)]).flatten(2)
         calls = (calls * (1e4 / calls.abs().max())).round()
         whole = [_commonest(call) for call in calls]
-        if length == 1 and any((one - whole[0]).abs().max() > 1 for one in whole):
+        if length == 1 and any((drawn - whole[0]).abs().max() > 1 for drawn in whole):
             message = f"wrong dropout  what is dropped in one row is dropped in all: {each}"
             fail(message, cause="your dropout draws one pattern for the whole batch")
         whole_rows = (calls - _commonest(calls.flatten(0, 1))).abs().amax(dim=-1) <= 1

@@ -132,13 +132,13 @@ class Part:
             return result
         names = self.outputs
         results = _several(result) if len(names) > 1 else [result]
-        found = [tensor_of(one) if isinstance(one, np.ndarray | np.generic) else None for one in results]
-        for name, one, tensor in zip(names, results, found, strict=False):
+        found = [tensor_of(got) if isinstance(got, np.ndarray | np.generic) else None for got in results]
+        for name, got, tensor in zip(names, results, found, strict=False):
             if tensor is None:
                 fail(
-                    f"wrong type  {name}  got {type_name(one)}  want a NumPy array of numbers",
+                    f"wrong type  {name}  got {type_name(got)}  want a NumPy array of numbers",
                     stage="type",
-                    subject=one,
+                    subject=got,
                 )
         return tuple(found) if len(names) > 1 else found[0]
 
@@ -190,7 +190,7 @@ class _Reference:
             result = self.run(state, {**call, **{name: named[name] for name in tensors}})
             several = _several(result)
             # An empty list has no tensor either: it is compared as what it is.
-            if not (several and all(isinstance(one, Tensor) for one in several)):
+            if not (several and all(isinstance(value, Tensor) for value in several)):
                 raise _NoTensorsError(result)
             return tuple(several)
 
@@ -201,7 +201,7 @@ class _Reference:
                 wanted = oracle(right, *given, dtype=dtype)
             except _NoTensorsError as error:
                 return error.result
-            return tuple(_allowing(one, dtype) for one in wanted) if dtype == torch.float64 else wanted
+            return tuple(_allowing(value, dtype) for value in wanted) if dtype == torch.float64 else wanted
 
     def run(self, state: Mapping[str, Tensor], call: Arguments) -> Any:
         """Compute it with these parameters."""
@@ -278,12 +278,12 @@ class _Another(_Function):
         with precondition("it must return something"):
             found = self._call_new(call)
         several = _several(found)
-        if not (several and all(isinstance(one, Tensor) for one in several)):
+        if not (several and all(isinstance(value, Tensor) for value in several)):
             return found
-        for name, one in zip(self._part.outputs, several, strict=False):
-            if one.is_floating_point() and one.numel() and not bool(one.any()):
-                fail(f"zero  {name}  every value is 0", stage="values", subject=one)
-        return tuple(one.detach().cpu() for one in several)
+        for name, value in zip(self._part.outputs, several, strict=False):
+            if value.is_floating_point() and value.numel() and not bool(value.any()):
+                fail(f"zero  {name}  every value is 0", stage="values", subject=value)
+        return tuple(value.detach().cpu() for value in several)
 
 
 class _Asked:
@@ -368,7 +368,10 @@ class _Asked:
     def forms(self, call: Arguments, wanted: Any) -> None:
         """The same however it is made, arguments are given and lie in memory, and without gradients."""
         __tracebackhide__ = True
-        strided = {name: self._strided(value) for name, value in call.items()}
+        strided = {
+            name: self._draw.noncontiguous(value) if isinstance(value, Tensor) else value
+            for name, value in call.items()
+        }
         try:
             # All at once; which of them it is, is looked for only where something is wrong.
             self._form(self._positional, strided, wanted, "", by_name=True)
@@ -401,7 +404,7 @@ class _Asked:
         }
         with supposing("a single row goes another way than several"):
             # A module of the submission's own would go the same other way: its batch shows what the row should be.
-            row = self._right.right(alone) if self._right.values else tuple(one[last:] for one in wanted)
+            row = self._right.right(alone) if self._right.values else tuple(value[last:] for value in wanted)
             self._compare(self._call(self._answers, alone), row, f" of row {last} alone")
 
     def dtype(self, call: Arguments, dtype: torch.dtype, wanted: Any) -> None:
@@ -422,16 +425,16 @@ class _Asked:
     def _near(self, found: Any, single: Sequence[Tensor], dtype: torch.dtype, when: str) -> None:
         """Demand results of this dtype, near those in float32 but not made of them."""
         __tracebackhide__ = True
-        for place, (one, coarse) in enumerate(zip(_several(found), single, strict=True)):
+        for place, (fine, coarse) in enumerate(zip(_several(found), single, strict=True)):
             if not coarse.is_floating_point():
                 continue
             name, axes = self._named(place, when)
-            result = expect(one, name, axes=axes).is_tensor(shape=tuple(coarse.shape), dtype=dtype)
+            result = expect(fine, name, axes=axes).is_tensor(shape=tuple(coarse.shape), dtype=dtype)
             top = float(coarse.abs().max()) if coarse.numel() else 0.0
             result.same_as(coarse.to(dtype), name="that in float32", tolerance=NEAR[dtype] * top)
             if dtype == torch.float64:
                 with supposing(IN_FLOAT32, "dtype"):
-                    rounded = one.detach().float().double()
+                    rounded = fine.detach().float().double()
                     result.differs_from(rounded, why="what is given in float64 is computed in float64")
 
     def slopes(self, call: Arguments) -> None:
@@ -450,12 +453,15 @@ class _Asked:
             name: _cast(value, dtype) for name, value in self._right.state.items() if _is_floating(value)
         }
         inputs = {**given, **state}
+        on_cpu = {
+            name: value.detach().cpu() if isinstance(value, Tensor) else value for name, value in call.items()
+        }
 
         def right(*tensors: Tensor) -> tuple[Tensor, ...]:
             values = dict(zip(inputs, tensors, strict=True))
             own = {name: values[name] for name in state}
-            result = self._right.run(own, {**_on_cpu(call), **{name: values[name] for name in given}})
-            return tuple(one for one in _several(result) if one.requires_grad)
+            result = self._right.run(own, {**on_cpu, **{name: values[name] for name in given}})
+            return tuple(value for value in _several(result) if value.requires_grad)
 
         with torch.enable_grad():
             copies = [value.detach().cpu().clone().requires_grad_() for value in inputs.values()]
@@ -464,22 +470,22 @@ class _Asked:
             return
         results = _several(self._call(answers, {**call, **given}))
         with precondition("its values must be right"):
-            live = [one for one in results if isinstance(one, Tensor) and one.is_floating_point()]
+            live = [value for value in results if isinstance(value, Tensor) and value.is_floating_point()]
             expect(len(live), "number of floating results").is_value(len(probe))
-            for one, want in zip(live, probe, strict=True):
-                expect(one, "result").is_tensor(shape=tuple(want.shape), dtype=want.dtype)
-        for one, name in zip(live, self._part.outputs, strict=False):
-            if not one.requires_grad:
-                raise CheckFailure(cut_off(name), one)
+            for value, want in zip(live, probe, strict=True):
+                expect(value, "result").is_tensor(shape=tuple(want.shape), dtype=want.dtype)
+        for value, name in zip(live, self._part.outputs, strict=False):
+            if not value.requires_grad:
+                raise CheckFailure(cut_off(name), value)
         # Whether a gradient flows through what is -inf is nobody's affair: no loss asks for one there.
         cotangents = [torch.where(want.isfinite(), self._draw.like(want.detach()), 0.0) for want in probe]
-        there = (one.to(self._draw.device) for one in cotangents)
+        there = (cotangent.to(self._draw.device) for cotangent in cotangents)
         torch.autograd.backward(products(zip(live, there, strict=True)))
         learned = self._learned(answers)
         leaves = {**given, **{name: learned[self._names[name]] for name in state if learned}}
         wanted = oracle_gradients(right, inputs, cotangents)
         # What cancels, such as the bias of all keys, leaves rounding of the others' size instead of 0.
-        top = max(_top(one) for one in wanted.values())
+        top = max(_top(value) for value in wanted.values())
         for name, leaf in leaves.items():
             if leaf.grad is None and bool(wanted[name].value.any()):
                 no_path(live[0], name)
@@ -583,14 +589,14 @@ class _Asked:
     def _compare(self, found: Any, wanted: Any, when: str) -> None:
         __tracebackhide__ = True
         outputs = self._part.outputs
-        if not (isinstance(wanted, tuple) and all(isinstance(one, Expected | Tensor) for one in wanted)):
+        if not (isinstance(wanted, tuple) and all(isinstance(value, Expected | Tensor) for value in wanted)):
             expect(found, outputs[0] + when).is_value(wanted)
             return
         several = len(outputs) > 1
         results = expect(found, "result").is_tuple(len(outputs)) if several else (found,)
-        for place, (one, want) in enumerate(zip(results, wanted, strict=True)):
+        for place, (value, want) in enumerate(zip(results, wanted, strict=True)):
             name, words = self._named(place, when)
-            result = expect(one, name, axes=words)
+            result = expect(value, name, axes=words)
             if isinstance(want, Expected):
                 result.close_to(want, scores=self._part.scores)
             else:
@@ -622,9 +628,6 @@ class _Asked:
         start = value.detach()
         spread = float(start.std()) if start.numel() > 1 else 0.0
         return start + self._draw.like(start) * (spread or 0.3)
-
-    def _strided(self, value: Any) -> Any:
-        return self._draw.noncontiguous(value) if isinstance(value, Tensor) else value
 
 
 KEPT = "something of an earlier call is stored and used again, and its result may have been changed since"
@@ -677,12 +680,6 @@ def _fresh(call: Arguments) -> Arguments:
         return list(value) if type(value) is list else dict(value) if type(value) is dict else value
 
     return {name: fresh(value) for name, value in call.items()}
-
-
-def _on_cpu(call: Arguments) -> Arguments:
-    return {
-        name: value.detach().cpu() if isinstance(value, Tensor) else value for name, value in call.items()
-    }
 
 
 def _is_floating(value: Any) -> bool:

@@ -333,10 +333,10 @@ class Expectation:
             return self
         # A limit from both sides: either may be the one that is off by rounding.
         limit = self._agreement(mine, theirs, tolerance, size)
-        for one, called in ((value, self._name), (theirs, name)):
-            Expectation(one, called, self._axes)._no_surprise(
+        for side, called in ((value, self._name), (theirs, name)):
+            Expectation(side, called, self._axes)._no_surprise(
                 # Without the other's NaN: NaN on both sides does not agree.
-                one,
+                side,
                 theirs.nan_to_num(nan=0.0, posinf=math.inf, neginf=-math.inf),
             )
         right = (value == theirs) | ((value.double() - theirs.double()).abs() <= limit)
@@ -359,8 +359,8 @@ class Expectation:
         if theirs.dtype.is_floating_point:
             # Without a bound, unlike `same_as`: larger numbers have to differ by more.
             limit = self._agreement(mine, theirs, tolerance, math.inf)
-            for one, called in ((value, self._name), (theirs, "the other")):
-                Expectation(one, called, self._axes)._no_surprise(one, torch.zeros((), dtype=one.dtype))
+            for side, called in ((value, self._name), (theirs, "the other")):
+                Expectation(side, called, self._axes)._no_surprise(side, torch.zeros((), dtype=side.dtype))
         gap = (to_double(value) - to_double(theirs)).abs()
         if not bool((gap > limit).any()):
             self._fail("values", f"no difference  {self._name}: the same both times", why)
@@ -397,9 +397,10 @@ class Expectation:
         # only names are put into a set: other keys may be chosen to meet in it
         mine, theirs = {name for name in have if type(name) is str}, set(want)
         if mine != theirs:
+            counts = f"  got {len(mine)}  want {len(theirs)}" if len(mine) != len(theirs) else ""
             self._fail(
                 "names",
-                f"wrong names  {self._name}" + _counts(len(mine), len(theirs)),
+                f"wrong names  {self._name}{counts}",
                 _names("missing", sorted(theirs - mine)),
                 _names("not wanted", sorted(mine - theirs)),
                 why,
@@ -734,10 +735,6 @@ def _range(low: float, high: float) -> str:
 
 def _is_shape(value: object) -> TypeGuard[Sequence[int]]:
     return type(value) in (list, tuple) and all(type(size) is int for size in value)  # type: ignore[attr-defined]
-
-
-def _counts(got: int, want: int) -> str:
-    return f"  got {got}  want {want}" if got != want else ""
 
 
 def _names(what: str, names: list[str]) -> str:

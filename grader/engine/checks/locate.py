@@ -16,7 +16,7 @@ from math import comb, lgamma, log
 import torch
 from torch import Tensor
 
-from grader.engine.checks.text import Axes, Span, is_unnamed, label, listed, short
+from grader.engine.checks.text import Axes, is_unnamed, label, listed, short
 
 STATEMENTS = 3
 """At most so many are said."""
@@ -198,7 +198,7 @@ def _moved(got: Tensor, want: Tensor, axes: Axes, tolerance: float) -> str | Non
             return f"yours is the expected with {_labels(names[axis], (0, 1))} swapped"
         return f"yours is the expected in reverse order along {names[axis]}"
     for axis in long:
-        n = got.shape[axis]
+        n, span = got.shape[axis], spans[axis]
         # What does not change along an axis is the same after any shift.
         if n < 3 or _constant(want, axis, tolerance):
             continue
@@ -207,16 +207,12 @@ def _moved(got: Tensor, want: Tensor, axes: Axes, tolerance: float) -> str | Non
             a = got.narrow(axis, max(step, 0), n - 1)
             b = want.narrow(axis, max(-step, 0), n - 1)
             if not _constant(b, axis, tolerance) and _close(a, b, tolerance):
-                there = f"i {sign} {_step(spans[axis])}"
+                there = f"i {sign} {1 if span is None else span.step}"
                 return f"yours at {label(names[axis], 'i')} is the expected at {label(names[axis], there)}"
     for axis in long:
         if _constant(got, axis, tolerance) and not _constant(want, axis, tolerance):
             return f"yours is the same for every {_bare(names[axis], 'index of ')}, the expected is not"
     return None
-
-
-def _step(span: Span) -> int:
-    return 1 if span is None else span.step
 
 
 def _constant(x: Tensor, axis: int, tolerance: float) -> bool:
@@ -356,7 +352,8 @@ class _Row:
         if k == 1:
             return words.format(f"{label(self.name, shown[first])}{self._end_of_axis(first)}")
         if shown.step % 2 and not known and _is_every_second(self.hit, first):
-            where = f"where {_index(self.name)} is {'odd' if shown[first] % 2 else 'even'}"
+            index = f"the index of {self.name}" if is_unnamed(self.name) else self.name
+            where = f"where {index} is {'odd' if shown[first] % 2 else 'even'}"
             return f"{'everywhere and only' if self.exact else 'only'} {where}"
         # With so few without errors, naming those is shorter.
         if n - k <= 2:
@@ -434,7 +431,3 @@ def _repeated(wrong: Tensor, axes: Axes) -> _Statement | None:
             name = axes.names[axis]
             names.append(f"index of {name}" if is_unnamed(name) else name)
     return _Statement(f"the same places in every {listed(names)}") if names else None
-
-
-def _index(name: str) -> str:
-    return f"the index of {name}" if is_unnamed(name) else name

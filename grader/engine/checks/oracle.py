@@ -88,7 +88,8 @@ def oracle(
     scores in the thousands: 227), pass those formulas as `also`: the worst of them is the yardstick.
     """
     __tracebackhide__ = True
-    working = dtype or _working_dtype(arguments)
+    coarsest = max(_floating(list(arguments)), key=lambda d: torch.finfo(d).eps, default=torch.float32)
+    working = dtype or coarsest
     own = _run(function, arguments, working)
     # In float64 that is the value itself. References take most of a verdict's time, so none runs twice.
     exact = own if working == torch.float64 else _run(function, arguments, torch.float64)
@@ -173,7 +174,7 @@ def _expected(exact: Tensor, yardsticks: Sequence[Tensor], nudged: Sequence[Tens
         error = _largest((own if finite is None else own[finite]).double() - value)
         if math.isfinite(error):
             worst = max(worst, error * limits.eps / torch.finfo(own.dtype).eps)
-        elif own.dtype == dtype and not any(own is one for one in nudged):
+        elif own.dtype == dtype and not any(own is value for value in nudged):
             raise PackError(
                 f"an oracle's function overflows in {dtype} where its value does not",
                 "Write it in a numerically stable way: its rounding error is the yardstick.",
@@ -225,11 +226,6 @@ def _floating(value: Any) -> Iterator[torch.dtype]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _floating(item)
-
-
-def _working_dtype(arguments: Sequence[Any]) -> torch.dtype:
-    found = set(_floating(list(arguments)))
-    return max(found, key=lambda d: torch.finfo(d).eps) if found else torch.float32
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from grader.engine.checks.failure import fail
-from grader.engine.host.callbacks import Lent
+from grader.engine.host.calls import Lent
 from grader.engine.host.remote import context_of
 from grader.engine.wire.cotangents import products
 

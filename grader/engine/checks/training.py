@@ -16,7 +16,7 @@ from grader.engine.checks.draw import Draw
 from grader.engine.checks.expect import expect
 from grader.engine.checks.failure import fail
 from grader.engine.checks.stand_ins import STAND_IN
-from grader.engine.host.callbacks import Lent
+from grader.engine.host.calls import Lent
 from grader.engine.host.objects import set_label
 from grader.engine.host.remote import context_of
 

@@ -212,15 +212,11 @@ class Channel:
             # First what is printed: a worker that waits for room in that pipe will never answer.
             if self.process.output in ready:
                 self._drain()
-                self._weigh_output()
+                granted = self.process.limits.output_bytes
+                if len(self._printed) + self._dropped > granted:
+                    self._stop(f"printed more than {granted >> 20} MB")
             if channel in ready:
                 return
-
-    def _weigh_output(self) -> None:
-        """End a worker that has printed more than it is granted for one check."""
-        granted = self.process.limits.output_bytes
-        if len(self._printed) + self._dropped > granted:
-            self._stop(f"printed more than {granted >> 20} MB")
 
     def _stop(self, reason: str) -> NoReturn:
         self.close()

@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 
 from grader import interpreter, machine
-from grader.catalogue.discover import answers
+from grader.catalogue.catalogue import answers
 from grader.devices import Device
 from grader.engine import sandbox
 from grader.engine.worker.client import ENDING_S, TRACE, WorkerConfig, Zygote

@@ -9,8 +9,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping
 
 from grader.catalogue.torch_names import excluded
-from grader.engine.host.source import Source
-from grader.engine.host.syntax import MAX_CODE, UNPARSED, body_of
+from grader.engine.host.source import MAX_CODE, UNPARSED, Source, body_of
 from grader.engine.wire.uses import CLOSED, functions, overloads
 from grader.notebooks import placed
 

@@ -12,11 +12,9 @@ from weakref import WeakValueDictionary
 import torch
 
 from grader.devices import known
-from grader.engine.host.autograd import attach
-from grader.engine.host.callbacks import CallbackRegistry
-from grader.engine.host.calls import CallRecord, CallStats, CheckLog, State
+from grader.engine.host.calls import CallbackRegistry, CallRecord, CallStats, CheckLog, State
 from grader.engine.host.channel import Channel
-from grader.engine.host.deadline import Deadline
+from grader.engine.host.deadline import Deadline, Sample, Stopwatch
 from grader.engine.host.errors import (
     BudgetSpent,
     StillHangs,
@@ -28,11 +26,9 @@ from grader.engine.host.errors import (
     is_valid_mro,
 )
 from grader.engine.host.launcher import Launcher, WorkerConfig, WorkerProcess
-from grader.engine.host.limits import Terms
-from grader.engine.host.objects import RemoteObject, handle_id, state_of
+from grader.engine.host.objects import RemoteObject, attach, handle_id, is_definition, state_of
 from grader.engine.host.policy import excluded_names, uses_listed
-from grader.engine.host.source import Source, innermost
-from grader.engine.host.stopwatch import Sample, Stopwatch
+from grader.engine.host.source import Source, Terms, innermost
 from grader.engine.wire import messages, uses
 from grader.engine.wire.codec import MRO, Decoder, Encoder
 from grader.errors import MachineFault, PackError
@@ -252,7 +248,7 @@ class Session:
         found = self._named.get(name)
         if found is None:
             found = self.get(messages.MODULE, name)
-            if _is_lasting(found):
+            if is_definition(found):  # of which a worker has one all its life
                 self._named[name] = found
         return found
 
@@ -636,8 +632,3 @@ class Session:
 
     def _handle(self, value: Any) -> tuple[int, str, str] | None:
         return (handle_id(value, self), "", "") if isinstance(value, RemoteObject) else None
-
-
-def _is_lasting(found: Any) -> bool:
-    """Tell whether this is the submission's own function or class, of which a worker has one all its life."""
-    return isinstance(found, RemoteObject) and state_of(found).kind in ("function", "class")

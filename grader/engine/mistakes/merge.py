@@ -297,7 +297,8 @@ class _Merge:
     def _import(self, node: ast.Import | ast.ImportFrom, lines: list[str]) -> None:
         """Let an import stand after the base's own."""
         body = self._base.tree.body
-        after = max((one.end_lineno or 0 for one in body if _is_top(one)), default=0)
+        top = [node for node in body if isinstance(node, _IMPORTS) or is_docstring(node)]
+        after = max((node.end_lineno or 0 for node in top), default=0)
         self._replace(after, after, lines)
         self._added += [((alias.asname or alias.name).partition(".")[0], node) for alias in node.names]
 
@@ -367,10 +368,6 @@ def _may_override(owner: Owner, name: str) -> bool:
     return name.startswith("__") or (inherits and not name.startswith("_"))
 
 
-def _is_top(node: ast.stmt) -> bool:
-    return isinstance(node, _IMPORTS) or is_docstring(node)
-
-
 def _text(node: ast.expr | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
@@ -428,13 +425,13 @@ def _means(text: str) -> str:
 def _meaning(node: ast.AST) -> str:
     """Return what a definition does: its code without docstrings, annotations, comments and layout."""
     tree = ast.parse(ast.unparse(node))
-    for one in ast.walk(tree):
-        if isinstance(one, _DOCUMENTED) and ast.get_docstring(one) is not None:
-            one.body = one.body[1:] or [ast.Pass()]
-        if isinstance(one, _FUNCTIONS):
-            one.returns = None
-        if isinstance(one, ast.arg):
-            one.annotation = None
+    for part in ast.walk(tree):
+        if isinstance(part, _DOCUMENTED) and ast.get_docstring(part) is not None:
+            part.body = part.body[1:] or [ast.Pass()]
+        if isinstance(part, _FUNCTIONS):
+            part.returns = None
+        if isinstance(part, ast.arg):
+            part.annotation = None
     return ast.unparse(tree)
 
 

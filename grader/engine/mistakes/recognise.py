@@ -322,7 +322,8 @@ class _Marker:
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
         if isinstance(value, SubmissionRaised):
-            return _raised_mark(value)
+            at = value.frames[-1].call[:80] if value.frames else ""
+            return {"raised": value.type_name[:80], "says": message_shape(value.message), "at": at}
         if isinstance(value, bool) or value is None or isinstance(value, str):
             return {"v": value if not isinstance(value, str) else value[:80]}
         if isinstance(value, bytes):
@@ -351,14 +352,6 @@ class _Marker:
             mark = _tensor_mark(value) if self._left >= 0 else {"type": "a tensor beyond what is marked"}
             known = self._made[id(value)] = value, mark
         return known[1]
-
-
-def _raised_mark(error: SubmissionRaised) -> Mark:
-    return {
-        "raised": error.type_name[:80],
-        "says": message_shape(error.message),
-        "at": error.frames[-1].call[:80] if error.frames else "",
-    }
 
 
 def message_shape(message: str) -> str:

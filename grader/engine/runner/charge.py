@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from grader.engine.checks.failure import PROPERTIES
-from grader.engine.runner.outcome import Outcome
-from grader.report.report import WRONG, CheckReport
+from grader.engine.checks.failure import PROPERTIES, policy_breach
+from grader.engine.runner.outcome import Outcome, Outcomes, RunCheck
+from grader.report.report import WRONG
 
 TENTH, HALF, PROPERTY = 0.1, 0.5, 0.15
 """Of a kata's points: what a slip costs at most beyond its most expensive check, what it costs at most with all that is
@@ -20,10 +20,8 @@ skipped because of it, and what all failures cost together in which a property f
 class Failed:
     """A check that did not pass, and what it costs."""
 
-    report: CheckReport
+    check: RunCheck
     outcome: Outcome
-    """How it ended, or would have if it had not been skipped because of another."""
-    after: str
     charged: float
     cause: str = ""
     """The mistake that it is named after, else what is likely, else what was raised where; "" where none is known."""
@@ -31,90 +29,135 @@ class Failed:
     """Whether the cause was seen in this check, or it was skipped because of one in which it was."""
 
     @property
+    def end(self) -> Outcome:
+        """How it ended, or would have if it had not been skipped because of another."""
+        return self.outcome.itself or self.outcome
+
+    @property
     def is_property(self) -> bool:
         """Whether the numbers may be right: it failed by a dtype, the layout of memory, an argument written to."""
-        return self.seen and self.outcome.stage in PROPERTIES
+        return self.seen and self.end.stage in PROPERTIES
 
 
 def charge(
-    reports: Sequence[tuple[CheckReport, Outcome]],
+    outcomes: Outcomes,
     most: float,
     unsure: Mapping[str, Collection[str]],
     idle: Container[str] = (),
-) -> None:
+    idle_checks: Container[RunCheck] = (),
+) -> dict[RunCheck, Outcome]:
     """Give points back where one slip failed several checks; what failed still fails, and says why it costs less.
 
     No more is given back than the rest has earned, and nothing for values that took no work.
 
     Args:
-        reports: the checks of a run, with how each ended, after mistakes have been named.
+        outcomes: the checks of a run, after mistakes have been named.
         most: the kata's points, those of hidden checks included where they are run.
         unsure: for each mistake the checks that it fails, with other numbers in other designs.
         idle: the mistakes that take no work.
+        idle_checks: those that saw nothing but idle values; see `withhold_idle`.
     """
     failed = [
-        Failed(report, outcome.itself or outcome, outcome.after, report.max_points)
-        for report, outcome in reports
-        if report.status in (*WRONG, "skipped") and not outcome.machine
+        Failed(check, outcome, check.info.points)
+        for check, outcome in outcomes.items()
+        if outcome.status in (*WRONG, "skipped") and not outcome.machine
     ]
     _find_causes(failed, unsure)
     slips: dict[str, list[Failed]] = defaultdict(list)
-    for one in failed:
-        slips[one.cause].append(one)
+    for failure in failed:
+        slips[failure.cause].append(failure)
     slips.pop("", None)
     for cause, members in slips.items():
-        wrong = [one for one in members if one.seen]
-        works = {one.outcome.idle for one in wrong}
-        if not wrong or cause in idle or works == {True} or works == {True, None}:
+        wrong = [failure for failure in members if failure.seen]
+        works = {failure.end.idle for failure in wrong}
+        if not wrong or cause in idle or (any(works) and "" not in works):
             continue
-        more = 0 if all(one.is_property for one in wrong) else math.ceil(TENTH * most)
-        dearest = max(one.report.max_points for one in wrong)
+        more = 0 if all(failure.is_property for failure in wrong) else math.ceil(TENTH * most)
+        dearest = max(failure.check.info.points for failure in wrong)
         _limit(wrong, dearest + more)
         _limit(members, max(math.floor(HALF * most), dearest))
-    _limit([one for one in failed if one.is_property], math.ceil(PROPERTY * most))
-    left = sum(report.points for report, _ in reports)
-    for one in failed:
-        back = min(one.report.max_points - one.charged, left)
-        if back > 0:
+    _limit([failure for failure in failed if failure.is_property], math.ceil(PROPERTY * most))
+    charged = dict(outcomes)
+    left = sum(outcome.points for outcome in outcomes.values())
+    for failure in failed:
+        check = failure.check
+        back = min(check.info.points - failure.charged, left)
+        if back > 0 and check not in idle_checks:
             left -= back
-            one.report.points = back
-            same = max(slips.get(one.cause, [one]), key=lambda other: other.charged).report
-            where = "in a hidden check" if same.hidden else f"in “{same.name}”"
+            same = max(slips.get(failure.cause, [failure]), key=lambda other: other.charged).check
+            where = "in a hidden check" if same.hidden else f"in “{same.info.title}”"
             why = (
                 f"one slip is charged once, {where}"
-                if same is not one.report
+                if same is not check
                 else "so much at most is charged for one slip"
             )
-            lines = [one.report.message, f"{back:g} of {one.report.max_points:g} points count: {why}"]
-            one.report.message = "\n".join(line for line in lines if line)
+            line = f"{back:g} of {check.info.points:g} points count: {why}"
+            charged[check] = replace(failure.outcome, points=back, lines=[*failure.outcome.lines, line])
+    return charged
+
+
+def withhold_idle(
+    outcomes: Outcomes, idle_checks: Mapping[RunCheck, Collection[str]]
+) -> dict[RunCheck, Outcome]:
+    """Take the points of checks that saw nothing but idle values, of these names."""
+    charged = dict(outcomes)
+    for check, names in idle_checks.items():
+        outcome = outcomes[check]
+        if outcome.points:
+            listed = " and ".join(f"`{name}`" for name in sorted(names))
+            line = f"no points: {listed} returned one number or an argument in every call"
+            charged[check] = replace(outcome, points=0.0, lines=[line])
+    return charged
+
+
+def withhold_excluded(outcomes: Outcomes, used: Sequence[str], advice: str) -> dict[RunCheck, Outcome]:
+    """Take the points of checks that rest on the policy when something was used that the kata excludes.
+
+    What they say of the numbers stays: a check that holds still passes, for no points. One that judges the uses fails,
+    whether a later check brought the use to light or the refusal kept it from its question.
+    """
+    charged = dict(outcomes)
+    for check, outcome in outcomes.items() if used else ():
+        if not outcome.ran.rests_on_policy:
+            continue
+        status, lines, judged_uses = outcome.status, outcome.lines, outcome.ran.judged_uses
+        if status == "pass" or (judged_uses and status == "skipped"):
+            lines = policy_breach(used, advice)
+            if judged_uses:
+                status = "fail"
+            else:
+                lines[0] = f"right, but no points: the submission {lines[0]}"
+        charged[check] = replace(outcome, status=status, lines=lines, points=0.0)
+    return charged
 
 
 def _find_causes(failed: Sequence[Failed], unsure: Mapping[str, Collection[str]]) -> None:
     """Find out which failures are of one slip."""
 
-    def signs(one: Failed) -> list[str]:
-        return [sign for sign in (one.outcome.cause, one.outcome.raised_at) if sign]
+    def signs(failure: Failed) -> list[str]:
+        return [sign for sign in (failure.end.cause, failure.end.raised_at) if sign]
 
-    named = [one for one in failed if one.report.misconception]
-    names = {sign: one.report.misconception or "" for one in named for sign in signs(one)}
-    only = named[0].report.misconception if len({one.report.misconception for one in named}) == 1 else None
-    for one in failed:
-        known = [names.get(sign, sign) for sign in signs(one)]
-        one.cause = one.report.misconception or next(iter(known), "")
-        if only and not one.cause and one.report.id in unsure.get(only, ()):
-            one.cause = only
-    wrong = {one.cause for one in failed if one.report.status in WRONG}
-    by_id = {one.report.id: one for one in failed}
-    for one in failed:
-        if one.report.status == "skipped":
-            first = by_id.get(one.after)
+    named = [failure for failure in failed if failure.outcome.mistake]
+    names = {sign: failure.outcome.mistake for failure in named for sign in signs(failure)}
+    mistakes = {failure.outcome.mistake for failure in named}
+    only = named[0].outcome.mistake if len(mistakes) == 1 else ""
+    for failure in failed:
+        known = [names.get(sign, sign) for sign in signs(failure)]
+        failure.cause = failure.outcome.mistake or next(iter(known), "")
+        if only and not failure.cause and failure.check.id in unsure.get(only, ()):
+            failure.cause = only
+    wrong = {failure.cause for failure in failed if failure.outcome.status in WRONG}
+    by_id = {failure.check.id: failure for failure in failed}
+    for failure in failed:
+        if failure.outcome.status == "skipped":
+            first = by_id.get(failure.outcome.after)
             of_first = first.cause if first else next(iter(wrong)) if len(wrong) == 1 else ""
-            one.seen = bool(one.cause) and one.cause == of_first
-            one.cause = of_first
+            failure.seen = bool(failure.cause) and failure.cause == of_first
+            failure.cause = of_first
 
 
 def _limit(members: Sequence[Failed], most: float) -> None:
     """Charge no more than so much for these together, for the most expensive first."""
-    for one in sorted(members, key=lambda one: -one.report.max_points):
-        one.charged = min(one.charged, most)
-        most -= one.charged
+    for failure in sorted(members, key=lambda failure: -failure.check.info.points):
+        failure.charged = min(failure.charged, most)
+        most -= failure.charged

@@ -1,27 +1,37 @@
-"""The collected checks of one kata: what their authors said of each, and which of them are meant."""
+"""The collected checks of one kata: what their authors said of each, which of them are meant, and the kata's terms."""
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 import types
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
 from grader.catalogue import Kata
+from grader.catalogue.given import blocks_in, given_files
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.stand_ins import stand_ins_of
-from grader.engine.host.limits import Terms
+from grader.engine.host.calls import Calls
+from grader.engine.host.source import Source, Terms, read_source
 from grader.engine.mistakes.load_reference import load_trusted
 from grader.engine.mistakes.mistakes import Mistake, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
-from grader.engine.runner.kata_terms import terms_for
-from grader.engine.runner.outcome import Outcome
+from grader.engine.runner.outcome import Outcome, RunCheck
 from grader.engine.runner.plugin import KataPlugin, info_of, threshold_of
+from grader.engine.wire.messages import EMPTY
 from grader.errors import PackError
-from grader.report.report import CheckReport
+from grader.machine import pace
+
+if TYPE_CHECKING:
+    from grader.engine.host.launcher import Launcher
+    from grader.engine.timing.benchmark_run import BenchmarkConfig
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +97,30 @@ class Collected:
                 raise PackError(f"{item.path}: {item.name} names the stand-in {name}, and nobody defines it.")
         return {name: function for name, function in found.items() if function is not None}
 
+    @property
+    def every(self) -> Iterable[RunCheck]:
+        """These checks and those that `-k` left out."""
+        return self._checks.values()
+
     @cached_property
-    def _infos(self) -> dict[pytest.Item, CheckInfo]:
-        return {item: _with_points(item, self.kata) for item in (*self.items, *self.rest)}
+    def _checks(self) -> dict[pytest.Item, RunCheck]:
+        checks = {}
+        for item in (*self.items, *self.rest):
+            info, threshold = info_of(item), threshold_of(item, self.kata)
+            # The points of a speed check are those of its threshold.
+            checks[item] = RunCheck(
+                item, info if threshold is None else replace(info, points=threshold.points)
+            )
+        return checks
+
+    @property
+    def checks(self) -> list[RunCheck]:
+        """These checks, in order."""
+        return [self._checks[item] for item in self.items]
 
     def info(self, item: pytest.Item) -> CheckInfo:
         """Return what the author said of a check."""
-        return self._infos[item]
+        return self._checks[item].info
 
     def infos(self) -> list[CheckInfo]:
         """Return what the authors said of each check."""
@@ -102,20 +129,6 @@ class Collected:
     def max_score(self, *, timed: bool) -> float:
         """Return the points of these checks: of those for being right, or of those for being fast."""
         return sum(info.points for info in self.infos() if (info.threshold is not None) is timed)
-
-    def empty_report(self, item: pytest.Item) -> CheckReport:
-        """Return the report of a check of which nothing is known yet: no points, and nothing against it."""
-        info = self.info(item)
-        return CheckReport(
-            name=info.title,
-            id=item.name,
-            aspect=info.aspect,
-            # By the file, not by a mark: learners do not have that file.
-            hidden=item.path.name == "hidden_checks.py",
-            status="pass",
-            points=0.0,
-            max_points=info.points,
-        )
 
     # Which of them ------------------------------------------------------------------------------------------------
 
@@ -140,7 +153,68 @@ class Collected:
         return self.select({item.name for item in self.items} - set(names))
 
 
-def _with_points(item: pytest.Item, kata: Kata) -> CheckInfo:
-    """Return what the author said of a check; the points of a speed check are those of its threshold."""
-    info, threshold = info_of(item), threshold_of(item, kata)
-    return info if threshold is None else replace(info, points=threshold.points)
+_folders: dict[tuple[Path, str], Path] = {}
+
+
+def terms_for(kata: Kata) -> Terms:
+    """Return what a kata grants a submission and asks of it; its seconds are those of a machine of this pace."""
+    return Terms(
+        module=kata.module,
+        required=kata.required,
+        check_timeout_s=kata.limits.check_timeout_s * pace(),
+        submission_timeout_s=kata.limits.submission_timeout_s * pace(),
+        memory_bytes=kata.limits.memory_mb << 20,
+        gpu_bytes=kata.limits.gpu_memory_mb << 20,
+        given=_folder(kata, "given", given_files) if kata.given else None,
+        support=_folder(kata, "support", _support) if kata.support else None,
+        forbid=kata.policy.forbid,
+        within=kata.policy.within,
+        blocks=bool(blocks_in(kata.unit.pack)),
+        advice=kata.policy.say,
+        preload=kata.preload,
+        attributes=kata.attributes,
+    )
+
+
+def _folder(kata: Kata, kind: str, files: Callable[[Kata], dict[str, bytes]]) -> Path:
+    """Return a folder with the grader's copies of a kata's files of this kind, and nothing else."""
+    if (kata.folder, kind) not in _folders:
+        folder = Path(tempfile.mkdtemp(prefix=f"kata-{kind}-"))
+        # One for the whole process: every worker of the kata reads the same copies.
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        for name, data in files(kata).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(data)
+        _folders[kata.folder, kind] = folder
+    return _folders[kata.folder, kind]
+
+
+def _support(kata: Kata) -> dict[str, bytes]:
+    """Return the modules of the checks, and for each an empty one, which a submission gets that imports it."""
+    files = {}
+    for path in kata.support:
+        files[path.name] = path.read_bytes()
+        files[f"{EMPTY}/{path.name}"] = _EMPTY_MODULE.format(path.stem).encode()
+    return files
+
+
+_EMPTY_MODULE = """import sys
+
+frame = sys._getframe(1)
+while "importlib" in frame.f_code.co_filename:
+    frame = frame.f_back
+print(
+    f"{{frame.f_code.co_filename}}, line {{frame.f_lineno}}: `{}` belongs to the checks; for a submission it is empty"
+)
+"""
+"""It says so with the line of the import."""
+
+
+def setting_of(
+    kata: Kata, source: Source, launcher: Launcher, device: str, calls: Calls | None = None
+) -> BenchmarkConfig:
+    """Return what arenas of a submission are made of, on the kata's terms; `calls` is where its calls are noted."""
+    from grader.engine.timing.benchmark_run import BenchmarkConfig  # late: most runs time nothing
+
+    baseline = read_source(kata.baseline)
+    return BenchmarkConfig(launcher, source, baseline, terms_for(kata), calls or Calls(), device)

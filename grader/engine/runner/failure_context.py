@@ -83,7 +83,9 @@ class FailureContext:
         if failed and call is not None:
             # What came after that call is not repeated: the learner's objects are to be as they were then.
             requests = requests[: call.request]
-        title = _title_of(item)
+        # With the name that `-k` finds it by.
+        info = getattr(getattr(item, "function", None), "kata_check", None)
+        title = f"{info.title if info is not None else item.name}  ({item.name})"
         return cls(title, outcome, values, names, check[-1] if check else None, requests, session)
 
     @contextlib.contextmanager
@@ -415,9 +417,3 @@ def _values(error: CheckFailure) -> dict[str, Any]:
         whole = not (plain.dtype.is_floating_point or plain.dtype.is_complex)
         found["difference"] = plain != theirs if whole else plain.to(theirs.dtype) - theirs
     return found
-
-
-def _title_of(item: pytest.Item) -> str:
-    """Return a check's title and the name that `-k` finds it by."""
-    info = getattr(getattr(item, "function", None), "kata_check", None)
-    return f"{info.title if info is not None else item.name}  ({item.name})"

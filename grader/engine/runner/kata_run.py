@@ -7,34 +7,28 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import torch
 
-from grader.catalogue.stub import signatures_of
-from grader.engine.checks.decorators import CheckInfo
-from grader.engine.checks.describe import is_starred
-from grader.engine.checks.failure import PROPERTIES, policy_breach
+from grader.engine.checks.failure import PROPERTIES
 from grader.engine.checks.stand_ins import install_stand_ins
-from grader.engine.host.calls import Calls
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.session import Session
-from grader.engine.host.source import Source, read_source
-from grader.engine.host.syntax import MAX_CODE, UNPARSED, body_of
-from grader.engine.mistakes.idle import IdleWatch
+from grader.engine.host.source import read_source
+from grader.engine.mistakes.load_reference import IdleWatch
 from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, fingerprint
-from grader.engine.runner.backend import CheckContext, RunSettings, WorkerBackend, no_reference
-from grader.engine.runner.charge import charge
+from grader.engine.runner.charge import charge, withhold_excluded, withhold_idle
 from grader.engine.runner.collected import Collected
-from grader.engine.runner.failure_context import Look
-from grader.engine.runner.outcome import MessageContext, Outcome, judge, unusable_result
-from grader.engine.runner.plugin import check_seed
-from grader.engine.runner.remarks import SourceRemarks
+from grader.engine.runner.outcome import Circumstances, Outcome, Outcomes, RunCheck, judge, unusable_result
+from grader.engine.runner.plugin import CheckContext, RunConfig, WorkerBackend, check_seed, no_reference
 from grader.errors import MachineFault, PackError
 from grader.machine import shortage
-from grader.report.report import ALREADY_DEDUCTED, WRONG, CheckReport, CheckStatus, KataStatus
+from grader.report.report import ALREADY_DEDUCTED, WRONG, CheckStatus, KataStatus
+
+if TYPE_CHECKING:
+    from grader.engine.timing.speed import Speed
 
 RECOGNISED = 12
 """Failed checks that are run again to recognise a mistake."""
@@ -42,142 +36,92 @@ StandIns = Mapping[str, Callable[..., Any]]
 NONE_STANDS_IN: StandIns = {}
 UNMADE = ("fail", "error", "skipped", "todo")
 """How a check can end that may pass with a stand-in. What ran out of time is not run again."""
-Progress = Callable[[CheckReport, Calls], None]
-"""Told after every check: what became of it, and the calls it made."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a run is done."""
-
-    seed: int = 0
-    fail_fast: bool = False
-    name: bool = True
-    """Whether mistakes are named, for which checks run again: who only counts what is caught needs no name."""
-    timeout_s: float | None = None
-    device: str = "cpu"
-    tell: Callable[[float], None] = lambda seconds: None
-    """Told at every stage how many seconds it may take; beyond that the grader's own work is watched."""
-    timed_s: float = 3600.0
-    """What a check of speed may take: it waits until the device is free."""
-    draws: int = 3
-    """How many draws of a check are tried when the reference fails them: 1 in the gate, which looks for such draws."""
-
-
-@dataclass(frozen=True)
-class RunContext:
-    """Context of a run: the submission, the worker that it runs in, and the options."""
-
-    source: Source
-    backend: WorkerBackend
-    options: Options
-    launcher: Launcher
-    """Where workers come from."""
-    progress: Progress | None = None
-    look: Look | None = None
-    """Told of every check that goes wrong, for the person who wrote the submission: then there are no marks."""
-
-
-@dataclass
-class CheckOutcome:
-    """Outcome of one check, and what must be known of it after all have run."""
-
-    item: pytest.Item
-    report: CheckReport
-    outcome: Outcome
-    rests_on_policy: bool
-    """Whether its result may not rest on anything that is excluded."""
-    judged_uses: bool
-    """Whether it judged that itself."""
-    names_used: frozenset[str]
-    """Which of the submission's names it asked for."""
-    seed: int
-    """Of the draw that it judged."""
-    timed: bool = False
-    """Whether it is a check of speed or memory, which no status depends on."""
-    tells: bool = False
-    """Whether it failed in a way that may say which mistake was made."""
-    left: FailureSignature | None = None
-    """What the submission left behind when it was run again to recognise a mistake."""
 
 
 @dataclass
 class KataRun:
     """One run of a kata's checks over one submission."""
 
-    checks: Collected
-    attempt: RunContext
-    done: list[CheckOutcome] = field(default_factory=list)
+    suite: Collected
+    backend: WorkerBackend
+    """The submission in its worker."""
+    launcher: Launcher
+    """Where other workers come from."""
+    config: RunConfig
     recognised: int = RECOGNISED
     """So many failed checks are run again."""
     marking: bool = False
     """Whether what is left behind is wanted even where no mistake is to be named."""
     left_behind: dict[str, FailureSignature | None] = field(default_factory=dict)
-    """What the same submission left behind in checks that were run again in other runs."""
+    """What the same submission left behind in checks that were run again, in this run and in others."""
+    outcomes: dict[RunCheck, Outcome] = field(default_factory=dict)
     used: dict[str, None] = field(default_factory=dict)
     """What the kata excludes and was used in any check."""
 
     def run(self) -> None:
-        """Run every check, in order; then name the mistakes, and take back what rests on what is excluded."""
-        attempt, who = self.attempt, self.attempt.backend
+        """Run every check, explain what failed, and charge for it.
+
+        Raises:
+            PackError: every check is broken.
+        """
         try:
-            for item in self.checks.items:
-                if attempt.look is not None and attempt.launcher.name == "fork":
+            for check in self.suite.checks:
+                if self.config.look is not None and self.launcher.name == "fork":
                     # A fork takes 10 ms; without one, what is made again begins with all earlier checks.
-                    who.stop_worker()
-                judged = self._judged(item)
-                self.done.append(judged)
-                self.used.update(dict.fromkeys(judged.outcome.used))
-                if attempt.progress is not None:
-                    attempt.progress(judged.report, who.calls)
-                if attempt.options.fail_fast and judged.report.status in WRONG:
+                    self.backend.stop_worker()
+                outcome = self.outcomes[check] = self._judged(check)
+                self.used.update(dict.fromkeys(outcome.used))
+                if self.config.fail_fast and outcome.status in WRONG:
                     break
-            broken = [one for one in self.done if one.outcome.pack_fault]
-            if broken and len(broken) == len(self.done):
-                first = broken[0]
-                raise PackError(f"{first.item.path}: {first.item.name} is broken.\n{first.report.message}")
-            if attempt.look is None:
-                if attempt.options.name or self.marking:
-                    self._recognise()
-                if attempt.options.name and not who.session.forbidden_uses():
-                    self._judge_by_the_mistake()
-                    self._withhold_idle()  # first: no more is given back than the rest has earned
-                    self._charge()
+            broken = [check.item for check, outcome in self.outcomes.items() if outcome.pack_fault]
+            if broken and len(broken) == len(self.outcomes):
+                message = next(iter(self.outcomes.values())).message
+                raise PackError(f"{broken[0].path}: {broken[0].name} is broken.\n{message}")
+            self.outcomes = self._explained(self.outcomes)
         finally:
             if self._model is not None:
                 self._model.stop_worker()
-        self._withhold()
-        self._withhold_idle()
+        self.outcomes = self._charged(self.outcomes)
 
     def marks(self) -> dict[str, list[Mark]]:
         """Return what the submission left behind in each visible check that it failed."""
-        return {one.report.id: one.left.marks for one in self.done if one.left is not None}
+        left = {check.id: self.left_behind.get(check.id) for check in self._telling(self.outcomes)}
+        return {name: signature.marks for name, signature in left.items() if signature is not None}
 
-    def left_in(self, item: pytest.Item) -> list[Mark]:
+    def left_in(self, check: RunCheck) -> list[Mark]:
         """Return what the submission leaves in a check, whether it passes or not."""
-        self._attempted(item, self.attempt.backend, seed=None)
-        return fingerprint(self.attempt.backend.session.log.observed)
+        self._attempted(check.item, self.backend, seed=None)
+        return fingerprint(self.backend.session.log.observed)
 
     def lost(self, *, timed: bool) -> float:
         """Return the points that nobody could get, because of the machine: for being right, or for being fast."""
-        return sum(one.report.max_points for one in self.done if one.outcome.machine and one.timed is timed)
+        return sum(
+            check.info.points
+            for check, outcome in self.outcomes.items()
+            if outcome.machine and check.timed is timed
+        )
+
+    def earned(self, *, timed: bool) -> float:
+        """Return the points of the submission: for being right, or for being fast."""
+        return sum(outcome.points for check, outcome in self.outcomes.items() if check.timed is timed)
 
     def todo(self) -> list[str]:
         """Return what is still to be written, in the order in which checks came upon it."""
-        return list(dict.fromkeys(one.outcome.todo for one in self.done if one.outcome.todo))
+        return list(dict.fromkeys(outcome.todo for outcome in self.outcomes.values() if outcome.todo))
 
     def status(self) -> KataStatus:
         """Return the kata's status: this is where a verdict is decided."""
-        # Slow is not wrong; where speed alone was asked about, it is what there is to be told.
-        judged = [one for one in self.done if not one.timed] or self.done
-        statuses = {one.report.status for one in judged}
-        outcomes, all_ran = self.attempt.backend.session.outcomes, len(self.done) == len(self.checks)
-        if all_ran and all(one.report.status == "pass" or one.outcome.machine for one in judged):
+        # Slow is not wrong; where only speed was asked about, it decides.
+        judged = [outcome for check, outcome in self.outcomes.items() if not check.timed]
+        judged = judged or list(self.outcomes.values())
+        statuses = {outcome.status for outcome in judged}
+        stats, all_ran = self.backend.session.outcomes, len(self.outcomes) == len(self.suite)
+        if all_ran and all(outcome.status == "pass" or outcome.machine for outcome in judged):
             return "fail" if self.used else "pass"
         if self._is_stub_only(judged, all_ran):
             return "not_started"
         # It never answered at all: no check says anything about what it computes.
-        if outcomes.died and not outcomes.answered:
+        if stats.died and not stats.answered:
             return "error"
         if "timeout" in statuses:
             return "timeout"
@@ -185,64 +129,55 @@ class KataRun:
             "in_progress" if "todo" in statuses and statuses.isdisjoint(WRONG) and not self.used else "fail"
         )
 
-    def _is_stub_only(self, judged: Sequence[CheckOutcome], all_ran: bool) -> bool:
+    def _is_stub_only(self, judged: Sequence[Outcome], all_ran: bool) -> bool:
         """Return whether nothing has been written yet of what the kata asks for."""
-        outcomes, required = self.attempt.backend.session.outcomes, self.checks.kata.required
-        if outcomes.written or not outcomes.not_written or any(one.report.points for one in judged):
+        stats, required = self.backend.session.outcomes, self.suite.kata.required
+        if stats.written or not stats.not_written or any(outcome.points for outcome in judged):
             return False
         # Part of the checks says nothing about names that only the others call.
-        return (self.checks.complete and all_ran) or outcomes.not_written.issuperset(required)
+        return (self.suite.complete and all_ran) or stats.not_written.issuperset(required)
 
-    # One check ----------------------------------------------------------------------------------------------------
+    # Run ----------------------------------------------------------------------------------------------------------
 
-    def _judged(self, item: pytest.Item) -> CheckOutcome:
-        """Run one check, and decide what it says and what it is worth."""
-        who = self.attempt.backend
-        info, report, names = self.checks.info(item), self.checks.empty_report(item), frozenset[str]()
-        timed, seed = info.threshold is not None, self.attempt.options.seed
-        unmet = None if timed else self._unmet(info)
-        if info.threshold is not None:
-            outcome = self._timed(item, report, info.threshold)
-        elif unmet is not None:
-            outcome = unmet
-        else:
-            outcome = self._attempted(item, who, seed=seed)
-            report.output = who.session.take_output() or None
-            outcome, seed = self._answered(item, report, outcome)
-            names = frozenset(who.session.log.names)
-        # Looked up before the check is run again on its own: that needs another worker, which was asked other things.
-        rests_on_policy = timed or who.rests_on_policy()
-        judged_uses = who.session.log.asked_uses or report.aspect == "scratch"
-        if not timed and unmet is None and outcome.status in UNMADE and not outcome.machine:
-            outcome = self._on_its_own(item, info, outcome, seed)
-        report.status, report.message, report.location = outcome.status, outcome.message, outcome.location
-        report.likely = outcome.cause or None
-        report.points = report.max_points if outcome.status == "pass" else 0.0
-        # Nothing that was trained or timed says which mistake it was.
-        silent = report.hidden or info.trained or timed
-        tells = report.status in ("fail", "error") and not silent
-        return CheckOutcome(item, report, outcome, rests_on_policy, judged_uses, names, seed, timed, tells)
+    def _judged(self, check: RunCheck) -> Outcome:
+        """Run one check, and decide what it says and what it is worth by itself."""
+        who, done = self.backend, self.outcomes
+        special = self._timed(check, done) if check.timed else _unmet(check, done)
+        outcome = special or self._attempted(check.item, who, seed=self.config.seed)
+        if special is None:
+            outcome = self._redrawn(check.item, outcome)
+        log = who.session.log
+        ran = replace(
+            outcome.ran if special is None else Circumstances(self.config.seed),
+            names=frozenset(log.names if special is None else ()),
+            rests_on_policy=check.timed or who.rests_on_policy(),
+            judged_uses=log.asked_uses or check.info.aspect == "scratch",
+        )
+        if special is None and outcome.status in UNMADE and not outcome.machine:
+            outcome = self._on_its_own(check, outcome, ran, done)
+        return replace(outcome, ran=ran, points=check.info.points if outcome.status == "pass" else 0.0)
 
-    def _answered(self, item: pytest.Item, report: CheckReport, outcome: Outcome) -> tuple[Outcome, int]:
-        """Return how a check ends in the first draw that the reference can answer, and that draw's seed.
+    def _redrawn(self, item: pytest.Item, outcome: Outcome) -> Outcome:
+        """Return how a check ends in the first draw that the reference can answer.
 
         Where there is none, the check is the pack's fault: its points leave the maximum, as for the machine's.
         `outcome` is how it ended in the first draw of all.
         """
-        who, options = self.attempt.backend, self.attempt.options
-        seed = options.seed
-        for number in range(1, options.draws + 1):
-            control = self._control_of_failure(item, outcome, seed)
+        who, config = self.backend, self.config
+        ran = Circumstances(config.seed, 0, who.session.take_output() or None)
+        for redrawn in range(1, config.draws + 1):
+            control = self._control_of_failure(item, outcome, ran.seed)
             # Without a reference the check's own word is all there is.
             if not (outcome.pack_fault if control is None else control.failed and not control.by_machine):
-                return unusable_result([], outcome.lines) if outcome.pack_fault else outcome, seed
-            report.redrawn = number
-            if number < options.draws:
-                seed = check_seed(options.seed, f"draw {number}")
+                usable = unusable_result([], outcome.lines) if outcome.pack_fault else outcome
+                return replace(usable, ran=ran)
+            if redrawn < config.draws:
+                seed = check_seed(config.seed, f"draw {redrawn}")
                 outcome = self._attempted(item, who, seed=seed)
-                report.output = who.session.take_output() or None
+                ran = Circumstances(seed, redrawn, who.session.take_output() or None)
         lines = ["not judged, and its points are not counted: the fault is the check's", *outcome.lines]
-        return Outcome("skipped", lines, pack_fault=True, machine=True), seed
+        ran = replace(ran, redrawn=config.draws)
+        return Outcome("skipped", lines, pack_fault=True, machine=True, ran=ran)
 
     def _control_of_failure(self, item: pytest.Item, outcome: Outcome, seed: int) -> Outcome | None:
         """Return how the reference ends in a draw that the submission failed; None where that is not known.
@@ -252,52 +187,39 @@ class KataRun:
         # At the gate's first seed the reference has passed.
         if self._model is None or not (outcome.pack_fault or (outcome.failed and seed != SEED)):
             return None
-        known = self.checks.controls
+        known = self.suite.controls
         if (item.name, seed) not in known:
             control = self._control(item, seed)
             if control.failed:  # once more, with nothing of the submission's in its way
-                self.attempt.backend.session.close()
+                self.backend.session.close()
                 self._model.stop_worker()
                 control = self._control(item, seed)
             known[item.name, seed] = control
         return known[item.name, seed]
 
-    def _unmet(self, info: CheckInfo) -> Outcome | None:
-        """Return the outcome of a check that needs another which did not pass, or follows one that never ended."""
-        endless = [one.report.id for one in self.done if one.report.status == "timeout"]
-        for need in (*info.needs, *(name for name in info.follows if name in endless)):
-            for one in self.done:
-                if one.report.id != need or one.report.status == "pass":
-                    continue
-                if one.report.status == "todo":
-                    return Outcome("todo", [f"not written yet: it needs “{one.report.name}” to hold first"])
-                lines = [f"skipped: it needs “{one.report.name}” to hold first"]
-                return Outcome("skipped", lines, after=one.report.id)
-        return None
-
-    def _on_its_own(self, item: pytest.Item, info: CheckInfo, outcome: Outcome, seed: int) -> Outcome:
+    def _on_its_own(self, check: RunCheck, outcome: Outcome, ran: Circumstances, done: Outcomes) -> Outcome:
         """Return how a failed check ends when earlier failures are not charged to it.
 
         Where what failed is a function that the author can stand in for, it is run once more with that; where it is
         known to follow from another check that did not pass, that is all it says.
         """
         # Only for functions that another check has found wrong: nobody is helped over what nobody deducted.
-        wrong = {name for one in self.done if one.report.status != "pass" for name in one.names_used}
-        names = [name for name in info.stand_ins if name in wrong]
+        wrong = {name for other in done.values() if other.status != "pass" for name in other.ran.names}
+        names = [name for name in check.info.stand_ins if name in wrong]
         if names:
-            who = self.attempt.backend
-            ours = self.checks.stand_ins(item, names)
-            again = self._attempted(item, who, ours, seed=seed)
+            who = self.backend
+            ours = self.suite.stand_ins(check.item, names)
+            again = self._attempted(check.item, who, ours, seed=ran.seed)
             # A check that asks for the function itself would have judged the author's.
             judged_ours = any(name in names for name in who.session.log.names)
             who.stop_worker()  # the next worker has all of the learner's own again
             if again.status == "pass" and not judged_ours:
                 listed_names = " and ".join(f"`{name}`" for name in names)
                 return Outcome("pass", [f"judged with our {listed_names} in place of yours"])
-        for one in self.done if outcome.status != "todo" else ():
-            if one.report.id in info.follows and one.report.status != "pass":
-                lines = [f"skipped: “{one.report.name}” has to hold first"]
-                return Outcome("skipped", lines, after=one.report.id, itself=outcome)
+        for other, end in done.items() if outcome.status != "todo" else ():
+            if other.id in check.info.follows and end.status != "pass":
+                lines = [f"skipped: “{other.info.title}” has to hold first"]
+                return Outcome("skipped", lines, after=other.id, itself=outcome)
         return outcome
 
     def _attempted(
@@ -318,8 +240,7 @@ class KataRun:
             MachineFault: it ran out again, and does so for the reference.
         """
         alike, seed = seed is None, SEED if seed is None else seed
-        conditions = self._conditions(seed)
-        context = CheckContext(who, replace(conditions, reference=reference or conditions.reference))
+        context = self._context(who, seed, reference)
         # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
         # control.
         for last in (False, True):
@@ -328,98 +249,73 @@ class KataRun:
                 # After `begin`, which may have started another worker: a stand-in lives in that one's module.
                 install_stand_ins(who.submission, stand_ins)
             except WorkerTimeout as error:
-                outcome = judge(error, who.calls, context.conditions.wording)
+                outcome = judge(error, who.calls, who.wording)
             except (WorkerDied, SubmissionRaised) as error:
                 killed = isinstance(error, WorkerDied) and error.killed
                 outcome = Outcome("error", [f"the submission did not load again: {error}"], killed=killed)
             else:
-                outcome = self.checks.plugin.run(item, context)
+                outcome = self.suite.plugin.run(item, context)
             if outcome.shortage:
                 who.stop_worker()  # in the middle of a frame, perhaps
                 gc.collect()  # what the check held goes with its frames
             if last or not (outcome.killed or outcome.shortage):
                 break
             who.session.take_output()
-        judged = who is self.attempt.backend and self._model is not None
+        judged = who is self.backend and self._model is not None
         if outcome.shortage and judged and self._control(item, seed).shortage:
             raise MachineFault(f"In {item.name} this machine ran out of something.", outcome.shortage)
         return outcome
 
-    @cached_property
-    def _unstarred(self) -> Mapping[str, Sequence[str]]:
-        """The learner's own parameters where any number of arguments is asked for and none of them is that."""
-        starred = {
-            name for name, names in self.checks.kata.signatures().items() if any(map(is_starred, names))
-        }
-        if not starred or len(self.attempt.source.data) > MAX_CODE:
-            return {}
-        try:
-            own = signatures_of(body_of(self.attempt.source))
-        except UNPARSED:
-            return {}
-        return {name: own[name] for name in starred & own.keys() if not any(map(is_starred, own[name]))}
+    def _context(
+        self,
+        who: WorkerBackend,
+        seed: int,
+        reference: Callable[[], types.ModuleType] | None = None,
+        speed: Speed | None = None,
+    ) -> CheckContext:
+        # Where a learner looks around there is no answer.
+        ours = self.suite.reference if self.config.look is None else no_reference
+        return CheckContext(who, replace(self.config, seed=seed), reference or ours, speed)
 
-    @cached_property
-    def _own_remarks(self) -> SourceRemarks:
-        return SourceRemarks(self.attempt.source, self.checks.kata.required)
-
-    def _remarks(self, name: str, message: str) -> list[str]:
-        return self._own_remarks.on(name, message)  # read only when something has failed
-
-    def _conditions(self, seed: int) -> RunSettings:
-        attempt, checks = self.attempt, self.checks
-        timeout_s = attempt.options.timeout_s or checks.terms.check_timeout_s
-        return RunSettings(
-            seed,
-            torch.device(attempt.options.device),
-            MessageContext(
-                attempt.source.path.name, checks.kata.signatures(), timeout_s, self._unstarred, self._remarks
-            ),
-            # Where a learner looks around there is no answer.
-            checks.reference if attempt.look is None else no_reference,
-            attempt.look,
-        )
-
-    def _timed(self, item: pytest.Item, report: CheckReport, threshold: str) -> Outcome:
+    def _timed(self, check: RunCheck, done: Outcomes) -> Outcome:
         """Run a check of speed or memory: only when all is right, and with nothing else of the submission alive."""
-        attempt, kata = self.attempt, self.checks.kata
-        if attempt.look is not None:
+        config, kata, item = self.config, self.suite.kata, check.item
+        if config.look is not None:
             return Outcome("skipped", ["under a debugger nothing can be timed"], machine=True)
-        for one in self.done:
-            same = one.report.aspect == report.aspect
-            if not (same or one.report.status == "pass" or one.outcome.machine):
+        for other, end in done.items():
+            same = other.info.aspect == check.info.aspect
+            if not (same or end.status == "pass" or end.machine):
                 return Outcome(
-                    "skipped", [f"skipped: first “{one.report.name}” has to hold, then speed counts"]
+                    "skipped", [f"skipped: first “{other.info.title}” has to hold, then speed counts"]
                 )
         # Late: most runs time nothing, and should not wait for what times.
-        from grader.engine.runner.kata_terms import setting_of
+        from grader.engine.runner.collected import setting_of
         from grader.engine.timing.speed import Speed
 
-        options, who = attempt.options, attempt.backend
+        who, threshold = self.backend, check.info.threshold
+        assert threshold is not None
         who.stop_worker()
-        setting = setting_of(kata, attempt.source, attempt.launcher, options.device, who.calls)
-        options.tell(options.timed_s)
+        setting = setting_of(kata, who.session.source, self.launcher, config.device, who.calls)
+        config.tell(config.timed_s)
         for _ in range(2):  # one that was killed may have been killed by the machine
             speed = Speed(setting, kata.speed[threshold], marks=kata.is_measured(threshold, setting.kind))
-            outcome = self.checks.plugin.run(item, CheckContext(who, self._conditions(options.seed), speed))
+            outcome = self.suite.plugin.run(item, self._context(who, config.seed, speed=speed))
             if not outcome.killed:
                 break
         if outcome.pack_fault:
             raise PackError(f"{item.path}: {item.name} is broken.\n{outcome.message}")
-        if speed.measured is not None:
-            report.speed = speed.measured
-        return outcome
+        return replace(outcome, speed=speed.measured)
 
     @cached_property
     def _model(self) -> WorkerBackend | None:
         """The reference in a worker of its own; None where there is none to compare with."""
-        attempt, checks = self.attempt, self.checks
-        solution, options = checks.kata.solution, attempt.options
-        if attempt.look or solution in (None, attempt.source.path):
+        suite, config, submission = self.suite, self.config, self.backend.session.source
+        solution = suite.kata.solution
+        if config.look or solution in (None, submission.path):
             return None
         source = read_source(solution)
-        session = Session(attempt.launcher, source, checks.terms, device=options.device, tell=options.tell)
-        return WorkerBackend(session, options.timeout_s)
+        session = Session(self.launcher, source, suite.terms, device=config.device, tell=config.tell)
+        return WorkerBackend(session, config.timeout_s, self.backend.wording)
 
     def _control(self, item: pytest.Item, seed: int) -> Outcome:
         """Return how the reference ends in a draw."""
@@ -428,97 +324,112 @@ class KataRun:
         self._model.session.take_output()
         return outcome
 
-    # All checks ---------------------------------------------------------------------------------------------------
+    # Explain ------------------------------------------------------------------------------------------------------
 
-    def _recognise(self) -> None:
-        """Name the mistakes that failed checks make; see `recognise`."""
-        # The first ones: each costs as much as it did, and a few name the mistake as well as all.
-        telling = [one for one in self.done if one.tells][: self.recognised]
+    def _explained(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:
+        """Name the mistakes that failed checks make, and judge hidden checks by the one that is known."""
+        name = self.config.name and self.config.look is None
+        if name or self.marking:
+            self._mark(outcomes)
+        if name:
+            outcomes = self._recognised(outcomes)
+            if not self.backend.session.forbidden_uses():
+                outcomes = self._judged_by_the_mistake(outcomes)
+        return dict(outcomes)
+
+    def _telling(self, outcomes: Outcomes) -> list[RunCheck]:
+        """Return the checks that failed in a way that may say which mistake was made.
+
+        The first ones: each costs as much as it did, and a few name the mistake as well as all.
+        """
+        return [
+            check
+            for check, outcome in outcomes.items()
+            if outcome.status in ("fail", "error") and not (check.hidden or check.timed or check.info.trained)
+        ][: self.recognised]
+
+    def _mark(self, outcomes: Outcomes) -> None:
+        """Run what failed once more, as the fingerprints were taken, and note the fingerprint.
+
+        That is at their seed, and with parameters that are the same in every submission. A check that passes there says
+        nothing.
+        """
+        unmarked = [check for check in self._telling(outcomes) if check.id not in self.left_behind]
+        if unmarked:
+            self.backend.stop_worker()  # what keeps state leaves the same whatever was asked of it before
+        for check in unmarked:
+            self.left_behind[check.id] = self._marked(check)[1]
+
+    def _recognised(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:
+        """Name mistakes by what was left behind; see `recognise`."""
+        telling = self._telling(outcomes)
         if not telling:
-            return
-        if any(one.report.id not in self.left_behind for one in telling):
-            self.attempt.backend.stop_worker()  # what keeps state leaves the same whatever was asked of it before
-        # They run once more, as the fingerprints were taken: at their seed, and with parameters that are the
-        # same in every submission. One that passes there says nothing.
-        for one in telling:
-            if one.report.id not in self.left_behind:
-                self.left_behind[one.report.id] = self._marked(one.item)[1]
-            one.left = self.left_behind[one.report.id]
-        if not self.attempt.options.name:
-            return
-        left, passed = self._marks_of_the_rest()
+            return dict(outcomes)
+        left, passed = self._marks_of_the_rest(outcomes)
         # What passed with the author's function in place of the submission's speaks against nothing.
         passed |= {
-            one.report.id for one in self.done if one.report.status == "pass" and not one.outcome.lines
+            check.id for check, outcome in outcomes.items() if outcome.status == "pass" and not outcome.lines
         }
-        left |= {one.report.id: one.left for one in self.done if one.left is not None}
-        by_numbers = {name for name, one in left.items() if one.by_numbers}
-        marks = {name: one.marks for name, one in left.items()}
-        found = self.checks.fingerprints.recognise(marks, passed, by_numbers)
-        for one in self.done:
-            if (named := found.get(one.report.id)) is not None:
-                one.report.misconception = named.names[0].replace("_", "-")
-                one.report.likely = named.say
-                one.report.message = "\n".join(one.outcome.without_guess()) or None
+        for check in telling:
+            if (signature := self.left_behind[check.id]) is not None:
+                left[check.id] = signature
+        by_numbers = {name for name, signature in left.items() if signature.by_numbers}
+        marks = {name: signature.marks for name, signature in left.items()}
+        mistakes = self.suite.fingerprints.recognise(marks, passed, by_numbers)
+        explained = dict(outcomes)
+        for check, outcome in outcomes.items():
+            if (named := mistakes.get(check.id)) is not None:
+                name = named.names[0].replace("_", "-")
+                explained[check] = replace(
+                    outcome, mistake=name, says=named.say, lines=outcome.without_guess()
+                )
+        return explained
 
-    def _charge(self) -> None:
-        """Charge each slip once."""
-        kata, prints = self.checks.kata, self.checks.fingerprints
-        reports = [(one.report, one.outcome) for one in self.done if not one.timed]
-        known = {name.replace("_", "-"): mistake for name, mistake in prints.mutants.items()}
-        unsure = {name: mistake.checks.keys() & set(prints.free) for name, mistake in known.items()}
-        seen_idle = any(report.same_mistake == "idle" for report, _ in reports)
-        hidden = kata.hidden_points if any(report.hidden for report, _ in reports) else 0
-        charge(
-            reports,
-            kata.points + hidden,
-            unsure,
-            {name for name, mistake in known.items() if mistake.idle or seen_idle},
-        )
-
-    def _judge_by_the_mistake(self) -> None:
+    def _judged_by_the_mistake(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:
         """Judge hidden checks that failed by the reference with the mistake that visible ones have named and charged.
 
         Where the mistake is not known, or is not the only one, they stay as they are; so they do where something never
         ended, which would not end here either, and where the mistake leaves nothing to compute: a function that is
         constant would else earn the points of checks that look at its values.
         """
-        # Of visible checks alone: hidden ones are never recognised (`tells`).
-        named = {one.report.misconception: one.report.likely for one in self.done if one.report.misconception}
+        judged = dict(outcomes)
+        # Of visible checks alone: hidden ones are never recognised (`_telling`).
+        named = {outcome.mistake: outcome.says for outcome in outcomes.values() if outcome.mistake}
         failed = [
-            one
-            for one in self.done
-            if one.report.hidden
-            and one.report.status in ("fail", "error", "skipped")
-            and not one.outcome.machine
-            and "reference" in getattr(one.item, "fixturenames", ())
+            check
+            for check, outcome in outcomes.items()
+            if check.hidden
+            and outcome.status in ("fail", "error", "skipped")
+            and not outcome.machine
+            and "reference" in getattr(check.item, "fixturenames", ())
         ]
-        if len(named) != 1 or not failed or any(one.report.status == "timeout" for one in self.done):
-            return
-        [(name, say)] = named.items()
-        mistake = self.checks.catalogued(str(name).replace("-", "_"))
+        if len(named) != 1 or not failed or any(end.status == "timeout" for end in outcomes.values()):
+            return judged
+        [(name, says)] = named.items()
+        mistake = self.suite.catalogued(name.replace("-", "_"))
         if mistake is None:
-            return
-        who, given = self.attempt.backend, self.checks.terms.given
-        for one in failed:
+            return judged
+        who, given = self.backend, self.suite.terms.given
+        for check in failed:
+            outcome = outcomes[check]
             # Whether the mistake leaves anything to compute shows only while it runs.
             watch = IdleWatch(mistake, given)
             who.stop_worker()  # what keeps state begins anew, as ours with the same mistake does
-            again = self._attempted(one.item, who, reference=watch.reference, seed=one.seed)
+            again = self._attempted(check.item, who, reference=watch.reference, seed=outcome.ran.seed)
             who.session.take_output()
             if again.status != "pass":
                 continue
-            one.report.same_mistake = "idle" if watch.idle else "counted"
-            if not watch.idle:
-                one.outcome, one.left = Outcome("pass", [ALREADY_DEDUCTED, f"  {say}"]), None
-                one.report.status, one.report.message, one.report.location = "pass", one.outcome.message, None
-                one.report.likely = None
-                one.report.points = one.report.max_points
+            if watch.idle:
+                judged[check] = replace(outcome, same_mistake="idle")
+            else:
+                counted = Outcome("pass", [ALREADY_DEDUCTED, f"  {says}"], same_mistake="counted")
+                judged[check] = replace(counted, ran=outcome.ran, points=check.info.points)
+        return judged
 
-    def _marked(self, item: pytest.Item) -> tuple[CheckStatus, FailureSignature | None]:
+    def _marked(self, check: RunCheck) -> tuple[CheckStatus, FailureSignature | None]:
         """Run a check to recognise a mistake; return how it ended, and what the submission left behind if it failed."""
-        who = self.attempt.backend
-        outcome = self._attempted(item, who, seed=None)
+        who = self.backend
+        outcome = self._attempted(check.item, who, seed=None)
         who.session.take_output()
         if outcome.status not in ("fail", "error"):
             return outcome.status, None
@@ -529,75 +440,82 @@ class KataRun:
                 raise
             return outcome.status, None  # too much to tell anything by
 
-    def _marks_of_the_rest(self) -> tuple[dict[str, FailureSignature], set[str]]:
+    def _marks_of_the_rest(self, outcomes: Outcomes) -> tuple[dict[str, FailureSignature], set[str]]:
         """Run the checks that were not asked for, to see what they say of a mistake; nothing of it is reported.
 
         Returns what the submission left behind in those it failed, and those it passed.
         """
         # Some mistakes are alike in one check and are told apart by what else they break: the sentence that all
         # checks together led to must not be lost when one of them is repeated.
-        ends: dict[str, CheckStatus] = {one.report.id: one.report.status for one in self.done}
-        not_run = [item for item in (*self.checks.items, *self.checks.rest) if item.name not in ends]
+        ends: dict[str, CheckStatus] = {check.id: outcome.status for check, outcome in outcomes.items()}
+        not_run = [check for check in self.suite.every if check.id not in ends]
         left: dict[str, FailureSignature] = {}
         passed: set[str] = set()
         # In the order of the file, as in a whole run: a check may need an earlier one.
-        for item in sorted(not_run, key=lambda item: item.location[1] or 0):
-            info = self.checks.info(item)
+        for check in sorted(not_run, key=lambda check: check.item.location[1] or 0):
+            info = check.info
             # Training and timing take long and leave no mark that repeats; hidden checks tell learners
             # nothing.
-            if info.trained or info.threshold is not None or item.path != self.checks.kata.checks:
+            if info.trained or check.timed or check.item.path != self.suite.kata.checks:
                 continue
             if any(ends.get(need, "pass") != "pass" for need in info.needs):
-                ends[item.name] = "skipped"
+                ends[check.id] = "skipped"
                 continue
-            ends[item.name], found = self._marked(item)
-            if ends[item.name] != "pass" and any(ends.get(name, "pass") != "pass" for name in info.follows):
-                ends[item.name], found = "skipped", None
+            ends[check.id], signature = self._marked(check)
+            if ends[check.id] != "pass" and any(ends.get(name, "pass") != "pass" for name in info.follows):
+                ends[check.id], signature = "skipped", None
             # One may be a loop; every further check could take its whole time, for a sentence alone.
-            if ends[item.name] == "timeout":
+            if ends[check.id] == "timeout":
                 break
-            if found is not None:
-                left[item.name] = found
-            elif ends[item.name] == "pass":
-                passed.add(item.name)
+            if signature is not None:
+                left[check.id] = signature
+            elif ends[check.id] == "pass":
+                passed.add(check.id)
         return left, passed
 
-    def _withhold_idle(self) -> None:
-        """Take the points of checks that saw nothing but idle values, where others of these names were wrong."""
-        stats, required = self.attempt.backend.session.outcomes, set(self.checks.kata.required)
+    # Charge -------------------------------------------------------------------------------------------------------
+
+    def _charged(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:
+        """Charge each slip once, and take back what was earned by doing nothing or by what is excluded."""
+        session, suite = self.backend.session, self.suite
+        idle_checks = self._idle_checks(outcomes)
+        charged = withhold_idle(outcomes, idle_checks)
+        if self.config.look is None and self.config.name and not session.forbidden_uses():
+            prints = suite.fingerprints
+            known = {name.replace("_", "-"): mistake for name, mistake in prints.mutants.items()}
+            unsure = {name: mistake.checks.keys() & set(prints.free) for name, mistake in known.items()}
+            seen_idle = any(outcome.same_mistake == "idle" for outcome in outcomes.values())
+            idle = {name for name, mistake in known.items() if mistake.idle or seen_idle}
+            hidden = suite.kata.hidden_points if any(check.hidden for check in outcomes) else 0
+            rest = {check: outcome for check, outcome in charged.items() if not check.timed}
+            # No more is given back than the rest has earned, so that idle values have been looked at before.
+            charged |= charge(rest, suite.kata.points + hidden, unsure, idle, idle_checks)
+        if any(outcome.ran.rests_on_policy for outcome in outcomes.values()):
+            # After the last check: a use may come to light long after the check that rests on its absence.
+            self.used.update(dict.fromkeys(session.forbidden_uses()))
+        return withhold_excluded(charged, list(self.used), suite.terms.advice)
+
+    def _idle_checks(self, outcomes: Outcomes) -> dict[RunCheck, frozenset[str]]:
+        """Return the checks that saw nothing but idle values, of names that were wrong elsewhere, with these names."""
+        stats, required = self.backend.session.outcomes, set(self.suite.kata.required)
         # A mask that is True everywhere may be right, and on the wrong device.
         wrong = {
-            one.outcome.came_from
-            for one in self.done
-            if one.outcome.idle and one.outcome.stage not in PROPERTIES
+            outcome.idle for outcome in outcomes.values() if outcome.idle and outcome.stage not in PROPERTIES
         }
         idle = (stats.still - stats.works) & wrong
-        for one in self.done:
-            names = one.names_used & required
-            if names and names <= idle and one.report.points:
-                one.report.points = 0.0
-                if one.report.status == "pass":
-                    listed = " and ".join(f"`{name}`" for name in sorted(names))
-                    one.report.message = (
-                        f"no points: {listed} returned one number or an argument in every call"
-                    )
+        names = {check: outcome.ran.names & required for check, outcome in outcomes.items()}
+        return {check: asked for check, asked in names.items() if asked and asked <= idle}
 
-    def _withhold(self) -> None:
-        """Take the points of checks that rest on the policy when something was used that the kata excludes."""
-        resting = [one for one in self.done if one.rests_on_policy]
-        if resting:
-            # Only here, after the last check: a use may come to light long after the check that rests on
-            # its absence.
-            self.used.update(dict.fromkeys(self.attempt.backend.session.forbidden_uses()))
-        # What they say of the numbers stays: a check that holds still passes, for no points. One that judges
-        # the uses fails, whether a later check brought the use to light or the refusal kept it from its question.
-        for one in resting if self.used else ():
-            check = one.report
-            check.points = 0.0
-            if check.status == "pass" or (one.judged_uses and check.status == "skipped"):
-                lines = policy_breach(list(self.used), self.checks.terms.advice)
-                if one.judged_uses:
-                    check.status = "fail"
-                else:
-                    lines[0] = f"right, but no points: the submission {lines[0]}"
-                check.message = "\n".join(lines)
+
+def _unmet(check: RunCheck, done: Outcomes) -> Outcome | None:
+    """Return the outcome of a check that needs another which did not pass, or follows one that never ended."""
+    ends = {other.id: (other, outcome.status) for other, outcome in done.items()}
+    endless = [name for name in check.info.follows if name in ends and ends[name][1] == "timeout"]
+    for name in (*check.info.needs, *endless):
+        other, status = ends.get(name, (check, "pass"))
+        needed = f"it needs “{other.info.title}” to hold first"
+        if status == "todo":
+            return Outcome("todo", [f"not written yet: {needed}"])
+        if status != "pass":
+            return Outcome("skipped", [f"skipped: {needed}"], after=name)
+    return None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from msgspec import UNSET
 
+from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.describe import describe_call, describe_changed, is_tensor
 from grader.engine.checks.failure import CheckFailure, PreconditionFailed
 from grader.engine.checks.gradients import cut_off, is_cut_off
@@ -24,53 +26,114 @@ from grader.engine.host.errors import (
     WorkerDied,
     WorkerTimeout,
 )
-from grader.engine.host.objects import RemoteObject, state_of
+from grader.engine.host.objects import is_definition
 from grader.errors import PackError
-from grader.report.report import CheckStatus, Location
+from grader.report.report import CheckReport, CheckStatus, Location, Measured
+
+NO_CALL = "?"
+
+
+@dataclass(frozen=True, eq=False)
+class RunCheck:
+    """A check as a run goes through it."""
+
+    item: pytest.Item
+    info: CheckInfo
+    """What its author says of it."""
+
+    @property
+    def id(self) -> str:
+        """Its function's name."""
+        return self.item.name
+
+    @property
+    def hidden(self) -> bool:
+        """Whether learners do not have it: by the file, not by a mark."""
+        return self.item.path.name == "hidden_checks.py"
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is a check of speed or memory, which no status depends on."""
+        return self.info.threshold is not None
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What is noted of a run of a check, however it ends."""
+
+    seed: int = 0
+    """Of the draw that it judged."""
+    redrawn: int = 0
+    """How many draws the reference failed."""
+    output: str | None = None
+    """What the submission printed."""
+    names: frozenset[str] = frozenset()
+    """Which of the submission's names it asked for."""
+    rests_on_policy: bool = False
+    """Whether its result may not rest on anything that is excluded."""
+    judged_uses: bool = False
+    """Whether it judged that itself."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a check ended."""
+    """What became of a check: how it ended, what explains that, and what it is worth.
+
+    Three passes make it, and each returns another one: `KataRun` runs the checks and explains what failed, `charge`
+    says what that costs. `report_of` turns it into what leaves the program.
+    """
 
     status: CheckStatus
     lines: list[str] = field(default_factory=list)
+    """The message."""
     location: Location | None = None
     pack_fault: bool = False
     """The check itself is broken: nothing of the submission was involved."""
+    machine: bool = False
+    """Skipped because of the machine: its points leave the maximum."""
+    killed: bool = False
+    """Its worker was ended by SIGKILL, which may have come from the machine."""
+    shortage: str = ""
+    """What would help, where the grader ran out of something in this check; whose fault that is, is not known yet."""
     used: tuple[str, ...] = ()
     """What the kata excludes and was used, where that is why it failed."""
     todo: str = ""
     """What is not written yet, where the check came upon that."""
-    machine: bool = False
-    """Skipped because of the machine: its points leave the maximum."""
     guess: str = ""
     """The line that what names the mistake takes the place of."""
     cause: str = ""
     """What likely made it fail, where no catalogued mistake is recognised."""
     raised_at: str = ""
     """What was raised in which line of the submission, where it raised."""
-    killed: bool = False
-    """Its worker was ended by SIGKILL, which may have come from the machine."""
-    shortage: str = ""
-    """What would help, where the grader ran out of something in this check; whose fault that is, is not known yet."""
     stage: str = ""
     """What it failed at, where it failed: see `failure.Stage`."""
     after: str = ""
     """The check that has to hold first, where it was skipped for that."""
     itself: Outcome | None = None
     """How it ended before it was skipped for that, where it was run."""
-    idle: bool | None = None
-    """Whether what it looked at is one number everywhere, or an argument; None where that is not a tensor."""
-    came_from: str = ""
-    """The submission's name that returned what it looked at."""
-    by_numbers: bool = False
-    """Whether it failed by what was returned, and not by what nothing that was returned shows."""
+    idle: str | None = None
+    """The name whose result it failed at, where that is one number everywhere or an argument (`NO_CALL` where no call
+    returned it); "" where it took work, None where it is not a tensor."""
+    ran: Circumstances = Circumstances()
+    speed: Measured | None = None
+    """What a check of speed measured."""
+    mistake: str = ""
+    """The catalogued mistake that explains it, by name."""
+    says: str = ""
+    """The sentence of that mistake."""
+    same_mistake: Literal["counted", "idle"] | None = None
+    """As in `CheckReport`."""
+    points: float = 0.0
 
     @property
     def failed(self) -> bool:
         """Whether it costs points, by what the check saw and not because of time."""
         return self.status in ("fail", "error", "skipped") and not self.machine
+
+    @property
+    def by_numbers(self) -> bool:
+        """Whether it failed by what was returned: a result that is cut off looks like one that is not."""
+        return self.status == "fail" and self.stage not in ("", "gradient")
 
     @property
     def by_machine(self) -> bool:
@@ -85,6 +148,32 @@ class Outcome:
     def without_guess(self) -> list[str]:
         """Return the lines where the mistake is known by name: a size that fits by chance would say another."""
         return [line for line in self.lines if line != self.guess]
+
+
+Outcomes = Mapping[RunCheck, Outcome]
+"""What became of the checks of one run, in the order in which they ran."""
+
+
+def report_of(check: RunCheck, outcome: Outcome) -> CheckReport:
+    """Return what the report says of a check."""
+    info = check.info
+    return CheckReport(
+        name=info.title,
+        id=check.id,
+        aspect=info.aspect,
+        hidden=check.hidden,
+        status=outcome.status,
+        points=outcome.points,
+        max_points=info.points,
+        message=outcome.message,
+        location=outcome.location,
+        misconception=outcome.mistake or None,
+        likely=outcome.says or outcome.cause or None,
+        output=outcome.ran.output,
+        same_mistake=outcome.same_mistake or UNSET,
+        redrawn=outcome.ran.redrawn or UNSET,
+        speed=outcome.speed or UNSET,
+    )
 
 
 _NEAR = re.compile(r"Did you mean: '(\w+)'\?")
@@ -133,7 +222,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         if failure.stage == "type" and call is not None and call.iterated:
             failed = [*failed[:1], _ITERATED]
         lines = [*_called(call, calls, signatures), *wrote, *failed, *star]
-        by_numbers = failure.stage != "gradient"  # a result that is cut off looks like one that is not
+        idle = is_idle(error.subject, call)
         judged = Outcome(
             "fail",
             lines,
@@ -141,9 +230,11 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
             used=error.used,
             guess=failure.guess,
             stage=failure.stage,
-            idle=is_idle(error.subject, call),
-            came_from=call.root if call is not None else "",
-            by_numbers=by_numbers,
+            idle=((call.root if call is not None else "") or NO_CALL)
+            if idle
+            else None
+            if idle is None
+            else "",
         )
         return replace(judged, lines=judged.without_guess()) if star else replace(judged, cause=failure.cause)
     if isinstance(error, PackError):
@@ -178,7 +269,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
     if isinstance(error, WorkerDied):
         return Outcome("error", [*called, f"your code {clean(error.how)}"], killed=error.killed)
     # Nothing of the submission has run yet, so what was raised is the check's own.
-    if calls.last is None and all(_is_callable(value) for value in observed):
+    if calls.last is None and all(is_definition(value) for value in observed):
         return Outcome("error", [f"This check is broken: {_short(error)}"], pack_fault=True)
     if is_cut_off(error):
         cut = cut_off("the result")
@@ -207,10 +298,6 @@ def too_much(error: BaseException, help_for: str) -> Outcome:
         unusable_result([], ["that takes more than the grader has for one check", _short(error)]),
         shortage=help_for,
     )
-
-
-def _is_callable(value: object) -> bool:
-    return isinstance(value, RemoteObject) and state_of(value).kind in ("function", "class")
 
 
 def _called(call: CallRecord | None, calls: Calls, signatures: Signatures) -> list[str]:

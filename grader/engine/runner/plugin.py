@@ -1,25 +1,34 @@
-"""The pytest plugin: fixtures that checks ask for, and one outcome per check instead of pytest's report."""
+"""The pytest plugin: fixtures that checks ask for, and one outcome per check instead of pytest's report.
+
+A check gets the submission in a worker that is seeded for it, and all else that it may ask for.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 
 from grader.engine.checks.causes import find_cause
 from grader.engine.checks.decorators import CheckInfo
+from grader.engine.checks.draw import Draw
 from grader.engine.checks.failure import CheckFailure
+from grader.engine.host.calls import Calls
 from grader.engine.host.errors import SubmissionRaised
-from grader.engine.runner.backend import FIXTURES, CheckContext
+from grader.engine.host.remote import RemoteSubmission
+from grader.engine.host.session import Session
 from grader.engine.runner.failure_context import FailureContext
-from grader.engine.runner.outcome import Outcome, judge, too_much
+from grader.engine.runner.outcome import UNSAID, MessageContext, Outcome, judge, too_much
 from grader.errors import MachineFault, PackError, UsageError
 from grader.machine import shortage
 from grader.report.report import WRONG
@@ -27,6 +36,110 @@ from grader.report.report import WRONG
 if TYPE_CHECKING:
     from grader.catalogue import Kata
     from grader.catalogue.file_types import Threshold
+    from grader.engine.runner.failure_context import Look
+    from grader.engine.timing.speed import Speed
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """How a run is done: the same for all its submissions and checks."""
+
+    seed: int = 0
+    fail_fast: bool = False
+    name: bool = True
+    """Whether mistakes are named, for which checks run again: not needed where only passes are counted."""
+    timeout_s: float | None = None
+    """What a check may take; None for what its kata grants."""
+    device: str = "cpu"
+    tell: Callable[[float], None] = lambda seconds: None
+    """Called at every stage with the seconds that it may take; beyond that the grader's own work is watched."""
+    timed_s: float = 3600.0
+    """What a check of speed may take: it waits until the device is free."""
+    draws: int = 3
+    """How many draws of a check are tried when the reference fails them: 1 in the gate, which looks for such draws."""
+    look: Look | None = None
+    """Called with every check that goes wrong, for the person who wrote the submission: then there are no marks."""
+
+
+class WorkerBackend:
+    """A submission in a worker."""
+
+    def __init__(
+        self, session: Session, timeout_s: float | None = None, wording: MessageContext = UNSAID
+    ) -> None:
+        self.calls = Calls()
+        self.submission = RemoteSubmission(session, self.calls)
+        self.session = session
+        self.wording = wording
+        self._timeout_s = timeout_s
+
+    def begin(self, seed: int, *, alike: bool = False) -> None:
+        """Start a check: clock, seeds, a live worker."""
+        self.calls.clear()
+        # A check that draws from the global generators draws the same again; not what the worker's own are to give.
+        _seed_here(seed + 1)
+        self.session.begin(seed, self._timeout_s, alike=alike)
+
+    def stop_worker(self) -> None:
+        """End the worker."""
+        self.calls.clear()
+        self.session.close()
+
+    def rests_on_policy(self) -> bool:
+        """Return whether the check called a name that may not use what the kata excludes."""
+        terms = self.session.terms
+        return bool(terms.forbid or terms.blocks) and (
+            not terms.within or not self.session.log.called.isdisjoint(terms.within)
+        )
+
+
+def _seed_here(seed: int) -> None:
+    random.seed(seed)
+    torch.default_generator.manual_seed(seed)
+    # torch.manual_seed (2.13) would also leave a note, with a whole traceback, for each kind of accelerator that is not
+    # there yet: a third of a small check's time.
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        torch.cuda.manual_seed_all(seed)
+
+
+def no_reference() -> types.ModuleType:
+    """Refuse: where the reference must not come."""
+    raise PackError("the fixture `reference` is for hidden checks alone")
+
+
+@dataclass(frozen=True)
+class CheckContext:
+    """What the fixtures of the running check hand out; `config` has the seed of its draw."""
+
+    backend: WorkerBackend
+    config: RunConfig
+    reference: Callable[[], types.ModuleType] = no_reference
+    given_speed: Speed | None = None
+    """Only speed checks have it."""
+
+    @property
+    def speed(self) -> Speed:
+        """What decides about speed and memory.
+
+        Raises:
+            PackError: the check has no threshold.
+        """
+        if self.given_speed is None:
+            raise PackError("the fixture `speed` is for checks with a threshold")
+        return self.given_speed
+
+
+FIXTURES: Mapping[str, Callable[[CheckContext, pytest.Item], Any]] = {
+    "submission": lambda context, item: context.backend.submission,
+    "draw": lambda context, item: Draw(context.config.seed, item.name, torch.device(context.config.device)),
+    "seed": lambda context, item: context.config.seed,
+    "device": lambda context, item: torch.device(context.config.device),
+    "reference": lambda context, item: context.reference(),
+    "speed": lambda context, item: context.speed,
+}
+"""What a check may ask for: the learner's module; random inputs, seeded by the run's seed and the check's name; that
+seed; where inputs live; the solution (hidden checks only); what decides about speed (checks with a threshold only)."""
+
 
 PASSED = Outcome("pass")
 
@@ -105,7 +218,7 @@ class KataPlugin:
         """Run one check: directly where it uses nothing of pytest's, which is most, else through pytest's protocol."""
         self._context, self._outcome = context, PASSED
         calls = context.backend.calls
-        calls.parameters = context.conditions.wording.signatures
+        calls.parameters = context.backend.wording.signatures
         calls.on_workers_word = bool(info_of(item).on_workers_word)
         try:
             wanted = self._wants[item] = self._wants.get(item) or wants(item)
@@ -129,16 +242,16 @@ class KataPlugin:
         return self._outcome
 
     def _judge(self, item: pytest.Item, error: BaseException) -> None:
-        who, conditions = self._now.backend, self._now.conditions
-        if conditions.look is not None and isinstance(error, KeyboardInterrupt):
-            conditions.look(FailureContext.of(item, Outcome("timeout", []), error, who.calls, who.session))
+        who, look = self._now.backend, self._now.config.look
+        if look is not None and isinstance(error, KeyboardInterrupt):
+            look(FailureContext.of(item, Outcome("timeout", []), error, who.calls, who.session))
         # Neither says anything about the submission: the run ends.
         if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error
         try:
             if shortage(error) is not None:
                 raise error
-            self._outcome = judge(error, who.calls, conditions.wording, who.session.log.observed)
+            self._outcome = judge(error, who.calls, who.wording, who.session.log.observed)
             wrong = self._outcome.status in WRONG
             if wrong and isinstance(error, CheckFailure | SubmissionRaised) and error.relations:
                 # After the wording: what a relation calls is not what failed.
@@ -149,8 +262,8 @@ class KataPlugin:
             if (help_for := shortage(late)) is None:
                 raise
             self._outcome = too_much(late, help_for)
-        if conditions.look is not None and self._outcome.status in WRONG:
-            conditions.look(FailureContext.of(item, self._outcome, error, who.calls, who.session))
+        if look is not None and self._outcome.status in WRONG:
+            look(FailureContext.of(item, self._outcome, error, who.calls, who.session))
 
 
 @dataclass(frozen=True)
@@ -250,7 +363,10 @@ def collected(files: Sequence[Path], keyword: str | None = None) -> Iterator[Kat
             _demand_checks(plugin, pytest.main(arguments, plugins=[plugin]), keyword)
             yield plugin
         finally:
-            _forget_modules(files)
+            # The next collection reads its own files: each is a module `checks`, and pytest would keep the first.
+            for file in files:
+                if getattr(sys.modules.get(file.stem), "__file__", None) == str(file):
+                    del sys.modules[file.stem]
 
 
 def _demand_checks(plugin: KataPlugin, code: int, keyword: str | None) -> None:
@@ -267,13 +383,6 @@ def _demand_checks(plugin: KataPlugin, code: int, keyword: str | None) -> None:
         raise PackError("pytest refused to collect the checks.")
     if not plugin.complete:
         raise PackError("No check could be collected.")
-
-
-def _forget_modules(files: Sequence[Path]) -> None:
-    """Let the next collection read its own files: each is a module `checks`, and pytest would keep the first."""
-    for file in files:
-        if getattr(sys.modules.get(file.stem), "__file__", None) == str(file):
-            del sys.modules[file.stem]
 
 
 _UNUSED = (

@@ -8,13 +8,28 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from grader.catalogue import Kata
+from grader.catalogue.pack_code import signatures_of
+from grader.engine.checks.describe import is_starred
 from grader.engine.checks.text import listed
-from grader.engine.host.source import Source, Unreadable, read_source
-from grader.engine.host.syntax import MAX_CODE, UNPARSED, base_name, flat, globals_of, own_nodes
+from grader.engine.host.source import (
+    MAX_CODE,
+    UNPARSED,
+    Source,
+    Unreadable,
+    base_name,
+    body_of,
+    flat,
+    globals_of,
+    own_nodes,
+    read_source,
+)
+from grader.engine.runner.outcome import MessageContext
 from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
 
 LONGEST = 200
@@ -36,6 +51,34 @@ _OF_NOTEBOOKS = re.compile(
     rb"^[ \t]*(?:[!%]{1,2}\w|get_ipython\(\)|display\(|(?:from|import) google\.colab)", re.MULTILINE
 )
 """Lines that Jupyter and Colab leave in a notebook that they write as a `.py`."""
+
+
+def wording_of(source: Source, kata: Kata, timeout_s: float) -> MessageContext:
+    """Return what messages about a submission say: its file and names, and what its source holds."""
+
+    @functools.cache
+    def remarks() -> SourceRemarks:
+        return SourceRemarks(source, kata.required)
+
+    return MessageContext(
+        source.path.name,
+        kata.signatures(),
+        timeout_s,
+        _unstarred(source, kata),
+        lambda name, message: remarks().on(name, message),  # read only when something has failed
+    )
+
+
+def _unstarred(source: Source, kata: Kata) -> Mapping[str, Sequence[str]]:
+    """Return the learner's own parameters where any number of arguments is asked for and none of them is that."""
+    starred = {name for name, names in kata.signatures().items() if any(map(is_starred, names))}
+    if not starred or len(source.data) > MAX_CODE:
+        return {}
+    try:
+        own = signatures_of(body_of(source))
+    except UNPARSED:
+        return {}
+    return {name: own[name] for name in starred & own.keys() if not any(map(is_starred, own[name]))}
 
 
 def exported(source: Source) -> list[str]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import os
 import platform
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -23,22 +26,20 @@ from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeou
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.policy import functions_in, to_look_at
 from grader.engine.host.session import Session
-from grader.engine.host.source import Source, Unreadable, read_source, source_of
+from grader.engine.host.source import Source, Terms, Unreadable, read_source, source_of
 from grader.engine.mistakes.recognise import FailureSignature, Mark
-from grader.engine.runner.backend import WorkerBackend
 from grader.engine.runner.collected import Collected
-from grader.engine.runner.control import try_the_machine
-from grader.engine.runner.failure_context import Look
-from grader.engine.runner.kata_run import KataRun, Options, Progress, RunContext
-from grader.engine.runner.plugin import check_seed, collected
-from grader.engine.runner.remarks import SourceRemarks, exported
+from grader.engine.runner.kata_run import KataRun
+from grader.engine.runner.outcome import Outcome, report_of
+from grader.engine.runner.plugin import RunConfig, WorkerBackend, check_seed, collected
+from grader.engine.runner.remarks import SourceRemarks, exported, wording_of
 from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault, PackError
 from grader.report.report import WRONG, Isolation, KataReport, KataStatus, SpeedScore, StageReport
 
-__all__ = ["Options", "Progress", "Suite", "suites_of"]
+__all__ = ["RunConfig", "Suite", "suites_of"]
 
-AS_USUAL = Options()
+AS_USUAL = RunConfig()
 
 
 class Suite(Collected):
@@ -48,42 +49,38 @@ class Suite(Collected):
         self,
         file: Path,
         launcher: Launcher,
-        options: Options = AS_USUAL,
-        progress: Progress | None = None,
+        config: RunConfig = AS_USUAL,
         marks: dict[str, list[Mark]] | None = None,
         content: bytes | None = None,
         left_behind: dict[str, FailureSignature | None] | None = None,
-        look: Look | None = None,
     ) -> KataReport:
         """Examine a submission in a worker.
 
         Into `marks` goes what it left behind in each visible check that it failed. `content` stands for what is saved
         in the file. Who runs the same submission with many seeds hands one `left_behind` to all runs: checks are run
-        again to recognise a mistake always at one seed, so once is enough. `look` is told of every check that goes
-        wrong, and may bring the submission into this process: for the person who wrote it.
+        again to recognise a mistake always at one seed, so once is enough.
         """
         started = time.perf_counter()
         try:
             source = read_source(file) if content is None else source_of(file.absolute(), content)
         except Unreadable as error:
-            return self._unread(error, file, options)
+            return self._unread(error, file, config)
         # Counted before and after: the kernel says how often it killed for lack of memory, not whom.
         ended_for_memory = machine.killed_for_memory()
-        session = Session(launcher, source, self.terms, device=options.device, tell=options.tell)
-        session.recorded = None if look is None else []
+        session = Session(launcher, source, self.terms, device=config.device, tell=config.tell)
+        session.recorded = None if config.look is None else []
         with (
-            machine.bounded_memory(self.terms.memory_bytes if options.device == "cpu" else None),
+            machine.bounded_memory(self.terms.memory_bytes if config.device == "cpu" else None),
             contextlib.closing(session),
         ):
-            backend = WorkerBackend(session, options.timeout_s)
-            broken = self._load(session, options)
+            backend = self._backend(session, config)
+            broken = self._load(session, config)
             # What is printed while loading belongs to no check.
             printed = session.take_output() or None
             if broken is not None:
-                report = self._unloaded(*broken, file, options)
+                report = self._unloaded(*broken, file, config)
             else:
-                attempt = RunContext(source, backend, options, launcher, progress, look)
-                examination = KataRun(self, attempt)
+                examination = KataRun(self, backend, launcher, config)
                 if marks is not None:
                     examination.recognised, examination.marking = len(self), True
                 if left_behind is not None:
@@ -94,25 +91,29 @@ class Suite(Collected):
                 report.look_at = [clean(text, 200) for text in found] or UNSET
                 if marks is not None:
                     marks.update(examination.marks())
-            options.tell(0.0)
+            config.tell(0.0)
             report.output = printed
             report.isolation = _isolation(session.isolation)
             if session.killed and machine.killed_for_memory() > ended_for_memory:
                 raise MachineFault("This machine ran out of memory.", "Grade fewer at a time (-j).")
             # The submission may have run out of something, or the machine: the reference tells which.
             if session.doubtful:
-                try_the_machine(self.terms, launcher, options)
+                try_the_machine(self.terms, launcher, config)
         report.duration_s = round(time.perf_counter() - started, 4)
         return report
 
     def results(self, file: Path, launcher: Launcher) -> dict[str, list[Mark]]:
         """Return the fingerprint of what a right answer returns in each check, as a mistake's are taken."""
-        source, options = read_source(file), Options()
+        source, config = read_source(file), RunConfig()
         session = Session(launcher, source, self.terms)
         with contextlib.closing(session):
-            self._load(session, options)
-            run = KataRun(self, RunContext(source, WorkerBackend(session), options, launcher))
-            return {item.name: run.left_in(item) for item in self.items}
+            self._load(session, config)
+            run = KataRun(self, self._backend(session, config), launcher, config)
+            return {check.id: run.left_in(check) for check in self.checks}
+
+    def _backend(self, session: Session, config: RunConfig) -> WorkerBackend:
+        timeout_s = config.timeout_s or self.terms.check_timeout_s
+        return WorkerBackend(session, config.timeout_s, wording_of(session.source, self.kata, timeout_s))
 
     @cached_property
     def _no_answer(self) -> frozenset[str]:
@@ -122,24 +123,24 @@ class Suite(Collected):
         every = {name for text in texts for name in functions_in(ast.parse(text).body)}
         return frozenset(every - functions_in(ast.parse(given).body).keys())
 
-    def without(self, status: KataStatus, message: str, options: Options = AS_USUAL) -> KataReport:
+    def without(self, status: KataStatus, message: str, config: RunConfig = AS_USUAL) -> KataReport:
         """Report a submission of which there is nothing to examine, and why."""
-        return self._unloaded(status, message, Path(f"{self.kata.module}.py"), options)
+        return self._unloaded(status, message, Path(f"{self.kata.module}.py"), config)
 
-    def _load(self, session: Session, options: Options) -> tuple[KataStatus, str] | None:
+    def _load(self, session: Session, config: RunConfig) -> tuple[KataStatus, str] | None:
         """Load the submission; return status and message when it cannot be."""
-        name, seed = session.source.path.name, check_seed(options.seed, "load")
+        name, seed = session.source.path.name, check_seed(config.seed, "load")
         try:
             try:
-                session.begin(seed, options.timeout_s)
+                session.begin(seed, config.timeout_s)
             except WorkerDied as error:
                 if not error.killed:
                     raise
-                session.begin(seed, options.timeout_s)  # it may have been the machine
+                session.begin(seed, config.timeout_s)  # it may have been the machine
         except SubmissionRaised as error:
             return "error", self._does_not_load(session.source, error)
         except WorkerTimeout as error:
-            return "timeout", self._endless(session.source, options, error.frame)
+            return "timeout", self._endless(session.source, config, error.frame)
         except WorkerDied as error:
             return "error", f"{name} does not load: while it was imported, it {error.how}."
         return None
@@ -149,8 +150,8 @@ class Suite(Collected):
         found = SourceRemarks(source, self.kata.required).on("", "\n".join(lines)) or exported(source)
         return "\n".join([f"{source.path.name} does not load.", *lines, *(f"  {text}" for text in found)])
 
-    def _endless(self, source: Source, options: Options, frame: StackFrame | None) -> str:
-        timeout = options.timeout_s or self.terms.check_timeout_s
+    def _endless(self, source: Source, config: RunConfig, frame: StackFrame | None) -> str:
+        timeout = config.timeout_s or self.terms.check_timeout_s
         where = f" ({clean(frame.file)}, line {frame.line})" if frame is not None else ""
         name = source.path.name
         return f"{name} did not finish loading within {timeout:g} s: what does it do at import{where}?"
@@ -158,14 +159,14 @@ class Suite(Collected):
     # Reports ------------------------------------------------------------------------------------------------------
 
     def _report(self, examination: KataRun) -> KataReport:
-        attempt = examination.attempt
-        report = self._empty(attempt.source.path, attempt.options)
-        report.isolation = _isolation(attempt.backend.session.isolation)
-        report.checks = [one.report for one in examination.done]
-        report.score = sum(one.report.points for one in examination.done if not one.timed)
+        session = examination.backend.session
+        report = self._empty(session.source.path, examination.config)
+        report.isolation = _isolation(session.isolation)
+        report.checks = [report_of(check, outcome) for check, outcome in examination.outcomes.items()]
+        report.score = examination.earned(timed=False)
         report.max_score -= examination.lost(timed=False)
         if report.speed:
-            report.speed.score = sum(one.report.points for one in examination.done if one.timed)
+            report.speed.score = examination.earned(timed=True)
             report.speed.max_score -= examination.lost(timed=True)
             if not report.speed.max_score:  # nothing of it could be told here
                 report.speed = UNSET
@@ -190,7 +191,7 @@ class Suite(Collected):
             for stage in self.kata.stages
         ]
 
-    def _unread(self, error: Unreadable, file: Path, options: Options) -> KataReport:
+    def _unread(self, error: Unreadable, file: Path, config: RunConfig) -> KataReport:
         lines = [error.message]
         if error.status == "missing":
             neighbours = sorted(
@@ -201,20 +202,18 @@ class Suite(Collected):
                     f"Next to it is {', '.join(neighbours[:5])}: was it renamed? Only {file.name} counts."
                 )
             lines.append(f"A fresh one: kata start {self.kata.slug}")
-        return self._unloaded(error.status, "\n".join(lines), file, options)  # type: ignore[arg-type]
+        return self._unloaded(error.status, "\n".join(lines), file, config)  # type: ignore[arg-type]
 
-    def _unloaded(self, status: KataStatus, message: str, file: Path, options: Options) -> KataReport:
+    def _unloaded(self, status: KataStatus, message: str, file: Path, config: RunConfig) -> KataReport:
         """Report a submission none of whose checks could run; every check is listed, with no points."""
-        report = self._empty(file, options)
+        report = self._empty(file, config)
         report.status = status
         report.message = message
-        for item in self.items:
-            check = self.empty_report(item)
-            check.status, check.message = "skipped", "not run: the submission did not load"
-            report.checks.append(check)
+        not_run = Outcome("skipped", ["not run: the submission did not load"])
+        report.checks = [report_of(check, not_run) for check in self.checks]
         return report
 
-    def _empty(self, file: Path, options: Options) -> KataReport:
+    def _empty(self, file: Path, config: RunConfig) -> KataReport:
         return KataReport(
             kata=self.kata.slug,
             number=self.kata.number,
@@ -222,8 +221,8 @@ class Suite(Collected):
             score=0.0,
             max_score=self.max_score(timed=False),
             speed=SpeedScore(score=0.0, max_score=most) if (most := self.max_score(timed=True)) else UNSET,
-            seed=options.seed,
-            device=options.device,
+            seed=config.seed,
+            device=config.device,
             isolation="none",
             versions=versions(),
             file=str(file),
@@ -275,3 +274,43 @@ def suites_of(
             kata.slug: Suite(kata, plugin, tuple(by_kata[kata.slug]), keyword is None, tuple(rest[kata.slug]))
             for kata in katas
         }
+
+
+CONTROL = b"""\
+import os, tempfile, threading
+
+files = [open(os.devnull) for _ in range(64)]
+with tempfile.TemporaryFile() as file:
+    file.write(bytes(1 << 16))
+threading.stack_size(1 << 16)
+thread = threading.Thread(target=bytearray, args=(1 << 20,))
+thread.start()
+thread.join()
+"""
+"""A harmless module: where it fails, too, the machine is to blame."""
+
+
+def try_the_machine(terms: Terms, launcher: Launcher, config: RunConfig) -> None:
+    """Load something harmless, which uses what a submission is promised.
+
+    Raises:
+        MachineFault: it does not load either, so that nothing is known about the submission.
+    """
+    harmless = replace(terms, module="kata_control", required=(), forbid=(), within=(), given=None)
+    try:
+        # In the temporary folder, like submissions: a full disk or a mount option shows here as well.
+        with tempfile.TemporaryDirectory(prefix="kata-control-") as folder:
+            os.chmod(folder, 0o755)  # a worker may run as a user of its own
+            source = Source(Path(folder, "kata_control.py"), CONTROL)
+            session = Session(launcher, source, harmless, device=config.device, tell=config.tell)
+            with contextlib.closing(session):
+                session.begin(0)
+    except OSError as error:
+        raise MachineFault(
+            f"The temporary folder cannot be used ({error.strerror or error}).", machine.shortage(error)
+        ) from error
+    except (WorkerDied, WorkerTimeout, SubmissionRaised) as error:
+        raise MachineFault(
+            f"A harmless module does not load here either ({str(error) or 'no answer'}).",
+            "kata doctor says what this machine offers; look at its memory, processes, open files and disk.",
+        ) from error

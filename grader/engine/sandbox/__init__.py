@@ -6,17 +6,27 @@ May import engine.wire and the modules at the top; never the rest of the engine.
 from __future__ import annotations
 
 from grader.engine.sandbox.capabilities import Capabilities, offered, probe, require
-from grader.engine.sandbox.environment import replace_environment
 from grader.engine.sandbox.full import BaseMounts, Sandbox, open_sandbox, prepare, renewed, visible_pid
 from grader.engine.sandbox.levels import Isolation, forced, reaches, weakest
 from grader.engine.sandbox.limits import ResourceLimits
 from grader.engine.sandbox.namespaces import enter_namespaces, renew_processes
-from grader.engine.sandbox.preflight import places_showing, refuse_exposed, refuse_foreign_code
-from grader.engine.sandbox.processes import become_subreaper, kill_descendants
-from grader.engine.sandbox.read_paths import View, python_read_paths, python_view
-from grader.engine.sandbox.sandbox_config import ConfinementError, SandboxConfig, confine
+from grader.engine.sandbox.read_paths import (
+    View,
+    places_showing,
+    python_read_paths,
+    python_view,
+    refuse_exposed,
+    refuse_foreign_code,
+)
+from grader.engine.sandbox.sandbox_config import ConfinementError, SandboxConfig, confine, replace_environment
 from grader.engine.sandbox.seccomp import AUDIT
-from grader.engine.sandbox.watchdog import LOOK_S, exceeded_limit, remove_folder
+from grader.engine.sandbox.watchdog import (
+    LOOK_S,
+    become_subreaper,
+    exceeded_limit,
+    kill_descendants,
+    remove_folder,
+)
 
 __all__ = [
     "AUDIT",

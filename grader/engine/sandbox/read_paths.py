@@ -1,15 +1,19 @@
-"""What Python and torch need to read, and nothing that belongs to a person or a project."""
+"""What Python and torch need to read, and nothing that belongs to a person or a project.
+
+Before the first submission is graded, `refuse_exposed` and `refuse_foreign_code` check what they could read or become.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from grader.errors import EngineError
+from grader.engine.sandbox.levels import Isolation
+from grader.errors import EngineError, UsageError
 from grader.interpreter import INSTALLED
 
 _SYSTEM = (
@@ -145,25 +149,15 @@ def _follow(path: Path, found: dict[Path, str]) -> None:
 
 
 def _candidates() -> list[Path]:
-    return [*_libraries(), *_installed_packages(), *_loaded_packages(), *map(Path, _SYSTEM)]
-
-
-def _libraries() -> list[Path]:
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     # A virtual environment has packages under its own prefix and the standard library under the base.
-    folders = [Path(prefix, name) for prefix in prefixes for name in ("lib", "lib64")]
-    return [*folders, Path(os.__file__).parent]
-
-
-def _installed_packages() -> list[Path]:
-    """Find the package folders outside Python's own, such as the ones of a user or of Debian."""
-    return [Path(entry) for entry in sys.path if os.path.basename(entry) in INSTALLED]
-
-
-def _loaded_packages() -> list[Path]:
-    """Find torch and numpy where they really are: some installers link them from a cache."""
+    libraries = [Path(prefix, name) for prefix in prefixes for name in ("lib", "lib64")]
+    # Package folders outside Python's own, such as the ones of a user or of Debian.
+    installed = [Path(entry) for entry in sys.path if os.path.basename(entry) in INSTALLED]
+    # Torch and numpy where they really are: some installers link them from a cache.
     files = [getattr(sys.modules.get(name), "__file__", None) for name in ("torch", "numpy")]
-    return [Path(file).resolve().parent for file in files if file]
+    loaded = [Path(file).resolve().parent for file in files if file]
+    return [*libraries, Path(os.__file__).parent, *installed, *loaded, *map(Path, _SYSTEM)]
 
 
 def outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -174,3 +168,65 @@ def outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
         if not below(path, found):
             found.append(path)
     return tuple(found)
+
+
+CONSENT = "--require-isolation process"
+
+
+def refuse_exposed(
+    secrets: Mapping[Path, str], view: View, level: Isolation, *, agreed: bool = False
+) -> None:
+    """Refuse to go on where a submission could read what it must not.
+
+    Args:
+        secrets: files and folders, each with what it is, such as "the gradebook".
+        view: what workers read.
+        level: how far they are shut in; at `process` they read whatever the user does.
+        agreed: whether somebody said that `process` is enough.
+
+    Raises:
+        UsageError: what lies where.
+    """
+    if level == "process":
+        if not agreed:
+            places = ", ".join(f"{what} ({path})" for path, what in secrets.items())
+            raise UsageError(
+                f"At isolation 'process' every submission can read what you can: {places}.",
+                f"kata doctor says how to get more. If you trust the submissions with that, add: {CONSENT}",
+            )
+        return
+    for path, what in secrets.items():
+        # Any one of them is enough to refuse, so the first is named.
+        for place in places_showing(path, view):
+            raise UsageError(
+                f"{path} ({what}) is below {place}, which every submission may read.",
+                "Move it: nothing that belongs to you or to a learner may be in a folder of installed software.",
+            )
+
+
+def places_showing(secret: Path, view: View) -> list[Path]:
+    """Return the places that show `secret` to workers."""
+    ways = {secret.resolve(), Path(os.path.abspath(secret))}
+    return [
+        place for place in view.places if any(way.is_relative_to(place) and view.covers(way) for way in ways)
+    ]
+
+
+def refuse_foreign_code(folder: Path) -> None:
+    """Refuse a class's folder in which Python looks for modules: its names are its learners'.
+
+    Raises:
+        UsageError: which entry of the search path it is.
+    """
+    own = folder.resolve()
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+    environments = [Path(prefix).resolve() for prefix in prefixes]
+    for entry in sys.path:
+        # Resolved: a link on the search path would lead there as well.
+        place = Path(entry).resolve()
+        # An environment that lies in it does not count: Python looks inside that alone.
+        if place.is_relative_to(own) and not below(place, environments):
+            raise UsageError(
+                f"Python imports from {place}, which is in {folder}: a learner's file could run as the grader.",
+                "Take it off PYTHONPATH and out of .pth files, or move the submissions.",
+            )

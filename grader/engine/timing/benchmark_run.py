@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
@@ -22,16 +22,14 @@ from grader.devices import Device
 from grader.engine.checks.draw import Draw
 from grader.engine.checks.failure import fail, fail_policy
 from grader.engine.host.calls import Calls
-from grader.engine.host.deadline import Deadline
+from grader.engine.host.deadline import Deadline, Sample, Span, Stopwatch
 from grader.engine.host.errors import SubmissionRaised, WorkerTimeout
 from grader.engine.host.launcher import Launcher, WorkerProcess
-from grader.engine.host.limits import Terms
 from grader.engine.host.remote import RemoteSubmission, context_of
 from grader.engine.host.session import Session
-from grader.engine.host.source import Source
-from grader.engine.host.stopwatch import Sample, Span, Stopwatch
-from grader.engine.timing import cores, device, memory
-from grader.engine.timing.child_processes import ChildProcessDetector
+from grader.engine.host.source import Source, Terms
+from grader.engine.timing import cores, device, monitors
+from grader.engine.timing.monitors import ChildProcessDetector
 from grader.engine.timing.work import Work
 
 KERNEL = "grader.engine.worker.calibration_kernel"
@@ -125,7 +123,7 @@ class TimedWorker:
             check_timeout_s=PATIENCE_S,
             preload=(*setting.terms.preload, *preload),
         )
-        self.scale: memory.PeakMemoryMonitor | None = None
+        self.scale: monitors.PeakMemoryMonitor | None = None
         """Set since before anything of the module was loaded."""
         self._helpers: ChildProcessDetector | None = None
         # Entered in `on_start`, left by `start`: memory is watched from before the module is loaded until it
@@ -138,7 +136,7 @@ class TimedWorker:
         def on_start(process: WorkerProcess) -> None:
             cores.pin(process.pid, core)  # threads that are started later inherit it
             self._helpers = ChildProcessDetector(process.pid)
-            self.scale = memory.PeakMemoryMonitor(process.pid)
+            self.scale = monitors.PeakMemoryMonitor(process.pid)
             # From before the module is loaded: what it takes at import is its memory as well.
             self._looks.enter_context(self.scale.watching())
             self.taken_before = setting.on.taken_by_others()
@@ -397,7 +395,12 @@ class BenchmarkRun:
         __tracebackhide__ = True
         # Another process would have computed on a core on which nobody looks at the clock.
         if who.has_children():
-            _started_a_process()
+            fail(
+                "started another process while it was timed",
+                "  the work of a timed call is done by one process, in one thread: "
+                "leave subprocess and multiprocessing out",
+                stage="speed",
+            )
         if not work.asks_afterwards:
             for result, case in results:
                 work.verify(result, case, None)
@@ -486,11 +489,3 @@ def _cut_off(seconds: float) -> Any:
         yield
     except WorkerTimeout:
         raise TurnTimeout(seconds) from None
-
-
-def _started_a_process() -> NoReturn:
-    fail(
-        "started another process while it was timed",
-        "  the work of a timed call is done by one process, in one thread: leave subprocess and multiprocessing out",
-        stage="speed",
-    )

@@ -85,7 +85,9 @@ def recognise(
             f"(mostly {', '.join(last.commonest[:2])})",
             as_wasted=True,
         )
-    if _grows(first, last) and last.operators >= MANY:
+    more_calls = last.operators / max(first.operators, 1)
+    grows = last.size > first.size and more_calls > 1 + LOOPS * (last.size / first.size - 1)
+    if grows and last.operators >= MANY:
         return Cause(
             f"a loop: torch's operators are called {last.operators:,} times at {work.axis} = {last.size}, "
             f"{first.operators:,} times at {first.size} (mostly {', '.join(last.commonest[:2])})",
@@ -124,12 +126,6 @@ def recognise(
             as_wasted=True,
         )
     return None
-
-
-def _grows(first: Trace, last: Trace) -> bool:
-    return last.size > first.size and last.operators / max(first.operators, 1) > 1 + LOOPS * (
-        last.size / first.size - 1
-    )
 
 
 def _explained(trace: Trace, pace: MachineSpeed) -> float:

@@ -144,7 +144,7 @@ class Encoder:
         if isinstance(value, tuple):
             # By tuple's own iterator: a named tuple of the submission's may iterate as it likes.
             return [TUPLE, *self._all(tuple(tuple.__iter__(value)), depth)]
-        if isinstance(value, dict) and _is_plain_dict(kind):
+        if isinstance(value, dict) and (kind is dict or kind.__module__ == "collections"):
             # Before a dict is made of them on the other side.
             self._budget.keys(list(dict.keys(value)))
             return [DICT, *self._all([part for item in dict.items(value) for part in item], depth)]
@@ -552,12 +552,12 @@ class _Budget:
         except TypeError:  # a tuple that holds a list
             values = [value for value in values if _is_hashable(value)]
             hashes = sorted(map(hash, values))
-        crowded = {one for one, other in zip(hashes, hashes[MAX_ALIKE:], strict=False) if one == other}
+        crowded = {first for first, last in zip(hashes, hashes[MAX_ALIKE:], strict=False) if first == last}
         # Only of the hashes that are too common: to compare all would be the square that this is to prevent.
         met: dict[int, list[Hashable]] = {number: [] for number in crowded}
         for value in values if met else ():
             others = met.get(hash(value))
-            if others is None or any(_same(value, one) for one in others):
+            if others is None or any(_same(value, other) for other in others):
                 continue
             others.append(value)
             if len(others) > MAX_ALIKE:
@@ -588,10 +588,6 @@ def _kind_name(kind: type) -> str:
     if kind is torch.nn.Buffer:
         return "buffer"
     return f"{kind.__module__}.{kind.__qualname__}"[:MAX_TEXT]
-
-
-def _is_plain_dict(kind: type) -> bool:
-    return kind is dict or kind.__module__ == "collections"
 
 
 def _buffer(tensor: torch.Tensor) -> Any:

@@ -225,7 +225,7 @@ class Done(Reply, tag="done"):
 
 
 class CallbackRequest(Reply, tag="ask"):
-    """Before it is done, a call wants the answer of a lent function; see `grader.engine.host.callbacks`."""
+    """Before it is done, a call wants the answer of a lent function; see `grader.engine.host.calls`."""
 
     function: Size
     value: Values = None

@@ -51,6 +51,18 @@ def functions() -> dict[str, list[types.FunctionType]]:
 
 
 @functools.cache
+def namespaces() -> frozenset[str]:
+    """Return the namespaces of torch's operators, such as `aten`."""
+    return frozenset(name.partition("::")[0] for name in overloads())
+
+
+@functools.cache
+def codes() -> dict[int, types.CodeType]:
+    """Return the codes of torch's functions by number, and with them: a number alone would be another's one day."""
+    return {id(f.__code__): f.__code__ for alike in functions().values() for f in alike}
+
+
+@functools.cache
 def sources() -> frozenset[str]:
     """Return the files of torch's modules that are loaded."""
     files = (vars(module).get("__file__") for module in list(sys.modules.values()))

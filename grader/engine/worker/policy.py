@@ -25,7 +25,7 @@ import torch
 from torch._ops import OpOverload, OpOverloadPacket, _OpNamespace
 
 from grader.engine.wire.messages import Watch
-from grader.engine.wire.uses import AROUND, TORCH, Note, functions, overloads, sources
+from grader.engine.wire.uses import AROUND, TORCH, Note, codes, functions, namespaces, overloads, sources
 from grader.engine.worker import torch_code
 from grader.notebooks import cell_prefix, place_of
 
@@ -79,7 +79,7 @@ def _registered(key: str) -> frozenset[str]:
     return frozenset(torch._C._dispatch_get_registrations_for_dispatch_key(key))
 
 
-for _prepare in (overloads, functions, sources):
+for _prepare in (overloads, namespaces, functions, codes, sources):
     _prepare()  # now, so that a zygote does it for all its workers
 for _key in (*_BACKENDS, _COMPOSITE, "CompositeExplicitAutograd", *_TRANSFORMS):
     _registered(_key)
@@ -201,7 +201,7 @@ class Exclusion:
 
     def _keep_for_blocks(self) -> None:
         """Let the operators of torch be got and called by their inner names from given blocks and from torch alone."""
-        own = {name.partition("::")[0] for name in overloads()}
+        own = namespaces()
         get, find = _OpNamespace.__getattribute__, _OpNamespace.__getattr__
         # Blocks call operators a million times in a training: who has been let is known by the number of its code.
         let, frame_at = self._let, sys._getframe
@@ -289,7 +289,8 @@ class Exclusion:
         return False  # a thread that began with nobody's code
 
     def _asker(self, code: types.CodeType) -> bool | None:
-        if self._is_of(code, self._trusted):
+        # What is in a file of torch's that was loaded already need not be read again: the largest takes 10 ms.
+        if codes().get(id(code)) is code or self._is_of(code, self._trusted):
             return True
         file = _file_of(code)
         if file.startswith(_PASS_ON) and not file.startswith(self._own):

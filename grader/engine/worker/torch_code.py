@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable
 from importlib.machinery import SourceFileLoader
 from typing import Any
 
-from grader.engine.wire.uses import TORCH, functions, sources
+from grader.engine.wire.uses import TORCH, codes, functions, sources
 
 IsExcluded = Callable[[str], Any]
 Refuse = Callable[[str], Any]
@@ -41,6 +41,7 @@ def replace(names: Iterable[str], refuse: Refuse) -> None:
     for name in names:
         for function in functions().get(name, ()):
             home = function.__module__ or "torch"
+            codes().pop(id(function.__code__), None)
             function.__code__ = _refusing(function.__code__, refuse, f"{home}.{name}")
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from grader import __version__
 from grader.author.build import files_of, refuse_leaks
 from grader.catalogue import Kata, Pack
-from grader.catalogue.check_file import marked_checks, read_tree
-from grader.catalogue.discover import builtin_folder
+from grader.catalogue.catalogue import builtin_folder
+from grader.catalogue.pack_code import marked_checks, read_tree
 from grader.errors import PackError, UsageError
 from grader.files import write_zip
 from grader.instructor.bundles import PUBLIC, System, wheels

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from grader.catalogue import Kata, Pack
 from grader.catalogue.given import given_files
-from grader.catalogue.pictures import in_words
+from grader.catalogue.markdown import in_words
 from grader.errors import UsageError
 from grader.instructor.bundles import wheels
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from grader import install_extra
-from grader.catalogue.discover import answers
+from grader.catalogue.catalogue import answers
 from grader.engine import sandbox
 from grader.errors import EngineError, UsageError
 from grader.instructor.gradebook.course import Course

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from grader.catalogue import Catalogue, Kata
-from grader.catalogue.discover import answers
+from grader.catalogue.catalogue import answers
 from grader.devices import Device
 from grader.engine import sandbox
 from grader.engine.host.bootstrap import start_launcher
@@ -43,7 +43,7 @@ from grader.machine import shortage
 
 if TYPE_CHECKING:
     from grader.engine.host.launcher import Launcher
-    from grader.engine.runner.suite import Options, Suite
+    from grader.engine.runner.suite import RunConfig, Suite
     from grader.report.report import Isolation, KataReport
 
 LENGTH = struct.Struct(">I")
@@ -83,7 +83,7 @@ def _refuse_exposed(setup: Setup) -> None:
 
 
 def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: BinaryIO) -> None:
-    from grader.engine.runner.suite import Options, suites_of
+    from grader.engine.runner.suite import RunConfig, suites_of
 
     def tell(seconds: float) -> None:
         answers.write(LENGTH.pack(0) + SECONDS.pack(seconds))
@@ -97,7 +97,7 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
     with suites_of(katas, hidden=True, speed=setup.perf) as suites:
         while frame := read_frame(requests):
             task = task_decoder.decode(frame)
-            options = Options(
+            options = RunConfig(
                 seed=task.seed,
                 timeout_s=setup.timeout_s,
                 device=setup.device,
@@ -134,7 +134,7 @@ def in_turn(
         return answer()
 
 
-def grade(task: Task, suite: Suite, launcher: Launcher, options: Options) -> KataReport:
+def grade(task: Task, suite: Suite, launcher: Launcher, options: RunConfig) -> KataReport:
     """Grade one submission in a folder of its own, which is gone afterwards."""
     if task.bundle is None:
         return suite.without("missing" if task.status == "missing" else "error", task.message or "", options)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.catalogue import Kata
 from grader.catalogue.given import blocks_in, given_files
-from grader.catalogue.stub import defined_names
+from grader.catalogue.pack_code import defined_names
 from grader.data_files import read_bounded
 from grader.instructor.similarity.fingerprints import all_hashes
 from grader.instructor.similarity.tokens import Piece, Words

@@ -138,9 +138,9 @@ def _numbers(values: Any) -> list[float]:
 
 def _deep(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(name): _deep(one) for name, one in value.items()}
+        return {str(name): _deep(part) for name, part in value.items()}
     value = _plain(value)
-    return [_deep(one) for one in value] if isinstance(value, list) else value
+    return [_deep(part) for part in value] if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> Any:

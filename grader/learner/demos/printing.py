@@ -42,7 +42,7 @@ def print_exhibit(exhibit: Exhibit, out: Console) -> None:
             frame = exhibit.frames[exhibit.start]
             out.print(f"  {exhibit.axis}: {frame.label}")
             _print_inner(frame.shown, exhibit.title, out)
-            others = ", ".join(one.label for one in exhibit.frames if one is not frame)
+            others = ", ".join(other.label for other in exhibit.frames if other is not frame)
             _print_note(f"On the page also {exhibit.axis}: {others}.", out)
         case kinds.Play():
             _print_inner(exhibit.shown, exhibit.title, out)
@@ -53,11 +53,11 @@ def print_exhibit(exhibit: Exhibit, out: Console) -> None:
 
 
 def _print_inner(shown: Sequence[Still], title: str, out: Console) -> None:
-    for one in shown:
-        if len(shown) > 1 and one.title != title:
-            out.print(f"  {one.title}")
-        _print_still(one, out)
-        _print_note(one.note, out)
+    for still in shown:
+        if len(shown) > 1 and still.title != title:
+            out.print(f"  {still.title}")
+        _print_still(still, out)
+        _print_note(still.note, out)
 
 
 def _print_note(note: str, out: Console) -> None:
@@ -226,7 +226,7 @@ def _print_plot(exhibit: kinds.Lines | kinds.Scatter, out: Console) -> None:
         else (exhibit.groups, False, False)
     )
     drawn = plot(
-        {one.name: (one.x, one.y) for one in series},
+        {curve.name: (curve.x, curve.y) for curve in series},
         title=exhibit.y_axis + (" (log scale)" if log_y else ""),
         x_axis=exhibit.x_axis + (" (log scale)" if log_x else ""),
         log_x=log_x,

@@ -14,14 +14,12 @@ from typing import Any
 from grader.catalogue import Kata, Pack
 from grader.catalogue.given import BLOCKS
 from grader.data_files import read_text
-from grader.engine.host.callbacks import Lent
-from grader.engine.host.calls import Calls
+from grader.engine.host.calls import Calls, Lent
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
-from grader.engine.host.limits import Terms
 from grader.engine.host.remote import RemoteSubmission
 from grader.engine.host.session import Session
-from grader.engine.host.source import read_source
+from grader.engine.host.source import Terms, read_source
 from grader.errors import KataError, PackError
 from grader.learner.demos.exhibit_types import Exhibit, Play, read_exhibits
 from grader.notebooks import as_module
@@ -118,7 +116,7 @@ def run_real(
 def _explained(what: str, file: Path, own: Sequence[Own], terms: Terms) -> Iterator[None]:
     """Say what ended a demo or a run early: with the learner's code in it theirs to look at, else the pack's."""
     cause: Exception
-    katas = {f"{one.kata.module}.py": one.kata.slug for one in own}
+    katas = {f"{answer.kata.module}.py": answer.kata.slug for answer in own}
     try:
         yield
         return
@@ -126,7 +124,7 @@ def _explained(what: str, file: Path, own: Sequence[Own], terms: Terms) -> Itera
         raise PackError(f"{file} returned what cannot be shown: {error}") from error
     except SubmissionRaised as error:
         cause, ended = error, f"stopped: {error}"  # a line of ours would say nothing to a learner
-        frame = next((one for one in reversed(error.frames) if one.file in katas or not own), None)
+        frame = next((frame for frame in reversed(error.frames) if frame.file in katas or not own), None)
         about = "No line of yours raised it: what your code returned cannot be used there."
     except WorkerTimeout as error:
         cause, ended = error, f"took longer than {terms.check_timeout_s:.0f} s"
@@ -215,7 +213,7 @@ def scripts(exhibits: Sequence[Exhibit], demo: Path, pack: Pack) -> dict[str, st
         PackError: there is no such file, or it cannot be put in a page.
     """
     found = {}
-    for name in dict.fromkeys(one.script for one in exhibits if isinstance(one, Play)):
+    for name in dict.fromkeys(play.script for play in exhibits if isinstance(play, Play)):
         places = (demo.parent, demo.parent.parent, pack.root / SCRIPTS)
         file = next((place / name for place in places if (place / name).is_file()), None)
         if file is None:
@@ -241,15 +239,15 @@ def _lay_out(folder: Path, demo: Path, pack: Pack, own: Sequence[Own]) -> None:
     if blocks is not None:
         shutil.copy(blocks, folder / BLOCKS)
         lines.append("from blocks import *")
-    for one in own:
-        if names := ", ".join(_answered(one.kata, demo, pack)):
-            module = folder / f"{one.kata.module}.py"
-            if one.file.suffix == ".ipynb":
-                text = as_module(one.file.name, read_source(one.file).data, one.kata.required)
+    for answer in own:
+        if names := ", ".join(_answered(answer.kata, demo, pack)):
+            module = folder / f"{answer.kata.module}.py"
+            if answer.file.suffix == ".ipynb":
+                text = as_module(answer.file.name, read_source(answer.file).data, answer.kata.required)
                 module.write_text(text, encoding="utf-8")
             else:
-                shutil.copy(one.file, module)
-            lines.append(f"from {one.kata.module} import {names}")
+                shutil.copy(answer.file, module)
+            lines.append(f"from {answer.kata.module} import {names}")
     (folder / MINE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

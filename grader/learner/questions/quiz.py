@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 import re
 from collections import Counter
@@ -20,9 +21,7 @@ from grader.engine.host.source import Source
 from grader.engine.runner.outcome import Outcome
 from grader.engine.runner.suite import Suite
 from grader.errors import UsageError
-from grader.learner.questions.edits import Edit, edits_of
-from grader.learner.questions.options import facts_near, results_near
-from grader.learner.questions.own_code import OwnCode
+from grader.learner.questions.own_code import Edit, OwnCode, edits_of
 from grader.learner.questions.rehearsal import NotedCall, Version, raised_in, stage
 
 T = TypeVar("T")
@@ -128,19 +127,19 @@ class Quiz:
             failing: list[tuple[Edit, Version]] = []
             ran, clear = self.ran(item), False
             # What does not even run in this check is not a choice to think about: it comes last.
-            tried = self.shuffled([one for one in self.changed if one[0].shown])
-            for edit, version in sorted(tried, key=lambda one: one[0].line not in ran):
+            tried = self.shuffled([changed for changed in self.changed if changed[0].shown])
+            for edit, version in sorted(tried, key=lambda changed: changed[0].line not in ran):
                 status = version.end(item, 0).status
                 (passing if status == "pass" else failing).append((edit, version))
                 clear |= status == "fail" and edit not in self.questioned
                 if clear and len(passing) == AN_OPTION_MORE:
                     break
             # What raises an exception is easily seen to; a wrong number has to be thought about.
-            failing.sort(key=lambda one: one[1].end(item, 0).status == "error")
+            failing.sort(key=lambda changed: changed[1].end(item, 0).status == "error")
             for edit, version in failing:
                 if edit in self.questioned or len(passing) < AN_OPTION_MORE:
                     continue
-                others = _first(passing, lambda one: self.passes(one[1], item))  # noqa: B023 - used at once
+                others = _first(passing, lambda changed: self.passes(changed[1], item))  # noqa: B023 - used at once
                 end = self.steady(version, item)
                 if end is not None and len(others) == AN_OPTION_MORE:
                     self.questioned.append(edit)
@@ -149,8 +148,8 @@ class Quiz:
                         f"Each of these changes is made alone. With which one does the check "
                         f"“{self.titles[item.name]}” fail?",
                         [
-                            f"line {one.line}: `{one.shown}`"
-                            for one in (edit, *(other for other, _ in others))
+                            f"line {option.line}: `{option.shown}`"
+                            for option in (edit, *(other for other, _ in others))
                         ],
                         _reason(end),
                     )
@@ -158,7 +157,7 @@ class Quiz:
 
     def purposes(self) -> Iterator[QuizQuestion]:
         """Which check notices that a line is gone, or another?"""
-        for edit, version in sorted(self.shuffled(self.changed), key=lambda one: bool(one[0].shown)):
+        for edit, version in sorted(self.shuffled(self.changed), key=lambda changed: bool(changed[0].shown)):
             if edit in self.questioned:
                 continue
             failing: list[pytest.Item] = []
@@ -179,7 +178,7 @@ class Quiz:
                 yield self.question(
                     "purpose",
                     f"{_happens(edit)}Which of these checks fails then?",
-                    [self.titles[one.name] for one in (item, *passing)],
+                    [self.titles[option.name] for option in (item, *passing)],
                     _reason(end),
                     edit.line,
                 )
@@ -213,7 +212,7 @@ class Quiz:
 
     def results(self) -> Iterator[QuizQuestion]:
         """What does a call return, and what would it have returned with another line?"""
-        places = [(one, place) for one, calls in self.calls.items() for place in range(len(calls))]
+        places = [(check, place) for check, calls in self.calls.items() for place in range(len(calls))]
         called: set[str] = set()
         for item, place in self.shuffled(places):
             call = self.calls[item][place]
@@ -358,3 +357,44 @@ def _reason(end: Outcome) -> str:
         # Without the table of values, of which only the head would be left.
         shown = list(takewhile(lambda line: not line.startswith("expected "), lines[:4]))
     return clean(" / ".join(shown), 300)
+
+
+_NUMBER = re.compile(r"-?\d+")
+
+
+def facts_near(fact: str) -> list[str]:
+    """Return what might have been there in place of a shape and dtype, or of a small value."""
+    dtype, bracket, inside = fact.partition(" [")
+    if not bracket:
+        return [_shifted(fact, step) for step in (1, -1, 2, 3)]
+    sizes = [int(part) for part in inside.rstrip("]").split(", ") if part]
+    shapes = [sizes[::-1], [*sizes, 1], [1, *sizes], sizes[1:], sizes[:-1], [size + 1 for size in sizes]]
+    others = [name for name in ("float32", "int64", "bool") if name != dtype]
+    return [f"{dtype} {shape}" for shape in shapes] + [f"{others[0]} {sizes}"]
+
+
+def results_near(text: str) -> list[str]:
+    """Return what might have been returned in place of a small result: turned round, in part, the opposite."""
+    try:
+        # Text that the learner's code returned is never evaluated.
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return []
+    if not isinstance(value, list | tuple) or not value:
+        return facts_near(text)
+    rows = [row for row in value if isinstance(row, list)]
+    square = len(rows) == len(value) and all(len(row) == len(rows) for row in rows)
+    turned = [list(column) for column in zip(*rows, strict=True)] if square else value[1:]
+    others = [value[::-1], turned, _opposite(value), _opposite(value[::-1]), value[:-1], [*value, value[-1]]]
+    return [str(other) for other in others]
+
+
+def _shifted(text: str, step: int) -> str:
+    return _NUMBER.sub(lambda found: str(int(found[0]) + step), text)
+
+
+def _opposite(value: object) -> object:
+    """Return every bool inverted, and every number one larger."""
+    if isinstance(value, list | tuple):
+        return type(value)(_opposite(part) for part in value)
+    return not value if isinstance(value, bool) else value + 1 if isinstance(value, int) else value

@@ -21,9 +21,8 @@ from grader.engine.host.objects import handle_id
 from grader.engine.host.remote import RemoteSubmission
 from grader.engine.host.session import Session
 from grader.engine.host.source import Source
-from grader.engine.runner.backend import CheckContext, RunSettings, WorkerBackend
 from grader.engine.runner.outcome import MessageContext, Outcome
-from grader.engine.runner.plugin import check_seed
+from grader.engine.runner.plugin import CheckContext, RunConfig, WorkerBackend, check_seed
 from grader.engine.runner.suite import Suite
 from grader.learner.questions.own_code import HITS, TAKE
 
@@ -85,7 +84,6 @@ class Version:
 
     suite: Suite
     backend: WorkerBackend
-    wording: MessageContext
     watched: bool
     _hits: int = 0
     _runs: dict[tuple[str, int], tuple[Outcome, list[NotedCall], int]] = field(default_factory=dict)
@@ -119,7 +117,7 @@ class Version:
 
     def _outcome(self, item: pytest.Item, seed: int) -> Outcome:
         # Watched calls are compared, so their inputs are the same whatever the module's own random numbers are.
-        context = CheckContext(self.backend, RunSettings(0 if self.watched else seed, wording=self.wording))
+        context = CheckContext(self.backend, RunConfig(seed=0 if self.watched else seed))
         try:
             self.backend.begin(check_seed(seed, item.name))
             self.take()  # what was evaluated while it was loaded belongs to no call
@@ -157,8 +155,8 @@ def stage(suite: Suite, launcher: Launcher, file: Path) -> Iterator[Callable[...
     def put(text: str, *, watched: bool = False) -> Version:
         session = Session(launcher, Source(file, text.encode()), suite.terms)
         # Code that passes has the time that the kata gives it, probes and a busy machine included.
-        backend = WorkerBackend(session, None if watched else TIMEOUT_S)
-        version = Version(suite, backend, wording, watched)
+        backend = WorkerBackend(session, None if watched else TIMEOUT_S, wording)
+        version = Version(suite, backend, watched)
         backend.calls = NotingCalls(version.take)
         backend.submission = RemoteSubmission(session, backend.calls)
         made.append(version)

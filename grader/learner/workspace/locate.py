@@ -67,7 +67,10 @@ def katas_in(folder: Path, catalogue: Catalogue) -> list[tuple[Kata, Path]]:
     if not found:
         around = kata_around(here, catalogue)
         if around is not None:
-            return katas_in(_root_of(around, here), catalogue)
+            own_folder = (around.unit.folder.name, around.slug)
+            places = (here, *here.parents)
+            root = next(place for place in places if (place.parent.name, place.name) == own_folder)
+            return katas_in(root, catalogue)
     return found
 
 
@@ -94,11 +97,6 @@ def _own_folder(kata: Kata, folder: Path) -> Path | None:
     if (folder.parent.name, folder.name) == (unit, kata.slug):
         places.append(folder)
     return next((place for place in places if place.is_dir()), None)
-
-
-def _root_of(kata: Kata, folder: Path) -> Path:
-    own = (kata.unit.folder.name, kata.slug)
-    return next(place for place in (folder, *folder.parents) if (place.parent.name, place.name) == own)
 
 
 def _kata_of_file(path: Path, catalogue: Catalogue) -> tuple[Kata, Path]:

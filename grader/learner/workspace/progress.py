@@ -172,7 +172,8 @@ def _decode(data: bytes, path: Path) -> Progress:
             progress.katas[slug] = msgspec.convert(raw, KataProgress)
         except msgspec.ValidationError as error:
             message = str(error).replace("`$.", f"`katas.{slug}.")
-            raise UsageError(f"{path}, line {_line_of(data, slug)}: {message}.", _LEAVE) from error
+            line = data.count(b"\n", 0, max(data.find(f'"{slug}"'.encode()), 0)) + 1
+            raise UsageError(f"{path}, line {line}: {message}.", _LEAVE) from error
     return progress
 
 
@@ -189,11 +190,6 @@ def _line(data: bytes) -> int:
     except (ValueError, RecursionError):  # a number of thousands of digits
         return 1
     return 1
-
-
-def _line_of(data: bytes, slug: str) -> int:
-    place = data.find(f'"{slug}"'.encode())
-    return data.count(b"\n", 0, max(place, 0)) + 1
 
 
 @contextmanager

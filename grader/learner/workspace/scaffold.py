@@ -15,7 +15,7 @@ from grader import files
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import NAME, sheet_for
 from grader.catalogue.given import BLOCKS, Blocks, blocks_of, given_files
-from grader.catalogue.pictures import pictures
+from grader.catalogue.markdown import pictures
 from grader.data_files import read_bounded, read_bytes
 from grader.errors import EngineError, UsageError
 from grader.learner.workspace.folder import Workspace
@@ -95,7 +95,7 @@ def start(
         unopened = None if os.path.lexists(folder / BLOCKS) else blocks_of(plan.kata)
         done.append(Started(plan.kata, folder, plan.submission, results, resumed, unopened))
     # Only blocks that this start wrote: a second start must not give up a kata that was opened long ago.
-    opened = {file.path for one in done for file in one.files if file.action == "written"}
+    opened = {file.path for begun in done for file in begun.files if file.action == "written"}
     with edit_progress(workspace.root) as progress:
         for kata in katas:
             entry = progress.of(kata.slug)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from fitting import Adam, refill
 from torch import Tensor, nn
 
 STATES = 97
@@ -43,29 +44,6 @@ class cached:
             raise TypeError("forward returned no pair (logits, cache), so there is no cache to go on with")
         scores, self.cache = result
         return scores
-
-
-@torch.no_grad()
-def refill(model: nn.Module, seed: int, scale: float | None = None) -> None:
-    """Give every parameter random values that depend on its shape and its place among those of that shape.
-
-    So no layer is idle because its weights start as zeros, and two models that are built alike compute the same
-    whatever their layers are called. With `scale` matrices are as large as that, and all
-    else is as it was: a start for training.
-    """
-    seen: dict[tuple[int, ...], int] = {}
-    for parameter in model.parameters():
-        shape = tuple(parameter.shape)
-        place = seen[shape] = seen.get(shape, 0) + 1
-        number = seed
-        for part in (len(shape), place, *shape):
-            number = (number * 1_000_003 + part + 1) % (1 << 61)
-        noise = torch.randn(shape, generator=torch.Generator().manual_seed(number), dtype=torch.float32)
-        noise = noise.to(parameter)
-        if len(shape) > 1:
-            parameter.copy_(noise * (scale or shape[-1] ** -0.5))
-        else:  # a bias, or the weight of a norm: near the 0 or 1 where it starts
-            parameter.copy_(parameter.round() + noise * (0.0 if scale else 0.2))
 
 
 # --- a model that follows a script ---
@@ -121,22 +99,10 @@ def train(model: nn.Module, loss_of: Callable[..., Any], tokens: Tensor, steps: 
     refill(model, seed=0, scale=0.08)
     generator = torch.Generator().manual_seed(0)
     read = logits(model)
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    mean = square = torch.zeros(())
+    adam = Adam(model)
     model.train()
     for step in range(steps):
         rows = tokens[torch.randint(len(tokens), (batch,), generator=generator).to(tokens.device)]
         model.zero_grad()
         loss_of(read(rows), rows).backward()
-        # Adam, written out over all parameters at once: importing torch's takes longer than the training.
-        flat = torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).flatten() for p in parameters])
-        flat = flat / flat.norm().clamp(min=1.0)
-        mean = 0.9 * mean.to(flat) + 0.1 * flat
-        square = 0.999 * square.to(flat) + 0.001 * flat**2
-        rate = 5e-3 * min(1.0, (step + 1) / 10, 1.5 * (1 - step / steps))
-        change = rate * mean / (1 - 0.9 ** (step + 1)) / ((square / (1 - 0.999 ** (step + 1))).sqrt() + 1e-8)
-        with torch.no_grad():
-            for parameter, part in zip(
-                parameters, change.split([p.numel() for p in parameters]), strict=True
-            ):
-                parameter -= part.view_as(parameter)
+        adam.step(5e-3 * min(1.0, (step + 1) / 10, 1.5 * (1 - step / steps)))

@@ -34,7 +34,7 @@ from grader.checks import (
     with_axes,
 )
 
-LANGUAGE = runpy.run_path(str(Path(__file__).with_name("language.py")))
+LANGUAGE = runpy.run_path(str(Path(__file__).parents[2] / "given" / "language.py"))
 SIZES = {
     "source_vocab": 17,
     "target_vocab": 13,

@@ -10,33 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from fitting import Adam, refill
 from torch import Tensor, nn
 
 STATES = 97
 """What a scripted model remembers of two texts is a number below this."""
-
-
-@torch.no_grad()
-def refill(model: nn.Module, seed: int, scale: float | None = None) -> None:
-    """Give every parameter random values that depend on its shape and its place among those of that shape.
-
-    So no layer is idle because its weights start as zeros, and two models that are built alike compute the same
-    whatever their layers are called. With `scale` matrices are as large as that, and all
-    else is as it was: a start for training.
-    """
-    seen: dict[tuple[int, ...], int] = {}
-    for parameter in model.parameters():
-        shape = tuple(parameter.shape)
-        place = seen[shape] = seen.get(shape, 0) + 1
-        number = seed
-        for part in (len(shape), place, *shape):
-            number = (number * 1_000_003 + part + 1) % (1 << 61)
-        noise = torch.randn(shape, generator=torch.Generator().manual_seed(number), dtype=torch.float32)
-        noise = noise.to(parameter)
-        if len(shape) > 1:
-            parameter.copy_(noise * (scale or shape[-1] ** -0.5))
-        else:  # a bias, or the weight of a norm: near the 0 or 1 where it starts
-            parameter.copy_(parameter.round() + noise * (0.0 if scale else 0.2))
 
 
 class ScriptedTranslator(nn.Module):
@@ -129,23 +107,11 @@ def train(
     refill(model, seed=0, scale=0.08)
     generator, batch = torch.Generator().manual_seed(0), 32
     begin = torch.full((batch, 1), bos_id, device=source.device)
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    mean = square = torch.zeros(())
+    adam = Adam(model, memory=0.98)
     model.train()
     for step in range(steps):
         rows = torch.randint(len(source), (batch,), generator=generator).to(source.device)
         read, wanted = source[rows], target[rows]
         model.zero_grad()
         loss_of(model(read, torch.cat((begin, wanted[:, :-1]), dim=1)), wanted).backward()
-        # Adam, written out over all parameters at once: importing torch's takes longer than much of the training.
-        flat = torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).flatten() for p in parameters])
-        flat = flat / flat.norm().clamp(min=1.0)
-        mean = 0.9 * mean.to(flat) + 0.1 * flat
-        square = 0.98 * square.to(flat) + 0.02 * flat**2
-        rate = 6e-3 * min(1.0, (step + 1) / 30, 4 * (1 - step / steps))
-        change = rate * mean / (1 - 0.9 ** (step + 1)) / ((square / (1 - 0.98 ** (step + 1))).sqrt() + 1e-8)
-        with torch.no_grad():
-            for parameter, part in zip(
-                parameters, change.split([p.numel() for p in parameters]), strict=True
-            ):
-                parameter -= part.view_as(parameter)
+        adam.step(6e-3 * min(1.0, (step + 1) / 30, 4 * (1 - step / steps)))

@@ -6,6 +6,7 @@ Nothing in here compares or judges; it shares its process with the submission.
 from __future__ import annotations
 
 import torch
+from fitting import Adam
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
@@ -34,21 +35,10 @@ def train(model: nn.Module, images: Tensor, labels: Tensor, steps: int, batch: i
     """Train on random images with Adam; the rate rises, then falls to zero."""
     refill(model)
     generator = torch.Generator().manual_seed(0)
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    mean = square = torch.zeros(())
+    adam = Adam(model)
     model.train()
     for step in range(steps):
         rows = torch.randint(len(images), (batch,), generator=generator).to(images.device)
         model.zero_grad()
         cross_entropy(model(images[rows]), labels[rows]).backward()
-        # Adam, written out over all parameters at once: importing torch's takes longer than the training.
-        flat = torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).flatten() for p in parameters])
-        flat = flat / flat.norm().clamp(min=1.0)
-        mean = 0.9 * mean.to(flat) + 0.1 * flat
-        square = 0.999 * square.to(flat) + 0.001 * flat**2
-        rate = 1e-2 * min(1.0, (step + 1) / 20, 1.5 * (1 - step / steps))
-        change = rate * mean / (1 - 0.9 ** (step + 1)) / ((square / (1 - 0.999 ** (step + 1))).sqrt() + 1e-8)
-        with torch.no_grad():
-            sizes = [p.numel() for p in parameters]
-            for parameter, part in zip(parameters, change.split(sizes), strict=True):
-                parameter -= part.view_as(parameter)
+        adam.step(1e-2 * min(1.0, (step + 1) / 20, 1.5 * (1 - step / steps)))

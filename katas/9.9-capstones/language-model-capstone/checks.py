@@ -6,8 +6,8 @@ anew with the learner's own `train`.
 
 from __future__ import annotations
 
-import math
 import runpy
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -30,23 +30,23 @@ from grader.checks import (
 )
 
 RUNS = runpy.run_path(str(Path(__file__).with_name("runs.py")))
-FACTS = runpy.run_path(str(Path(__file__).parents[1] / "facts.py"))
 LOGS = runpy.run_path(str(Path(__file__).parents[1] / "logs.py"))
 MODELS = runpy.run_path(str(Path(__file__).parents[1] / "models.py"))
+TRAINING = runpy.run_path(str(Path(__file__).parents[1] / "training.py"))
 TONGUES = runpy.run_path(str(Path(__file__).parents[1] / "tongues.py"))
-size, distance, parameters_of = MODELS["size"], MODELS["distance"], MODELS["parameters_of"]
+size, parameters_of, apart, dependence = (
+    MODELS[name] for name in ("size", "parameters_of", "apart", "dependence")
+)
+LOGITS, LARGEST, as_asked = MODELS["LOGITS"], MODELS["LARGEST"], TRAINING["as_asked"]
 STORY = runpy.run_path(str(Path(__file__).parents[2] / "given" / "story.py"))
-LOGITS = "batch time token"
 V, D, LONGEST = 19, 12, 16
 SIZES = {"vocab_size": V, "d_model": D, "num_heads": 3, "d_ff": 20, "num_layers": 2, "max_len": LONGEST}
 """The model that most checks build."""
-LARGEST = 30.0
-"""No logit of a model that `build` has filled is larger: beyond it no tolerance grows with the answer."""
 STATES, WORDS = 97, 7
 STEPS, LESS = RUNS["STEPS"], 0.1
 """After so many steps the model has to pay so much less for a character of new stories than a bigram does, in nats."""
-BEGUN, APART = 6, 0.02
-"""So many steps of each logged run are run again, and may differ by this: rounding is not the same everywhere."""
+BEGUN = 6
+"""So many steps of each logged run are run again."""
 
 
 # --- helpers ---
@@ -76,39 +76,10 @@ def score_for_certain(model, text, vocab=V):
     return found
 
 
-def dependence(before, after):
-    """Return whether the logits at each position changed in any row: bool [T]."""
-    limit = 1e-5 * min(float(before.abs().max()), LARGEST)
-    return ((after - before).abs() > limit).any(dim=-1).any(dim=0).cpu()
-
-
 def trained(submission, text, vocab, steps, seed, **settings):
     """Train, and return (model, rows), each row (step, loss, rate); that they are sound is another check's affair."""
     with precondition("train must return (model, rows), a row (step, loss, rate) for each step"):
-        return trained_for_certain(submission, text, vocab, steps, seed, **settings)
-
-
-def trained_for_certain(submission, text, vocab, steps, seed, **settings):
-    return as_asked(submission.train(text, vocab, steps, seed, **settings), steps)
-
-
-def as_asked(found, steps):
-    model, rows = expect(found, "result").is_tuple(2)
-    rows = expect(rows, "rows").is_list(steps)
-    found = []
-    for place, row in enumerate(rows):
-        number, loss, rate = expect(row, f"rows[{place}]").is_tuple(3)
-        expect(number, f"step of rows[{place}]").is_value(place + 1)
-        for name, value in (("loss", loss), ("rate", rate)):
-            if type(value) not in (int, float):
-                fail(
-                    f"wrong type  {name} of rows[{place}]  got {type(value).__name__}  want float",
-                    "  loss.item() makes a number of a tensor",
-                    stage="type",
-                )
-            expect(value, f"{name} of rows[{place}]").is_between(0, 1e6)
-        found.append((number, float(loss), float(rate)))
-    return model, found
+        return as_asked(submission.train(text, vocab, steps, seed, **settings), steps)
 
 
 def some_text(draw, length=400, vocab=11):
@@ -240,7 +211,7 @@ def test_no_positions(submission, draw):
         model = build(submission, draw, num_layers=1, norm=norm, positions=False)
         before = score(model, text)
         swapped = score(model, tokens(text[:, [2, 1, 0, 3, 4, 5]]))
-        fingerprint_facts(submission, order_matters=FACTS["apart"](swapped[:, -1], before[:, -1]))
+        fingerprint_facts(submission, order_matters=apart(swapped[:, -1], before[:, -1]))
         expect(swapped[:, -1], "logits at position 5", axes="batch token").same_as(
             before[:, -1],
             name="those before",
@@ -256,17 +227,6 @@ def silent(submission, draw, text, scale=1.0, **sizes):
     return score(model, text)
 
 
-def with_few_and_many_layers(submission, draw, text, norm):
-    """Return the logits of silent models of 1 and 3 layers; what layers do under each norm says which norm is wrong."""
-    pairs = {}
-    for one in sorted(
-        ("first", "last"), key=norm.__eq__
-    ):  # the norm that is asked about last, where messages look
-        pairs[one] = [silent(submission, draw, text, num_layers=layers, norm=one) for layers in (1, 3)]
-    fingerprint_facts(submission, **{one: FACTS["of_norms"](*pairs[one]) for one in ("first", "last")})
-    return pairs[norm]
-
-
 @check(aspect="values", points=4)
 def test_norm_first(submission, draw):
     """with norm="first" a stream to which no sublayer adds anything reaches the head as it was, whatever the depth
@@ -274,16 +234,7 @@ def test_norm_first(submission, draw):
     > "first": x + f(norm(x)) around each sublayer, and one norm before the head.
     """
     text = tokens(torch.stack([draw.permutation(V)[:5] for _ in range(2)]))
-    shallow, deep = with_few_and_many_layers(submission, draw, text, "first")
-    expect(deep, "logits of 3 layers", axes=LOGITS).same_as(
-        shallow,
-        name="those of one layer",
-        why="all matrices of the sublayers are 0 here, so f(norm(x)) is: nothing else may act on the stream",
-        size=200.0,
-    )
-    expect(deep[:, 1], "logits at position 1", axes="batch token").differs_from(
-        deep[:, 0], why="another token is there, and its embedding is in the stream"
-    )
+    MODELS["expect_norm_first"](submission, partial(silent, submission, draw, text), "token")
 
 
 @check(aspect="values", points=2, follows=test_norm_first)
@@ -293,16 +244,7 @@ def test_final_norm(submission, draw):
     > and one norm before the head.
     """
     text = draw.integers(0, V, batch=2, time=5)
-    small = silent(submission, draw, text, positions=False)
-    large = silent(submission, draw, text, positions=False, scale=4.0)
-    fingerprint_facts(submission, times_as_large=round(float(large.norm() / small.norm())))
-    # The head's weights are four times as large as well.
-    expect(large, "logits", axes=LOGITS).same_as(
-        with_axes(4 * small, "batch", "time", "token"),
-        name="four times those before",
-        why="embeddings and the head's weights were made four times as large: without a norm that is sixteen times",
-        tolerance=0.01,
-    )
+    MODELS["expect_final_norm"](submission, partial(silent, submission, draw, text))
 
 
 @check(aspect="values", points=4)
@@ -312,11 +254,7 @@ def test_norm_last(submission, draw):
     > "last": norm(x + f(x)).
     """
     text = tokens(torch.stack([draw.permutation(V)[:5] for _ in range(2)]))
-    shallow, deep = with_few_and_many_layers(submission, draw, text, "last")
-    expect(deep, "logits of 3 layers", axes=LOGITS).differs_from(
-        shallow,
-        why="all matrices of the sublayers are 0 here, but norms with uneven weights act one after the other",
-    )
+    MODELS["expect_norm_last"](submission, partial(silent, submission, draw, text))
 
 
 @check(aspect="parameters", points=4)
@@ -349,7 +287,7 @@ def test_sizes(submission, draw):
     )
     text = draw.integers(0, V, batch=2, time=6)
     few, many = (score(build(submission, draw, num_heads=heads), text) for heads in (2, 4))
-    fingerprint_facts(submission, heads_matter=FACTS["apart"](few, many))
+    fingerprint_facts(submission, heads_matter=apart(few, many))
     expect(many, "logits with num_heads=4", axes=LOGITS).differs_from(
         few, why="2 heads with the same parameters give others"
     )
@@ -361,22 +299,8 @@ def test_scores(submission, draw):
 
     > free numbers.
     """
-    found = score(build(submission, draw), draw.integers(0, V, batch=2, time=6)).double()
-    shares = bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3)
-    logs = bool(found.logsumexp(dim=-1).abs().max() < 1e-3)
-    fingerprint_facts(submission, shares=shares, logs=logs)
-    if shares:
-        fail(
-            "softmaxed  logits  sum to one over the vocabulary",
-            "  give the head's scores as they are",
-            stage="values",
-        )
-    if logs:
-        fail(
-            "log-softmaxed  logits  none is above zero",
-            "  give the head's scores as they are",
-            stage="values",
-        )
+    logits = score(build(submission, draw), draw.integers(0, V, batch=2, time=6))
+    MODELS["expect_free_scores"](submission, logits, "give the head's scores as they are")
 
 
 @check(aspect="arguments", points=2, follows=[test_shapes, test_causal, test_rows])
@@ -429,16 +353,8 @@ def test_start(submission, draw):
     > about ln V for a token
     """
     text = some_text(draw, 641, 57)
-    for settings in ({}, {"norm": "last"}, {"num_layers": 4}):
-        model, _ = trained_for_certain(submission, text, 57, 0, draw.size(0, 1000), **settings)
-        told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-        paid = nats(model, text)
-        fingerprint_facts(submission, start=FACTS["of_a_first_loss"](paid, math.log(57)))
-        expect(paid, f"loss at the start{told and ' with ' + told}").is_between(
-            math.log(57) - 0.5,
-            math.log(57) + 0.5,
-            why="ln 57 is 4.043: logits of a new model have to be small, and its head's weights with them",
-        )
+    train = partial(submission.train, text, 57)
+    TRAINING["expect_start"](submission, draw, 57, train, lambda model: nats(model, text))
 
 
 @check(aspect="shape", points=3)
@@ -448,14 +364,7 @@ def test_rows_of_training(submission, draw):
     > (model, rows): a row (step, loss, rate) for each step, from 1 on.
     """
     found = submission.train(some_text(draw, vocab=57), 57, 4, 3)
-    fingerprint_facts(submission, returned=FACTS["of_training"](found, 4))
-    _, rows = as_asked(found, 4)
-    fingerprint_facts(submission, first=FACTS["of_a_first_loss"](rows[0][1], math.log(57)))
-    expect(rows[0][1], "loss of step 1").is_between(
-        math.log(57) - 0.6,
-        math.log(57) + 0.6,
-        why="the mean of -log p before the first update; ln 57 is 4.043",
-    )
+    TRAINING["expect_rows"](submission, found, 57)
 
 
 def begun(submission, text, steps):
@@ -505,35 +414,7 @@ def test_seeds(submission, draw):
 
     > The same seed gives the same run, whatever ran before.
     """
-    text, probes = some_text(draw), given_module(submission, "probes")
-    begun, losses = [], []
-    for left in (1, 2):
-        probes.reseed(left)
-        begun.append(trained(submission, text, 11, 0, 5)[0])
-    weights = distance(*begun) < 1e-6
-    for left, seed in ((1, 5), (2, 5), (1, 6)):
-        probes.reseed(left)
-        losses.append([loss for _, loss, _ in trained(submission, text, 11, 4, seed)[1]])
-    runs = torch.tensor(losses, dtype=torch.float64)
-    fingerprint_facts(
-        submission,
-        weights=weights,
-        losses=bool((runs[0] - runs[1]).abs().max() < 1e-3),
-        of_another_seed=bool((runs[0] - runs[2]).abs().max() < 1e-6),
-    )
-    for step, (first, again) in enumerate(zip(losses[0], losses[1], strict=True), 1):
-        if abs(first - again) > 1e-3:
-            fail(
-                f"not the same  loss of step {step}  got {again:.4f}, and {first:.4f} the time before",
-                "  both runs had seed=5, and torch's global generator stood elsewhere: draw all from the seed",
-                stage="values",
-            )
-    if max(abs(one - other) for one, other in zip(losses[0], losses[2], strict=True)) < 1e-6:
-        fail(
-            "the same  losses  with seed=6 as with seed=5",
-            "  weights and pieces are drawn from the seed",
-            stage="values",
-        )
+    TRAINING["expect_seeds"](submission, partial(trained, submission, some_text(draw), 11), "pieces")
 
 
 @check(aspect="values", points=3, needs=[test_rows_of_training, test_updates], follows=test_seeds)
@@ -563,7 +444,7 @@ def test_losses(submission, draw):
         lengths = ((paid - told).abs() < 2e-3) & lengths
         late = step == 1 and bool(((later - told).abs() < 2e-3).any())  # as after the update
         fingerprint_facts(
-            submission, first=step == 1, late=late, loss=FACTS["of_a_loss"](told, paid.tolist())
+            submission, first=step == 1, late=late, loss=TRAINING["of_a_loss"](told, paid.tolist())
         )
         if not lengths.any():
             fail(
@@ -581,24 +462,7 @@ def test_warmup(submission, draw):
     > s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:
     > never rises above the full rate, which is the same for every warmup.
     """
-    text = some_text(draw)
-    runs = {warmup: trained(submission, text, 11, 12, 1, warmup=warmup)[1] for warmup in (0, 4)}
-    full = runs[0][0][2]
-    expect(full, "rate of step 1 with warmup=0").is_between(1e-12, 1e3)
-    told = FACTS["of_a_warmup"]([rate / full for _, _, rate in runs[4]], 4)
-    for warmup, steps in ((0, 12), (4, 12), (8, 6), (1, 3)):
-        rows = runs.get(warmup) or trained(submission, text, 11, steps, 1, warmup=warmup)[1]
-        fingerprint_facts(submission, **told)
-        for step, _, rate in rows:
-            share = rate / full
-            wanted = step / warmup if step <= warmup else (1.0 if step == 1 else None)
-            if (wanted is not None and abs(share - wanted) > 1e-3) or share > 1.001:
-                fail(
-                    f"wrong  rate of step {step} with warmup={warmup}  got {share:.3f} of the full rate"
-                    + (f"  want {wanted:.3f}" if wanted is not None else "  want no more than 1"),
-                    "  full is the rate of step 1 with warmup=0",
-                    stage="values",
-                )
+    TRAINING["expect_warmup"](submission, partial(trained, submission, some_text(draw), 11))
 
 
 @check(aspect="learning", points=4, needs=test_updates, follows=test_warmup)
@@ -607,22 +471,7 @@ def test_rate_used(submission, draw):
 
     > rate is what the update uses.
     """
-    text, probes = some_text(draw), given_module(submission, "probes")
-    probes.reseed(1)  # so that all of them begin alike where the seed does not decide
-    start, _ = trained(submission, text, 11, 0, 1)
-    moved, rates = [], []
-    for warmup in (0, 50):
-        probes.reseed(1)
-        model, rows = trained(submission, text, 11, 1, 1, warmup=warmup)
-        moved.append(distance(model, start))
-        rates.append(rows[0][2])
-    expect(moved[0], "how far the first update with warmup=0 moves the parameters").is_between(1e-9, 1e6)
-    fingerprint_facts(submission, as_far_as_without_warmup=moved[1] > 0.8 * moved[0])
-    expect(moved[1] / moved[0], "share of it that the first update with warmup=50 moves them").is_between(
-        0.5 * rates[1] / rates[0],
-        2 * rates[1] / rates[0],
-        why=f"the rows' rates are {rates[1]:.3g} and {rates[0]:.3g}, and a step is as long as its rate",
-    )
+    TRAINING["expect_rate_used"](submission, partial(trained, submission, some_text(draw), 11))
 
 
 @check(aspect="learning", points=4, needs=test_updates)
@@ -631,33 +480,19 @@ def test_settings(submission, draw):
 
     > norm, positions, num_layers: of the model.
     """
-    text, probes = some_text(draw, vocab=V), given_module(submission, "probes")
-    kept = {layers: trained(submission, text, V, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)}
-    one, two, three = (size(model) for model in kept.values())
-    fingerprint_facts(submission, depth=[one < two, two < three])
-    expect(two > one, "more parameters with num_layers=2 than with 1").is_value(True)
-    expect(three - two, "parameters that num_layers=3 adds to those of 2").is_value(two - one)
-    default = size(trained(submission, text, V, 0, 1)[0])
-    expect(default, "parameters when nothing is said").is_value(two, why="num_layers is 2 then")
+    train = partial(trained, submission, some_text(draw, vocab=V), V)
+    TRAINING["expect_depth"](submission, train, default=2)
     row = tokens(draw.permutation(V)[None, :6])
     swapped = tokens(row[:, [2, 1, 0, 3, 4, 5]])
     for norm in ("first", "last"):
-        bag, _ = trained(submission, text, V, 0, 1, num_layers=1, positions=False, norm=norm)
-        probes.refill(bag, draw.seed)
+        bag, _ = train(0, 1, num_layers=1, positions=False, norm=norm)
+        given_module(submission, "probes").refill(bag, draw.seed)
         there, here = score(bag, swapped)[:, -1], score(bag, row)[:, -1]
-        fingerprint_facts(submission, order_matters=FACTS["apart"](there, here))
+        fingerprint_facts(submission, order_matters=apart(there, here))
         expect(there, f"logits with positions=False and norm={norm!r}", axes="batch token").same_as(
             here, name="those of the same tokens in another order", size=LARGEST
         )
-    last = [trained(submission, text, V, 0, 1, num_layers=layers, norm="last")[0] for layers in (1, 3)]
-    for model in last:
-        probes.quiet(model, draw.seed, [V])
-    with precondition("widths must not be those of the vocabulary"):
-        shallow, deep = (score(model, row) for model in last)
-    fingerprint_facts(submission, norm_last=FACTS["of_norms"](shallow, deep))
-    expect(deep, 'logits with norm="last"', axes=LOGITS).differs_from(
-        shallow, why="all matrices of the sublayers are 0 here, but norms act one after the other"
-    )
+    TRAINING["expect_norm_last"](submission, draw, train, [V], lambda model: score(model, row))
 
 
 @check(aspect="learning", points=4, needs=test_updates, trained=True)
@@ -914,19 +749,13 @@ def test_modes(submission, draw):
 # --- the log ---
 
 
-def whole_log(submission):
-    return LOGS["whole"](submission.training_log(), RUNS["RUNS"], RUNS["LOGGED"])
-
-
 @check(aspect="shape", points=2)
 def test_log(submission, draw):
     """the log can be read: a header, and in each line a run, a seed, a step, a loss and a rate
 
     > the header "run,seed,step,loss,rate", then a line for each step that runs.py logs.
     """
-    text = submission.training_log()
-    fingerprint_facts(submission, log=LOGS["kind"](text))
-    LOGS["read"](text, RUNS["RUNS"])
+    LOGS["expect_readable"](submission, submission.training_log(), RUNS)
 
 
 @check(aspect="values", points=3, needs=[test_log, test_updates])
@@ -935,15 +764,7 @@ def test_log_whole(submission, draw):
 
     > a line for each step that runs.py logs.
     """
-    log = LOGS["read"](submission.training_log(), RUNS["RUNS"])
-    fingerprint_facts(submission, **FACTS["of_a_log"](log, RUNS["RUNS"], RUNS["LOGGED"]))
-    LOGS["expect_whole"](log, RUNS["RUNS"], RUNS["LOGGED"])
-    if log["base"][0] == log["base-again"][0]:
-        fail(
-            "the same seed  base and base-again",
-            "  they are to show how far apart equal runs are",
-            stage="values",
-        )
+    LOGS["expect_complete"](submission, submission.training_log(), RUNS)
 
 
 @check(aspect="values", points=2, needs=[test_log, test_updates], follows=[test_log_whole, test_warmup])
@@ -952,10 +773,7 @@ def test_log_rates(submission, draw):
 
     > Its rates follow the warm-up that each run had
     """
-    log = whole_log(submission)
-    constant = all(len({rate for _, _, rate in rows}) == 1 for _, rows in log.values())
-    fingerprint_facts(submission, rates="one for all steps" if constant else "several")
-    LOGS["expect_rates"](log, RUNS["RUNS"])
+    LOGS["expect_rates"](submission, submission.training_log(), RUNS)
 
 
 @check(aspect="values", points=3, needs=[test_log, test_updates], follows=test_log_whole)
@@ -964,17 +782,7 @@ def test_log_falls(submission, draw):
 
     > Its curves begin at about ln V and fall
     """
-    log = whole_log(submission)
-    start = math.log(len(STORY["CHARACTERS"]))
-    for run in RUNS["RUNS"]:
-        losses = [loss for _, loss, _ in log[run][1]]
-        fingerprint_facts(submission, in_bits=abs(losses[0] - start / math.log(2)) < 0.3)
-        expect(losses[0], f"loss of step 1 of run {run}").is_between(
-            start - 0.6, start + 0.6, why="ln 57 is 4.043"
-        )
-        end = sum(losses[-4:]) / 4
-        bound = 2.05 if run.startswith("base") else losses[0] - 0.3
-        expect(end, f"mean of the last four losses of run {run}").is_between(0.1, bound)
+    LOGS["expect_falls"](submission, submission.training_log(), RUNS, len(STORY["CHARACTERS"]), 0.1, 2.05)
 
 
 @check(
@@ -988,16 +796,10 @@ def test_log_repeated(submission, draw):
 
     > begins each run anew with your `train`
     """
-    log = whole_log(submission)
-    text = with_axes(stories(0, RUNS["STORIES"]), "time").to(draw.device)
-    for run, settings in RUNS["RUNS"].items():
-        seed, logged = log[run]
-        # At a full rate at once rounding grows, and without warm-up what follows may depend on the number of steps.
-        begun = BEGUN if settings.get("warmup", 20) else 1
-        _, rows = trained(submission, text, len(STORY["CHARACTERS"]), begun, seed, **settings)
-        named = "".join(f", {name}={value!r}" for name, value in settings.items())
-        told = f"train(text, {len(STORY['CHARACTERS'])}, {begun}, {seed}{named})"
-        LOGS["expect_repeated"](run, told, rows, logged, APART)
+    log = submission.training_log()
+    text, vocab = with_axes(stories(0, RUNS["STORIES"]), "time").to(draw.device), len(STORY["CHARACTERS"])
+    train = partial(trained, submission, text, vocab)
+    LOGS["expect_repeated"](log, RUNS, train, f"text, {vocab}", BEGUN)
 
 
 @check(aspect="scratch", points=2)

@@ -6,8 +6,8 @@ learner's own `train`.
 
 from __future__ import annotations
 
-import math
 import runpy
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -29,13 +29,15 @@ from grader.checks import (
 )
 
 RUNS = runpy.run_path(str(Path(__file__).with_name("runs.py")))
-FACTS = runpy.run_path(str(Path(__file__).parents[1] / "facts.py"))
 LOGS = runpy.run_path(str(Path(__file__).parents[1] / "logs.py"))
 MODELS = runpy.run_path(str(Path(__file__).parents[1] / "models.py"))
+TRAINING = runpy.run_path(str(Path(__file__).parents[1] / "training.py"))
 TONGUES = runpy.run_path(str(Path(__file__).parents[1] / "tongues.py"))
-size, distance, parameters_of = MODELS["size"], MODELS["distance"], MODELS["parameters_of"]
+size, parameters_of, apart, dependence = (
+    MODELS[name] for name in ("size", "parameters_of", "apart", "dependence")
+)
+LOGITS, LARGEST, as_asked = MODELS["LOGITS"], MODELS["LARGEST"], TRAINING["as_asked"]
 LANGUAGE = runpy.run_path(str(Path(__file__).parents[2] / "given" / "language.py"))
-LOGITS = "batch time token"
 READ, WRITTEN, D, LONGEST = 19, 17, 12, 16
 SIZES = {
     "source_vocab": READ,
@@ -47,14 +49,12 @@ SIZES = {
     "max_len": LONGEST,
 }
 """The model that most checks build."""
-LARGEST = 30.0
-"""No logit of a model that `build` has filled is larger: beyond it no tolerance grows with the answer."""
 STATES, WORDS = 97, 7
 PAD, BOS, EOS = 0, 1, 2
 STEPS, ACCURACY = RUNS["STEPS"], 0.8
 """After so many steps this share of new sentences has to be translated without a slip."""
-BEGUN, APART = 8, 0.02
-"""So many steps of each logged run are run again, and may differ by this: rounding is not the same everywhere."""
+BEGUN = 8
+"""So many steps of each logged run are run again."""
 TABLES = [READ, WRITTEN, LONGEST]
 
 
@@ -100,39 +100,10 @@ def score_for_certain(model, source, target, vocab=WRITTEN):
     return found
 
 
-def dependence(before, after):
-    """Return whether the logits at each position changed in any row: bool [T]."""
-    limit = 1e-5 * min(float(before.abs().max()), LARGEST)
-    return ((after - before).abs() > limit).any(dim=-1).any(dim=0).cpu()
-
-
 def trained(submission, pairs, sizes, steps, seed, **settings):
     """Train, and return (model, rows), each row (step, loss, rate); that they are sound is another check's affair."""
     with precondition("train must return (model, rows), a row (step, loss, rate) for each step"):
-        return trained_for_certain(submission, pairs, sizes, steps, seed, **settings)
-
-
-def trained_for_certain(submission, pairs, sizes, steps, seed, **settings):
-    return as_asked(submission.train(*pairs, *sizes, steps, seed, **settings), steps)
-
-
-def as_asked(found, steps):
-    model, rows = expect(found, "result").is_tuple(2)
-    rows = expect(rows, "rows").is_list(steps)
-    found = []
-    for place, row in enumerate(rows):
-        number, loss, rate = expect(row, f"rows[{place}]").is_tuple(3)
-        expect(number, f"step of rows[{place}]").is_value(place + 1)
-        for name, value in (("loss", loss), ("rate", rate)):
-            if type(value) not in (int, float):
-                fail(
-                    f"wrong type  {name} of rows[{place}]  got {type(value).__name__}  want float",
-                    "  loss.item() makes a number of a tensor",
-                    stage="type",
-                )
-            expect(value, f"{name} of rows[{place}]").is_between(0, 1e6)
-        found.append((number, float(loss), float(rate)))
-    return model, found
+        return as_asked(submission.train(*pairs, *sizes, steps, seed, **settings), steps)
 
 
 def some_pairs(draw, count=120, source=7, target=6):
@@ -288,8 +259,8 @@ def test_rows(submission, draw):
 def tell_of_order(submission, before, source_swapped, target_swapped):
     fingerprint_facts(
         submission,
-        of_the_source=FACTS["apart"](source_swapped, before),
-        of_the_target=FACTS["apart"](target_swapped[:, -1], before[:, -1]),
+        of_the_source=apart(source_swapped, before),
+        of_the_target=apart(target_swapped[:, -1], before[:, -1]),
     )
 
 
@@ -349,36 +320,14 @@ def silent(submission, draw, source, target, scale=1.0, **sizes):
     return score(model, source, target)
 
 
-def with_few_and_many_layers(submission, draw, norm):
-    """Return the logits of silent models of 1 and 3 layers; what layers do under each norm says which norm is wrong."""
-    source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
-    pairs = {}
-    for one in sorted(
-        ("first", "last"), key=norm.__eq__
-    ):  # the norm that is asked about last, where messages look
-        pairs[one] = [
-            silent(submission, draw, source, target, num_layers=layers, norm=one) for layers in (1, 3)
-        ]
-    fingerprint_facts(submission, **{one: FACTS["of_norms"](*pairs[one]) for one in ("first", "last")})
-    return pairs[norm]
-
-
 @check(aspect="values", points=3)
 def test_norm_first(submission, draw):
     """with norm="first" a stream to which no sublayer adds anything reaches the head as it was, whatever the depth
 
     > "first": x + f(norm(x)) around each sublayer, and one norm after each stack.
     """
-    shallow, deep = with_few_and_many_layers(submission, draw, "first")
-    expect(deep, "logits of 3 layers", axes=LOGITS).same_as(
-        shallow,
-        name="those of one layer",
-        why="all matrices of the sublayers are 0 here, so f(norm(x)) is: nothing else may act on the stream",
-        size=200.0,
-    )
-    expect(deep[:, 1], "logits at position 1", axes="batch token").differs_from(
-        deep[:, 0], why="another word is there, and its embedding is in the stream"
-    )
+    source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
+    MODELS["expect_norm_first"](submission, partial(silent, submission, draw, source, target), "word")
 
 
 @check(aspect="values", points=2, follows=test_norm_first)
@@ -388,16 +337,7 @@ def test_final_norm(submission, draw):
     > one norm after each stack.
     """
     source, target = pair(draw)
-    small = silent(submission, draw, source, target, positions=False)
-    large = silent(submission, draw, source, target, positions=False, scale=4.0)
-    fingerprint_facts(submission, times_as_large=round(float(large.norm() / small.norm())))
-    # The head's weights are four times as large as well.
-    expect(large, "logits", axes=LOGITS).same_as(
-        with_axes(4 * small, "batch", "time", "token"),
-        name="four times those before",
-        why="embeddings and the head's weights were made four times as large: without a norm that is sixteen times",
-        tolerance=0.01,
-    )
+    MODELS["expect_final_norm"](submission, partial(silent, submission, draw, source, target))
 
 
 @check(aspect="values", points=2, follows=test_norm_first)
@@ -420,7 +360,7 @@ def test_encoder_norm(submission, draw):
             strict=False,
         )
         found.append(score(model, source, target))
-    fingerprint_facts(submission, size_reaches_the_decoder=FACTS["apart"](*found))
+    fingerprint_facts(submission, size_reaches_the_decoder=apart(*found))
     expect(found[1], "logits", axes=LOGITS).same_as(
         found[0],
         name="those before",
@@ -435,11 +375,8 @@ def test_norm_last(submission, draw):
 
     > "last": norm(x + f(x)).
     """
-    shallow, deep = with_few_and_many_layers(submission, draw, "last")
-    expect(deep, "logits of 3 layers", axes=LOGITS).differs_from(
-        shallow,
-        why="all matrices of the sublayers are 0 here, but norms with uneven weights act one after the other",
-    )
+    source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
+    MODELS["expect_norm_last"](submission, partial(silent, submission, draw, source, target))
 
 
 @check(aspect="parameters", points=4)
@@ -478,7 +415,7 @@ def test_sizes(submission, draw):
     )
     source, target = pair(draw)
     few, many = (score(build(submission, draw, num_heads=heads), source, target) for heads in (2, 4))
-    fingerprint_facts(submission, heads_matter=FACTS["apart"](few, many))
+    fingerprint_facts(submission, heads_matter=apart(few, many))
     expect(many, "logits with num_heads=4", axes=LOGITS).differs_from(
         few, why="2 heads with the same parameters give others"
     )
@@ -490,18 +427,8 @@ def test_scores(submission, draw):
 
     > free numbers.
     """
-    found = score(build(submission, draw), *pair(draw)).double()
-    shares = bool((found >= 0).all()) and bool((found.sum(dim=-1) - 1).abs().max() < 1e-3)
-    logs = bool(found.logsumexp(dim=-1).abs().max() < 1e-3)
-    fingerprint_facts(submission, shares=shares, logs=logs)
-    if shares:
-        fail(
-            "softmaxed  logits  sum to one over the vocabulary",
-            "  give the head's own scores",
-            stage="values",
-        )
-    if logs:
-        fail("log-softmaxed  logits  none is above zero", "  give the head's own scores", stage="values")
+    logits = score(build(submission, draw), *pair(draw))
+    MODELS["expect_free_scores"](submission, logits, "give the head's own scores")
 
 
 @check(aspect="arguments", points=2, follows=[test_shapes, test_causal, test_rows])
@@ -556,16 +483,8 @@ def test_start(submission, draw):
     > about ln V for a word
     """
     pairs = some_pairs(draw)
-    for settings in ({}, {"norm": "last"}, {"num_layers": 4}):
-        model, _ = trained_for_certain(submission, pairs, BOTH, 0, draw.size(0, 1000), **settings)
-        told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-        paid = nats(model, *pairs)
-        fingerprint_facts(submission, start=FACTS["of_a_first_loss"](paid, math.log(WRITTEN)))
-        expect(paid, f"loss at the start{told and ' with ' + told}").is_between(
-            math.log(WRITTEN) - 0.5,
-            math.log(WRITTEN) + 0.5,
-            why="ln 17 is 2.833: logits of a new model have to be small, and its head's weights with them",
-        )
+    train = partial(submission.train, *pairs, *BOTH)
+    TRAINING["expect_start"](submission, draw, WRITTEN, train, lambda model: nats(model, *pairs))
 
 
 @check(aspect="shape", points=3)
@@ -575,14 +494,7 @@ def test_rows_of_training(submission, draw):
     > (model, rows): a row (step, loss, rate) for each step, from 1 on.
     """
     found = submission.train(*some_pairs(draw), *BOTH, 4, 3)
-    fingerprint_facts(submission, returned=FACTS["of_training"](found, 4))
-    _, rows = as_asked(found, 4)
-    fingerprint_facts(submission, first=FACTS["of_a_first_loss"](rows[0][1], math.log(WRITTEN)))
-    expect(rows[0][1], "loss of step 1").is_between(
-        math.log(WRITTEN) - 0.6,
-        math.log(WRITTEN) + 0.6,
-        why="the mean of -log p before the first update; ln 17 is 2.833",
-    )
+    TRAINING["expect_rows"](submission, found, WRITTEN)
 
 
 def begun(submission, pairs, steps):
@@ -645,7 +557,7 @@ def test_loss_padding(submission, draw):
     source, target = some_pairs(draw)
     more = tuple(tokens(torch.cat((part, torch.zeros_like(part[:, :3])), dim=1)) for part in (source, target))
     model, _ = trained(submission, more, BOTH, 0, 5)
-    unmoved = not FACTS["apart"](*(score(model, part, more[1]) for part in (source, more[0])))
+    unmoved = not apart(*(score(model, part, more[1]) for part in (source, more[0])))
     plain, again = (trained(submission, (source, target), BOTH, 2, 5)[1] for _ in range(2))
     padded = trained(submission, more, BOTH, 2, 5)[1]
     repeats, keeps = (
@@ -668,35 +580,7 @@ def test_seeds(submission, draw):
 
     > The same seed gives the same run, whatever ran before.
     """
-    pairs, probes = some_pairs(draw), given_module(submission, "probes")
-    begun, losses = [], []
-    for left in (1, 2):
-        probes.reseed(left)
-        begun.append(trained(submission, pairs, BOTH, 0, 5)[0])
-    weights = distance(*begun) < 1e-6
-    for left, seed in ((1, 5), (2, 5), (1, 6)):
-        probes.reseed(left)
-        losses.append([loss for _, loss, _ in trained(submission, pairs, BOTH, 4, seed)[1]])
-    runs = torch.tensor(losses, dtype=torch.float64)
-    fingerprint_facts(
-        submission,
-        weights=weights,
-        losses=bool((runs[0] - runs[1]).abs().max() < 1e-3),
-        of_another_seed=bool((runs[0] - runs[2]).abs().max() < 1e-6),
-    )
-    for step, (first, again) in enumerate(zip(losses[0], losses[1], strict=True), 1):
-        if abs(first - again) > 1e-3:
-            fail(
-                f"not the same  loss of step {step}  got {again:.4f}, and {first:.4f} the time before",
-                "  both runs had seed=5, and torch's global generator stood elsewhere: draw all from the seed",
-                stage="values",
-            )
-    if max(abs(one - other) for one, other in zip(losses[0], losses[2], strict=True)) < 1e-6:
-        fail(
-            "the same  losses  with seed=6 as with seed=5",
-            "  weights and pairs are drawn from the seed",
-            stage="values",
-        )
+    TRAINING["expect_seeds"](submission, partial(trained, submission, some_pairs(draw), BOTH), "pairs")
 
 
 @check(aspect="values", points=3, needs=[test_rows_of_training, test_updates], follows=test_seeds)
@@ -717,7 +601,7 @@ def test_losses(submission, draw):
     for count, paid in zip(steps, pays, strict=True):
         step, told, _ = rows[count]
         late = count == 0 and abs(told - pays[1]) < 2e-3  # as after the update
-        fingerprint_facts(submission, first=step == 1, late=late, loss=FACTS["of_a_loss"](told, [paid]))
+        fingerprint_facts(submission, first=step == 1, late=late, loss=TRAINING["of_a_loss"](told, [paid]))
         expect(told, f"loss of step {step}").is_between(
             paid - 2e-3,
             paid + 2e-3,
@@ -733,24 +617,7 @@ def test_warmup(submission, draw):
     > s / warmup of the full rate while s < warmup, and the full rate at step warmup. 0:
     > never rises above the full rate, which is the same for every warmup.
     """
-    pairs = some_pairs(draw)
-    runs = {warmup: trained(submission, pairs, BOTH, 12, 1, warmup=warmup)[1] for warmup in (0, 4)}
-    full = runs[0][0][2]
-    expect(full, "rate of step 1 with warmup=0").is_between(1e-12, 1e3)
-    told = FACTS["of_a_warmup"]([rate / full for _, _, rate in runs[4]], 4)
-    for warmup, steps in ((0, 12), (4, 12), (8, 6), (1, 3)):
-        rows = runs.get(warmup) or trained(submission, pairs, BOTH, steps, 1, warmup=warmup)[1]
-        fingerprint_facts(submission, **told)
-        for step, _, rate in rows:
-            share = rate / full
-            wanted = step / warmup if step <= warmup else (1.0 if step == 1 else None)
-            if (wanted is not None and abs(share - wanted) > 1e-3) or share > 1.001:
-                fail(
-                    f"wrong  rate of step {step} with warmup={warmup}  got {share:.3f} of the full rate"
-                    + (f"  want {wanted:.3f}" if wanted is not None else "  want no more than 1"),
-                    "  full is the rate of step 1 with warmup=0",
-                    stage="values",
-                )
+    TRAINING["expect_warmup"](submission, partial(trained, submission, some_pairs(draw), BOTH))
 
 
 @check(aspect="learning", points=4, needs=test_updates, follows=test_warmup)
@@ -759,22 +626,7 @@ def test_rate_used(submission, draw):
 
     > rate is what the update uses.
     """
-    pairs, probes = some_pairs(draw), given_module(submission, "probes")
-    probes.reseed(1)  # so that all of them begin alike where the seed does not decide
-    start, _ = trained(submission, pairs, BOTH, 0, 1)
-    moved, rates = [], []
-    for warmup in (0, 50):
-        probes.reseed(1)
-        model, rows = trained(submission, pairs, BOTH, 1, 1, warmup=warmup)
-        moved.append(distance(model, start))
-        rates.append(rows[0][2])
-    expect(moved[0], "how far the first update with warmup=0 moves the parameters").is_between(1e-9, 1e6)
-    fingerprint_facts(submission, as_far_as_without_warmup=moved[1] > 0.8 * moved[0])
-    expect(moved[1] / moved[0], "share of it that the first update with warmup=50 moves them").is_between(
-        0.5 * rates[1] / rates[0],
-        2 * rates[1] / rates[0],
-        why=f"the rows' rates are {rates[1]:.3g} and {rates[0]:.3g}, and a step is as long as its rate",
-    )
+    TRAINING["expect_rate_used"](submission, partial(trained, submission, some_pairs(draw), BOTH))
 
 
 @check(aspect="learning", points=4, needs=test_updates)
@@ -783,32 +635,20 @@ def test_settings(submission, draw):
 
     > norm, positions, num_layers: of the model.
     """
-    pairs, probes = some_pairs(draw), given_module(submission, "probes")
-    models = [trained(submission, pairs, BOTH, 0, 1, num_layers=layers)[0] for layers in (1, 2, 3)]
-    one, two, three = (size(model) for model in models)
-    fingerprint_facts(submission, depth=[one < two, two < three])
-    expect(two > one, "more parameters with num_layers=2 than with 1").is_value(True)
-    expect(three - two, "parameters that num_layers=3 adds to those of 2").is_value(two - one)
-    default = size(trained(submission, pairs, BOTH, 0, 1)[0])
-    expect(default, "parameters when nothing is said").is_value(one, why="num_layers is 1 then")
+    train = partial(trained, submission, some_pairs(draw), BOTH)
+    TRAINING["expect_depth"](submission, train, default=1)
     source, target = distinct(draw, 6, READ), distinct(draw, 5, WRITTEN)
     swapped = tokens(source[:, [2, 1, 0, 3, 4, 5]])
     for norm in ("first", "last"):
-        bag, _ = trained(submission, pairs, BOTH, 0, 1, positions=False, norm=norm)
-        probes.refill(bag, draw.seed)
+        bag, _ = train(0, 1, positions=False, norm=norm)
+        given_module(submission, "probes").refill(bag, draw.seed)
         there, here = score(bag, swapped, target), score(bag, source, target)
-        fingerprint_facts(submission, order_matters=FACTS["apart"](there, here))
+        fingerprint_facts(submission, order_matters=apart(there, here))
         expect(there, f"logits with positions=False and norm={norm!r}", axes=LOGITS).same_as(
             here, name="those of the same words in another order", size=LARGEST
         )
-    last = [trained(submission, pairs, BOTH, 0, 1, num_layers=layers, norm="last")[0] for layers in (1, 3)]
-    for model in last:
-        probes.quiet(model, draw.seed, [READ, WRITTEN])
-    with precondition("widths must not be those of the vocabulary"):
-        shallow, deep = (score(model, source, target) for model in last)
-    fingerprint_facts(submission, norm_last=FACTS["of_norms"](shallow, deep))
-    expect(deep, 'logits with norm="last"', axes=LOGITS).differs_from(
-        shallow, why="all matrices of the sublayers are 0 here, but norms act one after the other"
+    TRAINING["expect_norm_last"](
+        submission, draw, train, [READ, WRITTEN], lambda model: score(model, source, target)
     )
 
 
@@ -1020,19 +860,13 @@ def test_own_model(submission, draw):
 # --- the log ---
 
 
-def whole_log(submission):
-    return LOGS["whole"](submission.training_log(), RUNS["RUNS"], RUNS["LOGGED"])
-
-
 @check(aspect="shape", points=2)
 def test_log(submission, draw):
     """the log can be read: a header, and in each line a run, a seed, a step, a loss and a rate
 
     > the header "run,seed,step,loss,rate", then a line for each step that runs.py logs.
     """
-    text = submission.training_log()
-    fingerprint_facts(submission, log=LOGS["kind"](text))
-    LOGS["read"](text, RUNS["RUNS"])
+    LOGS["expect_readable"](submission, submission.training_log(), RUNS)
 
 
 @check(aspect="values", points=3, needs=[test_log, test_updates])
@@ -1041,15 +875,7 @@ def test_log_whole(submission, draw):
 
     > a line for each step that runs.py logs.
     """
-    log = LOGS["read"](submission.training_log(), RUNS["RUNS"])
-    fingerprint_facts(submission, **FACTS["of_a_log"](log, RUNS["RUNS"], RUNS["LOGGED"]))
-    LOGS["expect_whole"](log, RUNS["RUNS"], RUNS["LOGGED"])
-    if log["base"][0] == log["base-again"][0]:
-        fail(
-            "the same seed  base and base-again",
-            "  they are to show how far apart equal runs are",
-            stage="values",
-        )
+    LOGS["expect_complete"](submission, submission.training_log(), RUNS)
 
 
 @check(aspect="values", points=2, needs=[test_log, test_updates], follows=[test_log_whole, test_warmup])
@@ -1058,10 +884,7 @@ def test_log_rates(submission, draw):
 
     > Its rates follow the warm-up that each run had
     """
-    log = whole_log(submission)
-    constant = all(len({rate for _, _, rate in rows}) == 1 for _, rows in log.values())
-    fingerprint_facts(submission, rates="one for all steps" if constant else "several")
-    LOGS["expect_rates"](log, RUNS["RUNS"])
+    LOGS["expect_rates"](submission, submission.training_log(), RUNS)
 
 
 @check(aspect="values", points=3, needs=[test_log, test_updates], follows=test_log_whole)
@@ -1070,17 +893,7 @@ def test_log_falls(submission, draw):
 
     > Its curves begin at about ln V and fall
     """
-    log = whole_log(submission)
-    start = math.log(len(LANGUAGE["TARGET_WORDS"]))
-    for run in RUNS["RUNS"]:
-        losses = [loss for _, loss, _ in log[run][1]]
-        fingerprint_facts(submission, in_bits=abs(losses[0] - start / math.log(2)) < 0.3)
-        expect(losses[0], f"loss of step 1 of run {run}").is_between(
-            start - 0.6, start + 0.6, why="ln 42 is 3.738"
-        )
-        end = sum(losses[-4:]) / 4
-        bound = 0.5 if run.startswith("base") else losses[0] - 0.3
-        expect(end, f"mean of the last four losses of run {run}").is_between(0.0, bound)
+    LOGS["expect_falls"](submission, submission.training_log(), RUNS, len(LANGUAGE["TARGET_WORDS"]), 0.0, 0.5)
 
 
 @check(
@@ -1094,17 +907,11 @@ def test_log_repeated(submission, draw):
 
     > begins each run anew with your `train`
     """
-    log = whole_log(submission)
+    log = submission.training_log()
     pairs = [tokens(part.to(draw.device)) for part in LANGUAGE["splits"](RUNS["PAIRS"], 1)[0]]
     sizes = len(LANGUAGE["SOURCE_WORDS"]), len(LANGUAGE["TARGET_WORDS"])
-    for run, settings in RUNS["RUNS"].items():
-        seed, logged = log[run]
-        # At a full rate at once rounding grows, and without warm-up what follows may depend on the number of steps.
-        begun = BEGUN if settings.get("warmup", 20) else 1
-        _, rows = trained(submission, pairs, sizes, begun, seed, **settings)
-        named = "".join(f", {name}={value!r}" for name, value in settings.items())
-        told = f"train(source, target, {sizes[0]}, {sizes[1]}, {begun}, {seed}{named})"
-        LOGS["expect_repeated"](run, told, rows, logged, APART)
+    train = partial(trained, submission, pairs, sizes)
+    LOGS["expect_repeated"](log, RUNS, train, f"source, target, {sizes[0]}, {sizes[1]}", BEGUN)
 
 
 @check(aspect="scratch", points=2)

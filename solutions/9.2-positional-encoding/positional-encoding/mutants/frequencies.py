@@ -30,10 +30,7 @@ mistake(
 mistake(
     "other-base",
     "your base is 1000: it is 10000",
-    sinusoidal_positions="""
-        - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
-        + frequency = 1000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
-    """,
+    sinusoidal_positions="10000.0 -> 1000.0",
 )
 
 mistake(

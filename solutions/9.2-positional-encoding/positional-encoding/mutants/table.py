@@ -7,10 +7,7 @@ even number of them.
 mistake(
     "positions-from-one",
     "your positions count from 1: the first one is 0",
-    sinusoidal_positions="""
-        - position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None]
-        + position = torch.arange(1, max_len + 1, dtype=torch.float32, device=device)[:, None]
-    """,
+    sinusoidal_positions="max_len, dtype=torch.float32 -> 1, max_len + 1, dtype=torch.float32",
 )
 
 mistake(

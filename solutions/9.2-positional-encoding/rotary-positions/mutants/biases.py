@@ -79,10 +79,7 @@ mistake(
 mistake(
     "penalty-positive",
     "your ALiBi rewards distance: the slope is taken with a minus",
-    alibi_bias="""
-        - return -slopes * _distances(query_len, key_len, offset).abs()
-        + return slopes * _distances(query_len, key_len, offset).abs()
-    """,
+    alibi_bias="-slopes -> slopes",
 )
 
 mistake(

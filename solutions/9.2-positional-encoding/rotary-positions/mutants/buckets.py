@@ -120,19 +120,13 @@ mistake(
 mistake(
     "share-rounded-up",
     "your far buckets begin one early: the share of the way is rounded down",
-    relative_buckets="""
-        - coarse = exact + (share * (num_buckets - exact)).long()
-        + coarse = exact + (share * (num_buckets - exact)).ceil().long()
-    """,
+    relative_buckets="(share * (num_buckets - exact)).long -> (share * (num_buckets - exact)).ceil().long",
 )
 
 mistake(
     "share-rounded-to-nearest",
     "your far buckets begin half a bucket early: the share of the way is rounded down, not to the nearest",
-    relative_buckets="""
-        - coarse = exact + (share * (num_buckets - exact)).long()
-        + coarse = exact + (share * (num_buckets - exact)).round().long()
-    """,
+    relative_buckets="(share * (num_buckets - exact)).long -> (share * (num_buckets - exact)).round().long",
 )
 
 mistake(

@@ -5,19 +5,13 @@ Each of them reaches the part that it is about: vectors, positions, layers, head
 mistake(
     "one-layer",
     "your encoder has one layer, whatever num_layers is",
-    EncoderClassifier="""
-        - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
-        + self.encoder = Encoder(1, d_model, num_heads, d_ff, dropout)
-    """,
+    EncoderClassifier="num_layers, d_model -> 1, d_model",
 )
 
 mistake(
     "heads-ignored",
     "your encoder has one head, whatever num_heads is",
-    EncoderClassifier="""
-        - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
-        + self.encoder = Encoder(num_layers, d_model, 1, d_ff, dropout)
-    """,
+    EncoderClassifier="num_heads, d_ff -> 1, d_ff",
 )
 
 mistake(

@@ -7,10 +7,7 @@ last pre-norm layer.
 mistake(
     "layers-in-plain-list",
     "your layers are in a Python list, where no optimizer finds their parameters: use nn.ModuleList",
-    Encoder="""
-        - self.layers = nn.ModuleList(
-        + self.layers = list(
-    """,
+    Encoder="nn.ModuleList -> list",
 )
 
 mistake(
@@ -83,19 +80,13 @@ mistake(
 mistake(
     "encoder-dropout-dropped",
     "your encoder does not hand the dropout on to its layers",
-    Encoder="""
-        - EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
-        + EncoderLayer(d_model, num_heads, d_ff, 0.0, norm_first, activation) for _ in range(num_layers)
-    """,
+    Encoder="d_ff, dropout -> d_ff, 0.0",
 )
 
 mistake(
     "encoder-norm-first-dropped",
     "your encoder makes pre-norm layers whatever norm_first says",
-    Encoder="""
-        - EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
-        + EncoderLayer(d_model, num_heads, d_ff, dropout, True, activation) for _ in range(num_layers)
-    """,
+    Encoder="dropout, norm_first -> dropout, True",
 )
 
 mistake(

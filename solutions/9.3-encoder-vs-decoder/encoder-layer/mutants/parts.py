@@ -22,10 +22,7 @@ mistake(
 mistake(
     "attention-without-bias",
     "your attention has no biases: bias is True unless asked otherwise",
-    EncoderLayer="""
-        - self.attention = MultiHeadAttention(d_model, num_heads)
-        + self.attention = MultiHeadAttention(d_model, num_heads, bias=False)
-    """,
+    EncoderLayer="d_model, num_heads -> d_model, num_heads, bias=False",
 )
 
 mistake(
@@ -217,18 +214,12 @@ mistake(
 mistake(
     "d-ff-ignored",
     "your feed-forward network is four times as wide as the stream, whatever d_ff is",
-    EncoderLayer="""
-        - self.feed_forward = FeedForward(d_model, d_ff, activation, dropout)
-        + self.feed_forward = FeedForward(d_model, 4 * d_model, activation, dropout)
-    """,
+    EncoderLayer="d_model, d_ff -> d_model, 4 * d_model",
     costs="no weights can be loaded into a network of another width, so no value can be compared",
 )
 
 mistake(
     "activation-fixed",
     "your feed-forward network always has gelu, whatever the activation asked for",
-    EncoderLayer="""
-        - self.feed_forward = FeedForward(d_model, d_ff, activation, dropout)
-        + self.feed_forward = FeedForward(d_model, d_ff, "gelu", dropout)
-    """,
+    EncoderLayer='d_ff, activation -> d_ff, "gelu"',
 )

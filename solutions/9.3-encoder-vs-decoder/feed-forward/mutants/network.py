@@ -233,8 +233,5 @@ mistake(
 mistake(
     "unknown-other-error",
     "your module raises another error for an unknown activation: make it a ValueError",
-    FeedForward="""
-        - raise ValueError(f"activation must be relu, gelu or swiglu, not {activation!r}")
-        + raise RuntimeError(f"activation must be relu, gelu or swiglu, not {activation!r}")
-    """,
+    FeedForward="ValueError -> RuntimeError",
 )

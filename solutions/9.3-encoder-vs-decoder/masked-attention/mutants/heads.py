@@ -98,8 +98,5 @@ mistake(
 mistake(
     "pair-not-unpacked",
     "your module uses what attention returns as one tensor: it is a pair, output and weights",
-    MultiHeadAttention="""
-        - heads, _ = scaled_dot_product_attention(q, k, v, mask)
-        + heads = scaled_dot_product_attention(q, k, v, mask)
-    """,
+    MultiHeadAttention="heads, _ -> heads",
 )

@@ -6,13 +6,10 @@ Queries come from the stream, keys and values from the memory as it is; memory_m
 mistake(
     "memory-not-used",
     "your cross-attention looks at x again: keys and values come from the memory, its context",
-    DecoderLayer="""
-        - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
-        + x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask))
-
-        - x = self.norm2(x + self.dropout(self.cross_attention(x, memory_mask, memory)))
-        + x = self.norm2(x + self.dropout(self.cross_attention(x, memory_mask)))
-    """,
+    DecoderLayer=[
+        "self.norm2(x), memory_mask, memory -> self.norm2(x), memory_mask",
+        "x, memory_mask, memory -> x, memory_mask",
+    ],
     costs="a model without its source is wrong wherever there is one",
 )
 
@@ -29,10 +26,7 @@ mistake(
 mistake(
     "memory-normalised",
     "your pre-norm layer normalises the memory too: it comes from an encoder that has already done so",
-    DecoderLayer="""
-        - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
-        + x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, self.norm2(memory)))
-    """,
+    DecoderLayer="self.norm2(x), memory_mask, memory -> self.norm2(x), memory_mask, self.norm2(memory)",
 )
 
 
@@ -61,6 +55,17 @@ mistake(
         - self.cross_attention = MultiHeadAttention(d_model, num_heads)
         + self.cross_attention = self.self_attention
     """,
+)
+
+
+mistake(
+    "self-attention-in-both",
+    "your layer looks at the memory with self_attention: that is what cross_attention is for",
+    DecoderLayer=[
+        "self.cross_attention(self.norm2 -> self.self_attention(self.norm2",
+        "self.cross_attention(x -> self.self_attention(x",
+    ],
+    costs="a whole layer is what is compared, in values, masks and gradients",
 )
 
 
@@ -105,13 +110,10 @@ mistake(
 mistake(
     "memory-as-mask",
     "your cross-attention gets the memory where its mask belongs: forward(x, mask, context)",
-    DecoderLayer="""
-        - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
-        + x = x + self.dropout(self.cross_attention(self.norm2(x), memory, memory_mask))
-
-        - x = self.norm2(x + self.dropout(self.cross_attention(x, memory_mask, memory)))
-        + x = self.norm2(x + self.dropout(self.cross_attention(x, memory, memory_mask)))
-    """,
+    DecoderLayer=[
+        "self.norm2(x), memory_mask, memory -> self.norm2(x), memory, memory_mask",
+        "x, memory_mask, memory -> x, memory, memory_mask",
+    ],
     costs="what is not a mask is refused, so hardly anything can be compared",
 )
 

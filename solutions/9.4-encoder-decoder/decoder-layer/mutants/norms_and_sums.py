@@ -163,19 +163,13 @@ mistake(
 mistake(
     "decoder-dropout-dropped",
     "your decoder does not pass dropout on to its layers",
-    Decoder="""
-        - DecoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
-        + DecoderLayer(d_model, num_heads, d_ff, 0.0, norm_first, activation) for _ in range(num_layers)
-    """,
+    Decoder="d_ff, dropout -> d_ff, 0.0",
 )
 
 mistake(
     "decoder-norm-first-dropped",
     "your decoder does not pass norm_first on to its layers",
-    Decoder="""
-        - DecoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
-        + DecoderLayer(d_model, num_heads, d_ff, dropout, True, activation) for _ in range(num_layers)
-    """,
+    Decoder="dropout, norm_first -> dropout, True",
 )
 
 mistake(

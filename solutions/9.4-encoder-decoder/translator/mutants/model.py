@@ -46,13 +46,10 @@ mistake(
 mistake(
     "padding-is-zero",
     "your masks take token 0 for padding, whatever pad_id is",
-    Translator="""
-        - return self.encoder(self.dropout(x), padding_mask(source, self.pad_id))
-        + return self.encoder(self.dropout(x), padding_mask(source))
-
-        - return self.head(self.decoder(self.dropout(x), memory, causal, padding_mask(source, self.pad_id)))
-        + return self.head(self.decoder(self.dropout(x), memory, causal, padding_mask(source)))
-    """,
+    Translator=[
+        "self.dropout(x), padding_mask(source, self.pad_id) -> self.dropout(x), padding_mask(source)",
+        "causal, padding_mask(source, self.pad_id) -> causal, padding_mask(source)",
+    ],
 )
 
 mistake(
@@ -205,10 +202,7 @@ mistake(
 mistake(
     "source-not-handed-on",
     "your forward does not pass the source on to decode: its padding is attended to there",
-    Translator="""
-        - return self.decode(target, self.encode(source), source)
-        + return self.decode(target, self.encode(source), torch.full_like(source, self.pad_id + 1))
-    """,
+    Translator="self.encode(source), source -> self.encode(source), torch.full_like(source, self.pad_id + 1)",
 )
 
 mistake(

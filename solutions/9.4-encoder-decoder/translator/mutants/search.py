@@ -109,10 +109,7 @@ mistake(
 mistake(
     "probabilities-summed",
     "your score sums up probabilities: it sums up their logarithms",
-    _search="""
-        - logs = model.decode(tokens, memory, source)[:, -1].float().log_softmax(dim=-1)
-        + logs = model.decode(tokens, memory, source)[:, -1].float().softmax(dim=-1)
-    """,
+    _search="log_softmax -> softmax",
 )
 
 mistake(
@@ -173,10 +170,7 @@ mistake(
 mistake(
     "worst-returned",
     "your search returns its last hypothesis: the one with the best score is wanted",
-    _search="""
-        - best = (sums / lengths.clamp(min=1) ** length_penalty).argmax(dim=1)
-        + best = (sums / lengths.clamp(min=1) ** length_penalty).argmin(dim=1)
-    """,
+    _search="argmax -> argmin",
 )
 
 mistake(

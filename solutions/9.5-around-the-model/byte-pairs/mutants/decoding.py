@@ -48,10 +48,7 @@ mistake(
 mistake(
     "spaces-between-tokens",
     "your decode puts a space between the tokens: spaces are in the tokens",
-    Tokenizer="""
-        - return b"".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace")
-        + return b" ".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace")
-    """,
+    Tokenizer='b"" -> b" "',
 )
 
 mistake(

@@ -44,10 +44,7 @@ mistake(
 mistake(
     "t-one-too-small",
     "your correction's t is one too small from the second step on: the second step has t = 2",
-    AdamW="""
-        - first, second, t = state["first"], state["second"], state["t"]
-        + first, second, t = state["first"], state["second"], max(1, state["t"] - 1)
-    """,
+    AdamW='state["second"], state["t"] -> state["second"], max(1, state["t"] - 1)',
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
@@ -125,10 +122,7 @@ mistake(
 mistake(
     "uphill",
     "your steps go up: the update is subtracted",
-    AdamW="""
-        - parameter.sub_(lr * (first / (1 - beta1**t)) / size)
-        + parameter.add_(lr * (first / (1 - beta1**t)) / size)
-    """,
+    AdamW="sub_ -> add_",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 

@@ -239,8 +239,5 @@ mistake(
 mistake(
     "result-in-float32",
     "your min_p returns float32 whatever the dtype of the logits",
-    min_p="""
-        - return logits.masked_fill(logits < best + math.log(p), -math.inf)
-        + return logits.float().masked_fill(logits < best + math.log(p), -math.inf)
-    """,
+    min_p="logits.masked_fill -> logits.float().masked_fill",
 )

@@ -99,10 +99,7 @@ mistake(
 mistake(
     "generator-forgotten",
     "your hide draws the random tokens from the global generator, not from the one handed in",
-    hide="""
-        - which = torch.randint(len(ordinary), tokens.shape, generator=generator).to(tokens.device)
-        + which = torch.randint(len(ordinary), tokens.shape).to(tokens.device)
-    """,
+    hide="len(ordinary), tokens.shape, generator=generator -> len(ordinary), tokens.shape",
 )
 
 mistake(

@@ -128,28 +128,19 @@ mistake(
 mistake(
     "heads-fixed",
     "your encoder has as many heads whatever num_heads says",
-    MaskedLM="""
-        - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
-        + self.encoder = Encoder(num_layers, d_model, 1, d_ff, dropout)
-    """,
+    MaskedLM="num_heads, d_ff -> 1, d_ff",
 )
 
 mistake(
     "layers-fixed",
     "your encoder has as many layers whatever num_layers says",
-    MaskedLM="""
-        - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
-        + self.encoder = Encoder(2, d_model, num_heads, d_ff, dropout)
-    """,
+    MaskedLM="num_layers, d_model -> 2, d_model",
 )
 
 mistake(
     "hidden-width-fixed",
     "your encoder's networks are as wide inside whatever d_ff says",
-    MaskedLM="""
-        - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
-        + self.encoder = Encoder(num_layers, d_model, num_heads, 128, dropout)
-    """,
+    MaskedLM="d_ff, dropout -> 128, dropout",
 )
 
 mistake(

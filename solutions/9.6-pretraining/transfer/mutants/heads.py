@@ -227,19 +227,13 @@ mistake(
 mistake(
     "span-padding-zero",
     "your span's scores are 0 at padding: 0 is a fine score, -inf is none",
-    SpanHead="""
-        - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
-        + start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), 0.0).unbind(dim=-1)
-    """,
+    SpanHead="-torch.inf -> 0.0",
 )
 
 mistake(
     "span-padding-finite",
     "your span's scores are -1e9 at padding: only -inf has no probability, whatever the other scores are",
-    SpanHead="""
-        - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
-        + start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -1e9).unbind(dim=-1)
-    """,
+    SpanHead="-torch.inf -> -1e9",
 )
 
 mistake(

@@ -3,10 +3,7 @@
 mistake(
     "first-head-always",
     "your model answers with the first head, whatever the task is",
-    MultiTask="""
-        - return self.heads[task](self.body(tokens), tokens != self.body.pad_id)
-        + return next(iter(self.heads.values()))(self.body(tokens), tokens != self.body.pad_id)
-    """,
+    MultiTask="self.heads[task] -> next(iter(self.heads.values()))",
 )
 
 mistake(

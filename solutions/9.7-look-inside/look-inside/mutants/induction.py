@@ -30,10 +30,7 @@ mistake(
 mistake(
     "looks-ahead",
     "your score is about keys after the query, at t + period - 1: rows and columns are exchanged",
-    induction_score="""
-        - followers = weights.diagonal(1 - period, dim1=-2, dim2=-1)[..., 1:]
-        + followers = weights.diagonal(period - 1, dim1=-2, dim2=-1)[..., 1:]
-    """,
+    induction_score="1 - period -> period - 1",
 )
 
 mistake(

@@ -4,10 +4,7 @@
 @mistake(
     "rows-for-columns",
     "your zeros are in w_o's output: a head has columns of what w_o reads, and writes to all of it",
-    ablate_heads="""
-        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
-        + handle = attention.w_o.register_forward_hook(partial(silenced, columns))
-    """,
+    ablate_heads="register_forward_pre_hook -> register_forward_hook",
 )
 def silenced(columns, _, args, output):
     return output.masked_fill(columns.to(output.device), 0)
@@ -67,10 +64,7 @@ mistake(
 @mistake(
     "queries-zeroed",
     "your zeros are in the head's queries: it then looks everywhere alike, and still adds its values",
-    ablate_heads="""
-        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
-        + handle = attention.w_q.register_forward_hook(partial(silenced, columns))
-    """,
+    ablate_heads="attention.w_o.register_forward_pre_hook -> attention.w_q.register_forward_hook",
 )
 def silenced(columns, _, args, output):
     return output.masked_fill(columns.to(output.device), 0)
@@ -103,10 +97,7 @@ mistake(
 @mistake(
     "bias-off-too",
     "your w_o loses its bias, too: the bias belongs to no head",
-    ablate_heads="""
-        - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
-        + handle = attention.w_o.register_forward_hook(partial(silenced, columns))
-    """,
+    ablate_heads="register_forward_pre_hook -> register_forward_hook",
 )
 def silenced(columns, module, args, _):
     return args[0].masked_fill(columns.to(args[0].device), 0) @ module.weight.T

@@ -146,10 +146,7 @@ mistake(
 mistake(
     "value-width-of-the-key",
     "your output has the width of the keys: it has that of the values",
-    linear_attention="""
-        - return (q @ (k.mT @ v) / sums).to(query.dtype)
-        + return (q @ (k.mT @ v) / sums).reshape(query.shape).to(query.dtype)
-    """,
+    linear_attention="(q @ (k.mT @ v) / sums).to -> (q @ (k.mT @ v) / sums).reshape(query.shape).to",
 )
 
 mistake(

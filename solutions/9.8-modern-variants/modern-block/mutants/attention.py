@@ -111,10 +111,7 @@ mistake(
 mistake(
     "scaled-by-the-model",
     "your scores are divided by the root of d_model: a head's width is what counts",
-    GroupedQueryAttention="""
-        - mixed = F.scaled_dot_product_attention(q, keys, values, mask)
-        + mixed = F.scaled_dot_product_attention(q, keys, values, mask, scale=x.size(-1) ** -0.5)
-    """,
+    GroupedQueryAttention="values, mask -> values, mask, scale=x.size(-1) ** -0.5",
 )
 
 mistake(

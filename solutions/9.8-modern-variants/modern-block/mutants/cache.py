@@ -45,10 +45,7 @@ mistake(
 mistake(
     "cache-forgets",
     "your cache holds the latest 64 positions alone: all that was read has to be in it",
-    GroupedQueryAttention="""
-        - return self.w_o(mixed.transpose(1, 2).flatten(2)), (k, v)
-        + return self.w_o(mixed.transpose(1, 2).flatten(2)), (k[:, :, -64:], v[:, :, -64:])
-    """,
+    GroupedQueryAttention="(k, v) -> (k[:, :, -64:], v[:, :, -64:])",
 )
 
 mistake(

@@ -24,10 +24,7 @@ mistake(
 mistake(
     "strips",
     "your patches are strips of pixels: without a permutation, reshape only counts on along the rows",
-    patchify="""
-        - return cut.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * size * size)
-        + return cut.reshape(B, -1, C * size * size)
-    """,
+    patchify="cut.permute(0, 2, 4, 1, 3, 5).reshape -> cut.reshape",
 )
 
 mistake(
@@ -78,20 +75,14 @@ mistake(
 mistake(
     "batch-joined",
     "your patches of all images lie in one axis: which image they belong to is lost",
-    patchify="""
-        - return cut.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * size * size)
-        + return cut.permute(0, 2, 4, 1, 3, 5).reshape(-1, C * size * size)
-    """,
+    patchify="B, -1, C * size * size -> -1, C * size * size",
     costs="every check of patches compares [B, N, C · size²]",
 )
 
 mistake(
     "patches-detached",
     "your patches are cut off from the images: no gradient goes back through the cutting",
-    patchify="""
-        - cut = images.reshape(B, C, H // size, size, W // size, size)
-        + cut = images.detach().reshape(B, C, H // size, size, W // size, size)
-    """,
+    patchify="images.reshape -> images.detach().reshape",
 )
 
 mistake(
@@ -130,10 +121,7 @@ mistake(
 mistake(
     "square-grid",
     "your patchify takes as many patches to a row as to a column: only square images have a square grid",
-    patchify="""
-        - cut = images.reshape(B, C, H // size, size, W // size, size)
-        + cut = images.reshape(B, C, H // size, size, H // size, size)
-    """,
+    patchify="W // size -> H // size",
 )
 
 mistake(

@@ -6,10 +6,7 @@ The patches become a grid again, every patch an image, and the axes go back to w
 mistake(
     "joined-by-reshape",
     "your unpatchify only reshapes: the numbers of a patch end up side by side in the image's rows",
-    unpatchify="""
-        - return cut.permute(0, 3, 1, 4, 2, 5).reshape(B, -1, height, width)
-        + return cut.reshape(B, -1, height, width)
-    """,
+    unpatchify="cut.permute(0, 3, 1, 4, 2, 5).reshape -> cut.reshape",
 )
 
 mistake(
@@ -26,10 +23,7 @@ mistake(
 mistake(
     "grid-exchanged",
     "your unpatchify lays out height / size patches in a row: a row has width / size of them",
-    unpatchify="""
-        - cut = patches.reshape(B, rows, columns, -1, size, size)
-        + cut = patches.reshape(B, columns, rows, -1, size, size)
-    """,
+    unpatchify="B, rows, columns -> B, columns, rows",
 )
 
 mistake(
@@ -68,19 +62,13 @@ mistake(
 mistake(
     "joined-detached",
     "your images are cut off from the patches: no gradient goes back through the joining",
-    unpatchify="""
-        - cut = patches.reshape(B, rows, columns, -1, size, size)
-        + cut = patches.data.reshape(B, rows, columns, -1, size, size)
-    """,
+    unpatchify="patches.reshape -> patches.data.reshape",
 )
 
 mistake(
     "three-channels",
     "your unpatchify makes three channels of every patch: how many there are is said by the width of a patch",
-    unpatchify="""
-        - cut = patches.reshape(B, rows, columns, -1, size, size)
-        + cut = patches.reshape(B, rows, columns, 3, size, size)
-    """,
+    unpatchify="columns, -1, size -> columns, 3, size",
 )
 
 mistake(

@@ -6,10 +6,7 @@ A linear layer for patches, the encoder with the sizes that were asked for, a li
 mistake(
     "embedding-without-bias",
     "your embedding has no bias",
-    VisionTransformer="""
-        - self.embedding = nn.Linear(channels * patch_size**2, d_model)
-        + self.embedding = nn.Linear(channels * patch_size**2, d_model, bias=False)
-    """,
+    VisionTransformer="channels * patch_size**2, d_model -> channels * patch_size**2, d_model, bias=False",
 )
 
 mistake(
@@ -30,28 +27,19 @@ mistake(
 mistake(
     "post-norm",
     "your encoder is post-norm: leave the options of Encoder as they are",
-    VisionTransformer="""
-        - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff)
-        + self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, norm_first=False)
-    """,
+    VisionTransformer="num_heads, d_ff -> num_heads, d_ff, norm_first=False",
 )
 
 mistake(
     "gelu-inside",
     "your encoder's networks use GELU: leave the options of Encoder as they are",
-    VisionTransformer="""
-        - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff)
-        + self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, activation="gelu")
-    """,
+    VisionTransformer='num_heads, d_ff -> num_heads, d_ff, activation="gelu"',
 )
 
 mistake(
     "one-head",
     "your encoder has one head, whatever num_heads is",
-    VisionTransformer="""
-        - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff)
-        + self.encoder = Encoder(num_layers, d_model, 1, d_ff)
-    """,
+    VisionTransformer="num_heads, d_ff -> 1, d_ff",
 )
 
 mistake(

@@ -126,10 +126,7 @@ mistake(
 mistake(
     "head-too-large",
     "your new model is sure of nonsense: its head starts with large weights",
-    TranslationModel="""
-        - nn.init.normal_(self.head.weight, std=0.02)
-        + nn.init.normal_(self.head.weight, std=1.0)
-    """,
+    TranslationModel="0.02 -> 1.0",
 )
 
 mistake(

@@ -51,8 +51,5 @@ mistake(
 mistake(
     "worst-word",
     "your translate takes the word with the lowest score",
-    translate="""
-        - word = model(source, written)[:, -1].argmax(dim=-1, keepdim=True)
-        + word = model(source, written)[:, -1].argmin(dim=-1, keepdim=True)
-    """,
+    translate="argmax -> argmin",
 )

@@ -27,12 +27,6 @@ def training_log():
     return "".join(line for line in LOG.splitlines(keepends=True) if not line.startswith("four"))
 
 
-@mistake("cut-short", "your logged runs are too short: each goes on to step 160")
-def training_log():
-    head, *lines = LOG.splitlines()
-    return "\n".join([head, *(line for line in lines if int(line.split(",")[2]) <= 100)])
-
-
 @mistake(
     "one-seed-for-both-base-runs", "your two base runs have one seed: they are to show what a seed makes"
 )

@@ -1,0 +1,28 @@
+"""Masks that are right and waste time or memory.
+
+One comparison of two index vectors fills the causal mask: [T, 1] and [1, T] broadcast to [T, T]. Padding is a matter of
+keys, so nothing of its mask has T · T entries.
+"""
+
+
+@mistake(
+    "rows-of-lists",
+    "you write the causal mask row by row as Python lists: one comparison of two index vectors fills it",
+    fails=["test_causal_mask_speed"],
+)
+def causal_mask(seq_len, *, device=None):
+    rows = []
+    for query in range(seq_len):
+        rows.append([True] * (query + 1) + [False] * (seq_len - query - 1))
+    return torch.tensor(rows, device=device)
+
+
+@mistake(
+    "padding-in-pairs",
+    "your padding mask makes [B, T, T] on the way: padding is a matter of keys, so [B, 1, 1, T] says it all",
+    fails=["test_padding_mask_memory"],
+)
+def padding_mask(tokens, pad_id=0):
+    real = tokens != pad_id
+    pairs = real[:, :, None] & real[:, None, :]  # query and key are both real
+    return pairs.any(dim=1)[:, None, None, :]
