@@ -77,8 +77,8 @@ def make_pack(place: Path, secret: str, only: str | None = None) -> Path:
             continue
         mine = place / "katas" / unit
         mine.mkdir(exist_ok=True)
-        shutil.copy(katas / unit / "unit.toml", mine)
-        shutil.copy(katas / unit / "README.md", mine)
+        for file in filter(Path.is_file, (katas / unit).iterdir()):  # what katas share too
+            shutil.copy(file, mine)
         shutil.copytree(katas / unit / slug, mine / slug, ignore=shutil.ignore_patterns("__pycache__"))
         answers = place / "solutions" / unit / slug
         answers.mkdir(parents=True)

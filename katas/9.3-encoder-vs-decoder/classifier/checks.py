@@ -189,11 +189,15 @@ def shape_slips(vector, strategy, batch, time, width):
 
 
 FILLED = "your max fills padding with a number such as -1e9, and real values may be smaller still; fill it with -inf"
-ATTENDS_PADDING = "your encoder lets tokens attend to padding; give it a mask [B, 1, 1, T] that is True where the token is real"
+ATTENDS_PADDING = (
+    "your encoder lets tokens attend to padding; give it a mask [B, 1, 1, T] that is True where the token is real"
+)
 UPSIDE_DOWN = (
     "your mask is upside down, so attention sees padding alone; it should be True where the token is real"
 )
-ALONE = "your encoder hides from cls all that follows it, as a causal one does; every real token should see every other"
+ALONE = (
+    "your encoder hides from cls all that follows it, as a causal one does; every real token should see every other"
+)
 
 
 def attention_slips(submission, draw):
