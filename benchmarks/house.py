@@ -43,7 +43,7 @@ class Gauge:
 GAUGES = (
     Gauge("code lines of grader", 33_000, 41_401),
     Gauge("code lines of grader outside extras", 28_500, 41_401),
-    Gauge("lines of all Python", 150_000, 184_882),
+    Gauge("lines of all Python", 150_000, 184_900),
     Gauge("lines of tests", 42_000, 60_240),
     Gauge("modules of grader", 270, 330),
     Gauge("files", 1_200, 1_487),
