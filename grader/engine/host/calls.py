@@ -147,8 +147,8 @@ def is_idle(value: object, call: CallRecord | None) -> bool | None:
     if bool((value == value.flatten()[0]).all()):
         return True
     given = [] if call is None else [*call.args, *call.kwargs.values()]
-    alike = [one for one in given if isinstance(one, torch.Tensor) and one.dtype == value.dtype]
-    return any(torch.equal(one, value) for one in alike if one.device == value.device)
+    alike = [tensor for tensor in given if isinstance(tensor, torch.Tensor) and tensor.dtype == value.dtype]
+    return any(torch.equal(tensor, value) for tensor in alike if tensor.device == value.device)
 
 
 @dataclass

@@ -25,7 +25,9 @@ def excluded_names(forbid: tuple[str, ...]) -> tuple[list[str], list[str], str]:
     by_name: dict[str, list[str]] = {}
     for operator in overloads():  # in whatever namespace: `aten::gelu` by `gelu`
         by_name.setdefault(operator.partition("::")[2], []).append(operator)
-    operators = [one for name in excluded(forbid, operators=True).of(by_name) for one in by_name[name]]
+    operators = [
+        operator for name in excluded(forbid, operators=True).of(by_name) for operator in by_name[name]
+    ]
     # What is computed with tensors of this layout may lie below the dispatcher; all of them are made by this one.
     operators.append("aten::to_mkldnn")
     return operators, excluded(forbid).of(functions()), excluded(forbid).pattern

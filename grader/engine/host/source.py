@@ -286,10 +286,10 @@ def globals_of(node: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
         with contextlib.suppress(SyntaxError, ValueError):
             codes.append(compile(ast.Module([node], []), "", "exec", dont_inherit=True))
     if not codes:
-        yield from (one.id for one in nodes if isinstance(one, ast.Name))
+        yield from (node.id for node in nodes if isinstance(node, ast.Name))
     while codes:
         code = codes.pop()
-        yield from (one.argval for one in dis.get_instructions(code) if one.opname in _GLOBAL)
+        yield from (step.argval for step in dis.get_instructions(code) if step.opname in _GLOBAL)
         codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
 
 

@@ -98,7 +98,7 @@ class IdleWatch:
         @functools.wraps(function)
         def watched(*args: Any, **kwargs: Any) -> Any:
             # Copies: a function may write its result into an argument, which afterwards would equal itself.
-            before = [_copy(one) for one in _leaves((args, kwargs))]
+            before = [_copy(leaf) for leaf in _leaves((args, kwargs))]
             result = function(*args, **kwargs)
             if result is None:
                 self._numbers[function.__qualname__, 0] += 2
@@ -116,7 +116,7 @@ class IdleWatch:
             return
         numbers = torch.as_tensor(value).detach()
         self._numbers[place] += numbers.numel()
-        if not any(_equal(_copy(value)[:1], one[:1]) for one in given):
+        if not any(_equal(_copy(value)[:1], argument[:1]) for argument in given):
             # As text, in which NaN equals itself, and rounded: an oracle computes in two dtypes.
             ends = (numbers.real.double().min(), numbers.real.double().max()) if numbers.numel() else ()
             self._constants[place].update(f"{float(end):.5g}" for end in ends)
@@ -148,7 +148,7 @@ def _leaves(value: Any) -> Iterator[Any]:
         value = [*value.parameters(), *value.buffers()]
     elif isinstance(value, torch.optim.Optimizer):
         # An optimizer's work shows in what it moves.
-        value = [one for group in value.param_groups for one in group["params"]]
+        value = [parameter for group in value.param_groups for parameter in group["params"]]
     elif not isinstance(value, list | tuple):
         yield value
         return

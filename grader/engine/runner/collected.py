@@ -79,7 +79,7 @@ class Collected:
         """Return a catalogued mistake; None: it is not known."""
         # Read when a mistake is needed: a learner's install has none, and most runs name none.
         if not self._mistakes and self.kata.solution is not None:
-            self._mistakes.update({one.name: one for one in mistakes(self.kata)})
+            self._mistakes.update({mistake.name: mistake for mistake in mistakes(self.kata)})
         return self._mistakes.get(name)
 
     def stand_ins(self, item: pytest.Item, names: Collection[str]) -> dict[str, Callable[..., Any]]:

@@ -247,7 +247,7 @@ def _as_before(folder: str, session: Session) -> Iterator[None]:
     """Leave the tables of modules as they were: one more submission may come, and a notebook goes on."""
     path, hooks, modules = list(sys.path), list(sys.path_hooks), set(sys.modules)
     # Given files too, as another kata gives other ones under the same names.
-    theirs = tuple(str(one) for one in (folder, session.terms.given, session.terms.support) if one)
+    theirs = tuple(str(place) for place in (folder, session.terms.given, session.terms.support) if place)
     try:
         yield
     finally:

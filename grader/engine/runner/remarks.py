@@ -116,8 +116,8 @@ class SourceRemarks:
         """Return what may explain a failure: of a call of this name, or of loading where there is none."""
         ran = self._reached(name, "")
         found = [text for owner, words, text in self._settings if owner in ran and re.search(words, message)]
-        for one in self._reached(name):
-            found += self._about.get(one, ())
+        for reached in self._reached(name):
+            found += self._about.get(reached, ())
         return list(dict.fromkeys(found))[:MOST]
 
     def _reached(self, *names: str) -> dict[str, None]:

@@ -33,7 +33,6 @@ from grader.engine.runner.kata_run import KataRun
 from grader.engine.runner.outcome import Outcome, report_of
 from grader.engine.runner.plugin import RunConfig, WorkerBackend, check_seed, collected
 from grader.engine.runner.remarks import SourceRemarks, exported, wording_of
-from grader.engine.wire.messages import StackFrame
 from grader.errors import MachineFault, PackError
 from grader.report.report import WRONG, Isolation, KataReport, KataStatus, SpeedScore, StageReport
 
@@ -138,23 +137,18 @@ class Suite(Collected):
                     raise
                 session.begin(seed, config.timeout_s)  # it may have been the machine
         except SubmissionRaised as error:
-            return "error", self._does_not_load(session.source, error)
+            lines = describe_raised(error)
+            remarks = SourceRemarks(session.source, self.kata.required).on("", "\n".join(lines))
+            about = (f"  {text}" for text in remarks or exported(session.source))
+            return "error", "\n".join([f"{name} does not load.", *lines, *about])
         except WorkerTimeout as error:
-            return "timeout", self._endless(session.source, config, error.frame)
+            timeout, at = config.timeout_s or self.terms.check_timeout_s, error.frame
+            where = f" ({clean(at.file)}, line {at.line})" if at is not None else ""
+            asked = f"what does it do at import{where}?"
+            return "timeout", f"{name} did not finish loading within {timeout:g} s: {asked}"
         except WorkerDied as error:
             return "error", f"{name} does not load: while it was imported, it {error.how}."
         return None
-
-    def _does_not_load(self, source: Source, error: SubmissionRaised) -> str:
-        lines = describe_raised(error)
-        found = SourceRemarks(source, self.kata.required).on("", "\n".join(lines)) or exported(source)
-        return "\n".join([f"{source.path.name} does not load.", *lines, *(f"  {text}" for text in found)])
-
-    def _endless(self, source: Source, config: RunConfig, frame: StackFrame | None) -> str:
-        timeout = config.timeout_s or self.terms.check_timeout_s
-        where = f" ({clean(frame.file)}, line {frame.line})" if frame is not None else ""
-        name = source.path.name
-        return f"{name} did not finish loading within {timeout:g} s: what does it do at import{where}?"
 
     # Reports ------------------------------------------------------------------------------------------------------
 

@@ -207,9 +207,9 @@ def _why_no_matter(error: Exception, node: ast.stmt, cells: list[Cell]) -> str |
 def _needed(node: ast.Import | ast.ImportFrom, cells: list[Cell]) -> bool:
     """Whether a definition uses what an import binds; of a star nobody knows."""
     # `import a.b` binds `a`.
-    bound = {(one.asname or one.name).partition(".")[0] for one in node.names}
+    bound = {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
     definitions = [part for cell in cells for part in cell.tree.body if isinstance(part, DEFINITIONS)]
-    used = {part.id for one in definitions for part in ast.walk(one) if isinstance(part, ast.Name)}
+    used = {part.id for node in definitions for part in ast.walk(node) if isinstance(part, ast.Name)}
     return "*" in bound or not bound.isdisjoint(used)
 
 

@@ -273,10 +273,10 @@ class Exclusion:
     def _is_let(self, frame: types.FrameType | None) -> bool:
         """Whether who asks is torch or a given block; Python's own and what is installed only pass on."""
         foreign = False
-        for one in _outward(frame):
-            if one in self._below:
+        for caller in _outward(frame):
+            if caller in self._below:
                 return not foreign  # a block that is installed, and is in the place of an answer
-            code = one.f_code
+            code = caller.f_code
             known = self._askers.get(id(code))
             if known is None:  # with the code, whose number would else be another's one day
                 known = self._askers[id(code)] = code, self._asker(code), self._is_of(code, (_OWN,))

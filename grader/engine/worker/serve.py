@@ -247,7 +247,8 @@ class Worker:
             number = next(self._counter)
             self._numbers[id(value)] = number
             self._objects[number] = value
-        return number, MRO.join(_type_name(base) for base in type(value).__mro__[:12]), _sort(value)
+        names = [bounded(f"{base.__module__}.{base.__qualname__}", 300) for base in type(value).__mro__[:12]]
+        return number, MRO.join(names), _sort(value)
 
     def _call(self, request: messages.Call, payload: bytearray) -> tuple[messages.Reply, list[Any]]:
         decoder = self._decoder(request, payload)
@@ -322,11 +323,11 @@ class Worker:
 
 def _overwrite(returned: list[torch.Tensor]) -> None:
     """Change what was returned, as the caller may do: given out again, it is not what it was."""
-    for one in returned:
-        whole = one if one._base is None else one._base
+    for tensor in returned:
+        whole = tensor if tensor._base is None else tensor._base
         if not (whole.requires_grad or isinstance(whole, torch.nn.Parameter)):
             with contextlib.suppress(RuntimeError):  # expanded: one number for several places
-                one.logical_not_() if one.dtype == torch.bool else one.add_(1)
+                tensor.logical_not_() if tensor.dtype == torch.bool else tensor.add_(1)
 
 
 def _draw_alike(
@@ -404,10 +405,6 @@ def _has_changed(
         now = plain.as_strided((head.nbytes // tensor.element_size(),), (1,)).cpu()
         # As bytes, in which NaN equals itself; torch.equal takes twenty times as long over bytes.
         return bool(_compare(now.data_ptr(), sent.data_ptr(), head.nbytes))
-
-
-def _type_name(kind: type) -> str:
-    return bounded(f"{kind.__module__}.{kind.__qualname__}", 300)
 
 
 def _sort(value: Any) -> str:
