@@ -17,7 +17,8 @@ from grader.instructor.gradebook.events import (
 )
 from grader.instructor.gradebook.lateness import Lateness
 from grader.instructor.gradebook.recording import Recording
-from grader.instructor.gradebook.records import Booked, HandIn, Key, Mark, Reports
+from grader.instructor.gradebook.records import HandIn, Key, Mark, Reports
+from grader.instructor.gradebook.schema import Booked
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission
 from grader.report.report import CheckReport, CheckStatus, KataReport, KataStatus

@@ -24,7 +24,7 @@ from grader.instructor.gradebook.lookup import (
     names_of,
 )
 from grader.instructor.gradebook.records import Answers, Given, WrittenScore
-from grader.instructor.gradebook.serialization import decoded, sanitize, unpack_bundle
+from grader.instructor.gradebook.schema import decoded, sanitize, unpack_bundle
 from grader.report.json_text import encode
 from grader.words import counted
 

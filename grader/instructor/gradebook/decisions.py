@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from grader.instructor.gradebook import events, schema
 from grader.instructor.gradebook.errors import CorruptRecordError, GradebookUsageError
-from grader.instructor.gradebook.serialization import insert, sanitize
+from grader.instructor.gradebook.schema import insert, sanitize
 from grader.report.json_text import encode
 
 

@@ -43,7 +43,7 @@ from grader.instructor.gradebook.records import (
     TakenBack,
     UnusedTime,
 )
-from grader.instructor.gradebook.serialization import (
+from grader.instructor.gradebook.schema import (
     arguments_of,
     booked,
     report_of,

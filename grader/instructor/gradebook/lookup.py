@@ -13,7 +13,7 @@ from grader.instructor.gradebook import events, schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.decisions import decisions, of
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.serialization import insert, sanitize
+from grader.instructor.gradebook.schema import insert, sanitize
 from grader.instructor.submissions.names import natural_key
 
 COUNTING: tuple[type[events.Decision], ...] = (

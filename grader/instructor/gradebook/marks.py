@@ -21,8 +21,8 @@ from grader.instructor.gradebook.lookup import (
     list_learners,
     names_of,
 )
-from grader.instructor.gradebook.records import Booked, HandIn, Mark, Reports, WrittenScore
-from grader.instructor.gradebook.serialization import booked, texts_of
+from grader.instructor.gradebook.records import HandIn, Mark, Reports, WrittenScore
+from grader.instructor.gradebook.schema import Booked, booked, texts_of
 from grader.instructor.gradebook.unfinished import awaited
 from grader.instructor.submissions.submission import Proposal
 from grader.report.report import KataReport

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.lookup import ensure_learner_row, find_learner, list_learners, names_of
-from grader.instructor.gradebook.serialization import insert, sanitize
+from grader.instructor.gradebook.schema import insert, sanitize
 
 
 class Push(NamedTuple):

@@ -18,7 +18,7 @@ from grader.instructor.gradebook.connections import Connections, RunSession
 from grader.instructor.gradebook.database_url import redact
 from grader.instructor.gradebook.errors import GradebookError
 from grader.instructor.gradebook.records import Key, UnusedTime
-from grader.instructor.gradebook.serialization import (
+from grader.instructor.gradebook.schema import (
     insert,
     insert_all,
     insert_unless_there,

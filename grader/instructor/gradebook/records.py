@@ -21,6 +21,7 @@ from grader.instructor.gradebook.events import (
     standing,
 )
 from grader.instructor.gradebook.lateness import ON_TIME, Lateness, final_score
+from grader.instructor.gradebook.schema import Booked
 from grader.instructor.submissions.submission import Proposal
 from grader.report.report import KataReport, KataStatus
 
@@ -102,14 +103,6 @@ class WrittenScore(msgspec.Struct, frozen=True, kw_only=True):
     """It came in after the due time. Nothing is taken off for it: the marker decides."""
     answered: dict[int, str] = {}
     """By question, a digest of what was written."""
-
-
-class Booked(NamedTuple):
-    """What an attempt gave, before lateness and decisions, as recorded with its report."""
-
-    status: KataStatus
-    score: float
-    max_score: float
 
 
 class AttemptGraded(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.lookup import learner_index
 from grader.instructor.gradebook.records import UnfinishedRun
-from grader.instructor.gradebook.serialization import arguments_of, sanitize
+from grader.instructor.gradebook.schema import arguments_of, sanitize
 
 Pair = tuple[str, str]
 """Learner and kata."""

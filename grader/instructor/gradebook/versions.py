@@ -15,7 +15,7 @@ from grader.instructor.gradebook.errors import ConflictError
 from grader.instructor.gradebook.events import AnswerMark
 from grader.instructor.gradebook.lookup import LearnerRef, find, identity, list_learners, names_of
 from grader.instructor.gradebook.migrate import ADVISORY_KEY
-from grader.instructor.gradebook.serialization import sanitize
+from grader.instructor.gradebook.schema import sanitize
 
 
 def lock_learner(connection: Connection, learner: str) -> None:
