@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from grader.instructor.gradebook import decisions, events, fold
+from grader.instructor.gradebook import events
 from grader.instructor.gradebook.store import Gradebook, GradebookError
 from grader.report.json_text import encode
 from tests.gradebook.handmade import event, grade
@@ -42,7 +42,7 @@ def test_every_kind_is_here() -> None:
 
 @pytest.mark.parametrize("kind", KEPT)
 def test_a_kind_is_kept_as_it_was(kind: str) -> None:
-    found = decisions._READERS[kind](KEPT[kind], made=MADE, learner="ada", kata="masks", id=8)
+    found = events._READERS[kind](KEPT[kind], made=MADE, learner="ada", kata="masks", id=8)
     assert type(found) is events.TYPES[kind]
     assert encode(found.value).decode() == KEPT[kind]
     assert found.kind == kind
@@ -51,7 +51,7 @@ def test_a_kind_is_kept_as_it_was(kind: str) -> None:
 
 @pytest.mark.parametrize("old", ['{"of":"masks"}', '{"of":"","points":{"masks":[1.0]}}'])
 def test_a_release_of_an_earlier_version_is_kept_as_it_was(old: str) -> None:
-    found = decisions._READERS["release"](old, made=MADE)
+    found = events._READERS["release"](old, made=MADE)
     assert encode(found.value).decode() == old
     assert found.covers("masks") == ("points" in old)
 
@@ -70,7 +70,7 @@ def test_what_was_decided_about_a_mark_is_made_in_one_pass() -> None:
         event("alias", "ada", "a.l", comment="so", author="kim"),
     ]
     numbered = [type(one)(**{**_fields(one), "id": number}) for number, one in enumerate(made, 1)]
-    ((key, mark),) = fold.fold(numbered, str.lower).items()
+    ((key, mark),) = events.fold(numbered, str.lower).items()
     assert key == ("ada", "masks")
     assert ([one.points for one in mark.changes], mark.marker, mark.reviewed) == ([1.0], "kim", 4)
     assert [one.file for one in mark.remarks] == ["a.py", "b.py"]
@@ -78,7 +78,7 @@ def test_what_was_decided_about_a_mark_is_made_in_one_pass() -> None:
     assert (mark.disputed, mark.touched, mark.released) == (True, True, True)
     closed = event("close", "ada", 2, **about)
     taken_back = [type(one)(**{**_fields(one), "undone": MADE}) for one in numbered[:1]]
-    ((_, mark),) = fold.fold([*taken_back, *numbered[1:2], closed], str.lower).items()
+    ((_, mark),) = events.fold([*taken_back, *numbered[1:2], closed], str.lower).items()
     assert ([one.revoked for one in mark.changes], mark.disputed, mark.touched) == ([True], False, False)
 
 

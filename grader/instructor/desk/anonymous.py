@@ -6,8 +6,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from grader.instructor.gradebook.events import Event, Release
-from grader.instructor.gradebook.fold import active_releases
+from grader.instructor.gradebook.events import Event, Release, active_releases
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import text
 

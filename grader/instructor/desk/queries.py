@@ -21,7 +21,7 @@ from grader.errors import UsageError
 from grader.instructor.desk.anonymous import Anonymity
 from grader.instructor.gradebook import events
 from grader.instructor.gradebook.course import Course, Total, total, written_total
-from grader.instructor.gradebook.fold import ABOUT_HAND_INS, AboutMark, Thread, fold
+from grader.instructor.gradebook.events import ABOUT_HAND_INS, AboutMark, Thread, fold
 from grader.instructor.gradebook.identities import words_in
 from grader.instructor.gradebook.records import (
     AttemptGraded,

@@ -11,10 +11,17 @@ from sqlalchemy import Connection, select
 from grader.catalogue.answer_sheet import answers_in, digest_of_answer
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import decisions, of, write
 from grader.instructor.gradebook.errors import ConflictError
-from grader.instructor.gradebook.events import AnswerMark, Decision
-from grader.instructor.gradebook.fold import active_marks, active_releases, fold
+from grader.instructor.gradebook.events import (
+    AnswerMark,
+    Decision,
+    active_marks,
+    active_releases,
+    decisions,
+    fold,
+    of,
+    write,
+)
 from grader.instructor.gradebook.lookup import (
     LearnerRef,
     ensure_learner_row,

@@ -1,20 +1,21 @@
-"""What people decide, as data: one small struct for each kind, all with who decided it, when, and why.
-
-An event is never changed or removed. Taken back, it says who did so, and counts nowhere. Everything that is known of
-decisions is read off these: match on their types.
-"""
+"""What people decide: one struct for each kind, its row, and what follows of all of them for each mark. None goes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from sqlalchemy import ColumnElement, Connection, select
 
-from grader.instructor.gradebook.errors import GradebookUsageError
+from grader.instructor.gradebook import schema
+from grader.instructor.gradebook.errors import CorruptRecordError, GradebookUsageError
+from grader.instructor.gradebook.schema import insert, sanitize
+from grader.report.json_text import encode
 from grader.words import counted
 
 Attempts: TypeAlias = Mapping[Any, int | None]
@@ -375,3 +376,257 @@ def words(event: Decision, attempts: Attempts) -> str:
 def standing(every: Iterable[AnyDecision]) -> list[AnyDecision]:
     """Return the decisions that were not taken back."""
     return [one for one in every if not one.revoked]
+
+
+def of(*types: type[Decision]) -> ColumnElement[bool]:
+    """Return, in SQL's words, that a decision is of one of these kinds."""
+    return schema.decisions.c.kind.in_([kind_of(one) for one in types])
+
+
+def write(
+    connection: Connection, event: Decision, learner: int | None = None, kata: int | None = None
+) -> int:
+    """Write a decision about a learner's and a kata's row, or about all; return its number.
+
+    Raises:
+        GradebookUsageError: no mark can be made of it, or nothing says why.
+    """
+    event.check()
+    return insert(
+        connection,
+        schema.decisions,
+        kind=event.kind,
+        learner_id=learner,
+        kata_id=kata,
+        value=encode(event.value).decode(),
+        comment=sanitize(event.made.comment),
+        author=sanitize(event.made.author),
+        # Now that it is its turn: who waited for another's decision decides after it.
+        at=datetime.now(UTC),
+    )
+
+
+def undo(connection: Connection, number: int, by: Provenance, only: Sort | None = None) -> Event:
+    """Take a decision back, and return it as it was; of one sort `only`, if given, as it is called there.
+
+    Raises:
+        GradebookUsageError: there is none of this number, it was taken back already, or nothing says why.
+    """
+    table = schema.decisions
+    found = next(iter(decisions(connection, table.c.id == number)), None)
+    if found is None or only not in (None, found.sort):
+        missing = only or DECISION
+        raise GradebookUsageError(missing.missing.format(number), missing.hint)
+    # One statement that decides: of two people who take the same back, one is told that it was.
+    mine = table.update().where(table.c.id == number, table.c.revoked_at.is_(None))
+    values = {
+        "revoked_at": datetime.now(UTC),
+        "revoked_by": sanitize(by.author),
+        "revoked_because": sanitize(by.comment),
+    }
+    if not connection.execute(mine.values(**values)).rowcount:
+        raise GradebookUsageError(found.sort.again.format(number), found.sort.hint)
+    if not by.comment.strip():  # the caller's transaction ends without it
+        raise GradebookUsageError("Nothing is taken back without a reason.", "Give one: --comment TEXT")
+    if isinstance(found, Together):
+        # Who was taken out before stays out: only what still stands is taken back.
+        parts = table.update().where(table.c.id.in_(found.parts), table.c.revoked_at.is_(None))
+        connection.execute(parts.values(**values))
+    return found
+
+
+def assign(
+    connection: Connection,
+    what: Sequence[tuple[int, int]],
+    drafts: Sequence[Assign],
+    most: int | None = None,
+) -> list[int]:
+    """Share hand-ins, by learner's and kata's row, among markers in turn; return the decisions' numbers.
+
+    Those that are somebody's stay theirs. Where `most` is given, only so many of those that are free are shared, the
+    first ones.
+
+    Args:
+        connection: in a transaction.
+        what: hand-ins.
+        drafts: one for each marker.
+        most: how many at most.
+    """
+    table = schema.decisions
+    taken = select(table.c.learner_id, table.c.kata_id).where(of(Assign), table.c.revoked_at.is_(None))
+    theirs = {(row.learner_id, row.kata_id) for row in connection.execute(taken)}
+    # Looked up in the transaction that writes, so that two who take the next ten take different ones.
+    free = [one for one in what if one not in theirs][:most]
+    # Neighbours in the list go to one marker.
+    return [
+        write(connection, drafts[place * len(drafts) // len(free)], learner, kata)
+        for place, (learner, kata) in enumerate(free)
+    ]
+
+
+_SELECT = (
+    select(schema.decisions, schema.learners.c.name, schema.katas.c.slug)
+    .outerjoin(schema.learners, schema.learners.c.id == schema.decisions.c.learner_id)
+    .outerjoin(schema.katas, schema.katas.c.id == schema.decisions.c.kata_id)
+    .order_by(schema.decisions.c.id)
+)
+
+
+def decisions(connection: Connection, *only: ColumnElement[bool]) -> list[Event]:
+    """Return every decision, oldest first, also those that were taken back; of `only`, if given, in SQL's words."""
+    return [_event(row) for row in connection.execute(_SELECT.where(*only))]
+
+
+def _event(row: Any) -> Event:
+    """Return what a row says.
+
+    Raises:
+        CorruptRecordError: it is damaged.
+    """
+    undone = None
+    if row.revoked_at is not None:
+        undone = Provenance(author=row.revoked_by or "", comment=row.revoked_because or "", at=row.revoked_at)
+    made = Provenance(author=row.author, comment=row.comment, at=row.at)
+    about = {"id": row.id, "learner": row.name, "kata": row.slug}
+    try:
+        return _READERS[row.kind](row.value, made=made, undone=undone, **about)
+    except (KeyError, TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        raise CorruptRecordError(f"decision {row.id} is damaged ({error})") from None
+
+
+def _reader(of: type[Decision]) -> Callable[..., Event]:
+    """Return what makes a decision of its stored value and of who, when, why and about whom.
+
+    Built once for each kind: to convert a whole decision takes three times as long, and a class has thousands.
+    """
+    names, types = own_fields(of), get_type_hints(of, include_extras=True)
+    if len(names) > 1:
+        optional = {field.name for field in msgspec.structs.fields(of) if not field.required}
+        fields = [(n, types[n], msgspec.UNSET) if n in optional else (n, types[n]) for n in names]
+        value: Any = msgspec.defstruct(of.__name__, fields, kw_only=True)
+    else:
+        value = types[names[0]] if names else None
+    decode = msgspec.json.Decoder(value).decode
+
+    def read(text: Any, **about: Any) -> Any:
+        found = decode(text)
+        own = msgspec.structs.asdict(found) if len(names) > 1 else dict.fromkeys(names, found)
+        return of(**own, **about)
+
+    return read
+
+
+_READERS = {kind: _reader(of) for kind, of in TYPES.items()}
+
+
+ABOUT_HAND_INS: tuple[type[Decision], ...] = (
+    Remark,
+    Adjust,
+    Override,
+    Dispute,
+    Answered,
+    Close,
+    Assign,
+    Reviewed,
+)
+"""Decisions that the desk makes about a hand-in."""
+
+
+@dataclass
+class Thread:
+    """A dispute with its answers."""
+
+    about: Dispute
+    answers: list[Answered] = field(default_factory=list)
+    closed: Close | None = None
+
+
+@dataclass
+class AboutMark:
+    """What people decided about one learner's work on one kata."""
+
+    changes: list[PointsChange] = field(default_factory=list)
+    """Of points, oldest first; also those that were taken back."""
+    answer_marks: list[AnswerMark] = field(default_factory=list)
+    """Likewise."""
+    remarks: list[Remark] = field(default_factory=list)
+    """Those that stand, in the order of attempts, files and lines."""
+    threads: list[Thread] = field(default_factory=list)
+    """Disputes that stand, with what stands of their answers."""
+    marker: str = ""
+    """Who is to mark it; empty where nobody is."""
+    reviewed: int | None = None
+    """The attempt that somebody reviewed."""
+    touched: bool = False
+    """Whether a remark or a change of points stands."""
+    released: bool = False
+    """Whether the learner may read remarks: a release of the kata stands. Disputes are the learner's own."""
+
+    @property
+    def disputed(self) -> bool:
+        """Whether a dispute is open."""
+        return any(thread.closed is None for thread in self.threads)
+
+
+def fold(
+    decided: Iterable[Decision], whose: Callable[[str], str] = lambda name: name
+) -> dict[tuple[str, str], AboutMark]:
+    """Return what was decided about marks, by learner's identity and kata.
+
+    Args:
+        decided: decisions, oldest first.
+        whose: returns the identity of a name.
+    """
+    found: dict[tuple[str, str], AboutMark] = {}
+    releases: list[Release] = []
+    for event in decided:
+        if isinstance(event, Release) and not event.revoked:
+            releases.append(event)
+        if event.learner is not None and event.kata is not None:
+            _add(found.setdefault((whose(event.learner), event.kata), AboutMark()), event)
+    for (_, kata), mark in found.items():
+        mark.remarks.sort(key=lambda one: (one.attempt, one.file, one.line, one.id))
+        mark.released = bool(active_releases(releases, kata))
+    return found
+
+
+def _add(mark: AboutMark, event: Decision) -> None:
+    if not event.revoked and isinstance(event, PointsChange | Remark):
+        mark.touched = True
+    match event:
+        case Adjust() | Override():
+            mark.changes.append(event)
+        case AnswerMark():
+            mark.answer_marks.append(event)
+        case _ if event.revoked:
+            pass
+        case Remark():
+            mark.remarks.append(event)
+        case Dispute():
+            mark.threads.append(Thread(event))
+        case Answered():
+            for thread in _of_dispute(mark, event.dispute):
+                thread.answers.append(event)
+        case Close():
+            for thread in _of_dispute(mark, event.dispute):
+                thread.closed = thread.closed or event
+        case Assign():
+            mark.marker = event.marker
+        case Reviewed():
+            mark.reviewed = event.attempt
+
+
+def _of_dispute(mark: AboutMark, dispute: int) -> list[Thread]:
+    return [thread for thread in mark.threads if thread.about.id == dispute]
+
+
+def active_marks(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:
+    """Return the marks of answers that count, by question: the newest that nobody took back."""
+    found = {mark.question: mark for mark in standing(every)}
+    return dict(sorted(found.items()))
+
+
+def active_releases(every: Iterable[Decision], kata: str) -> list[Release]:
+    """Return the releases of a kata that stand, the newest first: learners may read what people wrote about it."""
+    found = [one for one in standing(every) if isinstance(one, Release) and one.covers(kata)]
+    return found[::-1]

@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable, Iterator
 
 from sqlalchemy import Connection, func, not_, or_, select
 
-from grader.instructor.gradebook import decisions, schema
+from grader.instructor.gradebook import events, schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import (
     RULING,
+    AboutMark,
     Adjust,
     Alias,
     Answered,
@@ -25,9 +26,9 @@ from grader.instructor.gradebook.events import (
     Release,
     Remark,
     Together,
+    fold,
     words,
 )
-from grader.instructor.gradebook.fold import AboutMark, fold
 from grader.instructor.gradebook.identities import LEARNT_BY
 from grader.instructor.gradebook.lookup import LearnerRef, find, identity, list_learners, names_of
 from grader.instructor.gradebook.records import (
@@ -269,7 +270,7 @@ def attempt_ordinals(connection: Connection, people: Iterable[LearnerRef]) -> di
     return found
 
 
-def events(connection: Connection, course: Course, learner: str, kata: str) -> list[HistoryEvent]:
+def of_mark(connection: Connection, course: Course, learner: str, kata: str) -> list[HistoryEvent]:
     """Return what happened to one mark, oldest first.
 
     Raises:
@@ -282,7 +283,7 @@ def events(connection: Connection, course: Course, learner: str, kata: str) -> l
         *attempts,
         *_handed_in_again(connection, somebody.rows, kata_id, attempts),
     ]
-    for decision in decisions.decisions(connection, schema.decisions.c.learner_id.in_(somebody.rows)):
+    for decision in events.decisions(connection, schema.decisions.c.learner_id.in_(somebody.rows)):
         extended = isinstance(decision, Extend) and course.covers(decision.of, kata)
         if decision.kata == kata or isinstance(decision, Alias) or extended:
             found += _happened(decision, own)
@@ -299,16 +300,16 @@ def rulings(
 
     Without `types`, all but points and marks of written answers.
     """
-    only = [not_(decisions.of(Adjust, Override, AnswerMark)) if types is None else decisions.of(*types)]
+    only = [not_(events.of(Adjust, Override, AnswerMark)) if types is None else events.of(*types)]
     if learners is not None:
         names = names_of(list_learners(connection, course, learners))
         only.append(schema.decisions.c.learner_id.in_(list(names)))
-    return decisions.decisions(connection, *only)
+    return events.decisions(connection, *only)
 
 
 def about_hand_ins(connection: Connection, course: Course) -> dict[tuple[str, str], AboutMark]:
     """Return what people said about hand-ins, by learner's identity and kata."""
-    found = decisions.decisions(connection, decisions.of(Remark, Dispute, Answered, Close, Release))
+    found = events.decisions(connection, events.of(Remark, Dispute, Answered, Close, Release))
     return fold(found, identity(connection, course)) if found else {}
 
 
@@ -319,9 +320,9 @@ def newest_decisions(
     table = schema.decisions.c
     # Names that `kata grade` learnt are left out, unless somebody took them back: a download has one for
     # everybody.
-    by_people = or_(not_(decisions.of(Alias)), table.author != LEARNT_BY, table.revoked_at.is_not(None))
+    by_people = or_(not_(events.of(Alias)), table.author != LEARNT_BY, table.revoked_at.is_not(None))
     last = select(table.id).where(by_people).order_by(table.id.desc()).limit(most)
-    made = decisions.decisions(connection, table.id.in_(last))
+    made = events.decisions(connection, table.id.in_(last))
     # What was decided about many at once is one line, but for those who were taken out of it.
     parts = {number: one.revoked for one in made if isinstance(one, Together) for number in one.parts}
     made = [one for one in made if parts.get(one.id) != one.revoked]

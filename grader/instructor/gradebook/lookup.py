@@ -11,8 +11,8 @@ from sqlalchemy import Connection, exists, func, or_, select
 from grader.errors import did_you_mean
 from grader.instructor.gradebook import events, schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import decisions, of
 from grader.instructor.gradebook.errors import GradebookUsageError
+from grader.instructor.gradebook.events import decisions, of
 from grader.instructor.gradebook.schema import insert, sanitize
 from grader.instructor.submissions.names import natural_key
 

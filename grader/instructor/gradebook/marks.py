@@ -9,10 +9,10 @@ from typing import Any
 from msgspec.structs import replace
 from sqlalchemy import Connection, func, select
 
-from grader.instructor.gradebook import answers, decisions, events, schema
+from grader.instructor.gradebook import answers, events, schema
 from grader.instructor.gradebook.attempt_selection import in_order, select_attempts
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.fold import AboutMark, fold
+from grader.instructor.gradebook.events import AboutMark, fold
 from grader.instructor.gradebook.lookup import (
     LearnerRef,
     find_learner,
@@ -102,9 +102,7 @@ _About = Mapping[tuple[str, str], AboutMark]
 def _about(connection: Connection, course: Course, some: Sequence[LearnerRef]) -> _About:
     """Return what people decided about marks of some learners."""
     theirs = schema.decisions.c.learner_id.in_(list(names_of(some)))
-    found = decisions.decisions(
-        connection, decisions.of(events.Adjust, events.Override, events.AnswerMark), theirs
-    )
+    found = events.decisions(connection, events.of(events.Adjust, events.Override, events.AnswerMark), theirs)
     return fold(found, identity(connection, course)) if found else {}
 
 

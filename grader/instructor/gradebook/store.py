@@ -1,7 +1,7 @@
 """The gradebook as the rest of Kata sees it: opened, written by one run at a time, read by anybody.
 
 How each of its words is kept is next to it: `recording` (what a run writes), `marks` (what counts), `history` (what
-happened), `decisions` (what people change), `lookup` (learners and katas), `connections` (transactions and the lock).
+happened), `events` (what people decide), `lookup` (learners and katas), `connections` (transactions and the lock).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Concatenate, ParamSpec, TypeVar
 from sqlalchemy import Connection
 
 from grader.instructor.gradebook import answers, events, lookup, pushes, recording, unfinished, versions
-from grader.instructor.gradebook import decisions as of_decisions
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import marks as of_marks
 from grader.instructor.gradebook.connections import Connections
@@ -249,7 +248,7 @@ class Gradebook:
         whose = learner or "the class"
         with self._guard, self._connections.deciding(f"writing a decision about {whose}") as connection:
             if learner is None:
-                return of_decisions.write(connection, event)
+                return events.write(connection, event)
             # Before anything is read: two who decide about one learner come one after the other.
             versions.lock_learner(connection, learner)
             kata_id = None
@@ -261,7 +260,7 @@ class Gradebook:
                 versions.check_version(connection, somebody, number, seen)
                 kata_id = number if event.kata is not None else None
             own = lookup.ensure_learner_row(connection, somebody)
-            return of_decisions.write(connection, event, own, kata_id)
+            return events.write(connection, event, own, kata_id)
 
     def decide_together(self, together: Sequence[Event]) -> int:
         """Write the same decision about many marks, all or none; return one number, by which `undo` takes all back.
@@ -280,10 +279,8 @@ class Gradebook:
             rows = lookup.rows_of(
                 connection, self.course, [(event.learner, event.kata) for event in together]
             )
-            parts = [
-                of_decisions.write(connection, event, *row) for event, row in zip(together, rows, strict=True)
-            ]
-            return of_decisions.write(connection, events.Together(parts=parts, made=together[0].made))
+            parts = [events.write(connection, event, *row) for event, row in zip(together, rows, strict=True)]
+            return events.write(connection, events.Together(parts=parts, made=together[0].made))
 
     def undo(self, *numbers: int, author: str, comment: str, only: Sort | None = None) -> list[Event]:
         """Take decisions back, all or none, and return them; the history keeps both.
@@ -299,7 +296,7 @@ class Gradebook:
         """
         by = Provenance(author=author, comment=comment)
         with self._guard, self._connections.deciding("taking decisions back") as connection:
-            return [of_decisions.undo(connection, number, by, only) for number in numbers]
+            return [events.undo(connection, number, by, only) for number in numbers]
 
     rulings = _reading("reading what was decided", of_history.rulings)
 
@@ -359,7 +356,7 @@ class Gradebook:
         parts: list[int] = []
         with self._guard, self._connections.deciding("marking answers") as connection:
             if criterion is not None:
-                parts.append(of_decisions.write(connection, criterion))
+                parts.append(events.write(connection, criterion))
             # In one order, so that two who do so never wait for each other.
             for one in sorted(given, key=lambda one: (one.learner, one.kata, one.mark.question)):
                 versions.lock_learner(connection, one.learner)
@@ -370,7 +367,7 @@ class Gradebook:
             first = criterion or next(iter(given)).mark
             why = criterion.made.comment if criterion is not None else answers.in_words(given)
             made = Provenance(author=first.made.author, comment=why)
-            return of_decisions.write(connection, events.Together(parts=parts, made=made))
+            return events.write(connection, events.Together(parts=parts, made=made))
 
     # Marks in another system; `push` is how they get there
 
@@ -400,7 +397,7 @@ class Gradebook:
 
     unfinished_runs = _reading("reading its runs", unfinished.unfinished_runs)
 
-    history = _reading("reading the history of {}", of_history.events)
+    history = _reading("reading the history of {}", of_history.of_mark)
 
     decisions = _reading("reading what was decided", of_history.newest_decisions)
 
@@ -433,7 +430,7 @@ class Gradebook:
             ]
             made = Provenance(author=author, comment=comment)
             drafts = [events.Assign(marker=marker, made=made) for marker in markers]
-            return of_decisions.assign(connection, rows, drafts, most)
+            return events.assign(connection, rows, drafts, most)
 
     stored = _reading("reading what was handed in", of_history.stored_contents, whole=True)
 

@@ -10,9 +10,8 @@ from sqlalchemy import ColumnElement, Connection, Table, func, not_, or_, select
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.decisions import of
 from grader.instructor.gradebook.errors import ConflictError
-from grader.instructor.gradebook.events import AnswerMark
+from grader.instructor.gradebook.events import AnswerMark, of
 from grader.instructor.gradebook.lookup import LearnerRef, find, identity, list_learners, names_of
 from grader.instructor.gradebook.migrate import ADVISORY_KEY
 from grader.instructor.gradebook.schema import sanitize

@@ -19,7 +19,7 @@ from grader.catalogue.rubric import Criterion, Question, Rubric, rubric_of
 from grader.instructor.gradebook import events
 from grader.instructor.gradebook.answers import counts
 from grader.instructor.gradebook.errors import GradebookUsageError
-from grader.instructor.gradebook.fold import active_marks, active_releases
+from grader.instructor.gradebook.events import active_marks, active_releases
 from grader.instructor.gradebook.records import Answers, Given, Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.words import counted

@@ -16,8 +16,7 @@ from grader.catalogue import Catalogue, read_hints
 from grader.catalogue.answer_sheet import questions_of
 from grader.instructor.gradebook import events, overview
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.events import Provenance
-from grader.instructor.gradebook.fold import AboutMark, Thread
+from grader.instructor.gradebook.events import AboutMark, Provenance, Thread
 from grader.instructor.gradebook.records import NEWER, Mark, WrittenScore
 from grader.instructor.gradebook.written import WITHDRAWN, WrittenAnswer, earned
 from grader.instructor.html import text
