@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from grader.instructor.gradebook.database_url import DEFAULT
+from grader.instructor.gradebook.database import DEFAULT
 from tests.desk import made_class
 from tests.gradebook import conftest as gradebook_conftest
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine, event, text
 
-from grader.instructor.gradebook.database_url import Address, redact
+from grader.instructor.gradebook.database import Address, redact
 from grader.instructor.gradebook.recording import Recording
 from grader.instructor.gradebook.store import Gradebook, GradebookError, GradebookUsageError
 from tests.gradebook.handmade import adjust, check, grade, results

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, inspect, text
 
-from grader.instructor.gradebook.database_url import Address
+from grader.instructor.gradebook.database import Address
 from grader.instructor.gradebook.migrate import VERSION
 from grader.instructor.gradebook.schema import metadata
 from grader.instructor.gradebook.schema import version as version_table

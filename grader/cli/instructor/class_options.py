@@ -184,7 +184,7 @@ def name_word(name: str) -> str:
 
 def same_book() -> str:
     """Return the options that name the gradebook and the course of this command once more, without a password."""
-    from grader.instructor.gradebook.database_url import DEFAULT, redact
+    from grader.instructor.gradebook.database import DEFAULT, redact
 
     given = click.get_current_context().params
     where, course = given["where"], given["course_file"]

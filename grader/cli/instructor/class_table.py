@@ -15,7 +15,7 @@ from rich.table import Table
 from grader.catalogue import Kata
 from grader.cli.instructor.class_options import name_word, same_book
 from grader.cli.progress import outcomes
-from grader.instructor.gradebook.database_url import redact
+from grader.instructor.gradebook.database import redact
 from grader.instructor.gradebook.identities import Matches
 from grader.instructor.gradebook.records import NEWER, PASSED_OVER
 from grader.instructor.grading.problems import without_effect

@@ -11,12 +11,13 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader.instructor.gradebook import schema
-from grader.instructor.gradebook.database_url import Address, pragma
-from grader.instructor.gradebook.error_translation import (
+from grader.instructor.gradebook.database import (
     OPENING,
+    Address,
     check_file,
     damaged,
     file_error,
+    pragma,
     server_unreachable,
     translating,
 )

@@ -15,7 +15,7 @@ from msgspec import Meta
 from grader.catalogue import Catalogue
 from grader.data_files import read_data
 from grader.errors import UsageError, did_you_mean
-from grader.instructor.gradebook.database_url import Address
+from grader.instructor.gradebook.database import Address
 from grader.instructor.gradebook.events import Decision, Extend
 from grader.instructor.gradebook.lateness import Lateness, LatePolicy, add_days, due_in_utc, lateness
 from grader.instructor.gradebook.records import Mark

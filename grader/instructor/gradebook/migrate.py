@@ -16,8 +16,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, inspect, text
 
 from grader import __version__
-from grader.instructor.gradebook.database_url import Address
-from grader.instructor.gradebook.error_translation import OPENING, backup_of, check_file
+from grader.instructor.gradebook.database import OPENING, Address, backup_of, check_file
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.schema import UtcTime, awaited, meta, metadata, unused_times, version
 

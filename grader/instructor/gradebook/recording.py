@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Table, and_, bindparam, func, select, true
 from grader import __version__
 from grader.instructor.gradebook import answers, schema, unfinished
 from grader.instructor.gradebook.connections import Connections, RunSession
-from grader.instructor.gradebook.database_url import redact
+from grader.instructor.gradebook.database import redact
 from grader.instructor.gradebook.errors import GradebookError
 from grader.instructor.gradebook.records import Key, UnusedTime
 from grader.instructor.gradebook.schema import (

@@ -19,7 +19,7 @@ from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import marks as of_marks
 from grader.instructor.gradebook.connections import Connections
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.database_url import DEFAULT, Address
+from grader.instructor.gradebook.database import DEFAULT, Address
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.events import Decision, Event, Provenance, Sort
 from grader.instructor.gradebook.migrate import HOW_MADE

@@ -18,7 +18,7 @@ from grader.catalogue.catalogue import answers
 from grader.engine import sandbox
 from grader.errors import EngineError, UsageError
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.database_url import Address
+from grader.instructor.gradebook.database import Address
 from grader.instructor.grading.processes import grading_processes
 
 ANSWER_S = 3.0
