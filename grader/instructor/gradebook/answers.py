@@ -22,7 +22,7 @@ from grader.instructor.gradebook.events import (
     of,
     write,
 )
-from grader.instructor.gradebook.lookup import (
+from grader.instructor.gradebook.identities import (
     LearnerRef,
     ensure_learner_row,
     identity,

@@ -29,8 +29,14 @@ from grader.instructor.gradebook.events import (
     fold,
     words,
 )
-from grader.instructor.gradebook.identities import LEARNT_BY
-from grader.instructor.gradebook.lookup import LearnerRef, find, identity, list_learners, names_of
+from grader.instructor.gradebook.identities import (
+    LEARNT_BY,
+    LearnerRef,
+    find,
+    identity,
+    list_learners,
+    names_of,
+)
 from grader.instructor.gradebook.records import (
     Attempt,
     AttemptGraded,

@@ -13,7 +13,7 @@ from grader.instructor.gradebook import answers, events, schema
 from grader.instructor.gradebook.attempt_selection import in_order, select_attempts
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import AboutMark, fold
-from grader.instructor.gradebook.lookup import (
+from grader.instructor.gradebook.identities import (
     LearnerRef,
     find_learner,
     identity,

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.lookup import ensure_learner_row, find_learner, list_learners, names_of
+from grader.instructor.gradebook.identities import ensure_learner_row, find_learner, list_learners, names_of
 from grader.instructor.gradebook.schema import insert, sanitize
 
 

@@ -1,7 +1,7 @@
 """The gradebook as the rest of Kata sees it: opened, written by one run at a time, read by anybody.
 
 How each of its words is kept is next to it: `recording` (what a run writes), `marks` (what counts), `history` (what
-happened), `events` (what people decide), `lookup` (learners and katas), `connections` (transactions and the lock).
+happened), `events` (what people decide), `identities` (who is who), `connections` (transactions and the lock).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from grader.instructor.gradebook import answers, events, lookup, pushes, recording, unfinished, versions
+from grader.instructor.gradebook import answers, events, identities, pushes, recording, unfinished, versions
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import marks as of_marks
 from grader.instructor.gradebook.connections import Connections
@@ -223,9 +223,9 @@ class Gradebook:
         with self._connections.reading("reading reports", whole=True) as connection:
             yield from of_history.reports_of(connection, attempts)
 
-    learners = _reading("reading its learners", lookup.learners)
+    learners = _reading("reading its learners", identities.learners)
 
-    katas = _reading("reading its katas", lookup.slugs)
+    katas = _reading("reading its katas", identities.slugs)
 
     # What people decide
 
@@ -253,13 +253,13 @@ class Gradebook:
             versions.lock_learner(connection, learner)
             kata_id = None
             if (about := event.kata or of) is None:
-                somebody = lookup.find_learner(connection, self.course, learner)
+                somebody = identities.find_learner(connection, self.course, learner)
             else:
-                somebody, number = lookup.find(connection, self.course, learner, about)
+                somebody, number = identities.find(connection, self.course, learner, about)
                 # After `lock_learner`: who waited for the same learner sees what was decided meanwhile.
                 versions.check_version(connection, somebody, number, seen)
                 kata_id = number if event.kata is not None else None
-            own = lookup.ensure_learner_row(connection, somebody)
+            own = identities.ensure_learner_row(connection, somebody)
             return events.write(connection, event, own, kata_id)
 
     def decide_together(self, together: Sequence[Event]) -> int:
@@ -276,7 +276,7 @@ class Gradebook:
             for learner in dict.fromkeys(event.learner or "" for event in together):
                 versions.lock_learner(connection, learner)
             # All before the first is written: an unknown name ends the transaction with nothing in it.
-            rows = lookup.rows_of(
+            rows = identities.rows_of(
                 connection, self.course, [(event.learner, event.kata) for event in together]
             )
             parts = [events.write(connection, event, *row) for event, row in zip(together, rows, strict=True)]
@@ -307,9 +307,9 @@ class Gradebook:
 
     comments = _reading("reading what was said", of_history.about_hand_ins)
 
-    aliases = _reading("reading who is who", lookup.aliases)
+    aliases = _reading("reading who is who", identities.aliases)
 
-    identity = _reading("reading who is who", lookup.identity)
+    identity = _reading("reading who is who", identities.identity)
 
     handed_in = _reading("reading what {} handed in", of_marks.submissions_of, whole=True)
 
@@ -360,7 +360,7 @@ class Gradebook:
             # In one order, so that two who do so never wait for each other.
             for one in sorted(given, key=lambda one: (one.learner, one.kata, one.mark.question)):
                 versions.lock_learner(connection, one.learner)
-                somebody, kata_id = lookup.find(connection, self.course, one.learner, one.kata)
+                somebody, kata_id = identities.find(connection, self.course, one.learner, one.kata)
                 parts.append(answers.mark(connection, somebody, kata_id, one.mark, one.seen))
             if len(parts) == 1:
                 return parts[0]
@@ -421,10 +421,10 @@ class Gradebook:
         """
         with self._guard, self._connections.deciding("sharing out hand-ins") as connection:
             versions.lock_learner(connection, "")  # two who take the next ten take different ones
-            people = {one.name: one for one in lookup.list_learners(connection, self.course)}
-            numbers = {slug: kata for kata, (slug, _) in lookup.katas(connection, None).items()}
+            people = {one.name: one for one in identities.list_learners(connection, self.course)}
+            numbers = {slug: kata for kata, (slug, _) in identities.katas(connection, None).items()}
             rows = [
-                (lookup.ensure_learner_row(connection, people[learner]), numbers[kata])
+                (identities.ensure_learner_row(connection, people[learner]), numbers[kata])
                 for learner, kata in what
                 if learner in people and kata in numbers
             ]

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, select
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.lookup import learner_index
+from grader.instructor.gradebook.identities import learner_index
 from grader.instructor.gradebook.records import UnfinishedRun
 from grader.instructor.gradebook.schema import arguments_of, sanitize
 

@@ -12,7 +12,7 @@ from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import ConflictError
 from grader.instructor.gradebook.events import AnswerMark, of
-from grader.instructor.gradebook.lookup import LearnerRef, find, identity, list_learners, names_of
+from grader.instructor.gradebook.identities import LearnerRef, find, identity, list_learners, names_of
 from grader.instructor.gradebook.migrate import ADVISORY_KEY
 from grader.instructor.gradebook.schema import sanitize
 
