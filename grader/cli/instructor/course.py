@@ -74,8 +74,7 @@ class CourseChanges:
 
     def made_in(self, text: str) -> str:
         """Return a course file with these changes."""
-        from grader.instructor.gradebook.course import quoted
-        from grader.instructor.gradebook.course_text import changed
+        from grader.instructor.gradebook.course import changed, quoted
 
         others = {("lms", "address"): quoted(self.lms)} if self.lms is not None else {}
         if self.anonymous is not None:
@@ -314,8 +313,7 @@ def _written(files: dict[Path, str], catalogue: Catalogue) -> Course:
 
 def _with_columns(text: str, rosters: Sequence[Path]) -> str:
     """Return a course file that knows the columns which a system's roster has for assignments of the same name."""
-    from grader.instructor.gradebook.course import key_of, quoted
-    from grader.instructor.gradebook.course_text import with_value
+    from grader.instructor.gradebook.course import key_of, quoted, with_value
     from grader.instructor.gradebook.identities import words_in
     from grader.instructor.gradebook.roster import mark_columns
 

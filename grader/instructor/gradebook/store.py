@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from grader.instructor.gradebook import answers, events, identities, pushes, recording, unfinished, versions
+from grader.instructor.gradebook import answers, events, identities, pushes, recording, unfinished
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import marks as of_marks
 from grader.instructor.gradebook.connections import Connections
@@ -197,9 +197,9 @@ class Gradebook:
     def state(self) -> tuple[int, ...]:
         """Return numbers that are others as soon as anything was graded, decided or taken back: one cheap query."""
         with self._connections.reading("reading what has changed") as connection:
-            return versions.state(connection)
+            return of_history.state(connection)
 
-    stamps = _reading("reading what has changed", versions.change_counters, whole=True)
+    stamps = _reading("reading what has changed", of_history.change_counters, whole=True)
 
     def reports(
         self,
@@ -229,7 +229,7 @@ class Gradebook:
 
     # What people decide
 
-    version = _reading("reading what is decided about {}", versions.version)
+    version = _reading("reading what is decided about {}", of_history.version)
 
     def decide(self, event: Event, *, seen: int | None = None, of: str | None = None) -> int:
         """Write down what somebody decided; return its number, for `undo`.
@@ -250,14 +250,14 @@ class Gradebook:
             if learner is None:
                 return events.write(connection, event)
             # Before anything is read: two who decide about one learner come one after the other.
-            versions.lock_learner(connection, learner)
+            of_history.lock_learner(connection, learner)
             kata_id = None
             if (about := event.kata or of) is None:
                 somebody = identities.find_learner(connection, self.course, learner)
             else:
                 somebody, number = identities.find(connection, self.course, learner, about)
                 # After `lock_learner`: who waited for the same learner sees what was decided meanwhile.
-                versions.check_version(connection, somebody, number, seen)
+                of_history.check_version(connection, somebody, number, seen)
                 kata_id = number if event.kata is not None else None
             own = identities.ensure_learner_row(connection, somebody)
             return events.write(connection, event, own, kata_id)
@@ -274,7 +274,7 @@ class Gradebook:
             # In one order, so that two who do so never wait for each other.
             together = sorted(together, key=lambda event: (event.learner or "", event.kata or ""))
             for learner in dict.fromkeys(event.learner or "" for event in together):
-                versions.lock_learner(connection, learner)
+                of_history.lock_learner(connection, learner)
             # All before the first is written: an unknown name ends the transaction with nothing in it.
             rows = identities.rows_of(
                 connection, self.course, [(event.learner, event.kata) for event in together]
@@ -359,7 +359,7 @@ class Gradebook:
                 parts.append(events.write(connection, criterion))
             # In one order, so that two who do so never wait for each other.
             for one in sorted(given, key=lambda one: (one.learner, one.kata, one.mark.question)):
-                versions.lock_learner(connection, one.learner)
+                of_history.lock_learner(connection, one.learner)
                 somebody, kata_id = identities.find(connection, self.course, one.learner, one.kata)
                 parts.append(answers.mark(connection, somebody, kata_id, one.mark, one.seen))
             if len(parts) == 1:
@@ -420,7 +420,7 @@ class Gradebook:
             GradebookUsageError: nothing says why.
         """
         with self._guard, self._connections.deciding("sharing out hand-ins") as connection:
-            versions.lock_learner(connection, "")  # two who take the next ten take different ones
+            of_history.lock_learner(connection, "")  # two who take the next ten take different ones
             people = {one.name: one for one in identities.list_learners(connection, self.course)}
             numbers = {slug: kata for kata, (slug, _) in identities.katas(connection, None).items()}
             rows = [
