@@ -1,6 +1,7 @@
-"""The course's settings: course.toml read, and changed as text.
+"""Course settings: `course.toml`, read and checked, and changed as text; what they mean for one learner and one kata.
 
-Comments and order stay; a key that is commented out is the place for its value."""
+A change keeps comments and order; a key that is commented out is the place for its value.
+"""
 
 from __future__ import annotations
 
