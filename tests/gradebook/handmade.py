@@ -15,11 +15,11 @@ from grader.instructor.gradebook.events import (
     own_fields,
     standing,
 )
-from grader.instructor.gradebook.lateness import Lateness
 from grader.instructor.gradebook.recording import Recording
 from grader.instructor.gradebook.records import HandIn, Key, Mark, Reports
 from grader.instructor.gradebook.schema import Booked
 from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.gradebook.times import Lateness
 from grader.instructor.submissions.submission import Bundle, Submission
 from grader.report.report import CheckReport, CheckStatus, KataReport, KataStatus
 

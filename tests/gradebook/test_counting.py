@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from grader.instructor.gradebook.course import Assignment, Attempts, Course
-from grader.instructor.gradebook.lateness import LatePolicy
 from grader.instructor.gradebook.records import NEWER, Key, Mark, Newer
 from grader.instructor.gradebook.store import Gradebook, GradebookUsageError
+from grader.instructor.gradebook.times import LatePolicy
 from tests.gradebook.handmade import MONDAY, adjust, decide, grade, key, report, submission
 
 DAY = timedelta(days=1)

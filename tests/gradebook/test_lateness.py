@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import PointsChange
-from grader.instructor.gradebook.lateness import (
+from grader.instructor.gradebook.times import (
     Lateness,
     LatePolicy,
     add_days,

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from grader.instructor.gradebook.course import Assignment, Course
-from grader.instructor.gradebook.lateness import LatePolicy
 from grader.instructor.gradebook.records import Key
 from grader.instructor.gradebook.roster import Person
 from grader.instructor.gradebook.store import Gradebook
+from grader.instructor.gradebook.times import LatePolicy
 from grader.instructor.grading.problems import problems
 from grader.instructor.submissions.submission import Proposal
 from tests.gradebook.handmade import MONDAY, check, decide, grade, key, report, submission

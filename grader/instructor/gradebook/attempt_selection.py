@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from grader.instructor.gradebook.course import Attempts, Course
 from grader.instructor.gradebook.events import Choose, Decision, Take
-from grader.instructor.gradebook.lateness import Lateness, add_days
 from grader.instructor.gradebook.records import NEWER, PASSED_OVER, HandIn, Mark, Newer
+from grader.instructor.gradebook.times import Lateness, add_days
 from grader.words import counted
 
 

@@ -20,8 +20,8 @@ from grader.instructor.gradebook.events import (
     Provenance,
     standing,
 )
-from grader.instructor.gradebook.lateness import ON_TIME, Lateness, final_score
 from grader.instructor.gradebook.schema import Booked
+from grader.instructor.gradebook.times import ON_TIME, Lateness, final_score
 from grader.instructor.submissions.submission import Proposal
 from grader.report.report import KataReport, KataStatus
 
