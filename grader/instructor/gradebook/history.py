@@ -5,7 +5,7 @@ who give two points each for the same reason have looked at the same mark."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
 from sqlalchemy import ColumnElement, Connection, Table, func, not_, or_, select, text
@@ -39,6 +39,7 @@ from grader.instructor.gradebook.identities import (
     LearnerRef,
     find,
     identity,
+    learner_index,
     list_learners,
     names_of,
 )
@@ -54,6 +55,7 @@ from grader.instructor.gradebook.records import (
     SeenAgain,
     StoredSubmission,
     TakenBack,
+    UnfinishedRun,
     UnusedTime,
 )
 from grader.instructor.gradebook.schema import (
@@ -82,6 +84,26 @@ def runs(connection: Connection) -> list[RunRecord]:
             version=row.version,
         )
         for row in connection.execute(schema.runs.select().order_by(schema.runs.c.id))
+    ]
+
+
+def unfinished_runs(connection: Connection, course: Course) -> list[UnfinishedRun]:
+    """Return the runs that something is left of, oldest first."""
+    index = learner_index(connection, course)
+    left: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for row in connection.execute(schema.awaited.select()):
+        left[row.run_id].append((index.identity(course, row.learner), row.kata))
+    runs = schema.runs
+    found = connection.execute(runs.select().where(runs.c.id.in_(list(left))).order_by(runs.c.id))
+    return [
+        UnfinishedRun(
+            id=row.id,
+            stopped=row.stopped_at is not None,
+            planned=row.planned or 0,
+            left=tuple(left[row.id]),
+            arguments=arguments_of(row.arguments),
+        )
+        for row in found
     ]
 
 

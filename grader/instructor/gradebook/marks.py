@@ -18,12 +18,12 @@ from grader.instructor.gradebook.identities import (
     find_learner,
     identity,
     katas,
+    learner_index,
     list_learners,
     names_of,
 )
 from grader.instructor.gradebook.records import HandIn, Mark, Reports, WrittenScore
 from grader.instructor.gradebook.schema import Booked, booked, texts_of
-from grader.instructor.gradebook.unfinished import awaited
 from grader.instructor.submissions.submission import Proposal
 from grader.report.report import KataReport
 
@@ -51,7 +51,7 @@ def marks(
     chosen = katas(connection, slugs)
     # Only when somebody has no mark: to know what others could get takes a look at every attempt.
     nothing: tuple[dict[int, float], datetime] | None = None
-    waits = awaited(connection, course)
+    waits = _awaited(connection, course)
     # Some at a time: a few queries for all of them, and never a whole class in memory.
     everybody = list_learners(connection, course, learners)
     for start in range(0, len(everybody), _CHUNK):
@@ -217,3 +217,12 @@ def _nothing(connection: Connection) -> tuple[dict[int, float], datetime]:
     at = connection.execute(newest).scalar() or connection.execute(select(schema.meta.c.created_at)).scalar()
     assert isinstance(at, datetime)
     return {kata: points for kata, points in connection.execute(most)}, at
+
+
+def _awaited(connection: Connection, course: Course) -> set[tuple[str, str]]:
+    """Return whose hand-ins for which katas are not graded yet, by identity."""
+    found = connection.execute(select(schema.awaited.c.learner, schema.awaited.c.kata)).all()
+    if not found:  # as mostly
+        return set()
+    index = learner_index(connection, course)
+    return {(index.identity(course, learner), kata) for learner, kata in found}

@@ -13,12 +13,13 @@ import msgspec
 from sqlalchemy import Connection, Table, and_, bindparam, func, select, true
 
 from grader import __version__
-from grader.instructor.gradebook import answers, schema, unfinished
+from grader.instructor.gradebook import answers, schema
 from grader.instructor.gradebook.connections import Connections, RunSession
 from grader.instructor.gradebook.database import redact
 from grader.instructor.gradebook.errors import GradebookError
 from grader.instructor.gradebook.records import Key, UnusedTime
 from grader.instructor.gradebook.schema import (
+    arguments_of,
     insert,
     insert_all,
     insert_unless_there,
@@ -148,6 +149,12 @@ def ungraded_tries(connection: Connection, learner: str) -> dict[tuple[str, str 
     }
 
 
+_AWAITED = schema.awaited
+_OF_RUN = _AWAITED.delete().where(_AWAITED.c.run_id == bindparam("run"))
+_PAIR = _OF_RUN.where(_AWAITED.c.learner == bindparam("who"), _AWAITED.c.kata == bindparam("what"))
+"""What a run has still to grade of its download."""
+
+
 class Recording:
     """One run, from its beginning to its end, on its own connection. Several threads may use it."""
 
@@ -196,12 +203,12 @@ class Recording:
                     process=os.getpid(),
                     planned=len(awaited),
                 )
-                unfinished.expect(connection, run, unfinished.place_of(options), awaited)
+                expect(connection, run, place_of(options), awaited)
                 earlier = set(connection.execute(select(schema.learners.c.name)).scalars())
         except BaseException:
             own.close()
             raise
-        return cls(connections, nonce, own, run, unfinished.place_of(options), earlier)
+        return cls(connections, nonce, own, run, place_of(options), earlier)
 
     def finish(self) -> None:
         """Note that everything that was to be graded is, and give the lock back."""
@@ -209,7 +216,7 @@ class Recording:
             connection.execute(
                 schema.runs.update().where(schema.runs.c.id == self.run).values(finished_at=datetime.now(UTC))
             )
-            unfinished.end(connection, self.run)
+            end(connection, self.run)
         self.is_over = True
         self._own.close()
 
@@ -242,7 +249,7 @@ class Recording:
     def reach(self, submission: Submission) -> None:
         """Note that nothing of what somebody handed in for a kata is left to be graded."""
         with self._own.writing(_doing(submission)) as connection:
-            unfinished.reach(connection, self.run, submission.learner, submission.kata)
+            reach(connection, self.run, submission.learner, submission.kata)
 
     def _may_have_attempts(self, learner: str) -> bool:
         """Return whether there may be attempts of a learner: nobody but this run writes any."""
@@ -420,10 +427,10 @@ class Recording:
 
     def _came_in(self, mine: Any, every: Sequence[Any]) -> bool:
         """Whether what was handed in before came in again: a download that is read once more brings nothing new."""
-        here = [row for row in every if row is mine or unfinished.place_of(row.arguments) == self._place]
+        here = [row for row in every if row is mine or place_of(row.arguments) == self._place]
         # Else the same folder, or an archive of the same name, has held something else since.
         last = max(here, key=lambda row: (row.run_id, row.seen))
-        return unfinished.place_of(mine.arguments) != self._place or last is not mine
+        return place_of(mine.arguments) != self._place or last is not mine
 
     def _add(self, connection: Connection, submission: Submission, cell: _Cell, sighting: _Sighting) -> None:
         insert(
@@ -545,3 +552,33 @@ def _redacted(value: Argument) -> Argument:
     if isinstance(value, list):
         return [redact(item) for item in value]
     return redact(value) if isinstance(value, str) else value
+
+
+def place_of(arguments: object) -> str:
+    """Return which download a run read, by its options as they are stored; nothing where it read none."""
+    return str(arguments_of(arguments).get("submissions") or "")
+
+
+def expect(connection: Connection, run: int, place: str, pairs: Collection[tuple[str, str]]) -> None:
+    """Note what a run is going to grade; earlier runs over the same download need not grade it any more."""
+    earlier = select(schema.runs.c.id, schema.runs.c.arguments).where(
+        schema.runs.c.id.in_(select(_AWAITED.c.run_id))
+    )
+    same = [row.id for row in connection.execute(earlier) if place_of(row.arguments) == place]
+    named = [{"who": sanitize(learner), "what": kata} for learner, kata in pairs]
+    for other in same if named else ():
+        connection.execute(_PAIR, [{**pair, "run": other} for pair in named])
+    if named:
+        connection.execute(
+            _AWAITED.insert(), [{"run_id": run, "learner": one["who"], "kata": one["what"]} for one in named]
+        )
+
+
+def reach(connection: Connection, run: int, learner: str, kata: str) -> None:
+    """Note that a run has graded what somebody handed in for a kata, or found it unchanged or missing."""
+    connection.execute(_PAIR, {"run": run, "who": sanitize(learner), "what": kata})
+
+
+def end(connection: Connection, run: int) -> None:
+    """Note that a run has come to its end."""
+    connection.execute(_OF_RUN, {"run": run})

@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from grader.instructor.gradebook import answers, events, identities, pushes, recording, unfinished
+from grader.instructor.gradebook import answers, events, identities, pushes, recording
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import marks as of_marks
 from grader.instructor.gradebook.connections import Connections
@@ -395,7 +395,7 @@ class Gradebook:
         with self._connections.reading("reading its runs") as connection:
             return of_history.runs(connection)
 
-    unfinished_runs = _reading("reading its runs", unfinished.unfinished_runs)
+    unfinished_runs = _reading("reading its runs", of_history.unfinished_runs)
 
     history = _reading("reading the history of {}", of_history.of_mark)
 
