@@ -10,13 +10,15 @@ import click
 
 from grader.catalogue import Kata
 from grader.cli.context import note, write_pieces
-from grader.cli.instructor.class_options import author_of, note_ungraded, same_book
-from grader.cli.instructor.grading_options import (
+from grader.cli.instructor.class_options import (
     GradingOptions,
     KataChoice,
+    author_of,
     find_wanted,
     grading_options,
     learner_wanted,
+    note_ungraded,
+    same_book,
 )
 from grader.engine import sandbox
 from grader.errors import KataError, UsageError

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import note, write_pieces
-from grader.cli.instructor.class_options import note_ungraded, same_book
-from grader.cli.instructor.grading_options import (
+from grader.cli.instructor.class_options import (
     GradingOptions,
     KataChoice,
     find_wanted,
     grading_options,
     learner_wanted,
+    note_ungraded,
+    same_book,
 )
 from grader.errors import KataError, UsageError
 from grader.report.json_text import encode
