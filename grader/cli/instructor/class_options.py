@@ -21,8 +21,13 @@ from grader.report.style import console, escape_controls
 from grader.words import typed_name
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.gradebook.store import Argument, Gradebook
+    from grader.instructor.grading.executors import Slots
+    from grader.instructor.grading.run import RunPolicy
+
 
 T = TypeVar("T")
 NAMED = 10
@@ -207,14 +212,6 @@ def print_decision(number: int, what: str) -> None:
     print_line(what)
     note(f"undo  kata gradebook withdraw {number}{same_book()} --comment TEXT")
 
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.store import Argument, Gradebook
-    from grader.instructor.grading.executors import Slots
-    from grader.instructor.grading.run import RunPolicy
 
 LEVELS = ("full", "confined", "process")
 
