@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.context import complete_id, gathered, json_option, note, print_json
-from grader.cli.instructor.adjust_all import adjust_all
+from grader.cli.context import complete_id, json_option, note, print_json
+from grader.cli.instructor.adjust import COMMANDS as ADJUSTING
 from grader.cli.instructor.analysis import COMMANDS as ANALYSIS
 from grader.cli.instructor.answers import COMMANDS as WRITTEN
-from grader.cli.instructor.class_options import author_of, author_option, name_word, same_book, with_gradebook
+from grader.cli.instructor.class_options import name_word, same_book, with_gradebook
 from grader.cli.instructor.code import code
 from grader.cli.instructor.export import export, of_section
 from grader.cli.instructor.push import push
 from grader.cli.instructor.questions import questions, quiz_results
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
-from grader.errors import UsageError
-from grader.report.style import console, escape_controls, points
+from grader.report.style import console, escape_controls
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.events import Adjust, Override
     from grader.instructor.gradebook.store import Gradebook
 
 
@@ -148,127 +143,6 @@ def _show_class(book: Gradebook, katas: list[str] | None, learners: list[str] | 
         note(f"Nothing is graded yet in {book.where}.")
 
 
-@dataclass(frozen=True)
-class MarkChange:
-    """Which mark is changed, why, and whose word it is."""
-
-    learner: str
-    id_: str
-    comment: str
-    author: str | None
-
-
-def _change_options(reason: str) -> Callable[[Callable[..., Any]], Any]:
-    """Give a command LEARNER, ID, a comment and an author as its argument `options`, and the gradebook."""
-    of_what = gathered(
-        MarkChange,
-        click.argument("learner"),
-        click.argument("id_", metavar="ID", shell_complete=complete_id),
-        click.option("--comment", metavar="TEXT", required=True, help=reason),
-        author_option,
-    )
-    return lambda command: of_what(with_gradebook(command))
-
-
-def _change(short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a command of LEARNER ID POINTS, which says why and whose word it is."""
-    command = gradebook.command(short_help=short_help)
-    points_ = click.argument(
-        "points_", metavar="POINTS", callback=lambda _context, _parameter, text: _points(text)
-    )
-    beyond = click.option("--beyond", is_flag=True, help="The mark may be more than the maximum.")
-    return lambda function: command(
-        _change_options("The reason; the learner may read it.")(beyond(points_(function)))
-    )
-
-
-@_change("Give a learner points for a kata, or take some away.")
-def adjust(book: Gradebook, points_: float, beyond: bool, options: MarkChange) -> None:
-    """Give a learner points for a kata, or take some away.
-
-    They are added to the graded points, and stay when the kata is graded again. The mark never falls below 0, and
-    exceeds the maximum only with --beyond.
-
-    \b
-    Example:
-      kata gradebook adjust ada masks +2 --comment "the third check was ours to mend"
-      kata gradebook adjust ada 9.3.2 -1.5 --comment "handed in by mail" --author kim
-    """
-    if not points_:
-        raise UsageError(
-            "0 points change nothing.", "Give points, such as 2, or take some away, such as -1.5."
-        )
-    from grader.instructor.gradebook.events import Adjust
-
-    _decide(book, Adjust, points_, beyond, options)
-
-
-@_change("Set a learner's mark for a kata, whatever was graded.")
-def override(book: Gradebook, points_: float, beyond: bool, options: MarkChange) -> None:
-    """Set a learner's mark for a kata, whatever was graded.
-
-    It replaces the graded mark, lateness and earlier adjustments, and stays when the kata is graded again.
-
-    \b
-    Example:
-      kata gradebook override ada masks 8 --comment "graded by hand: the notebook was in an old format"
-    """
-    if points_ < 0:
-        raise UsageError(
-            f"A mark cannot be {points(points_)}; it is 0 or more.",
-            "To take points away: kata gradebook adjust",
-        )
-    from grader.instructor.gradebook.events import Override
-
-    _decide(book, Override, points_, beyond, options)
-
-
-def _decide(
-    book: Gradebook,
-    kind: type[Adjust] | type[Override],
-    points_: float,
-    beyond: bool,
-    change: MarkChange,
-) -> None:
-    from grader.instructor.gradebook.events import Provenance
-    from grader.instructor.gradebook.resolve import mark_meant
-
-    with _changing(book, change) as (who, kata):
-        mark_meant(next(iter(book.rows(katas=[kata], learners=[who]))), kind, points_, beyond=beyond)
-        made = Provenance(author=author_of(change.author), comment=change.comment)
-        book.decide(kind(learner=who, kata=kata, points=points_, made=made))
-    note(f"undo  kata gradebook revoke {name_word(who)} {kata}{same_book()} --comment TEXT")
-
-
-@gradebook.command(short_help="Take back an adjustment or an override.")
-@_change_options("The reason; it stays in the history.")
-@click.argument("number", required=False, type=click.IntRange(min=1))
-def revoke(book: Gradebook, number: int | None, options: MarkChange) -> None:
-    """Take back an adjustment or an override: the newest one, or the one with this NUMBER in `history`.
-
-    \b
-    Example:
-      kata gradebook revoke ada masks --comment "it was meant for adam"
-      kata gradebook revoke ada masks 12 --comment "it was meant for adam"
-    """
-    from grader.instructor.gradebook.events import CHANGE
-
-    with _changing(book, options) as (who, kata):
-        row = next(iter(book.rows(katas=[kata], learners=[who])))
-        standing = [one.id for one in row.adjustments if not one.revoked]
-        hint = f"See: kata gradebook history {name_word(who)} {kata}{same_book()}"
-        if not standing:
-            raise UsageError(f"{escape_controls(who)}, {kata}: nobody changed this mark.", hint)
-        if number is not None and number not in standing:
-            numbers = ", ".join(map(str, standing))
-            raise UsageError(
-                f"{escape_controls(who)}, {kata}: there is no change {number} to take back; there is {numbers}.",
-                hint,
-            )
-        by = author_of(options.author)
-        book.undo(number or standing[-1], author=by, comment=options.comment, only=CHANGE)
-
-
 @gradebook.command(short_help="Show how marks came about: attempts, and what people changed.")
 @click.argument("learner")
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
@@ -298,52 +172,13 @@ def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> No
             note(f"Nothing has happened yet to the marks of {learner}.")
 
 
-# What the commands share
-
-
-@contextmanager
-def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
-    """Find the mark to change, and print it before and after.
-
-    Raises:
-        UsageError: there is no such mark, or nothing says why it changes.
-    """
-    if not change.comment.strip():
-        raise UsageError("A mark is not changed without a reason.", "Give one: --comment TEXT")
-    from grader.instructor.gradebook.resolve import resolve_kata, resolve_learner
-
-    who, kata = resolve_learner(book, change.learner), resolve_kata(book, change.id_)
-    # Looked at before and after, since the change of a mark is not the points that were given: it may be
-    # late or overridden.
-    before = next(iter(book.rows(katas=[kata], learners=[who])))
-    yield who, kata
-    after = next(iter(book.rows(katas=[kata], learners=[who])))
-    most = points(after.max_score)
-    shown = f"{before.report.number} {kata}   {points(before.score)}/{most} → {points(after.score)}/{most}"
-    from grader.instructor.gradebook.overview import who as called
-
-    out = console()
-    arrow = shown if out.encoding.lower().startswith("utf") else shown.replace("→", "->")
-    out.print(f"{called(after)}   {arrow}", soft_wrap=True)
-    if after.score > after.max_score:
-        note(f"note: {points(after.score)} is more than the {most} points there are.")
-    elif before.score == after.score:
-        note("note: the mark is the same as before.")
-
-
-def _points(text: str) -> float:
-    from grader.instructor.gradebook.resolve import points_meant
-
-    return points_meant(text)
-
-
 for _command in (
-    adjust_all,
     code,
     export,
     push,
     questions,
     quiz_results,
+    *ADJUSTING,
     *ANALYSIS,
     *WRITTEN,
     *RULINGS,

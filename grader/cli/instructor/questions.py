@@ -13,7 +13,7 @@ import click
 
 from grader import interpreter
 from grader.cli.context import complete_id, json_option, note, print_json
-from grader.cli.instructor.adjust_all import MarkLine, write_changes
+from grader.cli.instructor.adjust import MarkLine, write_changes
 from grader.cli.instructor.class_options import author_of, author_option, lines_of, with_gradebook
 from grader.errors import EngineError, UsageError
 from grader.report.style import escape_controls, points
