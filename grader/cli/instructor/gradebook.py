@@ -1,25 +1,33 @@
-"""`kata gradebook`: look at marks, change them, take them elsewhere."""
+"""`kata gradebook`: look at marks, at what was handed in, and at what a class's hand-ins say together.
+
+What changes marks, and takes them elsewhere, is in modules of its own, whose commands are added below."""
 
 from __future__ import annotations
 
+import difflib
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.cli.context import complete_id, json_option, note, print_json
 from grader.cli.instructor.adjust import COMMANDS as ADJUSTING
-from grader.cli.instructor.analysis import COMMANDS as ANALYSIS
 from grader.cli.instructor.answers import COMMANDS as WRITTEN
-from grader.cli.instructor.class_options import name_word, same_book, with_gradebook
-from grader.cli.instructor.code import code
+from grader.cli.instructor.class_options import name_word, print_line, same_book, with_gradebook
 from grader.cli.instructor.export import export, of_section
 from grader.cli.instructor.push import push
 from grader.cli.instructor.questions import questions, quiz_results
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
+from grader.errors import UsageError
+from grader.instructor.submissions.as_text import text_of
 from grader.report.style import console, escape_controls
+from grader.words import counted
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.submissions.submission import Bundle
 
 
 class TakesNames(click.Group):
@@ -172,14 +180,235 @@ def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> No
             note(f"Nothing has happened yet to the marks of {learner}.")
 
 
+MOST_LINES = 5000
+"""Of one file; the rest is counted."""
+
+
+@click.command(short_help="Show what a learner handed in, and what changed between two attempts.")
+@click.argument("learner")
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
+@click.option(
+    "--attempt",
+    type=int,
+    metavar="N",
+    help="Show this attempt instead of the one that counts; `history` shows the numbers.",
+)
+@click.option("--diff", "other", type=int, metavar="M", help="Show what changed from attempt M to this one.")
+@click.option("--all", "every", is_flag=True, help="Also show the files next to the module.")
+@with_gradebook
+def code(
+    book: Gradebook, learner: str, id_: str | None, attempt: int | None, other: int | None, every: bool
+) -> None:
+    """Show what a learner handed in: the attempt that counts, or the one that --attempt names.
+
+    Without ID, it shows every kata that the learner handed in. For a notebook, it shows the code cells.
+
+    \b
+    Example:
+      kata gradebook code ada masks
+      kata gradebook code ada masks --attempt 3
+      kata gradebook code ada masks --attempt 3 --diff 1
+    """
+    from grader.instructor.gradebook.resolve import resolve_katas
+
+    if other is not None and id_ is None:
+        raise UsageError(
+            "--diff compares two attempts of one kata.", "Name it: kata gradebook code LEARNER ID"
+        )
+    out, shown = console(), 0
+    for row in book.rows(katas=resolve_katas(book, [id_] if id_ else []), learners=[learner]):
+        # People count attempts by learner and kata; the gradebook has one number for each of all.
+        there = book.attempts_of(learner, row.kata)
+        counts = next((number for number, one in there.items() if one == row.attempt), None)
+        number = attempt if attempt is not None else counts
+        if number is None:
+            continue
+        bundle = book.bundle(there[number]) if number in there else None
+        if bundle is None:
+            # Among several katas, one without this attempt is skipped: the others may have it.
+            if attempt is not None and id_ is not None:
+                raise _nothing_stored(book, learner, row.kata, number)
+            continue
+        shown += 1
+        if other is None:
+            _print(bundle, f"{learner}, {row.kata}, attempt {number}", out, every=every)
+            continue
+        before = book.bundle(there[other]) if other in there else None
+        if before is None:
+            raise _nothing_stored(book, learner, row.kata, other)
+        _print_diff(before, bundle, f"attempt {other}", f"attempt {number}", out)
+    if not shown:
+        note(f"{escape_controls(learner)} handed in nothing that was stored.")
+
+
+def _nothing_stored(book: Gradebook, who: str, kata: str, number: int) -> UsageError:
+    there = book.attempts_of(who, kata)
+    stored = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
+    return UsageError(
+        f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {stored or 'none'}.",
+        f"See: kata gradebook history {name_word(who)} {kata}{same_book()}",
+    )
+
+
+def _print(bundle: Bundle, title: str, out: Console, *, every: bool) -> None:
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})] if every else [bundle.main]
+    for name in names:
+        out.print(Text(f"{title}   {escape_controls(name)}", style="bold"), soft_wrap=True)
+        text = text_of(name, bundle.files[name])
+        lines = text.splitlines()
+        # Escaped: what a learner wrote may hold sequences that a terminal obeys.
+        shown = "\n".join(escape_controls(line) for line in lines[:MOST_LINES])
+        out.print(
+            Syntax(
+                shown,
+                "python" if name.endswith((".py", ".ipynb")) else "text",
+                line_numbers=True,
+                theme="ansi_dark",
+            )
+            if out.is_terminal
+            else Text(shown),
+            soft_wrap=True,
+        )
+        if len(lines) > MOST_LINES:
+            out.print(f"… and {len(lines) - MOST_LINES} more lines")
+    others = len(bundle.files) - 1
+    if others and not every:
+        note(f"and {counted(others, 'file')} more: --all shows them")
+
+
+def _print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console) -> None:
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    changes: list[str] = []
+    for name in sorted({*before.files, *after.files}):
+        one, other = (
+            text_of(name, files[name]).splitlines() if name in files else []
+            for files in (before.files, after.files)
+        )
+        changes += difflib.unified_diff(
+            one[:MOST_LINES],
+            other[:MOST_LINES],
+            f"{escape_controls(name)}  {old}",
+            f"{escape_controls(name)}  {new}",
+            lineterm="",
+        )
+    if not changes:
+        note(f"{old} and {new} are the same.")
+        return
+    text = "\n".join(escape_controls(line) for line in changes)
+    out.print(Syntax(text, "diff", theme="ansi_dark") if out.is_terminal else Text(text), soft_wrap=True)
+
+
+@click.command(short_help="List hand-ins that fail alike.")
+@click.argument("kata", metavar="[ID]", required=False)
+@json_option
+@with_gradebook
+def groups(book: Gradebook, kata: str | None, as_json: bool) -> None:
+    """List hand-ins that fail alike: the same named mistake, or the same checks at the same code but for its names.
+
+    The page *Groups* of `kata desk` decides about a whole group at once.
+
+    \b
+    Example:
+      kata gradebook groups masks
+    """
+    from grader.instructor.gradebook.resolve import resolve_kata
+    from grader.instructor.grading.groups import groups as grouped
+
+    katas = book.katas() if kata is None else [resolve_kata(book, kata)]
+    found = [one for slug in katas for one in grouped(book, slug)]
+    if as_json:
+        listed = [one._asdict() | {"members": [row.learner for row in one.members]} for one in found]
+        print_json({"groups": listed})
+        return
+    for one in found:
+        names = ", ".join(row.learner for row in one.members)
+        line = f"{len(one.members):>4}  {one.kata}: {one.what}\n      {names}"
+        print_line(line)
+    if not found:
+        note("Nobody failed anything.")
+
+
+@click.command(short_help="Say how hard each check is, and what it tells.")
+@click.argument("of", metavar="[ASSIGNMENT|ID]", required=False)
+@json_option
+@with_gradebook
+def items(book: Gradebook, of: str | None, as_json: bool) -> None:
+    """Say of every check, and of every catalogued mistake, how hard it is and what it tells about a learner.
+
+    Difficulty is the part that failed; what it tells is the point-biserial correlation with all other checks. A check
+    that never fails or tells nothing is flagged. Without a name, all katas count together.
+
+    \b
+    Example:
+      kata gradebook items week1
+    """
+    from grader.instructor.gradebook.resolve import resolve_kata
+    from grader.instructor.grading.items import items as analysed
+
+    assignment = book.course.assignments.get(of or "")
+    katas = None if of is None else assignment.katas if assignment else [resolve_kata(book, of)]
+    found = analysed(book.rows(katas=katas))
+    if as_json:
+        print_json({"items": [one._asdict() for one in found]})
+        return
+    print_line(" failed  tells  attempts")
+    for one in found:
+        tells = "    –" if one.discrimination is None else f"{one.discrimination:5.2f}"
+        tries = "   –" if one.attempts is None else f"{one.attempts:4.1f}"
+        flag = f"  [{one.flag}]" if one.flag else ""
+        line = f"{100 * one.difficulty:5.0f} %  {tells}      {tries}  {one.kata}: {one.name}{flag}"
+        print_line(line)
+
+
+@click.command(short_help="List what is still open in a class, with the command that settles it.")
+@click.argument("assignment", metavar="[ASSIGNMENT]", required=False)
+@json_option
+@with_gradebook
+def problems(book: Gradebook, assignment: str | None, as_json: bool) -> None:
+    """List what is still open: unread, misnamed, unmatched, not graded, late without a time, decisions without effect.
+
+    It is read off the gradebook and the course settings as they are now, whatever was graded last.
+
+    \b
+    Example:
+      kata gradebook problems
+      kata gradebook problems week1
+    """
+    from grader.instructor.gradebook.resolve import resolve_assignment
+    from grader.instructor.grading import problems as open_
+
+    only = None if assignment is None else resolve_assignment(book.course, assignment).name
+    found = [one for one in open_.problems(book) if only in (None, one.of)]
+    if as_json:
+        print_json({"problems": [one._asdict() for one in found]})
+        return
+    comment = f"{same_book()} --comment TEXT"
+    for of, those in groupby(found, key=lambda one: one.of):
+        print_line(f"{of or 'the course'}:")
+        for one in those:
+            about = ", ".join(filter(None, (one.learner, one.kata)))
+            options = {"gradebook": comment, "grade": same_book()}.get(one.command.split()[1], "")
+            print_line(f"  {': '.join(filter(None, (one.kind, about, one.what)))}")
+            print_line(f"      {one.command}{options}")
+    if not found:
+        note("Nothing is open.")
+
+
 for _command in (
     code,
+    groups,
+    items,
+    problems,
     export,
     push,
     questions,
     quiz_results,
     *ADJUSTING,
-    *ANALYSIS,
     *WRITTEN,
     *RULINGS,
 ):
