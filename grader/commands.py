@@ -19,7 +19,7 @@ COMMANDS = {
     "completion": "grader.cli.completion:completion",
     "course": "grader.cli.instructor.course:course",
     "grade": "grader.cli.instructor.grade:grade",
-    "regrade": "grader.cli.instructor.regrade:regrade",
+    "regrade": "grader.cli.instructor.grade:regrade",
     "gradebook": "grader.cli.instructor.gradebook:gradebook",
     "report": "grader.cli.instructor.report:report",
     "similar": "grader.cli.instructor.similar:similar",

@@ -1,6 +1,7 @@
 """`kata gradebook`: look at marks, at what was handed in, and at what a class's hand-ins say together.
 
-What changes marks, and takes them elsewhere, is in modules of its own, whose commands are added below."""
+What changes marks, and takes them elsewhere, is in modules of its own, whose commands are added below.
+"""
 
 from __future__ import annotations
 

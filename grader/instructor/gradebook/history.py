@@ -1,7 +1,8 @@
 """What happened to marks, oldest first, and their versions, which only ever grow.
 
 Who decides about a mark says which version they looked at. Where it is another by now, nothing is written: two people
-who give two points each for the same reason have looked at the same mark."""
+who give two points each for the same reason have looked at the same mark.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Who is who: learners and katas of the gradebook and the roster, and the names that a download calls people by.
 
 An identifier that a system made (a number, a login, an address) and a name that is the same but for case, accents and
-order are believed where they mean one person alone. What is only alike is proposed, and never taken."""
+order are believed where they mean one person alone. What is only alike is proposed, and never taken.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """When things were handed in, when they are due, and what lateness costs; then what people decided about points.
 
-Pure functions of times, points and a policy; where they come from is the affair of `course`."""
+Pure functions of times, points and a policy; where they come from is the affair of `course`.
+"""
 
 from __future__ import annotations
 
