@@ -171,7 +171,7 @@ def _changing(book: Gradebook, change: MarkChange) -> Iterator[tuple[str, str]]:
     after = next(iter(book.rows(katas=[kata], learners=[who])))
     most = points(after.max_score)
     shown = f"{before.report.number} {kata}   {points(before.score)}/{most} → {points(after.score)}/{most}"
-    from grader.instructor.gradebook.overview import who as called
+    from grader.cli.instructor.screens import who as called
 
     out = console()
     arrow = shown if out.encoding.lower().startswith("utf") else shown.replace("→", "->")

@@ -26,10 +26,8 @@ from grader.report.style import escape_controls, points
 from grader.words import counted, typed_number, whole_number
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.gradebook.written import AnswerSheet, Rubrics
+    from grader.instructor.gradebook.written import Rubrics
 
 _EXAMPLE = (
     "For example: the header learner,kata,question,points,comment and a line like ada,masks,1,1.5,say why"
@@ -60,6 +58,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
       kata gradebook answers week1
       kata gradebook answers ada masks
     """
+    from grader.cli.instructor.screens import print_sheet
     from grader.instructor.gradebook.exports.documents import document_of_sheet
     from grader.instructor.gradebook.resolve import resolve_katas
     from grader.instructor.gradebook.written import load_sheet, sheets_to_mark
@@ -91,53 +90,12 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
         print_json({"sheets": [document_of_sheet(one) for one in sheets]})
         return
     for one in sheets:
-        _print(one, zone)
+        print_sheet(one, zone)
     if not sheets:
         note(f"{escape_controls(learner)} handed in no written answers.")
     elif any(one.waiting for one in sheets):
         first = next(one for one in sheets if one.waiting)
         note(f"mark  kata gradebook mark {name_word(learner)} {first.kata} QUESTION --met 1,2{same_book()}")
-
-
-def _print(sheet: AnswerSheet, zone: tzinfo) -> None:
-    at = sheet.handed_in
-    facts = [f"{sheet.learner}, {sheet.kata}"]
-    if at is None:
-        facts.append("nothing was handed in")
-    elif at.submitted_at is not None:
-        handed_in = f"{at.submitted_at.astimezone(zone):%Y-%m-%d %H:%M}"
-        facts.append(f"handed in {handed_in}{', late' if sheet.late else ''}")
-    if sheet.versions > 1:
-        facts.append(f"{sheet.versions} versions")
-    facts.append("released" if sheet.released else "not released")
-    print_line("   ".join(facts))
-    for one in sheet.answers:
-        print_line(f"\n{one.number}. {one.question}")
-        # After a bar: what a learner wrote must not look like a line of ours.
-        for line in one.text.splitlines() or ["(no answer)"]:
-            print_line(f"   | {line}")
-        if one.rubric is not None:
-            print_line(f"   model    {' '.join(one.rubric.model.split())}")
-            for mistake in one.rubric.mistakes:
-                print_line(f"   mistake  {' '.join(mistake.split())}")
-            for number, criterion in enumerate(one.rubric.criteria, 1):
-                met = "x" if one.mark is not None and number in one.mark.criteria else " "
-                print_line(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
-        if one.mark is not None:
-            made = one.mark.made
-            comment = f": {made.comment}" if made.comment else ""
-            # The mark is of another text: it counts until somebody looks again.
-            older = "   The answer has changed since." if one.changed else ""
-            print_line(
-                f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
-                f"by {made.author}{comment}{older}"
-            )
-        elif one.digest:
-            print_line("   not marked yet")
-    if sheet.rest:
-        print_line("\nUnder no question's number:")
-        for line in sheet.rest.splitlines():
-            print_line(f"   | {line}")
 
 
 def _numbers(text: str) -> tuple[int, ...]:

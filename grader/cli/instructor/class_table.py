@@ -1,4 +1,4 @@
-"""What `kata grade` says at its end: a line a kata, what needs a look, where to go next."""
+"""What `kata grade` says at its end: a line a kata, what needs a look, where to go next; changes of `kata regrade`."""
 
 from __future__ import annotations
 
@@ -26,9 +26,13 @@ from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.grading.regrading import Regraded
+    from grader.report.report import KataReport
 
 SHOWN = 10
 """Remarks printed in full; the others are counted."""
+CHANGES = 40
+"""Changes that are printed; `--json FILE` has them all."""
 _SHOW = "kata gradebook show LEARNER ID"
 WIDE = 100
 """From so many columns on, a status has its word in the heading."""
@@ -214,3 +218,36 @@ def _print_some(title: str, lines: Sequence[str], rest: str, out: Console) -> No
         out.print(safe_text(f"  {line}"), soft_wrap=True)
     if len(lines) > SHOWN:
         out.print(f"  … and {len(lines) - SHOWN} more, in {rest}", soft_wrap=True)
+
+
+def print_changes(
+    changed: Sequence[Regraded],
+    own: dict[int, int],
+    counting: set[int | None],
+    out: Console,
+    *,
+    dry_run: bool,
+) -> None:
+    """Print which gradings come out differently, and for which checks."""
+    if not changed:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("learner", "kata", "attempt", "graded before", "would be" if dry_run else "now"):
+        table.add_column(title, no_wrap=True)
+    for one in changed[:CHANGES]:
+        attempt = f"{own[one.attempt]}{'' if one.attempt in counting else ', does not count'}"
+        table.add_row(escape_controls(one.learner), one.kata, attempt, _mark(one.before), _mark(one.after))
+    never_cut(table, 0, 1)
+    out.print(table)
+    if len(changed) > CHANGES:
+        out.print(f"… and {len(changed) - CHANGES} more; --json FILE has them all")
+    out.print("checks that come out differently, and for how many hand-ins; --json FILE has them for each:")
+    for check, count in Counter(check for one in changed for check in one.checks).most_common():
+        out.print(escape_controls(f"  {count:>4}  {check}"), soft_wrap=True, highlight=False)
+    gains = [one.after.earned - one.before.earned for one in changed]
+    higher, lower = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
+    out.print(f"{higher} higher, {lower} lower, {gains.count(0)} with the same points")
+
+
+def _mark(report: KataReport) -> str:
+    return f"{points(report.earned, report.possible)} {STATUS_STYLES[report.status].word}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,11 +23,9 @@ from grader.cli.instructor.class_options import (
 from grader.engine import sandbox
 from grader.errors import KataError, UsageError
 from grader.report.json_text import encode
-from grader.report.style import STATUS_STYLES, console, escape_controls, never_cut, points
+from grader.report.style import console
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from grader.instructor.gradebook.course import Course
     from grader.instructor.gradebook.records import UnusedTime
     from grader.instructor.gradebook.store import Gradebook
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     from grader.instructor.grading.run import Tally
     from grader.instructor.submissions import LearnerFolder, Scan
     from grader.instructor.submissions.submission import Submission
-    from grader.report.report import KataReport
 
 
 @click.command(short_help="Grade a class into a gradebook.")
@@ -311,10 +307,6 @@ def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[
         yield 100.0 * found.part if found.most > found.open else 100.0
 
 
-SHOWN = 40
-"""Changes that are printed; `--json FILE` has them all."""
-
-
 @click.command(short_help="Grade again what the gradebook keeps; say what changes.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 @click.option(
@@ -333,6 +325,7 @@ def regrade(dry_run: bool, json_file: str | None, options: GradingOptions) -> in
       kata regrade --only masks
       kata regrade --only ada --only masks --force --dry-run
     """
+    from grader.cli.instructor.class_table import print_changes
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.grading.regrading import stored_learners
 
@@ -348,7 +341,7 @@ def regrade(dry_run: bool, json_file: str | None, options: GradingOptions) -> in
         tally, changed = _graded_again(book, stored, wanted, options, dry_run)
         # stdout is for programs when the changes go there.
         out = console(stderr=json_file == "-")
-        _print_changes(changed, own, {row.attempt for row in before}, out, dry_run=dry_run)
+        print_changes(changed, own, {row.attempt for row in before}, out, dry_run=dry_run)
         for submission, answer in tally.refused:
             note(f"not graded: {submission.learner}, {submission.kata}: {answer.message}")
         if dry_run:
@@ -390,41 +383,6 @@ def _graded_again(
     if recording is not None:
         recording.finish()
     return tally, [change for change in marks.changes if change.differs]
-
-
-def _print_changes(
-    changed: Sequence[Regraded],
-    own: dict[int, int],
-    counting: set[int | None],
-    out: Console,
-    *,
-    dry_run: bool,
-) -> None:
-    if not changed:
-        return
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("learner", "kata", "attempt", "graded before", "would be" if dry_run else "now"):
-        table.add_column(title, no_wrap=True)
-    for one in changed[:SHOWN]:
-        attempt = f"{own[one.attempt]}{'' if one.attempt in counting else ', does not count'}"
-        table.add_row(escape_controls(one.learner), one.kata, attempt, _mark(one.before), _mark(one.after))
-    never_cut(table, 0, 1)
-    out.print(table)
-    if len(changed) > SHOWN:
-        out.print(f"… and {len(changed) - SHOWN} more; --json FILE has them all")
-    out.print("checks that come out differently, and for how many hand-ins; --json FILE has them for each:")
-    for check, count in Counter(check for one in changed for check in one.checks).most_common():
-        out.print(escape_controls(f"  {count:>4}  {check}"), soft_wrap=True, highlight=False)
-    gains = [one.after.earned - one.before.earned for one in changed]
-    higher, lower = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
-    out.print(f"{higher} higher, {lower} lower, {gains.count(0)} with the same points")
-
-
-def _mark(report: KataReport) -> str:
-    return f"{points(report.earned, report.possible)} {STATUS_STYLES[report.status].word}"
 
 
 def _write(changed: Sequence[Regraded], own: dict[int, int], file: str) -> None:

@@ -5,7 +5,6 @@ What changes marks, and takes them elsewhere, is in modules of its own, whose co
 
 from __future__ import annotations
 
-import difflib
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -20,15 +19,10 @@ from grader.cli.instructor.push import push
 from grader.cli.instructor.questions import questions, quiz_results
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
 from grader.errors import UsageError
-from grader.instructor.submissions.as_text import text_of
 from grader.report.style import console, escape_controls
-from grader.words import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.submissions.submission import Bundle
 
 
 class TakesNames(click.Group):
@@ -114,7 +108,7 @@ def show(
       kata gradebook show ada
       kata gradebook show ada masks
     """
-    from grader.instructor.gradebook import overview
+    from grader.cli.instructor import screens
     from grader.instructor.gradebook.exports.documents import document_of
     from grader.instructor.gradebook.resolve import resolve_katas
 
@@ -129,10 +123,10 @@ def show(
     if as_json:
         print_json(document_of(rows, book.course, whole=True) if rows else {"learner": learner, "katas": []})
     elif id_ is not None and len(rows) == 1:
-        overview.print_mark(rows[0], book.course, console())
+        screens.print_mark(rows[0], book.course, console())
     elif rows:
         out = console()
-        overview.print_learner(rows, book.course, out)
+        screens.print_learner(rows, book.course, out)
         # What to look at next is what went wrong, if anything did.
         look = next((row for row in rows if row.status != "pass"), rows[0])
         mark = f"{name_word(look.learner)} {look.kata}{same_book()}"
@@ -140,7 +134,7 @@ def show(
 
 
 def _show_class(book: Gradebook, katas: list[str] | None, learners: list[str] | None, as_json: bool) -> None:
-    from grader.instructor.gradebook import overview
+    from grader.cli.instructor import screens
     from grader.instructor.gradebook.exports.documents import document_of
     from grader.instructor.gradebook.records import by_learner
 
@@ -148,7 +142,7 @@ def _show_class(book: Gradebook, katas: list[str] | None, learners: list[str] | 
     if as_json:
         found = [document_of(list(own.values()), book.course) for _, own in by_learner(rows)]
         print_json({"learners": found})
-    elif not overview.print_class(rows, book.course, console()):
+    elif not screens.print_class(rows, book.course, console()):
         note(f"Nothing is graded yet in {book.where}.")
 
 
@@ -165,7 +159,7 @@ def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> No
       kata gradebook history ada
       kata gradebook history ada masks --json
     """
-    from grader.instructor.gradebook import overview
+    from grader.cli.instructor import screens
     from grader.instructor.gradebook.resolve import resolve_katas
 
     katas = resolve_katas(book, [id_] if id_ else []) or book.katas()
@@ -176,13 +170,9 @@ def history(book: Gradebook, learner: str, id_: str | None, as_json: bool) -> No
         events = [{"kata": kata, **document_of_event(event)} for kata in katas for event in histories[kata]]
         print_json({"learner": learner, "events": events})
     else:
-        overview.print_history(histories, book.course, console())
+        screens.print_history(histories, book.course, console())
         if not any(histories.values()):
             note(f"Nothing has happened yet to the marks of {learner}.")
-
-
-MOST_LINES = 5000
-"""Of one file; the rest is counted."""
 
 
 @click.command(short_help="Show what a learner handed in, and what changed between two attempts.")
@@ -210,6 +200,7 @@ def code(
       kata gradebook code ada masks --attempt 3
       kata gradebook code ada masks --attempt 3 --diff 1
     """
+    from grader.cli.instructor import screens
     from grader.instructor.gradebook.resolve import resolve_katas
 
     if other is not None and id_ is None:
@@ -232,12 +223,12 @@ def code(
             continue
         shown += 1
         if other is None:
-            _print(bundle, f"{learner}, {row.kata}, attempt {number}", out, every=every)
+            screens.print_code(bundle, f"{learner}, {row.kata}, attempt {number}", out, every=every)
             continue
         before = book.bundle(there[other]) if other in there else None
         if before is None:
             raise _nothing_stored(book, learner, row.kata, other)
-        _print_diff(before, bundle, f"attempt {other}", f"attempt {number}", out)
+        screens.print_diff(before, bundle, f"attempt {other}", f"attempt {number}", out)
     if not shown:
         note(f"{escape_controls(learner)} handed in nothing that was stored.")
 
@@ -249,59 +240,6 @@ def _nothing_stored(book: Gradebook, who: str, kata: str, number: int) -> UsageE
         f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {stored or 'none'}.",
         f"See: kata gradebook history {name_word(who)} {kata}{same_book()}",
     )
-
-
-def _print(bundle: Bundle, title: str, out: Console, *, every: bool) -> None:
-    from rich.syntax import Syntax
-    from rich.text import Text
-
-    names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})] if every else [bundle.main]
-    for name in names:
-        out.print(Text(f"{title}   {escape_controls(name)}", style="bold"), soft_wrap=True)
-        text = text_of(name, bundle.files[name])
-        lines = text.splitlines()
-        # Escaped: what a learner wrote may hold sequences that a terminal obeys.
-        shown = "\n".join(escape_controls(line) for line in lines[:MOST_LINES])
-        out.print(
-            Syntax(
-                shown,
-                "python" if name.endswith((".py", ".ipynb")) else "text",
-                line_numbers=True,
-                theme="ansi_dark",
-            )
-            if out.is_terminal
-            else Text(shown),
-            soft_wrap=True,
-        )
-        if len(lines) > MOST_LINES:
-            out.print(f"… and {len(lines) - MOST_LINES} more lines")
-    others = len(bundle.files) - 1
-    if others and not every:
-        note(f"and {counted(others, 'file')} more: --all shows them")
-
-
-def _print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console) -> None:
-    from rich.syntax import Syntax
-    from rich.text import Text
-
-    changes: list[str] = []
-    for name in sorted({*before.files, *after.files}):
-        one, other = (
-            text_of(name, files[name]).splitlines() if name in files else []
-            for files in (before.files, after.files)
-        )
-        changes += difflib.unified_diff(
-            one[:MOST_LINES],
-            other[:MOST_LINES],
-            f"{escape_controls(name)}  {old}",
-            f"{escape_controls(name)}  {new}",
-            lineterm="",
-        )
-    if not changes:
-        note(f"{old} and {new} are the same.")
-        return
-    text = "\n".join(escape_controls(line) for line in changes)
-    out.print(Syntax(text, "diff", theme="ansi_dark") if out.is_terminal else Text(text), soft_wrap=True)
 
 
 @click.command(short_help="List hand-ins that fail alike.")

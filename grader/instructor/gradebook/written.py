@@ -22,6 +22,7 @@ from grader.instructor.gradebook.errors import GradebookUsageError
 from grader.instructor.gradebook.events import active_marks, active_releases
 from grader.instructor.gradebook.records import Answers, Given, Mark
 from grader.instructor.gradebook.store import Gradebook
+from grader.report.style import out_of
 from grader.words import counted
 
 
@@ -468,3 +469,19 @@ def rubric_question(
 
 def _criteria(of: Question) -> Iterable[str]:
     return (f"{number} {one.met} ({one.points:g})" for number, one in enumerate(of.criteria, 1))
+
+
+def written_in_short(row: Mark, *, full: bool = True) -> str:
+    """Return what there is to say of the written answers, in full or to the learner; nothing where there are none."""
+    part = row.written
+    if part is None:
+        return ""
+    counts = {
+        "still to be marked": part.unmarked,
+        "changed since marked": part.changed if full else (),
+        "left empty (0 points)": part.blank,
+    }
+    parts = [out_of(part.score, part.max_score)] if part.max_score else []
+    parts += [f"{len(questions)} {what}" for what, questions in counts.items() if questions]
+    parts += ["released" if part.released else "not released"] if full and parts else []
+    return "; ".join(parts)

@@ -14,11 +14,11 @@ import msgspec
 
 from grader.catalogue import Catalogue, read_hints
 from grader.catalogue.answer_sheet import questions_of
-from grader.instructor.gradebook import events, overview
+from grader.instructor.gradebook import events
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import AboutMark, Provenance, Thread
 from grader.instructor.gradebook.records import NEWER, Mark, WrittenScore
-from grader.instructor.gradebook.written import WITHDRAWN, WrittenAnswer, earned
+from grader.instructor.gradebook.written import WITHDRAWN, WrittenAnswer, earned, written_in_short
 from grader.instructor.html import text
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
@@ -225,7 +225,7 @@ class Viewer:
 
     def written(self, mark: Mark) -> str:
         """Return what there is to say of the written answers."""
-        return overview.written(mark, full=self.full) if self._are_marks_known(mark) else ""
+        return written_in_short(mark, full=self.full) if self._are_marks_known(mark) else ""
 
     def released(self, mark: Mark) -> WrittenScore | None:
         """Return the written answers where they are part of the total."""

@@ -1,18 +1,22 @@
-"""The gradebook on a terminal: a class as a table, one learner, one mark with everything that made it."""
+"""What commands print of a gradebook: a class, a learner, one mark; code, written answers, history."""
 
 from __future__ import annotations
 
+import difflib
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console
+from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from grader.cli.context import note
+from grader.cli.instructor.class_options import print_line
 from grader.instructor.gradebook.course import Total, total, written_total
 from grader.instructor.gradebook.events import AnswerMark, Override, PointsChange, standing
 from grader.instructor.gradebook.exports.tables import signed
@@ -25,6 +29,8 @@ from grader.instructor.gradebook.records import (
     TakenBack,
     by_learner,
 )
+from grader.instructor.gradebook.written import written_in_short
+from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.names import natural_key
 from grader.report.report import WRONG
 from grader.report.style import (
@@ -32,7 +38,6 @@ from grader.report.style import (
     escape_controls,
     has_unicode,
     never_cut,
-    out_of,
     points,
     status_text,
 )
@@ -41,6 +46,8 @@ from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
+    from grader.instructor.gradebook.written import AnswerSheet
+    from grader.instructor.submissions.submission import Bundle
 
 GAP = 2
 MARK_GAP = 1
@@ -224,7 +231,11 @@ def print_learner(rows: Sequence[Mark], course: Course, out: Console) -> None:
             remarks = [f"counts {points(weight)} times"] if weight != 1 else []
             marked = points(part.score, part.max_score)
             table.add_row(
-                "", "written answers", marked, "", Text(", ".join([*remarks, written(row)]), style="dim")
+                "",
+                "written answers",
+                marked,
+                "",
+                Text(", ".join([*remarks, written_in_short(row)]), style="dim"),
             )
     never_cut(table, 0, 1)
     out.print(table)
@@ -256,7 +267,7 @@ def _facts(row: Mark, course: Course) -> Iterator[str]:
     if row.submitted_at is not None:
         by = f", says {row.time_source}" if row.time_source else ""
         yield f"handed in {_when(row.submitted_at, course)}{by}"
-    if answers := written(row):
+    if answers := written_in_short(row):
         yield f"answers   {answers}"
     if row.origin:
         yield f"found in  {row.origin}"
@@ -330,22 +341,6 @@ def _when(moment: datetime, course: Course) -> str:
     return f"{moment.astimezone(course.timezone):%Y-%m-%d %H:%M}"
 
 
-def written(row: Mark, *, full: bool = True) -> str:
-    """Return what there is to say of the written answers, in full or to the learner; nothing where there are none."""
-    part = row.written
-    if part is None:
-        return ""
-    counts = {
-        "still to be marked": part.unmarked,
-        "changed since marked": part.changed if full else (),
-        "left empty (0 points)": part.blank,
-    }
-    parts = [out_of(part.score, part.max_score)] if part.max_score else []
-    parts += [f"{len(questions)} {what}" for what, questions in counts.items() if questions]
-    parts += ["released" if part.released else "not released"] if full and parts else []
-    return "; ".join(parts)
-
-
 def _remarks(row: Mark, course: Course) -> str:
     """Return what is worth a glance in a table of one learner."""
     parts = [f"({signed(one)}) {one.made.comment}" for one in standing(row.adjustments)]
@@ -359,7 +354,7 @@ def _remarks(row: Mark, course: Course) -> str:
         parts.append(_versions(row))
     if row.report.message:
         parts.append(row.report.message.partition("\n")[0])
-    if (answers := written(row)) and row.written is not None and not row.written.released:
+    if (answers := written_in_short(row)) and row.written is not None and not row.written.released:
         parts.append(f"written: {answers}")
     wrong = [check for check in row.report.checks if check.status in WRONG]
     if wrong and not row.report.message:
@@ -381,3 +376,98 @@ def who(row: Mark) -> str:
     """Return a learner as identity and name, the name only where it says more."""
     learner, name = (escape_controls(text).replace("\n", "\\n") for text in (row.learner, row.name))
     return learner if name in ("", learner) else f"{learner}  {name}"
+
+
+MOST_LINES = 5000
+"""Of one file; the rest is counted."""
+
+
+def print_code(bundle: Bundle, title: str, out: Console, *, every: bool) -> None:
+    """Print the files that were handed in, with numbers of lines."""
+    names = [bundle.main, *sorted(set(bundle.files) - {bundle.main})] if every else [bundle.main]
+    for name in names:
+        out.print(Text(f"{title}   {escape_controls(name)}", style="bold"), soft_wrap=True)
+        text = text_of(name, bundle.files[name])
+        lines = text.splitlines()
+        # Escaped: what a learner wrote may hold sequences that a terminal obeys.
+        shown = "\n".join(escape_controls(line) for line in lines[:MOST_LINES])
+        out.print(
+            Syntax(
+                shown,
+                "python" if name.endswith((".py", ".ipynb")) else "text",
+                line_numbers=True,
+                theme="ansi_dark",
+            )
+            if out.is_terminal
+            else Text(shown),
+            soft_wrap=True,
+        )
+        if len(lines) > MOST_LINES:
+            out.print(f"… and {len(lines) - MOST_LINES} more lines")
+    others = len(bundle.files) - 1
+    if others and not every:
+        note(f"and {counted(others, 'file')} more: --all shows them")
+
+
+def print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console) -> None:
+    """Print what changed from one attempt to another."""
+    changes: list[str] = []
+    for name in sorted({*before.files, *after.files}):
+        one, other = (
+            text_of(name, files[name]).splitlines() if name in files else []
+            for files in (before.files, after.files)
+        )
+        changes += difflib.unified_diff(
+            one[:MOST_LINES],
+            other[:MOST_LINES],
+            f"{escape_controls(name)}  {old}",
+            f"{escape_controls(name)}  {new}",
+            lineterm="",
+        )
+    if not changes:
+        note(f"{old} and {new} are the same.")
+        return
+    text = "\n".join(escape_controls(line) for line in changes)
+    out.print(Syntax(text, "diff", theme="ansi_dark") if out.is_terminal else Text(text), soft_wrap=True)
+
+
+def print_sheet(sheet: AnswerSheet, zone: tzinfo) -> None:
+    """Print written answers, each next to the model answer, the criteria and the mark."""
+    at = sheet.handed_in
+    facts = [f"{sheet.learner}, {sheet.kata}"]
+    if at is None:
+        facts.append("nothing was handed in")
+    elif at.submitted_at is not None:
+        handed_in = f"{at.submitted_at.astimezone(zone):%Y-%m-%d %H:%M}"
+        facts.append(f"handed in {handed_in}{', late' if sheet.late else ''}")
+    if sheet.versions > 1:
+        facts.append(f"{sheet.versions} versions")
+    facts.append("released" if sheet.released else "not released")
+    print_line("   ".join(facts))
+    for one in sheet.answers:
+        print_line(f"\n{one.number}. {one.question}")
+        # After a bar: what a learner wrote must not look like a line of ours.
+        for line in one.text.splitlines() or ["(no answer)"]:
+            print_line(f"   | {line}")
+        if one.rubric is not None:
+            print_line(f"   model    {' '.join(one.rubric.model.split())}")
+            for mistake in one.rubric.mistakes:
+                print_line(f"   mistake  {' '.join(mistake.split())}")
+            for number, criterion in enumerate(one.rubric.criteria, 1):
+                met = "x" if one.mark is not None and number in one.mark.criteria else " "
+                print_line(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
+        if one.mark is not None:
+            made = one.mark.made
+            comment = f": {made.comment}" if made.comment else ""
+            # The mark is of another text: it counts until somebody looks again.
+            older = "   The answer has changed since." if one.changed else ""
+            print_line(
+                f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
+                f"by {made.author}{comment}{older}"
+            )
+        elif one.digest:
+            print_line("   not marked yet")
+    if sheet.rest:
+        print_line("\nUnder no question's number:")
+        for line in sheet.rest.splitlines():
+            print_line(f"   | {line}")
