@@ -138,7 +138,7 @@ def revoke(book: Gradebook, number: int | None, options: MarkChange) -> None:
 
     with _changing(book, options) as (who, kata):
         row = next(iter(book.rows(katas=[kata], learners=[who])))
-        standing = [one.id for one in row.adjustments if not one.revoked]
+        standing = [change.id for change in row.adjustments if not change.revoked]
         hint = f"See: kata gradebook history {name_word(who)} {kata}{same_book()}"
         if not standing:
             raise UsageError(f"{escape_controls(who)}, {kata}: nobody changed this mark.", hint)

@@ -67,10 +67,11 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     if learner is None:
         katas = resolve_katas(book, [id_] if id_ else [])
         # From the rows alone: no sheet has to be read to know who waits.
-        waiting = [one for one in sheets_to_mark(book) if katas is None or one.kata in katas]
+        waiting = [queued for queued in sheets_to_mark(book) if katas is None or queued.kata in katas]
         if as_json:
             found = [
-                {"learner": one.learner, "kata": one.kata, "questions": one.questions} for one in waiting
+                {"learner": queued.learner, "kata": queued.kata, "questions": queued.questions}
+                for queued in waiting
             ]
             print_json({"waiting": found})
             return
@@ -79,7 +80,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
             print_line(
                 f"{queued.learner}  {queued.kata}  question{'s' * (len(queued.questions) > 1)} {numbers}"
             )
-        count = sum(len(one.questions) for one in waiting)
+        count = sum(len(queued.questions) for queued in waiting)
         note(f"{counted(count, 'answer')} wait to be marked" if count else "No answer waits to be marked.")
         return
     rows = book.rows(katas=resolve_katas(book, [id_] if id_ else []), learners=[learner])
@@ -87,25 +88,25 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     # With an ID also without a sheet: somebody who names it wants to hear that nothing was handed in.
     sheets = [load_sheet(book, rubrics, learner, row.kata) for row in rows if row.written is not None or id_]
     if as_json:
-        print_json({"sheets": [document_of_sheet(one) for one in sheets]})
+        print_json({"sheets": [document_of_sheet(sheet) for sheet in sheets]})
         return
-    for one in sheets:
-        print_sheet(one, zone)
+    for sheet in sheets:
+        print_sheet(sheet, zone)
     if not sheets:
         note(f"{escape_controls(learner)} handed in no written answers.")
-    elif any(one.waiting for one in sheets):
-        first = next(one for one in sheets if one.waiting)
+    elif any(sheet.waiting for sheet in sheets):
+        first = next(sheet for sheet in sheets if sheet.waiting)
         note(f"mark  kata gradebook mark {name_word(learner)} {first.kata} QUESTION --met 1,2{same_book()}")
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    found = [whole_number(one) for one in text.replace(" ", ",").split(",") if one]
+    found = [whole_number(word) for word in text.replace(" ", ",").split(",") if word]
     if None in found:
         raise UsageError(
             f"--met takes the numbers of criteria, not {text!r}.",
             "For example --met 1,3, or --met '' for none.",
         )
-    return tuple(one for one in found if one is not None)
+    return tuple(number for number in found if number is not None)
 
 
 @click.command(short_help="Mark a written answer, by the rubric's criteria or in points.")
@@ -157,7 +158,7 @@ def mark(
         author=author_of(author),
     )
     # Read back: points that were not given follow from the criteria, and only the gradebook knows them.
-    stands = next(one for one in book.written_answers([learner])[learner, kata][1] if one.id == number)
+    stands = next(mark for mark in book.written_answers([learner])[learner, kata][1] if mark.id == number)
     print_line(f"{learner}, {kata}, question {question}: {points(stands.points, stands.max_points)}")
     note(f"undo  kata gradebook unmark {number}{same_book()} --comment TEXT")
 
@@ -260,7 +261,7 @@ def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:
         raise UsageError("there are neither points nor met criteria.")
     kata = resolve_kata(book, cells["kata"])
     of, met = rubric_question(rubrics, kata, number), _numbers(cells["met"].replace(";", ","))
-    if any(not 1 <= one <= len(of.criteria) for one in met):
+    if any(not 1 <= number <= len(of.criteria) for number in met):
         raise UsageError(f"met names a criterion that does not exist; there are {len(of.criteria)}.")
     given = _points(cells["points"], of.points)
     who = resolve_learner(book, cells["learner"])

@@ -110,7 +110,9 @@ def _is_of_katas(given: dict[str, Any], course: Course) -> bool:
     """Whether a command that may name a learner, an assignment or both was given an assignment or a kata alone."""
     from grader.instructor.gradebook.resolve import slugs_meant
 
-    required = {one.name for one in click.get_current_context().command.params if one.required}
+    required = {
+        parameter.name for parameter in click.get_current_context().command.params if parameter.required
+    }
     if "learner" in required or given.get("id_", "") is not None:
         return False
     try:
@@ -169,7 +171,7 @@ def lines_of(
     from grader.instructor.gradebook.roster import read_table
 
     place, there, rows = read_table(file, "file", "Name the CSV file.")
-    for names in (one.split("|") for one in columns):
+    for names in (column.split("|") for column in columns):
         if set(names).isdisjoint(there):
             missing = " and no column ".join(f"`{name}`" for name in names)
             raise UsageError(f"{file}:{place}: there is no column {missing}.", example)

@@ -64,7 +64,7 @@ def print_summary(
     late: dict[tuple[str, float], list[str]] = {}
     newer: list[str] = []
     taken: dict[tuple[str, str], str | None] = {}
-    refused = {(one.learner, one.kata) for one, _ in remarks.tally.refused}
+    refused = {(submission.learner, submission.kata) for submission, _ in remarks.tally.refused}
     troubles: list[str] = []
     counts: dict[str, Counter[str]] = {kata.slug: Counter() for kata in katas}
     scores: dict[str, list[float]] = {kata.slug: [] for kata in katas}
@@ -83,8 +83,9 @@ def print_summary(
         if row.trouble and (row.learner, row.kata) not in refused:
             troubles.append(f"{row.learner}, {row.kata}: {row.trouble}")
     idle = [
-        f"{one.learner}{one.kata and f', {one.kata}'}: {one.what}. If so: {one.command}{same_book()} --comment TEXT"
-        for one in without_effect(book, taken)
+        f"{problem.learner}{problem.kata and f', {problem.kata}'}: {problem.what}. "
+        f"If so: {problem.command}{same_book()} --comment TEXT"
+        for problem in without_effect(book, taken)
     ]
     remarks = replace(remarks, idle=idle, late=[_late(*how, who) for how, who in late.items()], newer=newer)
     out.print(_table(katas, counts, scores, whole, out))
@@ -188,10 +189,11 @@ def _strangers(matches: Matches) -> list[str]:
 def _proposals(tally: Tally) -> list[str]:
     option = same_book()
     return [
-        f"{one.learner}, {one.kata}: {one.proposal.origin}, {one.proposal.reason}. If so: kata gradebook take "
-        f"{name_word(one.learner)} {one.kata} {name_word(one.proposal.file)}{option} --comment TEXT"
-        for one in tally.proposed
-        if one.proposal is not None
+        f"{submission.learner}, {submission.kata}: {submission.proposal.origin}, {submission.proposal.reason}. "
+        f"If so: kata gradebook take {name_word(submission.learner)} {submission.kata} "
+        f"{name_word(submission.proposal.file)}{option} --comment TEXT"
+        for submission in tally.proposed
+        if submission.proposal is not None
     ]
 
 
@@ -234,17 +236,19 @@ def print_changes(
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in ("learner", "kata", "attempt", "graded before", "would be" if dry_run else "now"):
         table.add_column(title, no_wrap=True)
-    for one in changed[:CHANGES]:
-        attempt = f"{own[one.attempt]}{'' if one.attempt in counting else ', does not count'}"
-        table.add_row(escape_controls(one.learner), one.kata, attempt, _mark(one.before), _mark(one.after))
+    for change in changed[:CHANGES]:
+        attempt = f"{own[change.attempt]}{'' if change.attempt in counting else ', does not count'}"
+        table.add_row(
+            escape_controls(change.learner), change.kata, attempt, _mark(change.before), _mark(change.after)
+        )
     never_cut(table, 0, 1)
     out.print(table)
     if len(changed) > CHANGES:
         out.print(f"… and {len(changed) - CHANGES} more; --json FILE has them all")
     out.print("checks that come out differently, and for how many hand-ins; --json FILE has them for each:")
-    for check, count in Counter(check for one in changed for check in one.checks).most_common():
+    for check, count in Counter(check for change in changed for check in change.checks).most_common():
         out.print(escape_controls(f"  {count:>4}  {check}"), soft_wrap=True, highlight=False)
-    gains = [one.after.earned - one.before.earned for one in changed]
+    gains = [change.after.earned - change.before.earned for change in changed]
     higher, lower = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
     out.print(f"{higher} higher, {lower} lower, {gains.count(0)} with the same points")
 

@@ -208,7 +208,7 @@ def new(folder: Path, options: NewCourse, changes: CourseChanges) -> None:
     print_message(f"{target}   {counted(len(given), 'assignment')}: {', '.join(given)}")
     for doubt in doubts:
         note(f"note: {doubt}")
-    open_ = next((name for name, one in given.items() if one.due is None), None)
+    open_ = next((name for name, assignment in given.items() if assignment.due is None), None)
     due = f"kata course set{_in(folder)} --due {shell_quote(open_)}=TIME, then: " if open_ is not None else ""
     note(f"\nnext  {due}kata grade DOWNLOAD --assignment {shell_quote(next(iter(given), 'NAME'))}")
 
@@ -254,14 +254,14 @@ def check(folder: Path) -> None:
     course = Course.load(folder / COURSE_FILE, Catalogue.discover())
     people = list(course.roster.values())
     lines = [f"{course.name}   {course.timezone}   {_counted(people) if people else 'no roster'}"]
-    for one in course.assignments.values():
+    for assignment in course.assignments.values():
         when = [
             f"{what} {time.astimezone(course.timezone):%a %Y-%m-%d %H:%M}"
-            for what, time in (("due", one.due), ("closes", one.closes))
+            for what, time in (("due", assignment.due), ("closes", assignment.closes))
             if time is not None
         ]
-        column = [f"column {course.columns[one.name]}"] if one.name in course.columns else []
-        lines.append("   ".join([one.name, ", ".join(one.katas), *when, *column]))
+        column = [f"column {course.columns[assignment.name]}"] if assignment.name in course.columns else []
+        lines.append("   ".join([assignment.name, ", ".join(assignment.katas), *when, *column]))
     percent = course.late.percent_per_day
     lines.append(f"late   {percent:g} % for each day that has begun" if percent else "late   costs nothing")
     if course.anonymous:
@@ -271,10 +271,10 @@ def check(folder: Path) -> None:
     for line in lines:
         print_line(line)
     # Not an error: an assignment may be without a time, but most often it was forgotten.
-    if open_ := [one.name for one in course.assignments.values() if one.due is None]:
+    if open_ := [assignment.name for assignment in course.assignments.values() if assignment.due is None]:
         note(f"note: never late, because no due time is set: {', '.join(open_)}")
     # In any order of the words, as `Lovelace, Ada` is in one system and `Ada Lovelace` in the next.
-    called = Counter(" ".join(sorted(words_in(one.name))) for one in people if one.name)
+    called = Counter(" ".join(sorted(words_in(person.name))) for person in people if person.name)
     for person in people:
         if called[" ".join(sorted(words_in(person.name)))] > 1:
             note(
@@ -363,7 +363,7 @@ def _example(weeks: int, start: datetime | None, catalogue: Catalogue) -> str:
 
 
 def _counted(people: Sequence[Person]) -> str:
-    sections = len({one.section for one in people if one.section})
+    sections = len({person.section for person in people if person.section})
     some = f", {sections} sections" if sections > 1 else ""
     return f"{counted(len(people), 'learner')}{some}"
 

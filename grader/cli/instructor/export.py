@@ -250,10 +250,11 @@ def of_section(book: Gradebook, section: str | None) -> list[str] | None:
     """
     if section is None:
         return None
-    found = [one.learner for one in book.course.roster.values() if one.section == section]
+    found = [person.learner for person in book.course.roster.values() if person.section == section]
     if not found:
         there = (
-            ", ".join(sorted({one.section for one in book.course.roster.values() if one.section})) or "none"
+            ", ".join(sorted({person.section for person in book.course.roster.values() if person.section}))
+            or "none"
         )
         raise UsageError(f"--section {section}: the roster has no such section (there is {there}).")
     return found
@@ -268,7 +269,7 @@ def _column_meant(book: Gradebook, text: str) -> str:
     # As the roster's headings are read, so that either spelling finds it.
     column = "_".join(text.strip().lower().replace("-", " ").split())
     own = {"section", "canvas_id", "moodle_id"}
-    there = own | {name for one in book.course.roster.values() for name in one.other}
+    there = own | {name for person in book.course.roster.values() for name in person.other}
     if column not in there:
         raise UsageError(
             f"--column {text}: the roster has no such column.", f"It has {', '.join(sorted(there))}."
@@ -279,9 +280,9 @@ def _column_meant(book: Gradebook, text: str) -> str:
 def note_waiting(book: Gradebook, katas: list[str] | None, learners: list[str] | None, format_: str) -> None:
     """Say, before anything is written, what becomes of released answers that wait for a mark."""
     parts = {
-        (one.learner, one.kata): one.written
-        for one in book.marks(learners=learners)
-        if one.written is not None and one.written.released and (katas is None or one.kata in katas)
+        (mark.learner, mark.kata): mark.written
+        for mark in book.marks(learners=learners)
+        if mark.written is not None and mark.written.released and (katas is None or mark.kata in katas)
     }
     count = sum(len(part.unmarked) for part in parts.values())
     if count and format_ not in ("csv", "jsonl"):  # the one has a column of them, the other no such marks

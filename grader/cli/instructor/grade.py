@@ -116,7 +116,7 @@ def grade(
                 found = match_learners(scan.learners, book, known_times, times.name if times else "")
                 learners = _chosen(found.learners, wanted.names, book)
                 tally = graded(book, katas, learners, options, GradedFiles(submissions, times, found.unused))
-            unused = [one.words(book.course.timezone) for one in found.unused]
+            unused = [time.words(book.course.timezone) for time in found.unused]
             remarks = Remarks(tally, found.matches, options.where, unused=unused)
             print_summary(book, katas, ids, remarks, console(stderr=json_file == "-"))
             if len(tally.proposed) > 1:
@@ -145,13 +145,13 @@ def _take(book: Gradebook, proposed: Sequence[Submission]) -> None:
 
     # Grading again costs these learners alone: what others handed in has not changed since a moment ago.
     numbers = []
-    for one in proposed:
-        if (file := one.proposal) is not None:
+    for submission in proposed:
+        if (file := submission.proposal) is not None:
             why = f"--take-proposed: {file.reason}"
             made = Provenance(author=author_of(None), comment=why)
-            take = Take(learner=one.learner, kata=one.kata, file=file.file, made=made)
+            take = Take(learner=submission.learner, kata=submission.kata, file=file.file, made=made)
             numbers.append(book.decide(take))
-            note(f"taken  {one.learner}, {one.kata}: {file.file}")
+            note(f"taken  {submission.learner}, {submission.kata}: {file.file}")
     note(f"undo  kata gradebook withdraw {' '.join(map(str, numbers))}{same_book()} --comment TEXT")
 
 
@@ -188,7 +188,7 @@ def _katas_of(scan: Scan, wanted: KataChoice, options: GradingOptions) -> list[K
         return katas
     held = _held(scan, katas)
     if not held and not wanted.names:  # else every learner would get an error for every kata there is
-        closed = [f" {text}." for one in scan.learners for text in one.unopened()]
+        closed = [f" {text}." for learner in scan.learners for text in learner.unopened()]
         raise UsageError(
             f"Nothing that can be read there tells which katas are meant.{''.join(closed[:3])}",
             "Say which: --only ID, or --assignment NAME",
@@ -225,7 +225,7 @@ def graded(
     from grader.instructor.grading.run import Run
 
     # People who are in the roster alone have nothing in this download.
-    there = [one.learner for one in learners if one.places]
+    there = [learner.learner for learner in learners if learner.places]
     recording = book.start_run(
         options.arguments(sources.download, sources.times),
         [(name, kata.slug) for name in there for kata in katas],
@@ -264,9 +264,13 @@ def _leave_reports(book: Gradebook, katas: list[str], learners: list[str], file:
 def _handed_in(held: list[Kata], katas: list[Kata], course: Course) -> tuple[list[Kata], list[str]]:
     """Return the katas of those assignments of which anybody handed in anything, and what they are called."""
     slugs = {kata.slug for kata in held}
-    found = {name: one for name, one in course.assignments.items() if not slugs.isdisjoint(one.katas)}
+    found = {
+        name: assignment
+        for name, assignment in course.assignments.items()
+        if not slugs.isdisjoint(assignment.katas)
+    }
     # And what is in no assignment: it was handed in as well.
-    slugs_found = {slug for one in found.values() for slug in one.katas} | slugs
+    slugs_found = {slug for assignment in found.values() for slug in assignment.katas} | slugs
     return [kata for kata in katas if kata.slug in slugs_found], list(found) or ["no assignment"]
 
 
@@ -388,13 +392,13 @@ def _graded_again(
 def _write(changed: Sequence[Regraded], own: dict[int, int], file: str) -> None:
     lines = (
         {
-            "learner": one.learner,
-            "kata": one.kata,
-            "attempt": own[one.attempt],
-            "before": {"status": one.before.status, "score": one.before.earned},
-            "after": {"status": one.after.status, "score": one.after.earned},
-            "checks": one.checks,
+            "learner": change.learner,
+            "kata": change.kata,
+            "attempt": own[change.attempt],
+            "before": {"status": change.before.status, "score": change.before.earned},
+            "after": {"status": change.after.status, "score": change.after.earned},
+            "checks": change.checks,
         }
-        for one in changed
+        for change in changed
     )
     write_pieces(file, (encode(line) + b"\n" for line in lines))

@@ -38,9 +38,9 @@ class TakesNames(click.Group):
         name, command, rest = super().resolve_command(ctx, args)
         if command is None:
             return name, command, rest
-        known = [one for one in command.get_params(ctx) if isinstance(one, click.Option)]
-        flags = {option for one in known if one.is_flag for option in one.opts}
-        with_value = {option for one in known if not one.is_flag for option in one.opts}
+        known = [parameter for parameter in command.get_params(ctx) if isinstance(parameter, click.Option)]
+        flags = {option for parameter in known if parameter.is_flag for option in parameter.opts}
+        with_value = {option for parameter in known if not parameter.is_flag for option in parameter.opts}
         short = tuple(option for option in with_value if not option.startswith("--"))
         options: list[str] = []
         arguments: list[str] = []
@@ -259,14 +259,14 @@ def groups(book: Gradebook, kata: str | None, as_json: bool) -> None:
     from grader.instructor.grading.groups import groups as grouped
 
     katas = book.katas() if kata is None else [resolve_kata(book, kata)]
-    found = [one for slug in katas for one in grouped(book, slug)]
+    found = [group for slug in katas for group in grouped(book, slug)]
     if as_json:
-        listed = [one._asdict() | {"members": [row.learner for row in one.members]} for one in found]
+        listed = [group._asdict() | {"members": [row.learner for row in group.members]} for group in found]
         print_json({"groups": listed})
         return
-    for one in found:
-        names = ", ".join(row.learner for row in one.members)
-        line = f"{len(one.members):>4}  {one.kata}: {one.what}\n      {names}"
+    for group in found:
+        names = ", ".join(row.learner for row in group.members)
+        line = f"{len(group.members):>4}  {group.kata}: {group.what}\n      {names}"
         print_line(line)
     if not found:
         note("Nobody failed anything.")
@@ -293,14 +293,14 @@ def items(book: Gradebook, of: str | None, as_json: bool) -> None:
     katas = None if of is None else assignment.katas if assignment else [resolve_kata(book, of)]
     found = analysed(book.rows(katas=katas))
     if as_json:
-        print_json({"items": [one._asdict() for one in found]})
+        print_json({"items": [item._asdict() for item in found]})
         return
     print_line(" failed  tells  attempts")
-    for one in found:
-        tells = "    –" if one.discrimination is None else f"{one.discrimination:5.2f}"
-        tries = "   –" if one.attempts is None else f"{one.attempts:4.1f}"
-        flag = f"  [{one.flag}]" if one.flag else ""
-        line = f"{100 * one.difficulty:5.0f} %  {tells}      {tries}  {one.kata}: {one.name}{flag}"
+    for item in found:
+        tells = "    –" if item.discrimination is None else f"{item.discrimination:5.2f}"
+        tries = "   –" if item.attempts is None else f"{item.attempts:4.1f}"
+        flag = f"  [{item.flag}]" if item.flag else ""
+        line = f"{100 * item.difficulty:5.0f} %  {tells}      {tries}  {item.kata}: {item.name}{flag}"
         print_line(line)
 
 
@@ -322,18 +322,18 @@ def problems(book: Gradebook, assignment: str | None, as_json: bool) -> None:
     from grader.instructor.grading import problems as open_
 
     only = None if assignment is None else resolve_assignment(book.course, assignment).name
-    found = [one for one in open_.problems(book) if only in (None, one.of)]
+    found = [problem for problem in open_.problems(book) if only in (None, problem.of)]
     if as_json:
-        print_json({"problems": [one._asdict() for one in found]})
+        print_json({"problems": [problem._asdict() for problem in found]})
         return
     comment = f"{same_book()} --comment TEXT"
-    for of, those in groupby(found, key=lambda one: one.of):
+    for of, those in groupby(found, key=lambda problem: problem.of):
         print_line(f"{of or 'the course'}:")
-        for one in those:
-            about = ", ".join(filter(None, (one.learner, one.kata)))
-            options = {"gradebook": comment, "grade": same_book()}.get(one.command.split()[1], "")
-            print_line(f"  {': '.join(filter(None, (one.kind, about, one.what)))}")
-            print_line(f"      {one.command}{options}")
+        for problem in those:
+            about = ", ".join(filter(None, (problem.learner, problem.kata)))
+            options = {"gradebook": comment, "grade": same_book()}.get(problem.command.split()[1], "")
+            print_line(f"  {': '.join(filter(None, (problem.kind, about, problem.what)))}")
+            print_line(f"      {problem.command}{options}")
     if not found:
         note("Nothing is open.")
 

@@ -174,26 +174,26 @@ def rulings(book: Gradebook, learner: str | None, as_json: bool) -> None:
     if as_json:
         from grader.instructor.gradebook.exports.documents import document_of_decision
 
-        print_json({"rulings": [document_of_decision(one) for one in found]})
+        print_json({"rulings": [document_of_decision(ruling) for ruling in found]})
         return
     if not found:
         note("There are no decisions other than points.")
-    for one in found:
-        withdrawn = "   withdrawn" if one.revoked else ""
-        line = f"{one.id:>4}  {one.made.at.astimezone(zone):%Y-%m-%d %H:%M}  {_sentence(one, own)}{withdrawn}"
+    for ruling in found:
+        withdrawn = "   withdrawn" if ruling.revoked else ""
+        line = f"{ruling.id:>4}  {ruling.made.at.astimezone(zone):%Y-%m-%d %H:%M}  {_sentence(ruling, own)}{withdrawn}"
         print_line(line)
 
 
 def _attempts(book: Gradebook, found: Sequence[Decision]) -> dict[int, int]:
     """Return the numbers that people see of the attempts of those whom decisions are about."""
-    return book.attempt_numbers({one.learner for one in found if one.learner is not None})
+    return book.attempt_numbers({event.learner for event in found if event.learner is not None})
 
 
-def _sentence(one: Decision, own: dict[int, int]) -> str:
+def _sentence(event: Decision, own: dict[int, int]) -> str:
     from grader.instructor.gradebook.events import words
 
-    where = f"{one.learner}, {one.kata}" if one.kata else one.learner or "everybody"
-    return f"{where}: {words(one, own)}   {one.made.author}: {one.made.comment}"
+    where = f"{event.learner}, {event.kata}" if event.kata else event.learner or "everybody"
+    return f"{where}: {words(event, own)}   {event.made.author}: {event.made.comment}"
 
 
 MOST_WITHDRAWN = 10_000
@@ -202,12 +202,12 @@ MOST_WITHDRAWN = 10_000
 def _numbers(_: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> list[int]:
     """Return the numbers: each alone, or a range such as 12-40."""
     found: dict[int, None] = {}
-    for one in words:
-        matched = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", one, re.ASCII)
+    for word in words:
+        matched = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", word, re.ASCII)
         first, last = (int(matched[1]), int(matched[2] or matched[1])) if matched else (0, 0)
         if not 0 < first <= last < first + MOST_WITHDRAWN:
             raise click.BadParameter(
-                f"{one} is neither a number from 1 on nor a range such as 12-40 of at most {MOST_WITHDRAWN}.",
+                f"{word} is neither a number from 1 on nor a range such as 12-40 of at most {MOST_WITHDRAWN}.",
                 param=parameter,
             )
         found.update(dict.fromkeys(range(first, last + 1)))
@@ -250,8 +250,8 @@ def undo(book: Gradebook, numbers: list[int], by: By) -> None:
 
 def _print_taken(book: Gradebook, how: str, taken: Sequence[Decision]) -> None:
     own = _attempts(book, taken)
-    for one in taken[:SHOWN]:
-        print_line(f"{how}  {_sentence(one, own)}")
+    for event in taken[:SHOWN]:
+        print_line(f"{how}  {_sentence(event, own)}")
     if len(taken) > SHOWN:
         note(f"… and {len(taken) - SHOWN} more")
 
@@ -330,16 +330,16 @@ def assign(
     assignment, kata = (of, "") if of in book.course.assignments else ("", of)
     if kata and kata not in book.katas():
         raise UsageError(f"Nothing was handed in for {of}.", "See: kata gradebook")
-    if section and section not in {one.section for one in book.course.roster.values()}:
+    if section and section not in {person.section for person in book.course.roster.values()}:
         raise UsageError(
             f"Nobody is in section {section}.", "The roster's column `section` names the sections."
         )
     # Resolved before anything is decided: an unknown name shares nothing out.
-    only = {resolve_learner(book, one) for one in learners}
+    only = {resolve_learner(book, name) for name in learners}
     free = [
-        one
-        for one in reader.unassigned(Filter(assignment=assignment, kata=kata, section=section or ""))
-        if not only or one[0] in only
+        hand_in
+        for hand_in in reader.unassigned(Filter(assignment=assignment, kata=kata, section=section or ""))
+        if not only or hand_in[0] in only
     ]
     numbers = book.assign(free, names, most=most, **by)
     if not numbers:
@@ -349,7 +349,7 @@ def assign(
         )
     # Read back: which of them were free was decided in the transaction, not here.
     made = set(numbers)
-    given = Counter(one.marker for one in book.standing(Assign) if one.id in made)
+    given = Counter(event.marker for event in book.standing(Assign) if event.id in made)
     for name in names:
         text = f"{name}  {counted(given[name], 'hand-in')}"
         print_line(text)

@@ -260,8 +260,8 @@ def _facts(row: Mark, course: Course) -> Iterator[str]:
         yield f"graded    {points(report.earned, report.possible)}"
     if row.late_points or row.days_late:
         yield f"late      {_late(row)}"
-    for one in standing(row.adjustments):
-        yield f"{_word(one):8}  {signed(one)} by {one.made.author}: {one.made.comment}"
+    for change in standing(row.adjustments):
+        yield f"{_word(change):8}  {signed(change)} by {change.made.author}: {change.made.comment}"
     if row.late_days_used:
         yield f"late days {row.late_days_used} used of {course.late.late_days}"
     if row.submitted_at is not None:
@@ -343,7 +343,7 @@ def _when(moment: datetime, course: Course) -> str:
 
 def _remarks(row: Mark, course: Course) -> str:
     """Return what is worth a glance in a table of one learner."""
-    parts = [f"({signed(one)}) {one.made.comment}" for one in standing(row.adjustments)]
+    parts = [f"({signed(change)}) {change.made.comment}" for change in standing(row.adjustments)]
     if row.late_points or row.days_late:
         parts.insert(0, _late(row))
     elif row.late_by:
@@ -444,28 +444,28 @@ def print_sheet(sheet: AnswerSheet, zone: tzinfo) -> None:
         facts.append(f"{sheet.versions} versions")
     facts.append("released" if sheet.released else "not released")
     print_line("   ".join(facts))
-    for one in sheet.answers:
-        print_line(f"\n{one.number}. {one.question}")
+    for answer in sheet.answers:
+        print_line(f"\n{answer.number}. {answer.question}")
         # After a bar: what a learner wrote must not look like a line of ours.
-        for line in one.text.splitlines() or ["(no answer)"]:
+        for line in answer.text.splitlines() or ["(no answer)"]:
             print_line(f"   | {line}")
-        if one.rubric is not None:
-            print_line(f"   model    {' '.join(one.rubric.model.split())}")
-            for mistake in one.rubric.mistakes:
+        if answer.rubric is not None:
+            print_line(f"   model    {' '.join(answer.rubric.model.split())}")
+            for mistake in answer.rubric.mistakes:
                 print_line(f"   mistake  {' '.join(mistake.split())}")
-            for number, criterion in enumerate(one.rubric.criteria, 1):
-                met = "x" if one.mark is not None and number in one.mark.criteria else " "
+            for number, criterion in enumerate(answer.rubric.criteria, 1):
+                met = "x" if answer.mark is not None and number in answer.mark.criteria else " "
                 print_line(f"   [{met}] {number}    {criterion.met} ({points(criterion.points)})")
-        if one.mark is not None:
-            made = one.mark.made
+        if answer.mark is not None:
+            made = answer.mark.made
             comment = f": {made.comment}" if made.comment else ""
             # The mark is of another text: it counts until somebody looks again.
-            older = "   The answer has changed since." if one.changed else ""
+            older = "   The answer has changed since." if answer.changed else ""
             print_line(
-                f"   mark {one.mark.id}: {points(one.mark.points, one.mark.max_points)} "
+                f"   mark {answer.mark.id}: {points(answer.mark.points, answer.mark.max_points)} "
                 f"by {made.author}{comment}{older}"
             )
-        elif one.digest:
+        elif answer.digest:
             print_line("   not marked yet")
     if sheet.rest:
         print_line("\nUnder no question's number:")

@@ -80,8 +80,8 @@ def written_answers(
 
 def in_words(given: Collection[Given]) -> str:
     """Return what is given for several answers: the points, where they are the same for all."""
-    marks = ((one.kata, one.mark) for one in given)
-    words = {f"{of}, Q{one.question}: {one.points:g} of {one.max_points:g} points" for of, one in marks}
+    marks = ((answer.kata, answer.mark) for answer in given)
+    words = {f"{of}, Q{mark.question}: {mark.points:g} of {mark.max_points:g} points" for of, mark in marks}
     return words.pop() if len(words) == 1 else f"{counted(len(given), 'answer')} marked"
 
 
@@ -93,9 +93,11 @@ def counts(
         return None
     closes = course.closes_for(learner, kata, rulings)
     in_time = [
-        one for one in sheets if closes is None or one.submitted_at is None or one.submitted_at <= closes
+        sheet
+        for sheet in sheets
+        if closes is None or sheet.submitted_at is None or sheet.submitted_at <= closes
     ]
-    return max(in_time or sheets, key=lambda one: (one.submitted_at or one.at, one.id))
+    return max(in_time or sheets, key=lambda sheet: (sheet.submitted_at or sheet.at, sheet.id))
 
 
 def written_part(
@@ -113,7 +115,9 @@ def written_part(
     """
     sheet = counts(course, learner, kata, sheets, rulings)
     stand = active_marks(given)
-    released = [points for one in active_releases(rulings, kata) if (points := one.worth(kata)) is not None]
+    released = [
+        points for release in active_releases(rulings, kata) if (points := release.worth(kata)) is not None
+    ]
     if sheet is None and not stand and not released:
         return None
     text = sheet.answered if sheet is not None else {}
@@ -121,17 +125,17 @@ def written_part(
     # Nothing before the release: until then nobody knows how many questions there are.
     blank = tuple(number for number in range(1, len(worth) + 1) if number not in text and number not in stand)
     # The release goes over the single marks: they may be older than the rubric's last change of points.
-    most = {number: one.max_points for number, one in stand.items()} | dict(enumerate(worth, 1))
+    most = {number: mark.max_points for number, mark in stand.items()} | dict(enumerate(worth, 1))
     unmarked = tuple(sorted(number for number in text if number not in stand))
     due = course.due_for(learner, kata, rulings)
     submitted = sheet.submitted_at if sheet is not None else None
     return WrittenScore(
-        score=sum(one.points for one in stand.values()),
+        score=sum(mark.points for mark in stand.values()),
         max_score=sum(most.values()),
         unmarked=unmarked,
         open=sum(most.get(number, 0.0) for number in unmarked),
         changed=tuple(
-            number for number, one in stand.items() if number in text and text[number] != one.answer
+            number for number, mark in stand.items() if number in text and text[number] != mark.answer
         ),
         blank=blank,
         released=bool(released),
@@ -180,7 +184,9 @@ def mark(
     # Read in the transaction that writes: between two of them somebody else could mark it.
     table = schema.decisions.c
     before = decisions(connection, of(AnswerMark), table.learner_id.in_(somebody.rows), table.kata_id == kata)
-    stands = active_marks(one for one in before if isinstance(one, AnswerMark)).get(given.question)
+    stands = active_marks(decision for decision in before if isinstance(decision, AnswerMark)).get(
+        given.question
+    )
     if seen is not UNSET and (stands.id if stands is not None else None) != seen:
         sentence = (
             f"{stands.made.author} gave {stands.points:g} of {stands.max_points:g}"

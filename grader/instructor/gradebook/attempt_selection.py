@@ -22,10 +22,10 @@ def in_order(given: Iterable[HandIn]) -> list[HandIn]:
     Comparing pairs gives no order: where an unknown time is between two known ones that arrived the other way round,
     each of the three is newer than one of the others.
     """
-    arrived = sorted(given, key=lambda one: one.arrived)
-    timed = [one for one in arrived if one.submitted_at is not None]
-    by_time = iter(sorted(timed, key=lambda one: one.submitted_at or one.arrived_at))
-    return [one if one.submitted_at is None else next(by_time) for one in arrived]
+    arrived = sorted(given, key=lambda hand_in: hand_in.arrived)
+    timed = [hand_in for hand_in in arrived if hand_in.submitted_at is not None]
+    by_time = iter(sorted(timed, key=lambda hand_in: hand_in.submitted_at or hand_in.arrived_at))
+    return [hand_in if hand_in.submitted_at is None else next(by_time) for hand_in in arrived]
 
 
 @dataclass(frozen=True)
@@ -50,31 +50,33 @@ class Deadlines:
         """Return when a kata is due; None when it never is."""
         return self.course.due_for(self.learner, kata, self.rulings)
 
-    def late(self, kata: str, one: HandIn, free: int) -> Lateness:
+    def late(self, kata: str, hand_in: HandIn, free: int) -> Lateness:
         """Return how late a hand-in is if so many days are free."""
-        at, due = one.submitted_at, self.due(kata)
+        at, due = hand_in.submitted_at, self.due(kata)
         # Late without a time: the course says how many days that is.
-        if at is None and one.late_by and due is not None:
+        if at is None and hand_in.late_by and due is not None:
             at = add_days(due, self.course.late.unknown, self.course.timezone)
         return self.course.lateness(
             self.learner,
             kata,
             at,
-            one.result.score,
-            one.result.max_score,
+            hand_in.result.score,
+            hand_in.result.max_score,
             rulings=self.rulings,
             free_days=free,
         )
 
-    def is_closed(self, kata: str, one: HandIn) -> bool:
+    def is_closed(self, kata: str, hand_in: HandIn) -> bool:
         """Whether a hand-in came in after its assignment was closed."""
         closes = self.course.closes_for(self.learner, kata, self.rulings)
-        return closes is not None and one.submitted_at is not None and one.submitted_at > closes
+        return closes is not None and hand_in.submitted_at is not None and hand_in.submitted_at > closes
 
-    def shut(self, kata: str, one: HandIn) -> bool:
+    def shut(self, kata: str, hand_in: HandIn) -> bool:
         """Whether a hand-in came in too late to count at all."""
         after = self.course.late.refused_after_days
-        return self.is_closed(kata, one) or (after is not None and self.late(kata, one, 0).days > after)
+        return self.is_closed(kata, hand_in) or (
+            after is not None and self.late(kata, hand_in, 0).days > after
+        )
 
     def mode(self, kata: str) -> Attempts:
         """Return which attempt counts by the rules of the course."""
@@ -83,7 +85,7 @@ class Deadlines:
 
     def choice(self, kata: str) -> Choose | None:
         """Return the last word about which attempt counts."""
-        chosen = [one for one in self.rulings if isinstance(one, Choose) and one.kata == kata]
+        chosen = [ruling for ruling in self.rulings if isinstance(ruling, Choose) and ruling.kata == kata]
         return chosen[-1] if chosen else None
 
 
@@ -115,17 +117,17 @@ def select_attempts(
     for group in first_due:
         free = left if group.late_days is None else min(left, group.late_days)
         picked = {kata: _pick(times, kata, valid[kata], free) for kata in group.katas}
-        needed = [_days_needed(times, kata, one) for kata, one in picked.items()]
+        needed = [_days_needed(times, kata, hand_in) for kata, hand_in in picked.items()]
         # A day serves all katas of an assignment: the latest of them says how many it takes.
         used = min(free, max(needed, default=0))
         left -= used
-        for kata, one in picked.items():
-            mark = _counted(times, kata, one, valid[kata], used)
+        for kata, hand_in in picked.items():
+            mark = _counted(times, kata, hand_in, valid[kata], used)
             every = handed_in[kata]
             contents = {other.digest for other in every if other.digest}
             last = max(every, key=lambda other: other.arrived)
             # Next to the hand-in that counts, and what was seen since.
-            named = (each.proposal for each in ((one,) if last is one else (one, last)))
+            named = (each.proposal for each in ((hand_in,) if last is hand_in else (hand_in, last)))
             proposals = tuple(proposal for proposal in named if proposal is not None)
             found[kata] = replace(mark, attempts=len(contents), proposals=proposals)
     return found
@@ -139,7 +141,7 @@ def _valid(kata: str, given: Sequence[HandIn], rulings: Iterable[Decision]) -> S
         for ruling in rulings
         if isinstance(ruling, Take) and ruling.kata == kata
     }
-    return [one for one in given if one.taken is None or one.taken in files] or given
+    return [hand_in for hand_in in given if hand_in.taken is None or hand_in.taken in files] or given
 
 
 def _groups(times: Deadlines, handed_in: Iterable[str]) -> Iterable[_Group]:
@@ -155,45 +157,46 @@ def _groups(times: Deadlines, handed_in: Iterable[str]) -> Iterable[_Group]:
 
 def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> HandIn:
     choice = times.choice(kata)
-    for one in given:
-        if choice is not None and one.id == choice.hand_in:
-            return one
-    read = [one for one in given if one.digest]
+    for hand_in in given:
+        if choice is not None and hand_in.id == choice.hand_in:
+            return hand_in
+    read = [hand_in for hand_in in given if hand_in.digest]
     # What the machine could not grade says nothing, so an earlier one counts until it is graded.
-    read = [one for one in read if one.graded] or read
+    read = [hand_in for hand_in in read if hand_in.graded] or read
     if not read:  # "missing" is only said of what was never handed in
         return in_order(given)[-1]
     # A later one that came in after closing must not take the place of one in time.
-    open_ = in_order([one for one in read if not times.shut(kata, one)] or read)
+    open_ = in_order([hand_in for hand_in in read if not times.shut(kata, hand_in)] or read)
     if times.mode(kata) != "best":
         return open_[-1]
     # On a tie the earliest, which `max` returns: it cost the fewest late days.
-    return max(open_, key=lambda one: one.result.score - times.late(kata, one, free).points)
+    return max(open_, key=lambda hand_in: hand_in.result.score - times.late(kata, hand_in, free).points)
 
 
-def _days_needed(times: Deadlines, kata: str, one: HandIn) -> int:
+def _days_needed(times: Deadlines, kata: str, hand_in: HandIn) -> int:
     # What earns nothing should not use up late days.
-    if not one.digest or times.shut(kata, one):
+    if not hand_in.digest or times.shut(kata, hand_in):
         return 0
-    return math.ceil(times.late(kata, one, 0).days)
+    return math.ceil(times.late(kata, hand_in, 0).days)
 
 
-def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], free: int) -> Mark:
-    late = times.late(kata, one, free)
-    closed = times.is_closed(kata, one) and times.choice(kata) is None  # else somebody said that it counts
+def _counted(times: Deadlines, kata: str, hand_in: HandIn, given: Sequence[HandIn], free: int) -> Mark:
+    late = times.late(kata, hand_in, free)
+    # Where there is a choice, somebody said that it counts.
+    closed = times.is_closed(kata, hand_in) and times.choice(kata) is None
     if closed:
-        late = Lateness(late.days, max(0.0, one.result.score))
+        late = Lateness(late.days, max(0.0, hand_in.result.score))
     # As many as it is late and no more: what is shown is what was spent on this kata.
-    free = min(free, math.ceil(late.days)) if one.digest and not closed else 0
-    newer = tuple(dict.fromkeys(_newer(times, kata, one, given)))
+    free = min(free, math.ceil(late.days)) if hand_in.digest and not closed else 0
+    newer = tuple(dict.fromkeys(_newer(times, kata, hand_in, given)))
     passed_over = (f"{NEWER[why]}; this is an earlier one" for why in newer if why in PASSED_OVER)
-    remarks = (*_remarks(times, kata, one, given, closed), *passed_over)
+    remarks = (*_remarks(times, kata, hand_in, given, closed), *passed_over)
     return Mark(
         learner=times.learner,
         kata=kata,
-        hand_in=one,
-        result=one.result,
-        graded_at=one.graded_at,
+        hand_in=hand_in,
+        result=hand_in.result,
+        graded_at=hand_in.graded_at,
         lateness=late,
         late_days_used=free,
         closed=closed,
@@ -202,17 +205,17 @@ def _counted(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], 
     )
 
 
-def _newer(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn]) -> Iterator[Newer]:
+def _newer(times: Deadlines, kata: str, hand_in: HandIn, given: Sequence[HandIn]) -> Iterator[Newer]:
     """Yield why each hand-in that is newer than the one that counts does not count."""
-    for other in given if one.digest else ():
-        if other.digest == one.digest or not other.is_newer(one):
+    for other in given if hand_in.digest else ():
+        if other.digest == hand_in.digest or not other.is_newer(hand_in):
             continue
         if times.choice(kata) is not None:
             yield "chosen"
         elif not other.digest:
             if other.result.status == "error":  # else nothing was handed in
                 yield "unread"
-        elif one.graded and not other.graded:
+        elif hand_in.graded and not other.graded:
             yield "ungraded"
         elif times.shut(kata, other):
             yield "closed"
@@ -221,9 +224,9 @@ def _newer(times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn]) ->
 
 
 def _remarks(
-    times: Deadlines, kata: str, one: HandIn, given: Sequence[HandIn], closed: bool
+    times: Deadlines, kata: str, hand_in: HandIn, given: Sequence[HandIn], closed: bool
 ) -> Iterable[str]:
-    others = [other for other in given if other.digest and other.digest != one.digest]
+    others = [other for other in given if other.digest and other.digest != hand_in.digest]
     if choice := times.choice(kata):
         yield f"chosen by {choice.made.author}: {choice.made.comment}"
     elif others and times.mode(kata) == "best":
@@ -232,8 +235,8 @@ def _remarks(
         yield "nobody has chosen an attempt yet: the newest counts"
     if closed:
         yield "it came in after the assignment was closed and earns nothing"
-    if one.digest and one.submitted_at is None and (one.late_by or times.due(kata) is not None):
-        days = times.late(kata, one, 0).days
-        marked = f"{one.late_by} marks it late, and " if one.late_by else ""
+    if hand_in.digest and hand_in.submitted_at is None and (hand_in.late_by or times.due(kata) is not None):
+        days = times.late(kata, hand_in, 0).days
+        marked = f"{hand_in.late_by} marks it late, and " if hand_in.late_by else ""
         counts = f"{counted(days, 'day')} late" if days else "on time"
         yield f"{marked}when it was handed in is not known, so it counts as {counts}"

@@ -135,7 +135,7 @@ class Course:
         object.__setattr__(
             self, "_people", {normalized_name(learner): person for learner, person in self.roster.items()}
         )
-        by_kata = {kata: one for one in self.assignments.values() for kata in one.katas}
+        by_kata = {kata: assignment for assignment in self.assignments.values() for kata in assignment.katas}
         object.__setattr__(self, "_by_kata", by_kata)
 
     @classmethod
@@ -218,7 +218,12 @@ class Course:
 
     def is_timed(self, name: str) -> bool:
         """Whether anything that a name covers, as `covers` has it, is due or closes."""
-        closing = {kata for one in self.assignments.values() if one.closes is not None for kata in one.katas}
+        closing = {
+            kata
+            for assignment in self.assignments.values()
+            if assignment.closes is not None
+            for kata in assignment.katas
+        }
         return any(self.covers(name, kata) for kata in {*self.due, *closing})
 
     def lateness(
@@ -259,16 +264,16 @@ class _Reader:
     def course(self) -> Course:
         data = self._data
         due = dict(self._by_kata("due", data.due, self._moment))
-        for one in self._assignments.values():
+        for assignment in self._assignments.values():
             # Refused, not ordered: of two due times for one kata nobody could say later which one counted.
-            for slug in one.katas if one.due is not None else ():
+            for slug in assignment.katas if assignment.due is not None else ():
                 if slug in due:
                     raise self._wrong(
-                        f"assignments.{key_of(one.name)}.due",
+                        f"assignments.{key_of(assignment.name)}.due",
                         f"[due] also names a time for {slug}.",
                         "Leave one of them out.",
                     )
-            due |= dict.fromkeys(one.katas, one.due) if one.due is not None else {}
+            due |= dict.fromkeys(assignment.katas, assignment.due) if assignment.due is not None else {}
         return Course(
             name=data.name,
             katas=self._katas(),
@@ -326,7 +331,7 @@ class _Reader:
     def _katas(self) -> tuple[str, ...] | None:
         if self._data.katas is not None:
             return self._in_order(self._listed("katas", self._data.katas))
-        given = {slug for one in self._assignments.values() for slug in one.katas}
+        given = {slug for assignment in self._assignments.values() for slug in assignment.katas}
         return self._in_order(given) if self._assignments else None
 
     def _listed(self, key: str, texts: Iterable[str]) -> set[str]:

@@ -319,11 +319,11 @@ def kind_of(event: type[Decision]) -> str:
     return str(event.__struct_config__.tag)
 
 
-TYPES: dict[str, type[Decision]] = {kind_of(one): one for one in get_args(Event)}
+TYPES: dict[str, type[Decision]] = {kind_of(kind): kind for kind in get_args(Event)}
 """By what each is called."""
 _OWN = {
-    one: tuple(name for name in one.__struct_fields__ if name not in Decision.__struct_fields__)
-    for one in TYPES.values()
+    kind: tuple(name for name in kind.__struct_fields__ if name not in Decision.__struct_fields__)
+    for kind in TYPES.values()
 }
 
 
@@ -375,12 +375,12 @@ def words(event: Decision, attempts: Attempts) -> str:
 
 def standing(every: Iterable[AnyDecision]) -> list[AnyDecision]:
     """Return the decisions that were not taken back."""
-    return [one for one in every if not one.revoked]
+    return [event for event in every if not event.revoked]
 
 
 def of(*types: type[Decision]) -> ColumnElement[bool]:
     """Return, in SQL's words, that a decision is of one of these kinds."""
-    return schema.decisions.c.kind.in_([kind_of(one) for one in types])
+    return schema.decisions.c.kind.in_([kind_of(kind) for kind in types])
 
 
 def write(
@@ -456,7 +456,7 @@ def assign(
     taken = select(table.c.learner_id, table.c.kata_id).where(of(Assign), table.c.revoked_at.is_(None))
     theirs = {(row.learner_id, row.kata_id) for row in connection.execute(taken)}
     # Looked up in the transaction that writes, so that two who take the next ten take different ones.
-    free = [one for one in what if one not in theirs][:most]
+    free = [pair for pair in what if pair not in theirs][:most]
     # Neighbours in the list go to one marker.
     return [
         write(connection, drafts[place * len(drafts) // len(free)], learner, kata)
@@ -585,7 +585,7 @@ def fold(
         if event.learner is not None and event.kata is not None:
             _add(found.setdefault((whose(event.learner), event.kata), AboutMark()), event)
     for (_, kata), mark in found.items():
-        mark.remarks.sort(key=lambda one: (one.attempt, one.file, one.line, one.id))
+        mark.remarks.sort(key=lambda remark: (remark.attempt, remark.file, remark.line, remark.id))
         mark.released = bool(active_releases(releases, kata))
     return found
 
@@ -628,5 +628,5 @@ def active_marks(every: Iterable[AnswerMark]) -> dict[int, AnswerMark]:
 
 def active_releases(every: Iterable[Decision], kata: str) -> list[Release]:
     """Return the releases of a kata that stand, the newest first: learners may read what people wrote about it."""
-    found = [one for one in standing(every) if isinstance(one, Release) and one.covers(kata)]
+    found = [event for event in standing(every) if isinstance(event, Release) and event.covers(kata)]
     return found[::-1]

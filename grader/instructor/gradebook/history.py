@@ -208,7 +208,7 @@ def stored_contents(
         learners: of these alone, by identity.
     """
     whose = list_learners(connection, course, learners)
-    order = {row: place for place, one in enumerate(whose) for row in one.rows}
+    order = {row: place for place, somebody in enumerate(whose) for row in somebody.rows}
     table = schema.submissions
     wanted = (
         select(
@@ -359,17 +359,19 @@ def newest_decisions(
     last = select(table.id).where(by_people).order_by(table.id.desc()).limit(most)
     made = events.decisions(connection, table.id.in_(last))
     # What was decided about many at once is one line, but for those who were taken out of it.
-    parts = {number: one.revoked for one in made if isinstance(one, Together) for number in one.parts}
-    made = [one for one in made if parts.get(one.id) != one.revoked]
+    parts = {number: event.revoked for event in made if isinstance(event, Together) for number in event.parts}
+    made = [event for event in made if parts.get(event.id) != event.revoked]
     whose = identity(connection, course)
-    remarked = {whose(one.learner) for one in made if isinstance(one, Remark) and one.learner is not None}
+    remarked = {
+        whose(event.learner) for event in made if isinstance(event, Remark) and event.learner is not None
+    }
     own = attempt_ordinals(connection, list_learners(connection, course, remarked)) if remarked else {}
     found = [
-        (whose(one.learner) if one.learner is not None else None, one.kata, event)
-        for one in made
-        for event in _happened(one, own)
+        (whose(decision.learner) if decision.learner is not None else None, decision.kata, event)
+        for decision in made
+        for event in _happened(decision, own)
     ]
-    return sorted(found, key=lambda one: one[2].at, reverse=True)[:most]
+    return sorted(found, key=lambda item: item[2].at, reverse=True)[:most]
 
 
 def _happened(decision: Decision, own: Attempts) -> Iterator[Decided | TakenBack]:
@@ -448,7 +450,7 @@ def version_of(connection: Connection, somebody: LearnerRef, kata: int) -> int:
     decisions = select(func.count() + func.count(decided.revoked_at)).where(
         decided.learner_id.in_(somebody.rows), *about
     )
-    return sum(int(connection.execute(one).scalar_one()) for one in (graded, decisions))
+    return sum(int(connection.execute(query).scalar_one()) for query in (graded, decisions))
 
 
 def version(connection: Connection, course: Course, learner: str, kata: str) -> int:
@@ -504,7 +506,7 @@ def state(connection: Connection) -> tuple[int, ...]:
 
 def change_counters(connection: Connection, course: Course) -> dict[str, tuple[int, ...]]:
     """Return, by learner, counts of what was handed in, graded, decided, taken back and left."""
-    found: dict[str, tuple[int, ...]] = {one.name: () for one in list_learners(connection, course)}
+    found: dict[str, tuple[int, ...]] = {learner.name: () for learner in list_learners(connection, course)}
     whose = names_of(list_learners(connection, course))
     for table in _KEPT:
         each = select(table.c.learner_id, *_numbers(table)).group_by(table.c.learner_id)

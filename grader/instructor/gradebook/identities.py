@@ -83,12 +83,12 @@ def list_learners(
     if learners is None:
         return list(found.values())
     wanted = {course.normalized_name(sanitize(name)) for name in learners}
-    return [one for key, one in found.items() if key in wanted]
+    return [somebody for key, somebody in found.items() if key in wanted]
 
 
 def learners(connection: Connection, course: Course) -> list[str]:
     """Return everybody who was graded or is in the roster, 2 before 10."""
-    return [one.name for one in list_learners(connection, course)]
+    return [somebody.name for somebody in list_learners(connection, course)]
 
 
 def aliases(connection: Connection, course: Course) -> dict[str, str]:
@@ -149,18 +149,20 @@ def _everybody(connection: Connection, course: Course) -> LearnerIndex:
         names.setdefault(course.normalized_name(name), name)
     about: dict[str, list[events.Decision]] = {}
     # What holds for the class stands with everybody, in the order in which it was decided.
-    whole_class = [one for one in decided if one.learner is None]
-    for one in decided:
-        if one.learner is not None:
-            key = course.normalized_name(identities.get(course.normalized_name(one.learner), one.learner))
-            about.setdefault(key, []).append(one)
-    sorted_names = sorted(names.items(), key=lambda one: natural_key(one[1]))
+    whole_class = [decision for decision in decided if decision.learner is None]
+    for decision in decided:
+        if decision.learner is not None:
+            key = course.normalized_name(
+                identities.get(course.normalized_name(decision.learner), decision.learner)
+            )
+            about.setdefault(key, []).append(decision)
+    sorted_names = sorted(names.items(), key=lambda item: natural_key(item[1]))
     there = {
         key: LearnerRef(
             name,
             rows.get(key, {}).get(name),
             tuple(rows.get(key, {}).values()),
-            tuple(sorted((*about.get(key, ()), *whole_class), key=lambda one: one.id)),
+            tuple(sorted((*about.get(key, ()), *whole_class), key=lambda decision: decision.id)),
             not writers.isdisjoint(rows.get(key, {}).values()),
         )
         for key, name in sorted_names
@@ -170,7 +172,7 @@ def _everybody(connection: Connection, course: Course) -> LearnerIndex:
 
 def names_of(people: Iterable[LearnerRef]) -> dict[int, str]:
     """Return learners' identities by the rows of all their names."""
-    return {row: one.name for one in people for row in one.rows}
+    return {row: somebody.name for somebody in people for row in somebody.rows}
 
 
 def ensure_learner_row(connection: Connection, somebody: LearnerRef) -> int:
@@ -183,12 +185,14 @@ def ensure_learner_row(connection: Connection, somebody: LearnerRef) -> int:
 def _identities(course: Course, decided: Iterable[events.Decision]) -> dict[str, str]:
     """Return, by every other name that people or the roster gave somebody, the identity."""
     other = {
-        course.normalized_name(alias): name for name, one in course.roster.items() for alias in one.aliases
+        course.normalized_name(alias): name
+        for name, person in course.roster.items()
+        for alias in person.aliases
     }
     other |= {
-        course.normalized_name(one.name): one.learner
-        for one in decided
-        if isinstance(one, events.Alias) and one.learner is not None
+        course.normalized_name(decision.name): decision.learner
+        for decision in decided
+        if isinstance(decision, events.Alias) and decision.learner is not None
     }
     whole = {}
     for alias in other:
@@ -261,9 +265,9 @@ def find_learner(connection: Connection, course: Course, learner: str) -> Learne
     Raises:
         GradebookUsageError: there is no such learner.
     """
-    for one in list_learners(connection, course, [learner]):
-        return one
-    known = [one.name for one in list_learners(connection, course)]
+    for somebody in list_learners(connection, course, [learner]):
+        return somebody
+    known = [somebody.name for somebody in list_learners(connection, course)]
     raise _unknown("learner", learner, known, "See who is there: kata gradebook show")
 
 
@@ -320,43 +324,43 @@ def match(
     # The roster decides whom there can be; without one, everybody who was graded before.
     everybody = list(course.roster.values()) or [Person(learner=name) for name in known]
     matches = Matches()
-    identities = {course.normalized_name(one.learner): one.learner for one in everybody}
+    identities = {course.normalized_name(person.learner): person.learner for person in everybody}
     left: list[Found] = []
-    for one in found:
-        key = course.normalized_name(one.name)
+    for who in found:
+        key = course.normalized_name(who.name)
         identity = identities.get(key) or aliases.get(key)
         if identity is not None:
-            matches.known[one.name] = identity
+            matches.known[who.name] = identity
         else:
-            left.append(one)
+            left.append(who)
     # Without a roster there is nobody who a name could be instead.
     if course.roster:
         _take_what_is_sure(left, everybody, matches, _Download(found, everybody))
     taken = set(matches.known.values())
     # A person who was found already is not proposed again for another name.
-    absent = [one for one in everybody if one.learner not in taken]
-    for one in left:
-        if one.name not in matches.known:
-            candidates = similar_names(one, absent)
+    absent = [person for person in everybody if person.learner not in taken]
+    for who in left:
+        if who.name not in matches.known:
+            candidates = similar_names(who, absent)
             if course.roster or candidates:
-                matches.strangers[one.name] = candidates
-    matches.absent = [one.learner for one in absent] if course.roster else []
+                matches.strangers[who.name] = candidates
+    matches.absent = [person.learner for person in absent] if course.roster else []
     return matches
 
 
-def whole_name(one: Found, found: Collection[Found], course: Course) -> str:
+def whole_name(who: Found, found: Collection[Found], course: Course) -> str:
     """Return what somebody is called: all of a name in which the login is a guess, and may be another's."""
-    ends = one.ids.get("ends")
+    ends = who.ids.get("ends")
     if not ends or not course.roster:
-        return one.name
+        return who.name
     download = _Download(found, course.roster.values())
     owners = {person.learner: {key for key, _ in identifiers_of(person)} for person in course.roster.values()}
-    guessed = {learner for learner, keys in owners.items() if _folded(one.name) in keys}
+    guessed = {learner for learner, keys in owners.items() if _folded(who.name) in keys}
     identities = {
-        learner for key in download.endings(one) for learner, keys in owners.items()
-        if key in keys and download.fits(one, key, learner)
+        learner for key in download.endings(who) for learner, keys in owners.items()
+        if key in keys and download.fits(who, key, learner)
     }  # fmt: skip
-    return one.name if guessed <= identities and len(identities) < 2 else ends
+    return who.name if guessed <= identities and len(identities) < 2 else ends
 
 
 def shared(name: str, course: Course) -> bool:
@@ -370,59 +374,59 @@ class _Download:
 
     def __init__(self, found: Iterable[Found], people: Iterable[Person]) -> None:
         found = list(found)
-        self._people = {one.learner: one for one in people}
+        self._people = {person.learner: person for person in people}
         self._count = len(found)
-        self._starts = Counter(start for one in found for start in set(self._split(one).values()))
-        numbers = {one.canvas_id for one in self._people.values() if one.canvas_id}
+        self._starts = Counter(start for who in found for start in set(self._split(who).values()))
+        numbers = {person.canvas_id for person in self._people.values() if person.canvas_id}
         # Numbers of another Canvas speak against nobody.
-        self._numbered = any(one.ids.get("canvas") in numbers for one in found)
+        self._numbered = any(who.ids.get("canvas") in numbers for who in found)
 
-    def endings(self, one: Found) -> Iterable[str]:
+    def endings(self, who: Found) -> Iterable[str]:
         """Return the parts of a name that may be a login: after a repository's hyphen, a folder's underscore."""
-        return self._split(one)
+        return self._split(who)
 
-    def fits(self, one: Found, key: str, learner: str) -> bool:
+    def fits(self, who: Found, key: str, learner: str) -> bool:
         """Whether nothing speaks against somebody of whom an identifier or the name is `key`."""
-        person, start = self._people[learner], self._split(one).get(key)
+        person, start = self._people[learner], self._split(who).get(key)
         if (
             self._numbered
             and person.canvas_id
-            and one.ids.get("canvas", person.canvas_id) != person.canvas_id
+            and who.ids.get("canvas", person.canvas_id) != person.canvas_id
         ):
             return False
         if start is None:
             return True
-        if "name" in one.ids:
+        if "name" in who.ids:
             name = set(words_in(person.name))
             return not name or not name.isdisjoint(words_in(start))
         # The assignment's name is in front of everybody's; `week1-bob-ada` may be bob-ada, whom the roster lacks.
         return self._count == 1 or self._starts[start] > 1
 
-    def identifiers(self, one: Found) -> Iterator[tuple[str, str]]:
+    def identifiers(self, who: Found) -> Iterator[tuple[str, str]]:
         """Yield what a name and the numbers with it say, and how to put it."""
-        yield _folded(one.name), f"except for upper and lower case, it is {IN_THE_ROSTER}"
-        for ending in self._split(one):
+        yield _folded(who.name), f"except for upper and lower case, it is {IN_THE_ROSTER}"
+        for ending in self._split(who):
             yield ending, f"it ends in {IN_THE_ROSTER}"
-        yield from ids_in(one)
+        yield from ids_in(who)
 
     @staticmethod
-    def _split(one: Found) -> dict[str, str]:
+    def _split(who: Found) -> dict[str, str]:
         """Return what may be a login, and what is in front of it."""
-        text, mark = one.ids.get("ends", ""), "_"
-        if not one.ids:
-            text, mark = one.name, "-"
+        text, mark = who.ids.get("ends", ""), "_"
+        if not who.ids:
+            text, mark = who.name, "-"
         parts = text.split(mark)
         cut = range(1, len(parts))
         return {_folded(mark.join(parts[at:])): mark.join(parts[:at]) for at in cut}
 
 
-def ids_in(one: Found) -> Iterator[tuple[str, str]]:
+def ids_in(who: Found) -> Iterator[tuple[str, str]]:
     """Yield what systems know somebody by, beyond the name, and how to put it."""
     for key, what in (("email", "e-mail address"), ("sid", "student number")):
-        if one.ids.get(key):
-            yield _folded(one.ids[key]), f"its {what} is the roster's"
+        if who.ids.get(key):
+            yield _folded(who.ids[key]), f"its {what} is the roster's"
     for known in _NUMBERS:
-        if value := one.ids.get(known.id):
+        if value := who.ids.get(known.id):
             yield f"{known.id} {value}" if known.column else _folded(value), known.reason
 
 
@@ -436,28 +440,28 @@ def merge_rosters(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], li
     doubts: list[str] = []
     for more in rosters[1:]:
         matches = Matches()
-        found = [_as_found(one) for one in more]
+        found = [_as_found(person) for person in more]
         # As a download is matched with a roster: by what only one person has, and never by half a name.
         _take_what_is_sure(found, people, matches, _Download(found, people))
-        by_name = {one.learner: place for place, one in enumerate(people)}
-        for one in more:
-            learner = matches.known.get(one.learner)
+        by_name = {person.learner: place for place, person in enumerate(people)}
+        for person in more:
+            learner = matches.known.get(person.learner)
             if learner is None:
-                people.append(one)
-                doubts.append(f"{one.learner} is only in one of the rosters")
+                people.append(person)
+                doubts.append(f"{person.learner} is only in one of the rosters")
                 continue
             first = people[by_name[learner]]
             # As an alias, so that a download of the second system finds the person.
-            other = () if one.learner == learner else (one.learner,)
+            other = () if person.learner == learner else (person.learner,)
             people[by_name[learner]] = Person(
                 learner=learner,
-                name=first.name or one.name,
-                email=first.email or one.email,
-                section=first.section or one.section,
-                canvas_id=first.canvas_id or one.canvas_id,
-                moodle_id=first.moodle_id or one.moodle_id,
-                aliases=tuple(dict.fromkeys((*first.aliases, *one.aliases, *other))),
-                other={**one.other, **first.other},
+                name=first.name or person.name,
+                email=first.email or person.email,
+                section=first.section or person.section,
+                canvas_id=first.canvas_id or person.canvas_id,
+                moodle_id=first.moodle_id or person.moodle_id,
+                aliases=tuple(dict.fromkeys((*first.aliases, *person.aliases, *other))),
+                other={**person.other, **first.other},
             )
     return people, doubts
 
@@ -481,14 +485,14 @@ def _take_what_is_sure(
                 owners.setdefault(key, set()).add(person.learner)
                 kinds.setdefault(key, kind)
         claims: dict[str, dict[str, str]] = {}
-        for one in left:
-            if one.name in matches.known:
+        for who in left:
+            if who.name in matches.known:
                 continue
-            for key, what in keys_of(one):
-                if len(owners.get(key, ())) == 1 and download.fits(one, key, next(iter(owners[key]))):
+            for key, what in keys_of(who):
+                if len(owners.get(key, ())) == 1 and download.fits(who, key, next(iter(owners[key]))):
                     if kinds[key] != IDENTITY:
                         what = what.replace(IN_THE_ROSTER, f"the roster's {kinds[key]}")
-                    claims.setdefault(next(iter(owners[key])), {}).setdefault(one.name, what)
+                    claims.setdefault(next(iter(owners[key])), {}).setdefault(who.name, what)
         # Taken before this round, so that its order decides nothing: two claims of one round refuse each
         # other.
         already = set(matches.known.values())
@@ -524,16 +528,16 @@ def _names(person: Person) -> Iterator[tuple[str, str]]:
         yield words[0], "name"
 
 
-def _names_in(one: Found) -> Iterator[tuple[str, str]]:
-    for text in (one.ids.get("name", ""), one.name):
-        words = words_in(re.sub(r"_[0-9]+\Z", "", text) if "canvas" in one.ids else text)
+def _names_in(who: Found) -> Iterator[tuple[str, str]]:
+    for text in (who.ids.get("name", ""), who.name):
+        words = words_in(re.sub(r"_[0-9]+\Z", "", text) if "canvas" in who.ids else text)
         if words:
             yield " ".join(sorted(words)), "the name is the same"
 
 
-def similar_names(one: Found, absent: Iterable[Person]) -> list[Match]:
+def similar_names(who: Found, absent: Iterable[Person]) -> list[Match]:
     """Return who of those without work is called something like it, the likeliest first."""
-    texts = [" ".join(words_in(text)) for text in (one.name, one.ids.get("name", "")) if text]
+    texts = [" ".join(words_in(text)) for text in (who.name, who.ids.get("name", "")) if text]
     likeness: list[tuple[float, str, str]] = []
     for person in absent:
         called = (person.learner, person.name, person.email.partition("@")[0], person.cell("github_username"))
@@ -541,7 +545,7 @@ def similar_names(one: Found, absent: Iterable[Person]) -> list[Match]:
         best, why = max((_likeness(a, b) for a in texts for b in words if a and b), default=(0.0, ""))
         if best >= ALIKE:
             likeness.append((best, person.learner, why))
-    likeness.sort(key=lambda one: (-one[0], one[1]))
+    likeness.sort(key=lambda guess: (-guess[0], guess[1]))
     return [Match(learner, why) for _, learner, why in likeness[:PROPOSED]]
 
 

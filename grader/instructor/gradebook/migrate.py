@@ -86,7 +86,7 @@ def _what_hand_ins_are(connection: Connection) -> None:
             continue
         where = row.origin or ""
         taken = next(
-            (one for one in notes if where and one.startswith(where) and _TAKEN.fullmatch(one)), None
+            (note for note in notes if where and note.startswith(where) and _TAKEN.fullmatch(note)), None
         )
         file, may_be, reason = notes[-1].rpartition(_MAY_BE) if notes else ("", "", "")
         values: dict[str, str | None] = dict.fromkeys(("taken", "proposed", "proposed_because"))

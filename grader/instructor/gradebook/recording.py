@@ -341,16 +341,16 @@ class Recording:
                 {
                     "run_id": self.run,
                     "kata": kata,
-                    "source": sanitize(one.source),
-                    "line": one.line,
-                    "name": sanitize(one.name),
-                    "at": one.at,
-                    "reason": one.reason,
-                    "candidates": encode(one.candidates).decode(),
+                    "source": sanitize(time.source),
+                    "line": time.line,
+                    "name": sanitize(time.name),
+                    "at": time.at,
+                    "reason": time.reason,
+                    "candidates": encode(time.candidates).decode(),
                 }
                 for kata in katas
-                for one in unused
-                if one.kata in ("", kata)
+                for time in unused
+                if time.kata in ("", kata)
             ]
             insert_all(connection, table, rows)
 
@@ -570,7 +570,8 @@ def expect(connection: Connection, run: int, place: str, pairs: Collection[tuple
         connection.execute(_PAIR, [{**pair, "run": other} for pair in named])
     if named:
         connection.execute(
-            _AWAITED.insert(), [{"run_id": run, "learner": one["who"], "kata": one["what"]} for one in named]
+            _AWAITED.insert(),
+            [{"run_id": run, "learner": pair["who"], "kata": pair["what"]} for pair in named],
         )
 
 

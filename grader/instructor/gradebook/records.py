@@ -229,10 +229,10 @@ class UnfinishedRun(msgspec.Struct, frozen=True, kw_only=True):
         """The command that goes on, but for the options that name the gradebook."""
         words = ["kata grade", shlex.quote(str(self.arguments.get("submissions")))]
         for name, given in self.arguments.items():
-            for one in given if isinstance(given, list) else [given]:
-                if name != "submissions" and one not in (None, False, "cpu"):
+            for value in given if isinstance(given, list) else [given]:
+                if name != "submissions" and value not in (None, False, "cpu"):
                     option = f"--{name.replace('_', '-')}"
-                    words.append(option if one is True else f"{option} {shlex.quote(str(one))}")
+                    words.append(option if value is True else f"{option} {shlex.quote(str(value))}")
         return " ".join(words)
 
 
@@ -492,7 +492,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
         """What the instructor should know about what was found, and why this attempt counts."""
         if self.hand_in is None:
             return ()
-        proposed = (one.note for one in self.proposals)
+        proposed = (proposal.note for proposal in self.proposals)
         return (*self.hand_in.notes, *proposed, *(self.report.look_at or ()), *self.remarks)
 
     @property
@@ -501,7 +501,10 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
         if self.status not in ("error", "timeout"):
             return ""
         report = self.report
-        messages = (report.message, *(one.message for one in report.checks if one.status == report.status))
+        messages = (
+            report.message,
+            *(check.message for check in report.checks if check.status == report.status),
+        )
         lines = [line.strip() for line in next(filter(None, messages), "").splitlines() if line.strip()]
         return " ".join(dict.fromkeys((*lines[:1], *lines[-1:]))) or report.status
 

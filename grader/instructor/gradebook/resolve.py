@@ -31,7 +31,7 @@ def resolve_learner(book: Gradebook, text: str) -> str:
         return found[0]
     if found:
         raise UsageError(f"{text} could be {listed(found, 5)}.", "Type more of it.")
-    called = {" ".join(one): name for name in names for one in _called(name, book)}
+    called = {" ".join(known_as): name for name in names for known_as in _called(name, book)}
     guess = did_you_mean(" ".join(words_in(text)), called)
     raise UsageError(f"The gradebook has no learner {text}.{guess}", "See who is there: kata gradebook show")
 
@@ -58,7 +58,7 @@ def learners_called(text: str, names: Collection[str], book: Gradebook) -> list[
     return (
         those(lambda there: sorted(there) == sorted(words))
         or those(lambda there: set(words) <= set(there))
-        or those(lambda there: all(any(one.startswith(word) for one in there) for word in words))
+        or those(lambda there: all(any(name.startswith(word) for name in there) for word in words))
     )
 
 
@@ -66,7 +66,7 @@ def _called(name: str, book: Gradebook) -> list[list[str]]:
     """Return the words of everything that a learner is called."""
     same = book.course.normalized_name
     other = [alias for alias, learner in book.aliases().items() if same(learner) == same(name)]
-    return [words_in(one) for one in (name, book.course.name_of(name), *other)]
+    return [words_in(called) for called in (name, book.course.name_of(name), *other)]
 
 
 def resolve_katas(book: Gradebook, words: Sequence[str]) -> list[str] | None:

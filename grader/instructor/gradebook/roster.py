@@ -42,7 +42,9 @@ def read_roster(path: Path) -> dict[str, Person]:
     # A column `learner` is ours, whatever else is there; else the headings say which system wrote the file.
     made_by = None if "learner" in columns else roster_of(columns)
     if "learner" not in columns and made_by is None:
-        guess = did_you_mean("learner", {one: f"the column `{one}`" for one in columns}, most=1, cutoff=0.5)
+        guess = did_you_mean(
+            "learner", {column: f"the column `{column}`" for column in columns}, most=1, cutoff=0.5
+        )
         there = ", ".join(column for column in columns if column) or "none"
         raise UsageError(
             f"{path}: no column is called `learner` (there are: {there}).{guess}",
@@ -139,7 +141,9 @@ def mark_columns(path: Path) -> dict[str, str]:
     """
     _, header = next(_lines(path, "roster", "Name the roster that the system gave."), (1, []))
     patterns = [system.grades.column for system in SYSTEMS if system.grades and system.grades.column]
-    made = (match for cell in header for one in patterns if (match := re.fullmatch(one, cell.strip())))
+    made = (
+        match for cell in header for pattern in patterns if (match := re.fullmatch(pattern, cell.strip()))
+    )
     return {match[1]: match[0] for match in made}
 
 
@@ -151,15 +155,15 @@ def _person(cells: dict[str, str]) -> Person:
 
 def roster_text(people: Sequence[Person]) -> str:
     """Return a roster of our own, with every column that anybody has something in."""
-    other = dict.fromkeys(name for one in people for name in one.other)
+    other = dict.fromkeys(name for person in people for name in person.other)
     columns = [
-        name for name in (*_KNOWN, *other) if name == "learner" or any(one.cell(name) for one in people)
+        name for name in (*_KNOWN, *other) if name == "learner" or any(person.cell(name) for person in people)
     ]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*columns, "aliases"])
-    for one in people:
-        writer.writerow([*(one.cell(name) for name in columns), ";".join(one.aliases)])
+    for person in people:
+        writer.writerow([*(person.cell(name) for name in columns), ";".join(person.aliases)])
     return out.getvalue()
 
 

@@ -323,12 +323,14 @@ class Gradebook:
         known = self.handed_in(learner, [kata]).get(kata, (0, []))[1]
         own = {attempt: number for number, attempt in self.attempts_of(learner, kata).items()}
         given = [
-            one for one in known if stored is not None and one.digest and one.digest == stored.key.digest
+            hand_in
+            for hand_in in known
+            if stored is not None and hand_in.digest and hand_in.digest == stored.key.digest
         ]
         if attempt not in own or not given or stored is None:
             which = f"attempt {own[attempt]}" if attempt in own else "such attempt"
             raise GradebookUsageError(f"{learner} has no {which} of {kata} with anything in it.")
-        exact = [one for one in given if one.submitted_at == stored.submitted_at]
+        exact = [hand_in for hand_in in given if hand_in.submitted_at == stored.submitted_at]
         return (exact or given)[0].id
 
     # Written answers; `written` is how the rest of Kata marks them
@@ -358,10 +360,12 @@ class Gradebook:
             if criterion is not None:
                 parts.append(events.write(connection, criterion))
             # In one order, so that two who do so never wait for each other.
-            for one in sorted(given, key=lambda one: (one.learner, one.kata, one.mark.question)):
-                of_history.lock_learner(connection, one.learner)
-                somebody, kata_id = identities.find(connection, self.course, one.learner, one.kata)
-                parts.append(answers.mark(connection, somebody, kata_id, one.mark, one.seen))
+            for answer in sorted(
+                given, key=lambda answer: (answer.learner, answer.kata, answer.mark.question)
+            ):
+                of_history.lock_learner(connection, answer.learner)
+                somebody, kata_id = identities.find(connection, self.course, answer.learner, answer.kata)
+                parts.append(answers.mark(connection, somebody, kata_id, answer.mark, answer.seen))
             if len(parts) == 1:
                 return parts[0]
             first = criterion or next(iter(given)).mark
@@ -421,7 +425,9 @@ class Gradebook:
         """
         with self._guard, self._connections.deciding("sharing out hand-ins") as connection:
             of_history.lock_learner(connection, "")  # two who take the next ten take different ones
-            people = {one.name: one for one in identities.list_learners(connection, self.course)}
+            people = {
+                somebody.name: somebody for somebody in identities.list_learners(connection, self.course)
+            }
             numbers = {slug: kata for kata, (slug, _) in identities.katas(connection, None).items()}
             rows = [
                 (identities.ensure_learner_row(connection, people[learner]), numbers[kata])

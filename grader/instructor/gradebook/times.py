@@ -143,13 +143,13 @@ def final_score(
         adjustments: in the order in which they were made.
     """
     score, taken = graded - late_points, late_points
-    for one in adjustments:
-        if one.revoked:
+    for change in adjustments:
+        if change.revoked:
             continue
-        if isinstance(one, Override):
-            score, taken = one.points, 0.0
+        if isinstance(change, Override):
+            score, taken = change.points, 0.0
         else:
-            score += one.points
+            score += change.points
     return max(0.0, round(score, 6)), taken
 
 

@@ -60,10 +60,17 @@ class Rubrics:
         if rubric is None:
             return None
         rulings = self._book.rulings([events.SetCriterion])
-        made = [(one.criterion, one.revoked) for one in rulings if isinstance(one, events.SetCriterion)]
+        made = [
+            (ruling.criterion, ruling.revoked)
+            for ruling in rulings
+            if isinstance(ruling, events.SetCriterion)
+        ]
         made += [(new, False)] if new is not None else []
         questions = [
-            _changed(question, [one for one in made if (one[0].kata, one[0].question) == (slug, number)])
+            _changed(
+                question,
+                [change for change in made if (change[0].kata, change[0].question) == (slug, number)],
+            )
             for number, question in enumerate(rubric.questions, 1)
         ]
         return Rubric(questions=tuple(questions))
@@ -72,7 +79,7 @@ class Rubrics:
         """Return a kata's questions: the rubric's, else those of its lesson."""
         rubric, kata = self.of_pack(slug), self._catalogue.kata(slug)
         if rubric is not None:
-            return tuple(one.question for one in rubric.questions)
+            return tuple(question.question for question in rubric.questions)
         return questions_of(kata) if kata is not None else ()
 
 
@@ -85,12 +92,12 @@ def _changed(question: Question, made: Sequence[tuple[events.CourseCriterion, bo
     if not made:
         return question
     criteria = list(question.criteria)
-    for one, revoked in made:
-        new = Criterion(met=one.met, points=one.points)
-        if one.number is None:
+    for change, revoked in made:
+        new = Criterion(met=change.met, points=change.points)
+        if change.number is None:
             criteria.append(Criterion(met=WITHDRAWN, points=0.0) if revoked else new)
-        elif not revoked and one.number <= len(criteria):
-            criteria[one.number - 1] = new
+        elif not revoked and change.number <= len(criteria):
+            criteria[change.number - 1] = new
     while criteria[-1].met == WITHDRAWN:
         criteria.pop()
     return CourseQuestion(
@@ -155,7 +162,7 @@ class AnswerSheet:
     @property
     def waiting(self) -> int:
         """How many answers should be marked."""
-        return sum(one.needs_mark for one in self.answers)
+        return sum(answer.needs_mark for answer in self.answers)
 
 
 @dataclass(frozen=True)
@@ -212,7 +219,7 @@ def load_sheet(book: Gradebook, rubrics: Rubrics, learner: str, kata: str) -> An
         rest=texts.get(0, ""),
         handed_in=counted,
         late=due is not None and at is not None and at > due,
-        versions=len({one.content for one in sheets}),
+        versions=len({sheet.content for sheet in sheets}),
         released=bool(active_releases(book.rulings([events.Release]), kata)),
     )
 
@@ -226,7 +233,7 @@ def answers_in_rows(book: Gradebook, rubrics: Rubrics) -> Callable[[Mark], list[
         if part is None:
             return []
         rubric, questions = rubric_of_kata(row.kata), rubrics.questions(row.kata)
-        given = {one.question: one for one in part.marks}
+        given = {mark.question: mark for mark in part.marks}
         found = []
         for number in sorted({*part.answered, *given, *part.blank}):
             digest = part.answered.get(number, "")
@@ -291,7 +298,7 @@ def mark(
         ConflictError: somebody else marked it since it was shown.
     """
     if answer is None:
-        shown = {one.number: one.digest for one in load_sheet(book, rubrics, learner, kata).answers}
+        shown = {answer.number: answer.digest for answer in load_sheet(book, rubrics, learner, kata).answers}
         # Of what was read: if the learner hands in another text, the mark is shown as older than it.
         answer = shown.get(question, "")
     made = events.Provenance(author=author, comment=comment)
@@ -429,9 +436,9 @@ def release(
     rubric = {slug: found for slug in katas if (found := rubrics.of(slug)) is not None}
     waiting = sheets_to_mark(book, list(rubric)) if rubric else []
     if waiting and not anyway:
-        count = sum(len(one.questions) for one in waiting)
+        count = sum(len(queued.questions) for queued in waiting)
         raise GradebookUsageError(
-            f"{counted(count, 'answer')} (learners: {len({one.learner for one in waiting})}) "
+            f"{counted(count, 'answer')} (learners: {len({queued.learner for queued in waiting})}) "
             "wait to be marked.",
             "See them: kata gradebook answers. To release the others anyway: --anyway",
         )
@@ -468,7 +475,9 @@ def rubric_question(
 
 
 def _criteria(of: Question) -> Iterable[str]:
-    return (f"{number} {one.met} ({one.points:g})" for number, one in enumerate(of.criteria, 1))
+    return (
+        f"{number} {criterion.met} ({criterion.points:g})" for number, criterion in enumerate(of.criteria, 1)
+    )
 
 
 def written_in_short(row: Mark, *, full: bool = True) -> str:

@@ -33,7 +33,7 @@ def names_for(origins: Mapping[str, Iterable[str]]) -> dict[str, str]:
         origins: by learner, where their files lay: `week1.zip › lovelaceada_1234_5678_masks.py`.
     """
     outermost = Counter(
-        one for places in origins.values() for one in {place.split(ARROW)[0] for place in places}
+        folder for places in origins.values() for folder in {place.split(ARROW)[0] for place in places}
     )
     names: dict[str, str] = {}
     for learner, places in origins.items():

@@ -194,13 +194,13 @@ class ClassTally:
                     whole = lacking == len(statuses)
                     why.append("nothing handed in" if whole else f"{counted(lacking, 'kata')} not handed in")
                 found.append(Need(line, "; ".join(why)))
-        return sorted(found, key=lambda one: one.line.total.part)
+        return sorted(found, key=lambda tally: tally.line.total.part)
 
     @property
     def failing(self) -> list[tuple[KataTally, CheckTally]]:
         """The checks that somebody failed, what most failed first."""
         every = [(kata, check) for kata in self.katas for check in kata.checks.values() if check.failed]
-        return sorted(every, key=lambda one: -one[1].failed)
+        return sorted(every, key=lambda item: -item[1].failed)
 
     @property
     def katas(self) -> list[KataTally]:

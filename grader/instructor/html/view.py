@@ -233,7 +233,7 @@ class Viewer:
 
     def answers_of(self, mark: Mark) -> list[AnswerView]:
         """Return each written answer, with what was given for it."""
-        return [_answer(one) for one in self.answers(mark)] if self._are_marks_known(mark) else []
+        return [_answer(answer) for answer in self.answers(mark)] if self._are_marks_known(mark) else []
 
     def _are_marks_known(self, mark: Mark) -> bool:
         return mark.written is not None and (self.full or mark.written.released)
@@ -261,11 +261,13 @@ class Viewer:
     def remarks(self, mark: Mark) -> list[RemarkView]:
         """Return what somebody wrote about lines of the code."""
         about, found = self._about(mark), []
-        for one in about.remarks if self.full or about.released else ():
-            earlier = "" if one.attempt == mark.attempt else ", of an attempt other than the one that counts"
-            place = f"{text.name(one.file)}, line {one.line}{earlier}"
-            code = self._lines(one.attempt, one.file, one.line)
-            found.append(RemarkView(place, code, *self._statement(one.made)))
+        for remark in about.remarks if self.full or about.released else ():
+            earlier = (
+                "" if remark.attempt == mark.attempt else ", of an attempt other than the one that counts"
+            )
+            place = f"{text.name(remark.file)}, line {remark.line}{earlier}"
+            code = self._lines(remark.attempt, remark.file, remark.line)
+            found.append(RemarkView(place, code, *self._statement(remark.made)))
         return found
 
     def disputes(self, mark: Mark) -> list[DisputeView]:
@@ -287,7 +289,7 @@ class Viewer:
 
     def _dispute(self, thread: Thread) -> DisputeView:
         answers = tuple(
-            self._statement(one.made) for one in (*thread.answers, thread.closed) if one is not None
+            self._statement(event.made) for event in (*thread.answers, thread.closed) if event is not None
         )
         words, _, at = self._statement(thread.about.made)
         return DisputeView(words, answers, thread.closed is not None, at)
@@ -351,28 +353,30 @@ def hint_about(hint: str, messages: Sequence[str]) -> str:
     return "".join(points).rstrip() if about else hint
 
 
-def _answer(one: WrittenAnswer) -> AnswerView:
-    mark, criteria = one.mark, one.rubric.criteria if one.rubric is not None else ()
+def _answer(answer: WrittenAnswer) -> AnswerView:
+    mark, criteria = answer.mark, answer.rubric.criteria if answer.rubric is not None else ()
     if mark is not None:
         given = out_of(mark.points, mark.max_points)
-    elif one.text:
+    elif answer.text:
         given = "still to be marked"
     else:
-        given = out_of(0, one.rubric.points) if one.rubric is not None else "left empty"
+        given = out_of(0, answer.rubric.points) if answer.rubric is not None else "left empty"
     stands = [(number, item) for number, item in enumerate(criteria, 1) if item.met != WITHDRAWN]
     met = [number for number, _ in stands if mark is not None and number in mark.criteria]
     return AnswerView(
-        question=f"{one.number}. {text.truncated_head(one.question)}",
+        question=f"{answer.number}. {text.truncated_head(answer.question)}",
         given=given,
-        text=text.truncated_head(one.text),
+        text=text.truncated_head(answer.text),
         criteria=tuple(
             (number in met, text.truncated_head(item.met), points(item.points)) for number, item in stands
         )
         if mark is not None
         else (),
-        otherwise=mark is not None and one.rubric is not None and earned(one.rubric, met) != mark.points,
+        otherwise=mark is not None
+        and answer.rubric is not None
+        and earned(answer.rubric, met) != mark.points,
         comment=text.truncated_head(mark.made.comment) if mark is not None else "",
-        model=text.truncated_head(one.rubric.model) if one.rubric is not None else None,
+        model=text.truncated_head(answer.rubric.model) if answer.rubric is not None else None,
     )
 
 

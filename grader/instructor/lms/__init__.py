@@ -38,7 +38,9 @@ _HERE = ("127.0.0.1", "localhost", "::1")
 
 def roster_of(columns: list[str]) -> Roster | None:
     """Return whose roster has these columns."""
-    return next((one for system in SYSTEMS for one in system.rosters if one.needs <= set(columns)), None)
+    return next(
+        (roster for system in SYSTEMS for roster in system.rosters if roster.needs <= set(columns)), None
+    )
 
 
 def times_of(columns: list[str]) -> Times | None:

@@ -174,16 +174,16 @@ class CanvasCourse:
         with online.asking(self.title, self.base):
             return [
                 Account(
-                    str(one.id),
+                    str(user.id),
                     online.lowered(
-                        canvas_id=one.id,
-                        sis_user_id=getattr(one, "sis_user_id", None),
+                        canvas_id=user.id,
+                        sis_user_id=getattr(user, "sis_user_id", None),
                         # Both are told only to teachers who may see logins.
-                        sis_login_id=getattr(one, "login_id", None),
-                        learner=getattr(one, "login_id", None),
+                        sis_login_id=getattr(user, "login_id", None),
+                        learner=getattr(user, "login_id", None),
                     ),
                 )
-                for one in self._course.get_users(enrollment_type=["student"])
+                for user in self._course.get_users(enrollment_type=["student"])
             ]
 
     def assignment(self, number: str) -> RemoteAssignment:
@@ -196,7 +196,7 @@ class CanvasCourse:
         """Return everybody's mark."""
         with online.asking(self.title, self.base):
             every = self._assignment(assignment.id).get_submissions()
-            return {str(one.user_id): _canvas_mark(one) for one in every}
+            return {str(submission.user_id): _canvas_mark(submission) for submission in every}
 
     def give(
         self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark

@@ -57,7 +57,7 @@ class Ilias(System):
         found.taken = {item for item in items if teams[item] or item in found.taken}
         claims = {claim.suffix: claim for claim in found.claims}
         for team, members in teams.items():
-            mates = [claims[made.key] for one in members if (made := self.folder(one.name)) is not None]
+            mates = [claims[made.key] for member in members if (made := self.folder(member.name)) is not None]
             for claim in mates:
                 claim.notes.append(f"handed in for {team.name}")
                 claim.earlier += [place for mate in mates if mate is not claim for place in mate.places]
@@ -67,16 +67,16 @@ class Ilias(System):
         if not item.is_folder or _TEAM.fullmatch(item.name) is None:
             return []
         people = inside(item)
-        return people if all(self.folder(one.name) for one in people) else []
+        return people if all(self.folder(entry.name) for entry in people) else []
 
     def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
         """Add the files one by one, for late ones are called otherwise than the learner called them."""
         there = inside(item)
         if not there:
             claim.places.append(Place(item))
-        for one in there:
-            late = _LATE.fullmatch(one.name)
-            around = (one.name,) if one.is_folder else ()
+        for entry in there:
+            late = _LATE.fullmatch(entry.name)
+            around = (entry.name,) if entry.is_folder else ()
             claim.places.append(
-                Place(one, late and late["original"], None, self.title if late else None, around)
+                Place(entry, late and late["original"], None, self.title if late else None, around)
             )

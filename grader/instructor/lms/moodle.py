@@ -144,23 +144,23 @@ class MoodleCourse:
         """Return who is enrolled; teachers too, whom no roster names."""
         return [
             Account(
-                str(one["id"]),
+                str(user["id"]),
                 online.lowered(
-                    username=one.get("username"),
-                    id_number=one.get("idnumber"),
-                    moodle_id=one.get("idnumber") or one.get("username"),
-                    email=one.get("email"),
-                    learner=one.get("username"),
+                    username=user.get("username"),
+                    id_number=user.get("idnumber"),
+                    moodle_id=user.get("idnumber") or user.get("username"),
+                    email=user.get("email"),
+                    learner=user.get("username"),
                 ),
             )
-            for one in self._call("core_enrol_get_enrolled_users", courseid=self.number)
+            for user in self._call("core_enrol_get_enrolled_users", courseid=self.number)
         ]
 
     def assignment(self, number: str) -> RemoteAssignment:
         """Return an assignment by the number in its address, which is not the one that marks go by."""
         courses = self._call("mod_assign_get_assignments", **{"courseids[0]": self.number})["courses"]
-        every = [one for course in courses for one in course["assignments"]]
-        found = next((one for one in every if str(one["cmid"]) == number), None)
+        every = [assignment for course in courses for assignment in course["assignments"]]
+        found = next((assignment for assignment in every if str(assignment["cmid"]) == number), None)
         if found is None:
             raise UsageError(
                 f"Moodle has no assignment {number} in this course.",
@@ -174,8 +174,8 @@ class MoodleCourse:
     def marks(self, assignment: RemoteAssignment) -> dict[str, RemoteMark]:
         """Return everybody's mark."""
         answer = self._call("mod_assign_get_grades", **{"assignmentids[0]": assignment.id})
-        grades = [one for part in answer["assignments"] for one in part["grades"]]
-        return {str(one["userid"]): RemoteMark(_moodle_points(one["grade"])) for one in grades}
+        grades = [grade for part in answer["assignments"] for grade in part["grades"]]
+        return {str(grade["userid"]): RemoteMark(_moodle_points(grade["grade"])) for grade in grades}
 
     def give(
         self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark

@@ -89,7 +89,7 @@ def account_of(person: Person, accounts: Sequence[Account], columns: Sequence[st
     """Return who somebody of the roster is there: by the first column that exactly one account agrees with."""
     for column in columns:
         value = person.cell(column).casefold()
-        found = [one for one in accounts if value and one.known_as.get(column) == value]
+        found = [account for account in accounts if value and account.known_as.get(column) == value]
         # Never the first of several: a mark for somebody else is worse than none.
         if len(found) == 1:
             return found[0]

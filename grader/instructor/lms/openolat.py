@@ -44,12 +44,14 @@ class OpenOlat(System):
     def made(self, item: Item) -> SystemName | None:
         """Take a name apart. Only what lies in a folder tells that it is OpenOLAT's."""
         made = super().made(item)
-        steps = [_STEP.fullmatch(one.name) for one in inside(item)] if made is not None else []
+        steps = [_STEP.fullmatch(entry.name) for entry in inside(item)] if made is not None else []
         return made if steps and all(steps) else None
 
     def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
         """Add the last thing that was handed in; tasks and corrections are the instructor's."""
-        steps = [(one, found) for one in inside(item) if (found := _STEP.fullmatch(one.name)) is not None]
-        handed_in = {int(found["place"]): one for one, found in steps if found["what"] in _HANDED_IN}
+        steps = [
+            (entry, found) for entry in inside(item) if (found := _STEP.fullmatch(entry.name)) is not None
+        ]
+        handed_in = {int(found["place"]): entry for entry, found in steps if found["what"] in _HANDED_IN}
         if handed_in:
             add_numbered(claim, handed_in)

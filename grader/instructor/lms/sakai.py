@@ -32,7 +32,7 @@ class Sakai(System):
 
     def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
         """Add what the learner attached; comments and feedback next to it are the instructor's."""
-        there = {one.name: one for one in inside(item)}
+        there = {entry.name: entry for entry in inside(item)}
         stamp = there.get("timestamp.txt")
         at = None if stamp is None else _time(stamp)
         if WORK in there:

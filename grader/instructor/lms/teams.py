@@ -52,8 +52,8 @@ class Teams(System):
         there = inside(item)
         if not there:
             claim.places.append(Place(item))
-        for one in there:
+        for entry in there:
             versions = {
-                int(found[1]): below for below in inside(one) if (found := _VERSION.fullmatch(below.name))
+                int(found[1]): below for below in inside(entry) if (found := _VERSION.fullmatch(below.name))
             }
-            add_numbered(claim, versions or {0: one}, (one.name,) if one.is_folder else ())
+            add_numbered(claim, versions or {0: entry}, (entry.name,) if entry.is_folder else ())

@@ -71,7 +71,7 @@ def document_of(rows: list[Mark], course: Course, *, whole: bool = False) -> dic
         }
         plain: dict[str, Any] = msgspec.to_builtins(mark)
         if row.written is not None:
-            plain["written"]["marks"] = [_answer_mark(one) for one in row.written.marks]
+            plain["written"]["marks"] = [_answer_mark(mark) for mark in row.written.marks]
         plain["score"] = row.points
         marks.append({**plain, "report": msgspec.to_builtins(row.report)} if whole else plain)
     return {

@@ -95,14 +95,15 @@ def columns_of(
             max_score=most,
             canvas_id=(canvas_ids or {}).get(kata, ""),
         )
-        for kata, (number, most) in sorted(found.items(), key=lambda one: (natural_key(one[1][0]), one[0]))
+        for kata, (number, most) in sorted(found.items(), key=lambda item: (natural_key(item[1][0]), item[0]))
     ]
     # From the end, so that an insertion moves no place that is still to come.
-    for place, one in reversed(list(enumerate(columns, 1))):
-        if worth := written.get(one.kata, 0.0):
-            title = f"{one.title}: written answers"
+    for place, column in reversed(list(enumerate(columns, 1))):
+        if worth := written.get(column.kata, 0.0):
+            title = f"{column.title}: written answers"
             columns.insert(
-                place, Column(kata=one.kata, number=one.number, title=title, max_score=worth, written=True)
+                place,
+                Column(kata=column.kata, number=column.number, title=title, max_score=worth, written=True),
             )
     return columns
 
@@ -187,7 +188,7 @@ def to_wide(
             "name",
             "email",
             *extra,
-            *(f"{one.kata} written" if one.written else one.kata for one in columns),
+            *(f"{column.kata} written" if column.written else column.kata for column in columns),
             "score",
             "max_score",
         ]
@@ -228,7 +229,7 @@ def to_grades(
     yield line(
         [
             *file.student,
-            *(_heading(file, one, course) for one in columns),
+            *(_heading(file, column, course) for column in columns),
             *last,
         ]
     )
@@ -307,7 +308,7 @@ def adjusted_points(row: Mark) -> float:
 
 def comments(row: Mark) -> str:
     """Return what people said about a mark: `(+2) the seed was unlucky; (= 9) graded by hand`."""
-    return "; ".join(f"({signed(one)}) {one.made.comment}" for one in standing(row.adjustments))
+    return "; ".join(f"({signed(change)}) {change.made.comment}" for change in standing(row.adjustments))
 
 
 def signed(change: PointsChange) -> str:
